@@ -1,0 +1,62 @@
+# Every target sets up what it needs: Python 3.12 or newer, pip and make are enough.
+# Name an interpreter with PYTHON=..., pass options to pytest with PYTEST_ARGS="-k auc".
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON_CANDIDATES := $(PYTHON) python3.12 python3.13 python3.14 python3 python
+PYTEST_ARGS ?=
+PAGES := $(wildcard *.md docs/*.md docs/*/*.md)
+
+.PHONY: demo test doctest lint docs bench experiments clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.installed
+	$(BIN)/dmfroc demo
+
+test: doctest
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+doctest: $(VENV)/.installed-test
+	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-glob='*.md' dmfroc $(PAGES)
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs docs/_build/html
+	@echo 'The documentation is in docs/_build/html/index.html.'
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks
+
+experiments: $(VENV)/.installed
+	for study in $(filter-out experiments/_%,$(wildcard experiments/*.py)); do \
+		$(BIN)/python $$study || exit; \
+	done
+
+clean:
+	rm -rf $(VENV) build dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+# One stamp per extra, renewed when pyproject.toml changes.
+$(VENV)/.installed: pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo 'Installing dmfroc into $(VENV); the first time takes a minute or two.'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-%: pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo 'Installing dmfroc[$*] into $(VENV); the first time takes a minute or two.'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+# A candidate counts only if it runs: version managers leave launchers that do not.
+$(VENV)/pyvenv.cfg:
+	@for python in $(PYTHON_CANDIDATES); do \
+		if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; then \
+			exec "$$python" -m venv --clear $(VENV); \
+		fi; \
+	done; \
+	echo 'dmfroc needs Python 3.12 or newer; tried: $(strip $(PYTHON_CANDIDATES)).' >&2; \
+	echo 'Install it, or name it: make PYTHON=/path/to/python3.12 ...' >&2; \
+	exit 1

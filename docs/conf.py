@@ -1,0 +1,49 @@
+"""Sphinx configuration. Formulas become MathML, so that no page needs a script or a network."""
+
+from importlib.metadata import version as installed_version
+from typing import Any
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
+
+project = "dmfroc"
+author = "The dmfroc developers"
+copyright = author
+release = version = installed_version("dmfroc")
+
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+exclude_patterns = ["_build"]
+
+html_theme = "furo"
+html_title = f"dmfroc {release}"
+html_math_renderer = "mathml"
+
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+
+autodoc_default_options = {"members": True, "member-order": "bysource"}
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+
+
+def visit_inline_formula(translator: Any, node: nodes.math) -> None:
+    """Write an inline formula."""
+    translator.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def visit_displayed_formula(translator: Any, node: nodes.math_block) -> None:
+    """Write a displayed formula."""
+    formula = convert(node.astext(), display="block")
+    translator.body.append(f'<div style="overflow-x: auto">{formula}</div>')
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    """Register the writer of formulas."""
+    app.add_html_math_renderer(
+        "mathml",
+        inline_renderers=(visit_inline_formula, None),
+        block_renderers=(visit_displayed_formula, None),
+    )

@@ -1,0 +1,24 @@
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+settings.register_profile(
+    "dmfroc",
+    deadline=None,  # the first example of a shape pays for its compilation
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("dmfroc")
+
+
+@pytest.fixture(scope="session")
+def data_directory() -> Path:
+    """The real data sets as CSV files, one per name."""
+    directory = os.environ.get("DMFROC_DATA")
+    if not directory or not Path(directory).is_dir():
+        pytest.skip("DMFROC_DATA does not name a directory with the real data sets")
+    return Path(directory)
