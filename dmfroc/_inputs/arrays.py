@@ -1,0 +1,98 @@
+"""Columns and tables of any library as NumPy arrays."""
+
+from __future__ import annotations
+
+import sys
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def from_library(values: Any, what: str) -> Any:
+    """Wrap a column or table that narwhals knows as its Series or DataFrame; else None."""
+    if isinstance(values, np.ndarray | list | tuple | range):
+        return None
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import DuplicateError
+
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None and isinstance(values, pyarrow.RecordBatch):
+        # Unknown to narwhals, and NumPy would drop the column names
+        values = pyarrow.Table.from_batches([values])
+    try:
+        table = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    except DuplicateError as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{what} has duplicate column names; rename them ({reason})") from error
+    return table if isinstance(table, nw.DataFrame | nw.Series) else None
+
+
+def is_table(wrapped: Any) -> bool:
+    """Whether what `from_library` wrapped is a table, not a column."""
+    return hasattr(wrapped, "columns")
+
+
+def series_values(series: Any) -> NDArray[Any]:
+    """Values of a column that `from_library` wrapped; those missing are None."""
+    values: NDArray[Any] = series.to_numpy()
+    missing = series.is_null().to_numpy()
+    if missing.any():
+        # In pyarrow's dictionary-encoded columns it came out as some other row's value
+        values = values.astype(object)
+        values[missing] = None
+    return values
+
+
+def as_array(values: Any, what: str) -> NDArray[Any]:
+    """Anything as an array of whatever type and shape; masked values are None."""
+    wrapped = from_library(values, what)
+    if wrapped is not None:
+        return np.asarray(wrapped.to_numpy() if is_table(wrapped) else series_values(wrapped))
+    array = np.asarray(values)
+    if np.ma.is_masked(values):
+        array = array.astype(object)
+        array[np.ma.getmaskarray(values)] = None
+    return array
+
+
+def as_floats(values: NDArray[Any], what: str, *, copy: bool | None = None) -> NDArray[Any]:
+    """Real numbers as a float32 or float64 array in C order; a new one only if need be."""
+    kind = values.dtype.kind
+    if kind == "O":
+        values = _numbers(values, what)
+    elif kind not in "biuf" and values.dtype.name != "bfloat16":
+        raise TypeError(f"{what} holds {values.dtype} values; convert them to real numbers")
+    is_short = kind not in "biuO" and values.dtype.itemsize <= 4
+    return np.array(values, dtype=np.float32 if is_short else np.float64, order="C", copy=copy)
+
+
+def _numbers(values: NDArray[Any], what: str) -> NDArray[np.float64]:
+    numbers = [np.nan if is_missing(item) else item for item in values.ravel().tolist()]
+    for kind in set(map(type, numbers)):
+        if not issubclass(kind, Real | Decimal | np.bool):  # NumPy would read "0.5" as a number
+            raise TypeError(f"{what} holds a {kind.__name__}; convert it to real numbers")
+    return np.array(numbers, dtype=np.float64).reshape(values.shape)
+
+
+def is_missing(item: Any) -> bool:
+    """Whether an object stands for a missing value."""
+    # pandas' missing values are recognised by name because pandas need not be installed
+    return (
+        item is None
+        or type(item).__name__ in {"NAType", "NaTType"}
+        or (isinstance(item, float) and item != item)
+    )
+
+
+def plain(item: Any) -> Any:
+    """Convert the scalars of NumPy and JAX to Python's."""
+    return item.item() if getattr(item, "ndim", None) == 0 else item
+
+
+def read_only[Array: NDArray[Any]](array: Array) -> Array:
+    """Forbid writing to an array, and return it."""
+    array.flags.writeable = False
+    return array

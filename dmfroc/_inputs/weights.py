@@ -1,0 +1,42 @@
+"""Observation weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmfroc._inputs.arrays import as_array, as_floats
+from dmfroc._inputs.labels import Label
+from dmfroc._inputs.messages import Source, check_length, listing
+
+
+def check_weights(
+    values: Any, true: NDArray[np.int32], labels: Sequence[Label], source: Source
+) -> NDArray[np.float64]:
+    """Return one weight per observation in a new array; ones where none are given."""
+    if values is None:
+        return np.ones(len(true))
+    what = source.weight
+    weight = as_floats(as_array(values, what), what).astype(np.float64)
+    if weight.ndim != 1:
+        raise ValueError(f"{what} has shape {weight.shape}, but must be one weight per row")
+    check_length(what, len(weight), len(true), source)
+    unusable = ~(np.isfinite(weight) & (weight >= 0))
+    if unusable.any():
+        row = int(unusable.argmax())
+        raise ValueError(
+            f"{what} is {weight[row]} at {source.row(row)}: weights must be finite and >= 0"
+        )
+    if not weight.any():
+        raise ValueError(f"{what} is zero in every row: some observations must count")
+    counts, totals = np.bincount(true), np.bincount(true, weight)
+    empty = np.flatnonzero((counts > 0) & (totals == 0)).tolist()
+    if empty:
+        raise ValueError(
+            f"{what} is zero in all rows of class {listing([labels[code] for code in empty])}: "
+            "give some of them a positive weight, or drop the rows"
+        )
+    return weight

@@ -1,0 +1,129 @@
+"""Scores of every type and layout, and those that are unusable."""
+
+import re
+from decimal import Decimal
+
+import jax.numpy as jnp
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from prediction_samples import FRAME, LABELS, SCORES, assert_identical, exactly
+
+from dmfroc.predictions import as_predictions
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [
+        (np.float16, np.float32),
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (np.longdouble, np.float64),
+        (">f4", np.float32),
+        (">f8", np.float64),
+        (np.int32, np.float64),
+        (np.uint8, np.float64),
+        (bool, np.float64),
+        (object, np.float64),
+        (jnp.bfloat16, np.float32),
+    ],
+)
+def test_score_types(dtype, expected):
+    scores = np.array([[0, 1], [1, 0], [1, 1]]).astype(dtype)
+    predictions = as_predictions([0, 1, 1], scores)
+    assert predictions.scores.dtype == expected
+    assert predictions.scores.dtype.isnative
+    np.testing.assert_array_equal(predictions.scores, [[0, 1], [1, 0], [1, 1]])
+
+
+def test_columns_of_several_types_become_double():
+    frame = pl.DataFrame({"a": [1, 2], "b": [0.1, 0.2]}, schema={"a": pl.Int8, "b": pl.Float32})
+    assert as_predictions(["a", "b"], frame).scores.dtype == np.float64
+    single = frame.cast(pl.Float32)
+    assert as_predictions(["a", "b"], single).scores.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.asfortranarray(SCORES),
+        SCORES[::-1][::-1],
+        np.repeat(SCORES, 2, axis=1)[:, ::2],
+        [[Decimal(str(value)) for value in row] for row in SCORES],
+    ],
+)
+def test_memory_layout_is_normalised(scores):
+    assert_identical(as_predictions(LABELS, scores), as_predictions(LABELS, SCORES))
+    assert as_predictions(LABELS, scores).scores.flags.c_contiguous
+
+
+@pytest.mark.parametrize("scores", [SCORES * 10, SCORES - 3, SCORES * 1e308, -1.7e308 * SCORES])
+def test_any_real_score_is_welcome(scores):
+    np.testing.assert_array_equal(as_predictions(LABELS, scores).scores, scores)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_scores_must_be_finite(value, dtype):
+    scores = SCORES.astype(dtype)
+    scores[2, 1] = scores[3, 0] = scores[4, 2] = value
+    message = (
+        f"y_score must be finite, but 3 of 15 values are not; the first is {value} at row 2 "
+        "(counting from 0), column 1 (class 'b'): replace them or drop their rows"
+    )
+    with pytest.raises(ValueError, match=exactly(message)):
+        as_predictions(LABELS, scores)
+
+
+def test_infinities_that_cancel_are_found():
+    with pytest.raises(ValueError, match="2 of 4 values are not; the first is inf at row 0"):
+        as_predictions([0, 1], [[np.inf, 0], [0, -np.inf]])
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        FRAME.mask(FRAME == 0.5)[["c", "a", "b"]],
+        pl.DataFrame(FRAME.mask(FRAME == 0.5)[["c", "a", "b"]]),
+        pa.table(FRAME.mask(FRAME == 0.5)[["c", "a", "b"]]),
+        FRAME.mask(FRAME == 0.5).astype("Float64"),
+    ],
+)
+def test_missing_score_is_named_by_column(scores):
+    message = "2 of 15 values are not; the first is nan at row 2 (counting from 0), column 'c' (cl"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        as_predictions(LABELS, scores)
+
+
+def test_masked_score_is_missing():
+    with pytest.raises(ValueError, match=r"the first is nan at row 2 .*, column 2 \(class 'c'\)"):
+        as_predictions(LABELS, np.ma.masked_array(SCORES, SCORES == 0.5))
+
+
+def test_missing_score_in_a_list_is_missing():
+    with pytest.raises(ValueError, match="the first is nan at row 0"):
+        as_predictions([0, 1], [[None, 1.0], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("scores", "error", "message"),
+    [
+        (SCORES * 1j, TypeError, "y_score holds complex128 values; convert them to real numbers"),
+        (SCORES.astype(str), TypeError, "y_score holds <U32 values; convert them to real"),
+        (SCORES.astype(str).astype(object), TypeError, "y_score holds a str; convert it to real"),
+        (FRAME.assign(b="x"), TypeError, "y_score column 'b' holds a str; convert it to real"),
+        ([[1, 2], [3]], ValueError, "y_score is not a matrix; give every row the same number"),
+        (SCORES[None], ValueError, "y_score must have shape (n, K), or (n,) for two classes, but "),
+        ({"a": 1}, ValueError, "or (n,) for two classes, but is a dict"),
+        (pl.LazyFrame(SCORES), ValueError, "but is a LazyFrame"),
+        (SCORES[:4], ValueError, "y_true has 5 rows but y_score has 4: both must describe the sam"),
+        (FRAME[:4], ValueError, "y_true has 5 rows but y_score has 4"),
+        (SCORES[:, :0], ValueError, "3 distinct labels ('a', 'b', 'c') but y_score has 0 columns"),
+        (SCORES[:, 0], ValueError, "y_score has a single column, which is enough for two classes"),
+        (SCORES[:, :1], ValueError, "there are 3 ('a', 'b', 'c'): give one column per class"),
+    ],
+)
+def test_unusable_scores(scores, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        as_predictions(LABELS, scores)
