@@ -1,0 +1,204 @@
+"""Everything about one classifier at a glance."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from dmfroc._tables import decimals, format_table
+from dmfroc.measures import MEASURES, Measure, get_measure
+from dmfroc.measures.base import warn_of_absent_classes
+from dmfroc.measures.costs import PairWeights
+from dmfroc.measures.multiclass_roc import MulticlassROC, dmf_auc, multiclass_roc
+from dmfroc.predictions import Predictions, as_predictions
+from dmfroc.uncertainty.estimate import (
+    Estimate,
+    Method,
+    check_options,
+    influences,
+    jackknife_estimate,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dmfroc.plots import MulticlassROCDisplay
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Measures of one classifier with their intervals, and its ROC curve.
+
+    Attributes
+    ----------
+    predictions : Predictions
+        What was evaluated.
+    estimates : dict of str to Estimate
+        By name of the measure.
+    curve : MulticlassROC
+        The multiclass ROC curve, computed when it is first asked for.
+    """
+
+    predictions: Predictions
+    estimates: dict[str, Estimate]
+    pair_weights: PairWeights = "equal"
+
+    @cached_property
+    def curve(self) -> MulticlassROC:
+        """The multiclass ROC curve."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # `evaluate` has already warned
+            return multiclass_roc(self.predictions, pair_weights=self.pair_weights)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a careful reader has to know, each remark once."""
+        remarks = (remark for e in self.estimates.values() for remark in e.warnings)
+        return tuple(dict.fromkeys(remarks))
+
+    def plot(self, **kwargs: Any) -> MulticlassROCDisplay:
+        """Draw the curve with its band; takes what `MulticlassROCDisplay.from_predictions` takes.
+
+        Returns
+        -------
+        MulticlassROCDisplay
+            With the artists in ``ax_``, ``figure_`` and ``line_``.
+        """
+        from dmfroc.plots import MulticlassROCDisplay
+
+        return MulticlassROCDisplay.from_predictions(
+            self.predictions, pair_weights=self.pair_weights, **kwargs
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return one row per measure."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "measure": name,
+                    "value": e.value,
+                    "standard_error": e.standard_error,
+                    "low": e.interval[0],
+                    "high": e.interval[1],
+                    "level": e.level,
+                    "method": e.method,
+                }
+                for name, e in self.estimates.items()
+            ]
+        ).set_index("measure")
+
+    def __str__(self) -> str:
+        level, method = next((e.level, e.method) for e in self.estimates.values())
+        table = format_table(
+            ["measure", "value", "std. error", f"{100 * level:g} % interval ({method})"],
+            [
+                [
+                    MEASURES[name].title,
+                    f"{e.value:.{digits}f}",
+                    f"{e.standard_error:.{digits}f}",
+                    f"{e.interval[0]:.{digits}f} to {e.interval[1]:.{digits}f}",
+                ]
+                for name, e in self.estimates.items()
+                for digits in [decimals(e.standard_error)]
+            ],
+        )
+        return "\n".join([repr(self.predictions), "", table, *self._notes()])
+
+    def _notes(self) -> list[str]:
+        return [f"note: {remark}" for remark in self.warnings]
+
+    def _repr_html_(self) -> str:
+        html: str = self.to_pandas().to_html(float_format="{:.4f}".format)
+        return html
+
+
+def evaluate(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    measures: Sequence[str] | None = None,
+    method: Method = "jackknife",
+    level: float = 0.95,
+    pair_weights: PairWeights = "equal",
+    labels: Any = None,
+    sample_weight: Any = None,
+    y_pred: Any = None,
+) -> Evaluation:
+    """Evaluate a classifier: measures with intervals, and the multiclass ROC curve.
+
+    Parameters
+    ----------
+    y_true : Predictions or array-like of shape (n,)
+        Observed classes.
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2
+        Scores; any real numbers, rows need not sum to one.
+    measures : sequence of str, optional
+        Names of measures. By default all: ``"dmf_auc"``, ``"hand_till"`` and ``"informedness"``,
+        the last only if there are hard labels (a one-dimensional score has none by itself).
+    method, level
+        As for `estimate`.
+    pair_weights
+        Weights or costs of the pairs for the curve and its area, see `multiclass_roc`.
+    labels, sample_weight, y_pred
+        As for `Predictions.from_arrays`.
+
+    Returns
+    -------
+    Evaluation
+        Prints as a table, converts with ``to_pandas()``, draws with ``plot()``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not what `Predictions.from_arrays` accepts, or an option out of its range.
+
+    References
+    ----------
+    Wang and Carvalho (2024), Multiclass ROC.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(3, size=200)
+    >>> scores = rng.normal(size=(200, 3)) + 1.5 * np.eye(3)[y]
+    >>> evaluation = evaluate(y, scores)
+    >>> round(evaluation.estimates["hand_till"].value, 3)
+    0.859
+    >>> list(evaluation.to_pandas().index)
+    ['dmf_auc', 'hand_till', 'informedness']
+    """
+    check_options(method, level)
+    predictions = as_predictions(
+        y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
+    )
+    warn_of_absent_classes(predictions)
+    chosen = [
+        dmf_auc(pair_weights=pair_weights) if measure.name == "dmf_auc" else measure
+        for measure in _choose(measures, predictions)
+    ]
+    # Side by side, because a first call spends its time on compiling each of them.
+    with ThreadPoolExecutor() as executor:
+        found = executor.map(lambda measure: influences(measure, predictions), chosen)
+        estimates = {
+            measure.name: jackknife_estimate(measure, predictions, of_measure, level)
+            for measure, of_measure in zip(chosen, found, strict=True)
+        }
+    return Evaluation(predictions, estimates, pair_weights)
+
+
+def _choose(measures: Sequence[str] | None, predictions: Predictions) -> list[Measure]:
+    if measures is None:
+        has_hard_labels = predictions.predicted is not None
+        return [m for name, m in MEASURES.items() if has_hard_labels or name != "informedness"]
+    if isinstance(measures, str) or not measures:
+        raise ValueError(
+            f"measures must be a list of one or more of {sorted(MEASURES)}, but it is {measures!r}"
+        )
+    return [get_measure(name) for name in measures]

@@ -1,0 +1,1 @@
+"""How sure we are: everything here knows functions of weights, nothing about any measure."""
