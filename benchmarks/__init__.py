@@ -1,0 +1,1 @@
+"""Speed and memory against peers: `python -m benchmarks` (or `make bench`)."""

@@ -1,0 +1,136 @@
+"""Time dmfroc's values with standard errors against the bare values of its peers."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+# Peers that would take minutes at a size are left out there.
+CASES = {
+    (100_000, 10): ("hand_till", "dmf_auc", "scikit-learn", "pauc", "sort"),
+    (50_000, 100): ("hand_till", "dmf_auc", "scikit-learn", "pauc", "sort"),
+    (50_000, 300): ("hand_till", "scikit-learn", "sort"),
+    (50_000, 1000): ("hand_till", "dmf_auc", "sort"),
+}
+TITLES = {
+    "hand_till": "dmfroc Hand-Till M with SE",
+    "dmf_auc": "dmfroc DMF-AUC with SE",
+    "scikit-learn": "scikit-learn ovo, value only",
+    "pauc": "pauc, value only",
+    "sort": "numpy.sort of the scores, all cores",
+}
+
+
+def timed(name: str, size: tuple[int, int], repeats: int) -> dict:
+    """Run one task in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks._case", name, *map(str, size), str(repeats)]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    result: dict = json.loads(done.stdout.splitlines()[-1])
+    result["median"] = statistics.median(result["times"])
+    return result
+
+
+def size_table(size: tuple[int, int], names: tuple[str, ...]) -> list[str]:
+    """Return the lines of one size's table."""
+    results = {}
+    for name in names:
+        slow = size[1] >= (300 if name == "scikit-learn" else 1000)
+        results[name] = timed(name, size, repeats=1 if slow else 5)
+        print(f"{size} {TITLES[name]}: {results[name]['median']:.3f} s", flush=True)
+    ours = results["hand_till"]["median"]
+    lines = [
+        f"## n = {size[0]:,}, K = {size[1]:,}",
+        "",
+        "| task | value | first call, s | median, s | ratio to our M | peak memory, GiB |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name, r in results.items():
+        value = "" if name == "sort" else f"{r['value']:.6f}"
+        lines.append(
+            f"| {TITLES[name]} | {value} | {r['first']:.3f} | {r['median']:.3f} "
+            f"| {r['median'] / ours:.1f} | {r['peak_gib']:.2f} |"
+        )
+    return [*lines, ""]
+
+
+def wall_time(command: list[str]) -> float:
+    """Return the median wall time of five runs of a command, after one to warm the disk."""
+    times = []
+    for _ in range(6):
+        start = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times[1:])
+
+
+def latency_table() -> list[str]:
+    """Return the lines of the table of start-up times."""
+    from benchmarks._case import scores_of
+
+    python = [sys.executable, "-c"]
+    dmfroc = [str(Path(sys.executable).with_name("dmfroc"))]
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "scores.csv"
+        y, scores = scores_of(1000, 5)
+        rows = np.column_stack([y, scores])
+        header = "label," + ",".join(f"score_{k}" for k in range(5))
+        np.savetxt(file, rows, delimiter=",", header=header, comments="", fmt=["%d"] + ["%.8g"] * 5)
+        start = wall_time([*python, "pass"])
+        commands = {
+            "`import dmfroc`, beyond Python's start": wall_time([*python, "import dmfroc"]) - start,
+            "`dmfroc --help`": wall_time([*dmfroc, "--help"]),
+            "`dmfroc evaluate`, 1,000 x 5": wall_time(
+                [*dmfroc, "evaluate", str(file), "--label", "label"]
+            ),
+        }
+    return [
+        "## Start-up",
+        "",
+        "| command | median of 5, s |",
+        "| --- | ---: |",
+        *(f"| {name} | {seconds:.2f} |" for name, seconds in commands.items()),
+        "",
+    ]
+
+
+def main() -> None:
+    """Run everything and write RESULTS.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one small size; writes no file")
+    if parser.parse_args().quick:
+        print("\n".join(size_table((1000, 5), ("hand_till", "dmf_auc", "scikit-learn", "sort"))))
+        return
+    packages = ("dmfroc", "jax", "numpy", "scikit-learn", "pauc")
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
+    lines = [
+        "# Benchmarks",
+        "",
+        "Made by `make bench` (`python -m benchmarks`): every task in a process of its own, the",
+        "median of 5 calls after the first (1 call where it takes long). Ours include checking the",
+        "input and the standard error; the peers' do not. Only ratios travel to other machines.",
+        "",
+        f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores.",
+        "",
+    ]
+    for size, names in CASES.items():
+        lines += size_table(size, names)
+    lines += latency_table()
+    RESULTS.write_text("\n".join(lines))
+    print(f"wrote {RESULTS.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Time one task at one size in this process, and print a line of JSON.
+
+Called by `python -m benchmarks`, one process per task, so that peak memory is the task's own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+
+def scores_of(n: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels and softmax scores of a classifier with some skill."""
+    generator = np.random.default_rng(42)
+    y = generator.integers(n_classes, size=n)
+    scores = generator.normal(size=(n, n_classes))
+    scores[np.arange(n), y] += 1.5
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=1, keepdims=True)
+    return y, scores
+
+
+def task(name: str, y: np.ndarray, scores: np.ndarray) -> Callable[[], float]:
+    """Return the function to time; what it needs is imported here, outside of the timing."""
+    if name == "sort":
+        executor = ThreadPoolExecutor(os.cpu_count())
+
+        def sort() -> float:
+            columns = np.array_split(np.arange(scores.shape[1]), os.cpu_count())
+            ends = [(c[0], c[-1] + 1) for c in columns]
+            parts = executor.map(lambda e: np.sort(scores[:, e[0] : e[1]], axis=0), ends)
+            return float(sum(part[0, 0] for part in parts))
+
+        return sort
+    if name == "scikit-learn":
+        from sklearn.metrics import roc_auc_score
+
+        return lambda: roc_auc_score(y, scores, multi_class="ovo")
+    if name == "pauc":
+        from pauc import MultiClassROC
+
+        return lambda: float(MultiClassROC(y, scores).auc)
+    from dmfroc import estimate
+
+    return lambda: estimate(name, y, scores).value
+
+
+def main() -> None:
+    """Time the task named on the command line."""
+    name, n, n_classes, repeats = sys.argv[1], *map(int, sys.argv[2:5])
+    run = task(name, *scores_of(n, n_classes))
+    times = []
+    for _ in range(repeats + 1):
+        start = time.perf_counter()
+        value = run()
+        times.append(time.perf_counter() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(json.dumps({"value": value, "first": times[0], "times": times[1:], "peak_gib": peak}))
+
+
+if __name__ == "__main__":
+    main()
