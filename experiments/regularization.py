@@ -82,9 +82,9 @@ def iris_rows(n_splits: int) -> list[list[str]]:
     return rows
 
 
-def page(n_samples: int, population: int) -> str:
+def page(designs: tuple[Design, ...], n_samples: int, population: int) -> str:
     """Run the study and report it."""
-    results = [bias_row(design, n_samples, population) for design in DESIGNS]
+    results = [bias_row(design, n_samples, population) for design in designs]
     worst = {s: max(abs(ratios[s]) for _, ratios in results) for s in STRENGTHS}
     strengths = [f"{s:g}" for s in STRENGTHS]
     bias_table = markdown_table(
@@ -92,7 +92,7 @@ def page(n_samples: int, population: int) -> str:
         [row for row, _ in results],
     )
     worst_table = markdown_table(strengths, [[f"{worst[s]:.2f}" for s in STRENGTHS]])
-    iris_table = markdown_table(["split", "M", *strengths], iris_rows(4 if n_samples < 50 else 10))
+    iris_table = markdown_table(["split", "M", *strengths], iris_rows(2 if n_samples < 50 else 10))
     return f"""# How strongly pair effects are shrunk
 
 Made by `experiments/regularization.py`; {n_samples} samples of each design, populations of
@@ -129,6 +129,6 @@ the other two species.
 
 if __name__ == "__main__":
     if arguments(__doc__).quick:
-        print(page(n_samples=3, population=3000))
+        print(page(DESIGNS[:1], n_samples=3, population=3000))
     else:
-        write_page("regularization", page(n_samples=400, population=POPULATION))
+        write_page("regularization", page(DESIGNS, n_samples=400, population=POPULATION))
