@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
 from typing import Any
@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 _ALIGNMENT = 64  # bytes; what XLA asks of a buffer that it is to use without a copy
+_FEW_NUMBERS = 100_000  # for fewer, starting threads takes longer than the work
 
 
 def double_precision[**P, R](function: Callable[P, R]) -> Callable[P, R]:
@@ -38,8 +39,15 @@ def share(array: np.ndarray) -> jax.Array:
     return jax.device_put(array, may_alias=True)
 
 
-def parallel[T](function: Callable[[T], None], items: Iterable[T]) -> None:
-    """Call ``function`` on every item, on all cores; NumPy's sorts and copies release the GIL."""
+def parallel[T](function: Callable[[T], None], items: Sequence[T], n_numbers: int) -> None:
+    """Call ``function`` on every item, on all cores if there are many numbers to work on.
+
+    NumPy's sorts and copies release the GIL.
+    """
+    if n_numbers < _FEW_NUMBERS:
+        for item in items:
+            function(item)
+        return
     with ThreadPoolExecutor(cpu_count()) as executor:
         for _ in executor.map(function, items):
             pass

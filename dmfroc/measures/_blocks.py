@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, Shaped
+from jaxtyping import Array, Float, Int, Shaped
 
 from dmfroc._backend import aligned_empty, parallel, share
 from dmfroc.predictions import Predictions
@@ -18,12 +18,14 @@ _ROWS_PER_TASK = 4096
 class ClassBlocks(NamedTuple):
     """The classes that occur, their rows side by side, one score column per class.
 
-    Rows of the c-th class that occurs are ``starts[c]:starts[c + 1]``.
+    Rows of the c-th class that occurs are ``starts[c]:starts[c + 1]``. Scores are integers in
+    the same order as the floating-point numbers they stand for: only their order matters from
+    here on, and XLA would take all subnormal numbers for zero.
     """
 
     row_order: Int[np.ndarray, " n"]
     starts: Int[np.ndarray, " c_plus_1"]
-    scores: Shaped[np.ndarray, "c n"]
+    scores: Int[np.ndarray, "c n"]
 
     @property
     def n_classes(self) -> int:
@@ -43,15 +45,23 @@ def group_by_class(predictions: Predictions) -> ClassBlocks:
     row_order = np.argsort(predictions.true, kind="stable").astype(np.int32)
     starts = np.concatenate([[0], np.cumsum(predictions.class_counts[present])]).astype(np.int32)
     n = predictions.n_observations
-    scores = aligned_empty((len(present), n), predictions.scores.dtype)
+    scores = aligned_empty((len(present), n), f"i{predictions.scores.itemsize}")
     all_present = len(present) == predictions.n_classes
 
     def transpose_rows(first: int) -> None:
         rows = predictions.scores[row_order[first : first + _ROWS_PER_TASK]]
-        scores[:, first : first + _ROWS_PER_TASK] = (rows if all_present else rows[:, present]).T
+        columns = rows if all_present else rows[:, present]
+        scores[:, first : first + _ROWS_PER_TASK] = _ordered_integers(columns).T
 
-    parallel(transpose_rows, range(0, n, _ROWS_PER_TASK))
+    parallel(transpose_rows, range(0, n, _ROWS_PER_TASK), scores.size)
     return ClassBlocks(row_order, starts, scores)
+
+
+def _ordered_integers(scores: Float[np.ndarray, "n k"]) -> Int[np.ndarray, "n k"]:
+    """Return integers in the order of floating-point numbers: their bits, but for the sign."""
+    bits = (scores + 0).view(f"i{scores.itemsize}")  # adding 0 turns -0 into 0
+    bits ^= (bits >> (8 * scores.itemsize - 1)) & np.iinfo(bits.dtype).max
+    return bits
 
 
 def count_below(

@@ -118,7 +118,7 @@ def _sort_within_classes(
             sorted_scores[column, block] = scores[block][order]
             rows[block] = blocks.row_order[block][order]
 
-    parallel(sort_column, range(blocks.n_classes))
+    parallel(sort_column, range(blocks.n_classes), sorted_scores.size)
     return sorted_rows, sorted_scores
 
 
@@ -158,7 +158,7 @@ def _pool_quantiles(
                 quantiles = pool[order[found]]
             thresholds[i, j - 1] = thresholds[j, i] = quantiles
 
-    parallel(quantiles_with_first, range(n_classes - 1))
+    parallel(quantiles_with_first, range(n_classes - 1), sorted_scores.size)
     return thresholds
 
 

@@ -2,38 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from dmfroc._tables import decimals
 from dmfroc.measures.costs import PairWeights
-from dmfroc.measures.multiclass_roc import MulticlassROC, dmf_auc, multiclass_roc
+from dmfroc.measures.multiclass_roc import (
+    DEFAULT_N_THRESHOLDS,
+    DEFAULT_SHRINKAGE,
+    MulticlassROC,
+    dmf_auc,
+    multiclass_roc,
+)
 from dmfroc.predictions import as_predictions
-from dmfroc.uncertainty.band import CurveBand, curve_band
-from dmfroc.uncertainty.estimate import Estimate, influences, jackknife_estimate
+from dmfroc.uncertainty.band import CurveBand, band_around
+from dmfroc.uncertainty.estimate import Estimate, check_options, influences, jackknife_estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection, PolyCollection
+    from matplotlib.lines import Line2D
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; yellow is too faint.
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-_CHANCE_ID = "dmfroc-chance"
-_CURVE_ID = "dmfroc-curve"
+_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_LINE_STYLES = ("-", "--", "-.", ":")  # for more classifiers than colours
+_CURVE_ID, _CHANCE_ID = "dmfroc-curve", "dmfroc-chance"
+_WIDEST = len("(99.9 % jackknife interval 0.9999 to 0.9999)")
+_NO_VARIATION = 1e-9  # of standard errors that are zero but for rounding
 
 
 class MulticlassROCDisplay:
-    """A multiclass ROC curve with its band.
+    """A multiclass ROC curve with its band, ready to be drawn.
 
-    Build it with `from_predictions` or `from_estimator`; draw it, again or elsewhere, with
-    `plot`.
+    Build it with `from_predictions` or `from_estimator`; draw it again, or elsewhere, with `plot`.
 
     Parameters
     ----------
     curve : MulticlassROC
         The curve.
-    estimate : Estimate
+    band : CurveBand, optional
+        Its pointwise confidence band.
+    estimate : Estimate, optional
         Its area with an interval.
-    band : CurveBand
-        Pointwise band of the curve.
     name : str, optional
         Name of the classifier.
 
@@ -41,33 +55,89 @@ class MulticlassROCDisplay:
     ----------
     line_ : matplotlib.lines.Line2D
         The curve.
-    band_ : matplotlib.collections.FillBetweenPolyCollection or None
+    band_ : matplotlib.collections.PolyCollection or None
         The band.
-    pairs_ : list of matplotlib.lines.Line2D
-        Curves of the ordered pairs.
+    pairs_ : matplotlib.collections.LineCollection or None
+        The curves of the ordered pairs of classes.
     chance_ : matplotlib.lines.Line2D or None
-        The chance line, if this display drew it.
-    ax_, figure_
-        Where it was drawn.
+        The chance line; None if it was there already.
+    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
+        Where the curve was drawn last.
 
     Examples
     --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(3, size=300)
     >>> scores = rng.normal(size=(300, 3)) + 1.5 * np.eye(3)[y]
     >>> display = MulticlassROCDisplay.from_predictions(y, scores, name="noisy")
     >>> display.line_.get_label()
-    'noisy: AUC 0.852 (95 % jackknife interval 0.822 to 0.878)'
+    'noisy: AUC 0.835 (95 % jackknife interval 0.804 to 0.861)'
     """
 
+    line_: Line2D
+    band_: PolyCollection | None
+    pairs_: LineCollection | None
+    chance_: Line2D | None
+    ax_: Axes
+    figure_: Any
+
     def __init__(
-        self, *, curve: MulticlassROC, estimate: Estimate, band: CurveBand, name: str | None = None
+        self,
+        curve: MulticlassROC,
+        *,
+        band: CurveBand | None = None,
+        estimate: Estimate | None = None,
+        name: str | None = None,
     ) -> None:
         self.curve = curve
-        self.estimate = estimate
         self.band = band
+        self.estimate = estimate
         self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **kwargs: Any
+    ) -> MulticlassROCDisplay:
+        """Let a fitted classifier score observations, and draw its curve.
+
+        Parameters
+        ----------
+        estimator : scikit-learn classifier
+            Fitted, with ``predict_proba`` or else ``decision_function``.
+        X : array-like of shape (n, p)
+            Features.
+        y : array-like of shape (n,)
+            Observed classes.
+        name : str, optional
+            Name of the classifier; by default that of its Python class.
+        **kwargs
+            As for `from_predictions`, except ``labels``: the classes are those of the estimator.
+
+        Returns
+        -------
+        MulticlassROCDisplay
+            Already drawn.
+
+        Raises
+        ------
+        TypeError
+            If the estimator is not a fitted classifier or gives no score to each class.
+        ValueError
+            As for `from_predictions`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = LogisticRegression().fit(X[::2, :2], y[::2])
+        >>> display = MulticlassROCDisplay.from_estimator(model, X[1::2, :2], y[1::2])
+        >>> print(display.estimate)
+        dmf_auc 0.9441 (95 % jackknife interval 0.9007 to 0.9692)
+        """
+        scores = _scores_of(estimator, X)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, scores, labels=estimator.classes_, name=name, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -78,6 +148,8 @@ class MulticlassROCDisplay:
         labels: Any = None,
         sample_weight: Any = None,
         pair_weights: PairWeights = "equal",
+        n_thresholds: int = DEFAULT_N_THRESHOLDS,
+        shrinkage: float = DEFAULT_SHRINKAGE,
         level: float = 0.95,
         name: str | None = None,
         ax: Axes | None = None,
@@ -86,7 +158,7 @@ class MulticlassROCDisplay:
         plot_chance: bool = True,
         **line_kwargs: Any,
     ) -> MulticlassROCDisplay:
-        """Compute the curve, its area and its band, and draw them.
+        """Compute the curve of a classifier's scores, its area and its band, and draw them.
 
         Parameters
         ----------
@@ -96,93 +168,48 @@ class MulticlassROCDisplay:
             Scores.
         labels, sample_weight
             As for `Predictions.from_arrays`.
-        pair_weights
+        pair_weights, n_thresholds, shrinkage
             As for `multiclass_roc`.
         level : float
             Nominal coverage of the interval of the area, and of the band at each point.
-        name, ax, plot_band, plot_pairs, plot_chance, **line_kwargs
+        name : str, optional
+            Name of the classifier in the legend.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        plot_band : bool
+            Whether to compute and draw the band. That takes by far the longest; for a hundred
+            classes and more, seconds to minutes.
+        plot_pairs, plot_chance, **line_kwargs
             As for `plot`.
 
         Returns
         -------
         MulticlassROCDisplay
-            Drawn; call it again with the same ``ax`` to overlay another classifier.
+            Already drawn. Pass its ``ax_`` as ``ax`` to overlay another classifier.
 
         Raises
         ------
         TypeError, ValueError
-            As for `multiclass_roc`.
+            As for `multiclass_roc`, or if ``level`` is not in (0, 1).
         """
+        check_options("jackknife", level)
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
-        measure = dmf_auc(pair_weights=pair_weights)
+        options = {
+            "pair_weights": pair_weights,
+            "n_thresholds": n_thresholds,
+            "shrinkage": shrinkage,
+        }
+        curve = multiclass_roc(predictions, **options)
+        measure = dmf_auc(**options)
         display = cls(
-            curve=multiclass_roc(predictions, pair_weights=pair_weights),
+            curve,
+            band=band_around(curve, predictions, level, **options) if plot_band else None,
             estimate=jackknife_estimate(
                 measure, predictions, influences(measure, predictions), level
             ),
-            band=curve_band(predictions, level=level, pair_weights=pair_weights),
             name=name,
         )
-        return display.plot(
-            ax,
-            plot_band=plot_band,
-            plot_pairs=plot_pairs,
-            plot_chance=plot_chance,
-            **line_kwargs,
-        )
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **kwargs: Any
-    ) -> MulticlassROCDisplay:
-        """Score ``X`` with a fitted classifier, then do as `from_predictions` does.
-
-        Parameters
-        ----------
-        estimator
-            Fitted scikit-learn classifier with ``predict_proba`` or ``decision_function``.
-        X : array-like of shape (n, p)
-            Features.
-        y : array-like of shape (n,)
-            Observed classes.
-        name : str, optional
-            By default the name of the estimator's class.
-        **kwargs
-            As for `from_predictions`.
-
-        Returns
-        -------
-        MulticlassROCDisplay
-            Drawn.
-
-        Raises
-        ------
-        TypeError
-            If the estimator offers no scores.
-        """
-        for method in ("predict_proba", "decision_function"):
-            if hasattr(estimator, method):
-                scores = getattr(estimator, method)(X)
-                break
-        else:
-            raise TypeError(
-                f"estimator must have predict_proba or decision_function, but "
-                f"{type(estimator).__name__} has neither: use from_predictions with scores"
-            )
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, scores, labels=estimator.classes_, name=name, **kwargs)
-
-    @property
-    def label(self) -> str:
-        """The legend's text: name, area and interval, and how that was obtained."""
-        e = self.estimate
-        digits = max(3, decimals(e.standard_error) - 1)
-        low, high = e.interval
-        area = (
-            f"AUC {e.value:.{digits}f} ({100 * e.level:g} % {e.method} interval "
-            f"{low:.{digits}f} to {high:.{digits}f})"
-        )
-        return area if self.name is None else f"{self.name}: {area}"
+        return display.plot(ax, plot_pairs=plot_pairs, plot_chance=plot_chance, **line_kwargs)
 
     def plot(
         self,
@@ -199,103 +226,222 @@ class MulticlassROCDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure. What is there already stays: colours go on, and
-            the chance line is drawn once.
+            Where to draw; by default a new figure. What is on it stays: the next curve takes the
+            next colour, and there is one chance line and one legend.
         name : str, optional
-            Name of the classifier in the legend.
+            Name of the classifier in the legend, in place of the display's own.
         plot_band, plot_pairs, plot_chance : bool
-            Whether to draw the band, the faint curves of the ordered pairs, the chance line.
+            Whether to draw the band (if it was computed), the faint curves of the ordered pairs
+            of classes, and the chance line.
         **line_kwargs
-            For the curve's `matplotlib.lines.Line2D`.
+            For the curve's `matplotlib.lines.Line2D`. The band takes the colour of the curve.
 
         Returns
         -------
         MulticlassROCDisplay
             This display.
         """
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(6.4, 6.4), layout="constrained")
-        if name is not None:
-            self.name = name
-        n_drawn = sum(line.get_gid() == _CURVE_ID for line in ax.lines)
-        style: dict[str, Any] = {
-            "label": self.label,
-            "color": _COLORS[n_drawn % len(_COLORS)],
-            "linewidth": 2.0,
-            "zorder": 3,
-        }
-        (self.line_,) = ax.plot(
-            self.curve.fpr, self.curve.tpr, gid=_CURVE_ID, **(style | line_kwargs)
-        )
-        color = self.line_.get_color()
-        self.pairs_ = self._plot_pairs(ax, color) if plot_pairs else []
-        self.band_ = (
-            ax.fill_between(
-                self.band.fpr,
-                self.band.low,
-                self.band.high,
-                color=color,
-                alpha=0.18,
-                linewidth=0,
-                zorder=2,
-            )
-            if plot_band
-            else None
-        )
-        has_chance = any(line.get_gid() == _CHANCE_ID for line in ax.lines)
-        self.chance_ = None
-        if plot_chance and not has_chance:
-            (self.chance_,) = ax.plot(
-                [0, 1],
-                [0, 1],
-                color="0.6",
-                linestyle=(0, (4, 3)),
-                linewidth=1,
-                zorder=1,
-                label="chance",
-                gid=_CHANCE_ID,
-            )
-        self._decorate(ax)
+        ax = _new_axes() if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
+        self.line_ = self._draw_curve(ax, self.name if name is None else name, line_kwargs)
+        color = self.line_.get_color()
+        self.band_ = self._draw_band(ax, color) if plot_band and self.band is not None else None
+        self.pairs_ = self._draw_pairs(ax, color) if plot_pairs else None
+        self.chance_ = _draw_chance(ax) if plot_chance and not _drawn(ax, _CHANCE_ID) else None
+        self._decorate(ax)
         return self
 
-    def _plot_pairs(self, ax: Axes, color: Any) -> list[Any]:
-        """Draw the pairs' curves so faintly that ninety of them still let the centre through."""
-        alpha = min(0.5, max(0.08, 3 / len(self.curve.pairs)))
-        lines = []
-        for fpr, tpr in zip(self.curve.pairwise_fpr, self.curve.pairwise_tpr, strict=True):
-            lines += ax.plot(
-                [0, *fpr, 1], [0, *tpr, 1], color=color, alpha=alpha, linewidth=0.8, zorder=1.5
-            )
-        return lines
+    def _draw_curve(self, ax: Axes, name: str | None, line_kwargs: dict[str, Any]) -> Line2D:
+        from matplotlib.cbook import normalize_kwargs
+        from matplotlib.lines import Line2D
+
+        defaults = {
+            "linewidth": 2,
+            "solid_joinstyle": "round",
+            "label": self._label(name),
+            "zorder": 2.5,
+            **_next_style(_drawn(ax, _CURVE_ID)),
+        }
+        style = defaults | normalize_kwargs(line_kwargs, Line2D) | {"gid": _CURVE_ID}
+        (line,) = ax.plot(self.curve.fpr, self.curve.tpr, **style)
+        return line
+
+    def _draw_band(self, ax: Axes, color: Any) -> PolyCollection:
+        band = self.band
+        assert band is not None
+        return ax.fill_between(
+            band.fpr, band.low, band.high, color=color, alpha=0.18, linewidth=0, zorder=1.5
+        )
+
+    def _draw_pairs(self, ax: Axes, color: Any) -> LineCollection:
+        """Draw the curves of the pairs so faintly that ninety of them leave the centre visible."""
+        from matplotlib.collections import LineCollection
+
+        rates = np.stack([self.curve.pairwise_fpr, self.curve.pairwise_tpr], axis=-1)
+        pinned = np.pad(rates, ((0, 0), (1, 1), (0, 0)), constant_values=((0, 0), (0, 1), (0, 0)))
+        n_pairs = len(rates)
+        curves = LineCollection(
+            list(pinned),
+            colors=color,
+            linewidths=0.8,
+            alpha=float(np.clip(4 / n_pairs, 0.12, 0.4)),
+            zorder=1.8,
+        )
+        ax.add_collection(curves)
+        return curves
+
+    def _label(self, name: str | None) -> str:
+        """Return the legend's text: name, area, interval, and how the interval was obtained."""
+        if self.estimate is None:
+            area = f"AUC {_rate_texts([self.curve.auc], 3)[0]}"
+        else:
+            area = _area_text(self.estimate)
+        return area if name is None else f"{name}: {area}"
 
     def _decorate(self, ax: Axes) -> None:
-        # A little room, so that a curve along the frame is seen.
+        pairs = self.curve.pairs
+        of = f"positive class: {pairs[0][0]}" if len(pairs) == 1 else "average pair of classes"
         ax.set(
+            xlabel=f"False positive rate ({of})",
+            ylabel=f"True positive rate ({of})",
+            # A little room, so that a curve along the frame is seen at its full width.
             xlim=(-0.01, 1.01),
             ylim=(-0.01, 1.01),
             aspect="equal",
-            xlabel="False positive rate, centre of all pairs of classes",
-            ylabel="True positive rate, centre of all pairs of classes",
         )
-        if len(self.curve.pairs) == 1:
-            positive = self.curve.pairs[0][0]
-            ax.set(
-                xlabel=f"False positive rate (positive class: {positive})",
-                ylabel=f"True positive rate (positive class: {positive})",
-            )
         ax.spines[["top", "right"]].set_visible(False)
-        handles, texts = ax.get_legend_handles_labels()
-        # Chance is no classifier: it comes last, whenever it was drawn.
-        order = sorted(range(len(texts)), key=lambda index: handles[index].get_gid() == _CHANCE_ID)
-        ax.legend(
-            [handles[index] for index in order],
-            [texts[index] for index in order],
-            loc="lower right",
-            frameon=True,
-            framealpha=0.9,
-            edgecolor="none",
-            fontsize="small",
+        _draw_legend(ax)
+
+
+def _scores_of(estimator: Any, X: Any) -> Any:
+    """Return the scores of each class that a fitted classifier gives."""
+    kind = type(estimator).__name__
+    method = next(
+        (m for m in ("predict_proba", "decision_function") if hasattr(estimator, m)), None
+    )
+    if method is None or not hasattr(estimator, "classes_"):
+        lacking = "classes_ (is it fitted?)" if method else "predict_proba and decision_function"
+        raise TypeError(
+            f"estimator must be a fitted classifier that gives scores, but {kind} lacks {lacking}; "
+            "if you have scores, use from_predictions"
         )
+    if method == "decision_function" and len(estimator.classes_) > 2 and _votes_by_pairs(estimator):
+        # For three classes there are as many pairs as classes: nothing else would notice.
+        raise TypeError(
+            f"estimator must give one score per class, but {kind} scores pairs of classes "
+            "(decision_function_shape='ovo'); set decision_function_shape='ovr'"
+        )
+    return getattr(estimator, method)(X)
+
+
+def _votes_by_pairs(estimator: Any) -> bool:
+    parameters = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    return any(
+        name.endswith("decision_function_shape") and value == "ovo"
+        for name, value in parameters.items()
+    )
+
+
+def _new_axes() -> Axes:
+    from matplotlib import pyplot
+
+    _, ax = pyplot.subplots(figsize=(6.4, 6.4), layout="constrained")
+    return ax
+
+
+def _drawn(ax: Axes, gid: str) -> list[Line2D]:
+    """Return the lines of one kind that are on the axes, from whichever display."""
+    return [line for line in ax.lines if line.get_gid() == gid]
+
+
+def _next_style(curves: Sequence[Line2D]) -> dict[str, Any]:
+    """Return the first colour that no curve has yet, and once all are taken, other dashes."""
+    from matplotlib.colors import to_hex
+
+    taken = {to_hex(curve.get_color()).upper() for curve in curves}
+    free = [color for color in _COLORS if color not in taken]
+    turn, position = divmod(len(curves), len(_COLORS))
+    return {
+        "color": free[0] if free else _COLORS[position],
+        "linestyle": _LINE_STYLES[0 if free else turn % len(_LINE_STYLES)],
+    }
+
+
+def _draw_chance(ax: Axes) -> Line2D:
+    (line,) = ax.plot(
+        [0, 1],
+        [0, 1],
+        color="0.55",
+        linestyle=(0, (4, 3)),
+        linewidth=1,
+        zorder=1.2,
+        label="chance: AUC 0.5",
+        gid=_CHANCE_ID,
+    )
+    return line
+
+
+def _draw_legend(ax: Axes) -> None:
+    """Draw the legend anew: long entries wrapped, chance last, in a corner free of curves."""
+    from matplotlib.font_manager import FontProperties
+
+    chance = _drawn(ax, _CHANCE_ID)
+    handles, texts = ax.get_legend_handles_labels()
+    order = sorted(range(len(handles)), key=lambda index: handles[index] in chance)
+    # In the size of the letters: one is 0.53 wide on average, a line of them 1.5 high, the symbol
+    # with its paddings 4 wide. At most so large that an interval fits on one line.
+    side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72
+    size = min(FontProperties(size="small").get_size_in_points(), side / (0.53 * _WIDEST + 4))
+    wrapped = [_wrapped(texts[index], int((side / size - 4) / 0.53)) for index in order]
+    lines = "\n".join(wrapped).split("\n")
+    width, height = 0.53 * max(map(len, lines)) + 4, 1.5 * len(lines) + 1
+    ax.legend(
+        [handles[index] for index in order],
+        wrapped,
+        loc=_corner(ax, width * size / side, height * size / side),
+        fontsize=size,
+        framealpha=0.85,
+        edgecolor="none",
+    )
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Wrap a legend entry that is too long, first of all before its interval."""
+    if len(text) <= width:
+        return text
+    parts = re.sub(r" \((?=[^(]*$)", "\n(", text).split("\n")
+    return "\n".join(textwrap.fill(part, width) for part in parts)
+
+
+def _corner(ax: Axes, width: float, height: float) -> Literal["upper left", "lower right"]:
+    """Return the corner for a box: the lower right one, unless only the upper left one is free."""
+    curves = [
+        (np.asarray(line.get_xdata()), np.asarray(line.get_ydata()))
+        for line in _drawn(ax, _CURVE_ID)
+    ]
+    in_lower_right = any(np.interp(1 - width, *curve) < height for curve in curves)
+    in_upper_left = any(np.interp(width, *curve) > 1 - height for curve in curves)
+    return "upper left" if in_lower_right and not in_upper_left else "lower right"
+
+
+def _area_text(estimate: Estimate) -> str:
+    varies = estimate.standard_error > _NO_VARIATION
+    digits = max(3, decimals(estimate.standard_error) - 1) if varies else 3
+    value, low, high = _rate_texts([estimate.value, *estimate.interval], digits)
+    # Without variation the interval is not the jackknife's, see `estimate`.
+    method = estimate.method if varies else "exact"
+    return f"AUC {value} ({100 * estimate.level:g} % {method} interval {low} to {high})"
+
+
+def _rate_texts(rates: Sequence[float], digits: int) -> list[str]:
+    """Return rates as text in which only 0 and 1 (up to rounding) read as 0 and 1."""
+    step = 10.0**-digits
+    texts = []
+    for rate in rates:
+        if 1e-6 < rate < step / 2:
+            texts.append(f"<{step:.{digits}f}")
+        elif 1 - step / 2 < rate < 1 - 1e-6:
+            texts.append(f">{1 - step:.{digits}f}")
+        else:
+            texts.append(f"{rate:.{digits}f}")
+    return texts
