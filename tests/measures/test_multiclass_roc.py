@@ -1,0 +1,599 @@
+"""The multiclass ROC curve: rates by brute force, special cases, invariances, costs, options."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, xlogy
+from simulations import normal_scores, tied_probabilities
+from sklearn.datasets import load_iris
+from sklearn.metrics import roc_auc_score, roc_curve
+from sklearn.tree import DecisionTreeClassifier
+
+from dmfroc import (
+    Predictions,
+    dmf_auc_score,
+    estimate,
+    hand_till_score,
+    majority_costs,
+    multiclass_roc,
+)
+
+# Rates, counted one pair at a time
+
+
+def levels(n_thresholds):
+    """Return the levels t / (T + 1), and 1/2, as fractions over one denominator."""
+    numerators = {2 * t for t in range(1, n_thresholds + 1)} | {n_thresholds + 1}
+    return sorted(numerators), 2 * (n_thresholds + 1)
+
+
+def rates_by_counting(classes, scores, weights=None, n_thresholds=99):
+    """Return the true and false positive rates of all ordered pairs, shape (q, T) each.
+
+    The threshold at level u of a pair is the k-th largest of its N pooled scores (both classes,
+    both columns), k = ceil(u N). Where several scores equal the threshold, each counts by the
+    share that makes the part of the pool above it exactly u.
+    """
+    weights = np.ones(len(classes)) if weights is None else np.asarray(weights, float)
+    present = np.unique(classes)
+    numerators, denominator = levels(n_thresholds)
+    tpr, fpr = [], []
+    for i in present:
+        for j in present[present != i]:
+            of_pair = np.isin(classes, [i, j])
+            pool = np.concatenate([scores[of_pair, i], scores[of_pair, j]])
+            pool_weights = np.tile(weights[of_pair], 2)
+            total = pool_weights.sum()
+            order = np.argsort(pool)[::-1]
+            cumulative = np.cumsum(pool_weights[order])
+            for numerator in numerators:
+                place = np.flatnonzero(cumulative * denominator >= numerator * total)[0]
+                threshold = pool[order][place]
+                greater = pool_weights[pool > threshold].sum()
+                tied = pool_weights[pool == threshold].sum()
+                share = (numerator * total / denominator - greater) / tied
+                counts = (scores[:, i] > threshold) + share * (scores[:, i] == threshold)
+                for rates, counted in ((tpr, i), (fpr, j)):
+                    of_class = classes == counted
+                    rates.append(np.average(counts[of_class], weights=weights[of_class]))
+    shape = (-1, len(numerators))
+    return np.reshape(tpr, shape), np.reshape(fpr, shape)
+
+
+def assert_rates(curve, classes, scores, weights=None, n_thresholds=99):
+    tpr, fpr = rates_by_counting(classes, scores, weights, n_thresholds)
+    np.testing.assert_allclose(curve.pairwise_tpr, tpr, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(curve.pairwise_fpr, fpr, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("rounding", [8, 1, 0])
+@pytest.mark.parametrize("prior", [None, [0.7, 0.2, 0.1]])
+def test_rates_agree_with_counting(rounding, prior):
+    classes, scores = normal_scores(1, 60, 3, prior=prior)
+    scores = np.round(scores, rounding)
+    assert_rates(multiclass_roc(classes, scores), classes, scores)
+
+
+@pytest.mark.parametrize("n_thresholds", [1, 2, 7, 100])
+def test_rates_agree_with_counting_on_any_grid(n_thresholds):
+    classes, scores = normal_scores(2, 60, 3)
+    scores = np.round(scores, 1)
+    curve = multiclass_roc(classes, scores, n_thresholds=n_thresholds)
+    assert_rates(curve, classes, scores, n_thresholds=n_thresholds)
+
+
+@pytest.mark.parametrize("rounding", [8, 0])
+def test_weighted_rates_agree_with_counting(rounding):
+    classes, scores = normal_scores(3, 60, 3)
+    scores = np.round(scores, rounding)
+    weights = np.random.default_rng(4).exponential(size=60)
+    curve = multiclass_roc(classes, scores, sample_weight=weights)
+    assert_rates(curve, classes, scores, weights)
+
+
+def test_float32_rates_agree_with_counting():
+    classes, scores = normal_scores(5, 60, 3)
+    scores = scores.astype(np.float32)
+    assert_rates(multiclass_roc(classes, scores), classes, scores)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rates_of_many_classes_agree_with_counting(weighted):
+    classes, scores = normal_scores(31, 9000, 30)
+    scores = np.round(scores, 2)
+    weights = np.random.default_rng(32).exponential(size=9000) if weighted else None
+    curve = multiclass_roc(classes, scores, sample_weight=weights, n_thresholds=3)
+    assert_rates(curve, classes, scores, weights, n_thresholds=3)
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310])
+def test_rates_of_subnormal_scores_agree_with_counting(scale):
+    classes, scores = normal_scores(6, 60, 3)
+    scores = np.round(10 * scores) * scale
+    assert_rates(multiclass_roc(classes, scores), classes, scores)
+
+
+def test_pooled_share_above_the_threshold_is_its_level():
+    classes, scores = normal_scores(7, 60, 3)
+    curve = multiclass_roc(classes, np.round(scores))
+    pairs = list(curve.pairs)
+    sizes = np.bincount(classes)
+    numerators, denominator = levels(99)
+    for g, (i, j) in enumerate(pairs):
+        h = pairs.index((j, i))
+        above = sizes[i] * (curve.pairwise_tpr[g] + curve.pairwise_fpr[h])
+        above += sizes[j] * (curve.pairwise_fpr[g] + curve.pairwise_tpr[h])
+        share = above / (2 * (sizes[i] + sizes[j]))
+        np.testing.assert_allclose(share, np.array(numerators) / denominator, atol=1e-12)
+
+
+def test_pairs_are_named_and_ordered():
+    classes, scores = normal_scores(8, 60, 3)
+    names = np.array(["b", "c", "a"])[classes]
+    curve = multiclass_roc(names, scores, labels=["b", "c", "a"])
+    expected = [("b", "c"), ("b", "a"), ("c", "b"), ("c", "a"), ("a", "b"), ("a", "c")]
+    assert list(curve.pairs) == expected
+    assert_rates(curve, classes, scores)
+
+
+# The curve
+
+
+def deviance_by_hand(curve):
+    """Sum the deviance of the pairwise rates from the product of the effects."""
+    deviance = 0
+    for rates, effect in zip(
+        (curve.pairwise_tpr, curve.pairwise_fpr), curve.threshold_effect, strict=True
+    ):
+        fitted = expit(curve.pair_effect[:, None] * effect)
+        complement = expit(-curve.pair_effect[:, None] * effect)
+        loss = xlogy(rates, rates) - xlogy(rates, fitted)
+        loss += xlogy(1 - rates, 1 - rates) - xlogy(1 - rates, complement)
+        deviance += 2 * loss.sum()
+    return deviance
+
+
+def test_curve_follows_from_its_effects():
+    classes, scores = normal_scores(9, 60, 3)
+    curve = multiclass_roc(classes, scores)
+    assert curve.converged
+    assert 0 < curve.n_iter < 100
+    assert curve.pair_effect.mean() == pytest.approx(1, rel=0, abs=1e-12)
+    assert (curve.pair_effect > 0).all()
+    tpr, fpr = expit(curve.threshold_effect)
+    np.testing.assert_allclose(curve.tpr, [0, *tpr, 1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(curve.fpr, [0, *fpr, 1], rtol=0, atol=1e-12)
+    assert curve.auc == pytest.approx(np.trapezoid(curve.tpr, curve.fpr), rel=0, abs=1e-15)
+    assert curve.deviance == pytest.approx(deviance_by_hand(curve), rel=1e-6)
+    assert dmf_auc_score(classes, scores) == pytest.approx(curve.auc, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("shift", "rounding", "prior"),
+    [(0, 8, None), (1, 0, None), (3, 8, None), (3, 0, [0.8, 0.15, 0.05]), (-1, 1, None)],
+)
+def test_curve_never_turns_back(shift, rounding, prior):
+    classes, scores = normal_scores(10, 60, 3, shift, prior)
+    curve = multiclass_roc(classes, np.round(scores, rounding))
+    for rates in (curve.fpr, curve.tpr):
+        assert rates[0] == 0
+        assert rates[-1] == 1
+        assert (np.diff(rates) >= 0).all()
+
+
+@pytest.mark.parametrize("shift", [0.2, 1.0, 2.5])
+def test_pairs_alike_give_the_curve_of_each(shift):
+    # One population of pairs: the centre is near the mean of the pairs' own areas.
+    classes, scores = normal_scores(11, 600, 3, shift)
+    assert dmf_auc_score(classes, scores) == pytest.approx(
+        hand_till_score(classes, scores), rel=0, abs=0.01
+    )
+
+
+def test_class_without_observations_is_left_out_with_one_warning():
+    classes, scores = normal_scores(12, 80, 4)
+    keep = classes != 2
+    classes, scores = classes[keep], scores[keep]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        curve = multiclass_roc(classes, scores, labels=range(4))
+    assert len(caught) == 1
+    assert str(caught[0].message).endswith("left out: 2")
+    assert list(curve.pairs) == [(0, 1), (0, 3), (1, 0), (1, 3), (3, 0), (3, 1)]
+    assert_rates(curve, classes, scores)
+    without = multiclass_roc(classes, scores[:, [0, 1, 3]], labels=[0, 1, 3])
+    np.testing.assert_array_equal(curve.tpr, without.tpr)
+    np.testing.assert_array_equal(curve.fpr, without.fpr)
+
+
+# Two classes
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rounding", [8, 0])
+def test_two_classes_agree_with_scikit_learn(rounding, weighted):
+    classes, scores = normal_scores(13, 60, 2)
+    score = np.round(scores[:, 1], rounding)
+    weights = np.random.default_rng(14).exponential(size=60) if weighted else None
+    fpr, tpr, _ = roc_curve(classes, score, sample_weight=weights, drop_intermediate=False)
+    auc = roc_auc_score(classes, score, sample_weight=weights)
+    for y_score in (score, np.column_stack([np.zeros(60), score])):
+        curve = multiclass_roc(classes, y_score, sample_weight=weights)
+        np.testing.assert_allclose(curve.fpr, fpr, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(curve.tpr, tpr, rtol=0, atol=1e-12)
+        assert curve.auc == pytest.approx(auc, rel=0, abs=1e-12)
+        assert dmf_auc_score(classes, y_score, sample_weight=weights) == pytest.approx(
+            auc, rel=0, abs=1e-12
+        )
+    assert curve.pairs == ((1, 0),)
+    assert curve.deviance == 0
+    assert curve.converged
+
+
+def test_two_classes_in_the_other_order_use_the_other_column():
+    classes, scores = normal_scores(15, 60, 2)
+    auc = dmf_auc_score(classes, scores[:, ::-1], labels=[1, 0])
+    assert auc == pytest.approx(roc_auc_score(classes == 0, scores[:, 0]), rel=0, abs=1e-12)
+
+
+# Perfect, nearly perfect, worthless
+
+
+def perfect_scores(n, n_classes):
+    classes = np.arange(n) % n_classes
+    scores = np.random.default_rng(16).random((n, n_classes))
+    scores[np.arange(n), classes] += 1
+    return classes, scores
+
+
+@pytest.mark.parametrize("kind", ["continuous", "one-hot"])
+def test_perfect_classifier(kind):
+    classes, scores = perfect_scores(10_000, 5)
+    if kind == "one-hot":
+        scores = np.eye(5)[classes]
+    curve = multiclass_roc(classes, scores)
+    assert 1 - 1e-6 <= curve.auc <= 1
+    assert curve.converged
+    for array in (curve.fpr, curve.tpr, curve.threshold_effect, curve.pair_effect):
+        assert np.isfinite(array).all()
+    assert 0 <= curve.deviance < 1
+    found = estimate("dmf_auc", classes, scores)
+    assert 1 - 1e-6 <= found.value <= 1
+    assert np.isfinite(found.standard_error)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "one-hot"])
+def test_one_exchange_of_two_rows_is_seen(kind):
+    classes, scores = perfect_scores(10_000, 5)
+    if kind == "one-hot":
+        scores = np.eye(5)[classes]
+    scores[[0, 1]] = scores[[1, 0]]
+    found = estimate("dmf_auc", classes, scores)
+    assert 1e-5 < 1 - found.value < 1e-3
+    assert found.standard_error > 1e-5
+    assert found.interval[0] < found.value < found.interval[1] < 1
+
+
+@pytest.mark.parametrize("n_thresholds", [99, 100, 7, 2, 1])
+@pytest.mark.parametrize("kind", ["continuous", "one-hot"])
+def test_one_exchange_of_two_rows_is_seen_on_any_grid(kind, n_thresholds):
+    classes, scores = perfect_scores(60, 3)
+    if kind == "one-hot":
+        scores = np.eye(3)[classes]
+    perfect = multiclass_roc(classes, scores, n_thresholds=n_thresholds).auc
+    assert 1 - 1e-6 <= perfect <= 1
+    scores[[0, 1]] = scores[[1, 0]]
+    assert 0.8 < multiclass_roc(classes, scores, n_thresholds=n_thresholds).auc < 0.99
+
+
+@pytest.mark.parametrize("column", [0, 3])
+def test_one_inverted_pair_is_seen(column):
+    classes, scores = perfect_scores(10_000, 5)
+    # One observation gets the lowest score of its own column that still beats half the others.
+    scores[np.flatnonzero(classes == column)[0], column] = 0.5
+    found = estimate("dmf_auc", classes, scores)
+    assert 1e-6 < 1 - found.value < 1e-3
+    assert found.standard_error > 1e-6
+
+
+@pytest.mark.parametrize("kind", ["continuous", "tied"])
+def test_random_classifier(kind):
+    generator = np.random.default_rng(17)
+    classes = generator.integers(5, size=50_000)
+    scores = generator.normal(size=(50_000, 5))
+    if kind == "tied":
+        scores = np.round(scores)
+    found = estimate("dmf_auc", classes, scores)
+    assert abs(found.value - 0.5) < 3 * found.standard_error
+    assert found.standard_error < 0.005
+
+
+@pytest.mark.parametrize("pair_weights", ["equal", "prevalence"])
+def test_constant_scores_are_one_half(pair_weights):
+    classes, _ = normal_scores(18, 60, 3, prior=[0.7, 0.2, 0.1])
+    curve = multiclass_roc(classes, np.full((60, 3), 0.3), pair_weights=pair_weights)
+    assert curve.auc == pytest.approx(0.5, rel=0, abs=1e-9)
+    np.testing.assert_allclose(curve.tpr, curve.fpr, rtol=0, atol=1e-9)
+    assert curve.deviance == pytest.approx(0, rel=0, abs=1e-9)
+
+
+def test_reversed_scores_give_the_complement():
+    classes, scores = normal_scores(19, 60, 3, 2.0)
+    # The grid of levels is symmetric, so that the curve is turned by half a circle.
+    auc = dmf_auc_score(classes, scores)
+    assert dmf_auc_score(classes, -scores) == pytest.approx(1 - auc, rel=0, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_decision_tree_on_iris_stays_near_hand_till(seed):
+    X, classes = load_iris(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(150)
+    half, other = order[:75], order[75:]
+    tree = DecisionTreeClassifier(random_state=seed).fit(X[half], classes[half])
+    scores = tree.predict_proba(X[other])
+    found = estimate("dmf_auc", classes[other], scores)
+    assert found.value == pytest.approx(hand_till_score(classes[other], scores), rel=0, abs=0.03)
+    assert found.value < 1
+    assert found.standard_error > 0.001
+
+
+# Invariances
+
+
+@pytest.mark.parametrize("rounding", [8, 0])
+def test_integer_weights_repeat_rows(rounding):
+    classes, scores = normal_scores(20, 60, 3)
+    scores = np.round(scores, rounding)
+    weights = np.random.default_rng(21).permutation(np.repeat([0, 0, 1, 3], 15))
+    repeated = np.repeat(np.arange(60), weights)
+    weighted = multiclass_roc(classes, scores, sample_weight=weights)
+    expected = multiclass_roc(classes[repeated], scores[repeated])
+    np.testing.assert_allclose(weighted.pairwise_tpr, expected.pairwise_tpr, atol=1e-12)
+    np.testing.assert_allclose(weighted.pairwise_fpr, expected.pairwise_fpr, atol=1e-12)
+    assert weighted.auc == pytest.approx(expected.auc, rel=0, abs=1e-9)
+    assert dmf_auc_score(classes, scores, sample_weight=weights) == pytest.approx(
+        expected.auc, rel=0, abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("pair_weights", ["equal", "prevalence"])
+def test_weights_of_one_are_no_weights(pair_weights):
+    classes, scores = tied_probabilities(22, 60, 3)
+    options = {"pair_weights": pair_weights}
+    weighted = dmf_auc_score(classes, scores, sample_weight=np.full(60, 2.5), **options)
+    assert weighted == pytest.approx(dmf_auc_score(classes, scores, **options), rel=0, abs=1e-9)
+
+
+def test_order_of_rows_does_not_matter():
+    classes, scores = tied_probabilities(23, 60, 3)
+    order = np.random.default_rng(24).permutation(60)
+    curve = multiclass_roc(classes, scores)
+    permuted = multiclass_roc(classes[order], scores[order])
+    assert permuted.auc == pytest.approx(curve.auc, rel=0, abs=1e-9)
+    np.testing.assert_allclose(permuted.pairwise_tpr, curve.pairwise_tpr, atol=1e-12)
+
+
+def test_order_of_classes_does_not_matter():
+    classes, scores = normal_scores(25, 60, 3, prior=[0.6, 0.3, 0.1])
+    order = [2, 0, 1]
+    curve = multiclass_roc(classes, scores)
+    permuted = multiclass_roc(classes, scores[:, order], labels=order)
+    assert permuted.auc == pytest.approx(curve.auc, rel=0, abs=1e-9)
+    place = [permuted.pairs.index(pair) for pair in curve.pairs]
+    np.testing.assert_allclose(permuted.pairwise_tpr[place], curve.pairwise_tpr, atol=1e-12)
+    np.testing.assert_allclose(permuted.pairwise_fpr[place], curve.pairwise_fpr, atol=1e-12)
+    np.testing.assert_allclose(permuted.pair_effect[place], curve.pair_effect, atol=1e-7)
+
+
+def test_increasing_map_of_all_scores_does_not_matter():
+    classes, scores = normal_scores(26, 60, 3)
+    auc = dmf_auc_score(classes, scores)
+    for mapped in (np.exp(scores), 4 * scores, scores**3):
+        assert dmf_auc_score(classes, mapped) == pytest.approx(auc, rel=0, abs=1e-9)
+
+
+def test_number_of_thresholds_hardly_matters():
+    classes, scores = normal_scores(27, 600, 3, 1.0)
+    coarse, *aucs = [dmf_auc_score(classes, scores, n_thresholds=t) for t in (25, 99, 400)]
+    assert np.ptp(aucs) < 1e-3
+    assert abs(coarse - aucs[-1]) < 2e-3  # chords below a concave curve
+
+
+def test_class_skew_moves_it_no_more_than_hand_till():
+    # Wang and Carvalho, section 5.2: one balanced test set, resampled with Dirichlet(1) classes.
+    generator = np.random.default_rng(28)
+    n, n_classes = 4000, 4
+    classes = np.repeat(np.arange(n_classes), n // n_classes)
+    scores = generator.normal(size=(n, n_classes))
+    scores[np.arange(n), classes] += np.array([0.75, 1.5, 2.25, 3.0])[classes]
+    aucs, ms = [], []
+    while len(aucs) < 30:
+        counts = generator.multinomial(1000, generator.dirichlet(np.ones(n_classes)))
+        if counts.min() < 5:
+            continue
+        rows = np.concatenate(
+            [
+                c * n // n_classes + generator.integers(n // n_classes, size=m)
+                for c, m in enumerate(counts)
+            ]
+        )
+        aucs.append(dmf_auc_score(classes[rows], scores[rows]))
+        ms.append(hand_till_score(classes[rows], scores[rows]))
+    assert np.std(aucs) <= 1.1 * np.std(ms)
+    assert np.mean(aucs) == pytest.approx(np.mean(ms), rel=0, abs=0.02)
+
+
+# Costs
+
+FACTORS = [0.1, 0.25, 0.5, 1, 2, 4, 10]
+
+
+def naive_majority_classifier(n_classes):
+    """Scores that know nothing but that class 0 is frequent."""
+    generator = np.random.default_rng(n_classes)
+    prior = np.r_[0.5, np.full(n_classes - 1, 0.5 / (n_classes - 1))]
+    classes = generator.choice(n_classes, size=10_000, p=prior)
+    logits = 0.3 * generator.normal(size=(10_000, n_classes))
+    logits[:, 0] += 4
+    scores = np.exp(logits)
+    return Predictions.from_arrays(classes, scores / scores.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("n_classes", [3, 5, 8])
+def test_costs_move_the_naive_majority_classifier(n_classes):
+    # Wang and Carvalho, section 5.3.
+    predictions = naive_majority_classifier(n_classes)
+    aucs = np.array(
+        [
+            dmf_auc_score(predictions, pair_weights=majority_costs(predictions, factor))
+            for factor in FACTORS
+        ]
+    )
+    assert (np.diff(aucs) > 0).all()
+    np.testing.assert_allclose(aucs + aucs[::-1], 1, rtol=0, atol=0.02)
+    if n_classes == 3:
+        expected = [0.04, 0.12, 0.27, 0.50, 0.73, 0.88, 0.96]
+        np.testing.assert_allclose(aucs, expected, rtol=0, atol=0.03)
+
+
+def test_majority_costs_name_the_majority():
+    names = ["a", "b", "b", "c"]
+    expected = {("b", "a"): 4, ("a", "b"): 0.25, ("b", "c"): 4, ("c", "b"): 0.25}
+    assert majority_costs(names, 4) == expected
+    scores = np.arange(12.0).reshape(4, 3)
+    assert majority_costs(Predictions.from_arrays(names, scores), 4) == expected
+    for factor in (0, -1, np.inf, np.nan):
+        with pytest.raises(ValueError, match="factor must be positive and finite"):
+            majority_costs(names, factor)
+
+
+NAMES = ["low", "mid", "high"]
+COSTS = np.array([[0, 1, 6], [2, 0, 3], [5, 4, 0]])
+
+
+def named_problem():
+    classes, scores = normal_scores(29, 60, 3, 0.5)
+    return np.array(NAMES)[classes], scores
+
+
+def auc_with(pair_weights):
+    names, scores = named_problem()
+    return dmf_auc_score(names, scores, labels=NAMES, pair_weights=pair_weights)
+
+
+def test_forms_of_costs_agree():
+    auc = auc_with(COSTS)
+    assert abs(auc - auc_with("equal")) > 0.001
+    table = pd.DataFrame(COSTS, NAMES, NAMES)
+    shuffled = table.loc[["high", "low", "mid"], ["mid", "high", "low"]]
+    by_pair = {(a, b): table.loc[a, b] for a in NAMES for b in NAMES if a != b}
+    equal_forms = [
+        COSTS.tolist(),
+        7.0 * COSTS,
+        COSTS + np.diag([np.nan, 9, -1]),  # the diagonal has no meaning
+        table,
+        shuffled,
+        by_pair,
+        dict(reversed(by_pair.items())),
+        (COSTS, COSTS.T),
+        (shuffled, shuffled.T),
+    ]
+    for form in equal_forms:
+        assert auc_with(form) == pytest.approx(auc, rel=0, abs=1e-9)
+
+
+def test_costs_weigh_the_rates_of_their_pair():
+    # Costs of observed i predicted j: weight of the TPR of (i, j) and of the FPR of (j, i).
+    names, scores = named_problem()
+    curve = multiclass_roc(names, scores, labels=NAMES, pair_weights=COSTS)
+    place = [(NAMES.index(i), NAMES.index(j)) for i, j in curve.pairs]
+    tpr_weights = np.array([COSTS[i, j] for i, j in place])
+    fpr_weights = np.array([COSTS[j, i] for i, j in place])
+    scale = (tpr_weights.mean() + fpr_weights.mean()) / 2
+    # Each row of the fit is stationary: the weighted residuals vanish along the pair effects.
+    for rates, effect, weights in (
+        (curve.pairwise_tpr, curve.threshold_effect[0], tpr_weights),
+        (curve.pairwise_fpr, curve.threshold_effect[1], fpr_weights),
+    ):
+        residual = expit(curve.pair_effect[:, None] * effect) - rates
+        gradient = (weights * curve.pair_effect / scale) @ residual
+        np.testing.assert_allclose(gradient, 0, rtol=0, atol=1e-6)
+
+
+def test_missing_pairs_in_a_dict_cost_one():
+    costs = np.ones((3, 3))
+    costs[0, 2] = 6
+    assert auc_with({("low", "high"): 6}) == pytest.approx(auc_with(costs), rel=0, abs=1e-9)
+
+
+def test_prevalence_weights_are_class_sizes():
+    classes, scores = normal_scores(30, 60, 3, prior=[0.7, 0.2, 0.1])
+    sizes = np.tile(np.bincount(classes), (3, 1))
+    by_name = dmf_auc_score(classes, scores, pair_weights="prevalence")
+    by_size = dmf_auc_score(classes, scores, pair_weights=(sizes.T, sizes))
+    assert by_name == pytest.approx(by_size, rel=0, abs=1e-9)
+    assert abs(by_name - dmf_auc_score(classes, scores)) > 1e-4
+
+
+def test_costs_of_an_absent_class_do_not_matter():
+    names, scores = named_problem()
+    keep = names != "mid"
+    aucs = []
+    for middle in (1, 1000):
+        costs = np.array([[0, middle, 6], [middle, 0, middle], [5, middle, 0]])
+        with pytest.warns(UserWarning, match="'mid'"):
+            aucs.append(dmf_auc_score(names[keep], scores[keep], labels=NAMES, pair_weights=costs))
+    assert aucs[0] == pytest.approx(aucs[1], rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("pair_weights", "message"),
+    [
+        ("even", "pair_weights must be 'equal', 'prevalence', a cost matrix or a pair .* 'even'"),
+        ((COSTS,), "must hold two matrices, of TPR and of FPR weights, but it holds 1"),
+        (COSTS[:2], r"must have shape \(3, 3\), one row and column per class .* \(2, 3\)"),
+        (np.ones(3), r"must have shape \(3, 3\).* is \(3,\)"),
+        (-COSTS, "the cost matrix must be finite and >= 0 off its diagonal"),
+        (COSTS * np.nan, "the cost matrix must be finite and >= 0 off its diagonal"),
+        ((COSTS, -COSTS), "the FPR weights must be finite and >= 0"),
+        (0 * COSTS, "gives all true or all false positive rates the weight 0"),
+        ((0 * COSTS, COSTS), "gives all true or all false positive rates the weight 0"),
+        (pd.DataFrame(COSTS, NAMES, ["low", "mid", "top"]), "lacks .* for class 'high'"),
+        (pd.DataFrame(COSTS), "lacks a row or column for class 'low'"),
+        ({("low", "top"): 2}, r"the key \('low', 'top'\), which is not a pair of classes"),
+        ({"low": 2}, "the key 'low', which is not a pair of classes"),
+    ],
+)
+def test_wrong_pair_weights_are_told(pair_weights, message):
+    with pytest.raises(ValueError, match=message):
+        auc_with(pair_weights)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_thresholds": 0}, "n_thresholds must be a positive integer, but it is 0"),
+        ({"n_thresholds": -99}, "n_thresholds must be a positive integer, but it is -99"),
+        ({"shrinkage": -1.0}, "shrinkage must be finite and >= 0, but it is -1.0"),
+        ({"shrinkage": np.inf}, "shrinkage must be finite and >= 0, but it is inf"),
+        ({"shrinkage": np.nan}, "shrinkage must be finite and >= 0, but it is nan"),
+    ],
+)
+def test_wrong_options_are_told(options, message):
+    names, scores = named_problem()
+    for function in (multiclass_roc, dmf_auc_score):
+        with pytest.raises(ValueError, match=message):
+            function(names, scores, labels=NAMES, **options)
+
+
+def test_without_shrinkage_separated_pairs_hide_the_others():
+    # What the prior is for: a tree on iris with the paper's maximum likelihood.
+    X, classes = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    tree = DecisionTreeClassifier(random_state=0).fit(X[order[:75]], classes[order[:75]])
+    scores = tree.predict_proba(X[order[75:]])
+    plain = dmf_auc_score(classes[order[75:]], scores, shrinkage=0.0)
+    assert plain > hand_till_score(classes[order[75:]], scores)
+    assert plain <= 1

@@ -1,0 +1,306 @@
+"""Evaluation, and the package as a whole: tables, options, one warning, what is imported."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from simulations import normal_scores
+
+import dmfroc
+from dmfroc import (
+    Estimate,
+    MulticlassROC,
+    Predictions,
+    dmf_auc_score,
+    estimate,
+    evaluate,
+    hand_till_score,
+    informedness_score,
+    multiclass_roc,
+)
+
+CLASSES, SCORES = normal_scores(1, 60, 3)
+ALL = ["dmf_auc", "hand_till", "informedness"]
+
+
+# What it holds
+
+
+def test_values_are_those_of_the_plain_functions():
+    found = evaluate(CLASSES, SCORES).estimates
+    assert list(found) == ALL
+    assert found["dmf_auc"].value == pytest.approx(dmf_auc_score(CLASSES, SCORES), abs=1e-12)
+    assert found["hand_till"].value == pytest.approx(hand_till_score(CLASSES, SCORES), abs=1e-12)
+    assert found["informedness"].value == pytest.approx(
+        informedness_score(CLASSES, SCORES.argmax(axis=1)), abs=1e-12
+    )
+    for name in ALL:
+        assert found[name] == estimate(name, CLASSES, SCORES)
+
+
+def test_curve_is_that_of_the_plain_function():
+    curve = evaluate(CLASSES, SCORES).curve
+    assert isinstance(curve, MulticlassROC)
+    np.testing.assert_array_equal(curve.tpr, multiclass_roc(CLASSES, SCORES).tpr)
+    assert evaluate(CLASSES, SCORES).estimates["dmf_auc"].value == pytest.approx(
+        curve.auc, rel=0, abs=1e-12
+    )
+
+
+def test_pair_weights_reach_the_curve_and_its_area():
+    costs = [[0, 1, 5], [1, 0, 1], [2, 1, 0]]
+    result = evaluate(CLASSES, SCORES, pair_weights=costs)
+    expected = dmf_auc_score(CLASSES, SCORES, pair_weights=costs)
+    assert result.curve.auc == pytest.approx(expected, rel=0, abs=1e-12)
+    assert result.estimates["dmf_auc"].value == pytest.approx(expected, rel=0, abs=1e-12)
+    assert expected != pytest.approx(dmf_auc_score(CLASSES, SCORES), abs=1e-4)
+
+
+def test_finished_predictions_and_weights():
+    weights = np.random.default_rng(2).uniform(0.5, 2, size=60)
+    predictions = Predictions.from_arrays(CLASSES, SCORES, sample_weight=weights)
+    result = evaluate(predictions)
+    assert result.predictions is predictions
+    assert result.estimates == evaluate(CLASSES, SCORES, sample_weight=weights).estimates
+    assert result.estimates != evaluate(CLASSES, SCORES).estimates
+    assert evaluate(predictions, level=0.8).estimates["hand_till"].level == 0.8
+
+
+def test_results_are_frozen():
+    result = evaluate(CLASSES, SCORES, measures=["hand_till"])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.predictions = None
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.estimates["hand_till"].value = 1.0
+
+
+# How it shows
+
+
+def test_table():
+    result = evaluate(CLASSES, SCORES, level=0.9)
+    table = result.to_pandas()
+    assert isinstance(table, pd.DataFrame)
+    assert table.index.name == "measure"
+    assert list(table.index) == ALL
+    columns = ["value", "standard_error", "low", "high", "level", "method"]
+    assert list(table.columns) == columns
+    for name, e in result.estimates.items():
+        row = [e.value, e.standard_error, *e.interval, 0.9, "jackknife"]
+        assert table.loc[name].tolist() == row
+
+
+def test_text():
+    result = evaluate(CLASSES, SCORES)
+    text = str(result)
+    assert "60 observations, 3 classes" in text
+    assert "95 % interval (jackknife)" in text
+    for title, e in zip(
+        ["DMF-AUC", "Hand-Till M", "Informedness"], result.estimates.values(), strict=True
+    ):
+        (line,) = (line for line in text.splitlines() if line.startswith(title))
+        low, high = e.interval
+        assert line.split() == [
+            *title.split(),
+            *[f"{e.value:.4f}", f"{e.standard_error:.4f}", f"{low:.4f}", "to", f"{high:.4f}"],
+        ]
+        assert str(e) == (
+            f"{e.measure} {e.value:.4f} (95 % jackknife interval {low:.4f} to {high:.4f})"
+        )
+    assert "note:" not in text
+    assert "<table" in result._repr_html_()
+
+
+def test_estimates_become_json():
+    for e in evaluate(CLASSES, SCORES).estimates.values():
+        assert isinstance(e, Estimate)
+        record = dataclasses.asdict(e)
+        read = json.loads(json.dumps(record))
+        assert read.pop("interval") == list(e.interval)
+        assert read.pop("warnings") == []
+        assert read == {k: v for k, v in record.items() if k not in ("interval", "warnings")}
+        for number in (e.value, e.standard_error, *e.interval):
+            assert type(number) is float
+
+
+def test_plain_functions_return_plain_floats():
+    for value in (
+        dmf_auc_score(CLASSES, SCORES),
+        hand_till_score(CLASSES, SCORES),
+        informedness_score(CLASSES, SCORES.argmax(axis=1)),
+        multiclass_roc(CLASSES, SCORES).auc,
+    ):
+        assert type(value) is float
+
+
+# Options
+
+
+def test_chosen_measures():
+    assert list(evaluate(CLASSES, SCORES, measures=["hand_till"]).estimates) == ["hand_till"]
+    chosen = ["informedness", "dmf_auc"]
+    assert list(evaluate(CLASSES, SCORES, measures=chosen).estimates) == chosen
+
+
+@pytest.mark.parametrize(
+    ("measures", "message"),
+    [
+        (["auc"], "measure must be one of .*'hand_till'.*, but it is 'auc'"),
+        ([], "measures must be a list of one or more of .*'hand_till'"),
+        ("hand_till", "measures must be a list of one or more of .*, but it is 'hand_till'"),
+    ],
+)
+def test_wrong_measures_are_told(measures, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(CLASSES, SCORES, measures=measures)
+
+
+def test_given_hard_labels_only_move_informedness():
+    other = np.roll(CLASSES, 1)
+    plain = evaluate(CLASSES, SCORES).estimates
+    given = evaluate(CLASSES, SCORES, y_pred=other).estimates
+    assert given["dmf_auc"] == plain["dmf_auc"]
+    assert given["hand_till"] == plain["hand_till"]
+    expected = informedness_score(CLASSES, other)
+    assert given["informedness"].value == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+def test_one_score_has_no_informedness():
+    classes, scores = normal_scores(2, 60, 2)
+    score = scores[:, 1]
+    assert list(evaluate(classes, score).estimates) == ["dmf_auc", "hand_till"]
+    assert list(evaluate(classes, scores).estimates) == ALL
+    with_labels = evaluate(classes, score, y_pred=(score > 0.5).astype(int))
+    assert list(with_labels.estimates) == ALL
+    with pytest.raises(ValueError, match="informedness needs hard labels"):
+        evaluate(classes, score, measures=["informedness"])
+
+
+def test_missing_scores_are_told():
+    with pytest.raises(TypeError, match="y_score is missing"):
+        evaluate(CLASSES)
+    predictions = Predictions.from_arrays(CLASSES, SCORES)
+    with pytest.raises(TypeError, match="labels cannot be given together with a Predictions"):
+        evaluate(predictions, labels=[0, 1, 2])
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+        evaluate(predictions, level=95.0)
+
+
+# Warnings
+
+
+def test_absent_class_is_told_once():
+    keep = CLASSES != 1
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = evaluate(CLASSES[keep], SCORES[keep], labels=[0, 1, 2])
+        assert result.curve.pairs == ((0, 2), (2, 0))
+    assert len(caught) == 1
+    message = "1 class has a column but no observation and every pair with it is left out: 1"
+    assert str(caught[0].message) == message
+    assert result.warnings == (message,)
+    assert str(result).count(f"note: {message}") == 1
+
+
+def test_remarks_of_all_measures_appear_once():
+    classes = np.repeat([0, 1, 2], [30, 29, 1])
+    result = evaluate(classes, SCORES)
+    assert len(result.warnings) == 1
+    assert result.warnings[0].startswith("class 2 has a single observation")
+    assert str(result).count("note: ") == 1
+
+
+# The package
+
+
+def run_python(code):
+    """Run code in a Python of its own, without the type checks of the tests."""
+    environment = os.environ | {"PYTHONPATH": str(Path(dmfroc.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    return json.loads(done.stdout)
+
+
+def test_import_does_not_load_the_heavy_libraries():
+    heavy = ["jax", "jaxlib", "numpy", "scipy", "pandas", "matplotlib", "sklearn", "narwhals"]
+    code = "import dmfroc, json, sys; dir(dmfroc); print(json.dumps(list(sys.modules)))"
+    assert not set(heavy) & set(run_python(code))
+
+
+def test_users_are_told_about_wrong_choices_and_where_a_warning_comes_from():
+    code = """
+import json, sys, warnings
+import numpy as np
+import dmfroc
+
+classes = np.arange(60) % 3
+scores = np.random.default_rng(0).normal(size=(60, 3))
+calls = {
+    "method": lambda: dmfroc.evaluate(classes, scores, method="bayes"),
+    "estimate": lambda: dmfroc.estimate("hand_till", classes, scores, method="delong"),
+    "compare": lambda: dmfroc.compare(classes, {"a": scores, "b": scores}, method="delong"),
+    "weighting": lambda: dmfroc.informedness("micro"),
+    "score": lambda: dmfroc.informedness_score(classes, classes, weighting="micro"),
+    "thresholds": lambda: dmfroc.dmf_auc_score(classes, scores, n_thresholds=9.5),
+    "flag": lambda: dmfroc.multiclass_roc(classes, scores, shrinkage=-1),
+    "pair": lambda: dmfroc.dmf_auc_score(classes, scores, pair_weights={"a": 1}),
+}
+told = {}
+for name, call in calls.items():
+    try:
+        call()
+    except Exception as error:
+        told[name] = [type(error).__name__, str(error)]
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    keep = classes != 1
+    dmfroc.hand_till_score(classes[keep], scores[keep], labels=[0, 1, 2])
+    dmfroc.evaluate(classes[keep], scores[keep], labels=[0, 1, 2])
+told["files"] = [warning.filename for warning in caught]
+print(json.dumps(told))
+"""
+    told = run_python(code)
+    assert told.pop("files") == ["<string>", "<string>"]
+    expected = {
+        "method": "method must be one of ",
+        "estimate": "method must be one of ",
+        "compare": "method must be one of ",
+        "weighting": "weighting must be 'bias', 'prevalence' or 'macro', but it is 'micro'",
+        "score": "weighting must be 'bias', 'prevalence' or 'macro', but it is 'micro'",
+        "thresholds": "n_thresholds must be a positive integer, but it is 9.5",
+        "flag": "shrinkage must be finite and >= 0, but it is -1",
+        "pair": "pair_weights: the cost matrix has the key 'a', which is not a pair of classes",
+    }
+    assert set(told) == set(expected)
+    for name, (kind, message) in told.items():
+        assert kind == "ValueError"
+        assert message.startswith(expected[name])
+
+
+def test_every_public_name_is_found():
+    for name in set(dmfroc.__all__) - {"MulticlassROCDisplay"}:
+        assert getattr(dmfroc, name).__name__ == name
+    assert set(dmfroc.__all__) <= set(dir(dmfroc))
+    assert sorted(dmfroc.__all__) == sorted(set(dmfroc.__all__))
+    with pytest.raises(AttributeError, match="module 'dmfroc' has no attribute 'roc_auc'"):
+        _ = dmfroc.roc_auc
+
+
+def test_configuration_of_jax_is_left_alone():
+    before = jnp.asarray(1.0).dtype
+    evaluate(CLASSES, SCORES, measures=["hand_till"])
+    multiclass_roc(CLASSES, SCORES)
+    assert jnp.asarray(1.0).dtype == before == jnp.float32

@@ -1,0 +1,40 @@
+"""Every experiment and benchmark still runs, at a tiny size."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["experiments/regularization.py"], "| K=3, continuous | 75 |"),
+        (["experiments/coverage.py"], "| K=4, balanced | 600 | DMF-AUC |"),
+        (["-m", "benchmarks"], "dmfroc Hand-Till M with SE"),
+    ],
+)
+def test_script_runs(command, expected):
+    done = subprocess.run(
+        [sys.executable, *command, "--quick"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert expected in done.stdout
+
+
+def test_real_data_study_runs(data_directory):
+    environment = os.environ | {"DMFROC_DATA": str(data_directory)}
+    done = subprocess.run(
+        [sys.executable, "experiments/real_data.py", "--quick"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "| iris | multinomial |" in done.stdout

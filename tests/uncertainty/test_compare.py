@@ -1,0 +1,265 @@
+"""Paired comparison: exact cases, DeLong's covariance, probabilities of orders, errors."""
+
+import itertools
+
+import delong
+import numpy as np
+import pytest
+from scipy import stats
+from simulations import normal_scores
+
+from dmfroc import Predictions, compare, estimate
+
+MEASURES = ["dmf_auc", "hand_till", "informedness"]
+
+
+def classifiers(seed=1, n=60, n_classes=3, shifts=(1.5, 1.0)):
+    """Return classes and correlated scores of classifiers of falling quality, by name."""
+    classes, noise = normal_scores(seed, n, n_classes, 0)
+    generator = np.random.default_rng(seed + 1)
+    scores = {}
+    for name, shift in zip("abcdef", shifts, strict=False):
+        own = noise + generator.normal(size=noise.shape)
+        scores[name] = own + shift * np.eye(n_classes)[classes]
+    return classes, scores
+
+
+# Cases with a known answer
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_identical_classifiers_do_not_differ(measure):
+    classes, scores = classifiers()
+    result = compare(classes, {"a": scores["a"], "b": scores["a"].copy()}, measure)
+    (difference,) = result.differences
+    assert (difference.value, difference.standard_error) == (0, 0)
+    assert difference.p_value == 1
+    assert difference.probability_better == 0.5
+    assert difference.interval[0] < 0 < difference.interval[1]
+    assert result.probability_better == {("a", "b"): 0.5, ("b", "a"): 0.5}
+    # Neither order is favoured: 100,000 draws, five standard errors.
+    assert result.order_probabilities["a", "b"] == pytest.approx(0.5, abs=0.008)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_scale_of_the_scores_does_not_matter(measure):
+    classes, scores = classifiers()
+    result = compare(classes, {"a": scores["a"], "b": 2 * scores["a"] + 1}, measure)
+    assert result.differences[0].p_value == 1
+    assert result.differences[0].probability_better == 0.5
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_constant_classifiers_do_not_differ(measure):
+    classes, _ = classifiers()
+    result = compare(classes, {"a": np.zeros((60, 3)), "b": np.ones((60, 3))}, measure)
+    assert result.differences[0].p_value == 1
+    assert result.differences[0].probability_better == 0.5
+
+
+@pytest.mark.parametrize("measure", ["dmf_auc", "hand_till"])
+def test_marker_and_its_reverse_differ(measure):
+    classes, scores = normal_scores(3, 150, 2, prior=[0.6, 0.4])
+    score = scores[:, 1]
+    result = compare(classes, {"marker": score, "reverse": -score}, measure)
+    (difference,) = result.differences
+    marker, reverse = (result.estimates[name].value for name in ("marker", "reverse"))
+    assert marker > 0.7
+    assert marker + reverse == pytest.approx(1, rel=0, abs=1e-12)
+    assert difference.value == pytest.approx(marker - reverse, rel=0, abs=1e-12)
+    assert difference.p_value < 1e-6
+    assert difference.interval[0] > 0
+    assert difference.probability_better > 1 - 1e-6
+    assert next(iter(result.order_probabilities)) == ("marker", "reverse")
+
+
+def test_perfect_against_worst_is_significant_without_variation():
+    classes = np.arange(60) % 3
+    scores = {"perfect": np.eye(3)[classes], "worst": -np.eye(3)[classes]}
+    for measure in ("hand_till", "dmf_auc"):
+        (difference,) = compare(classes, scores, measure).differences
+        assert difference.value == pytest.approx(1, abs=1e-6)
+        assert 0 < difference.p_value < 1e-4
+        assert 0 < difference.interval[0] < difference.interval[1] <= 1
+        assert difference.probability_better > 0.999
+
+
+# Formulas
+
+
+@pytest.mark.parametrize("rounding", [8, 0])
+def test_standard_error_of_the_difference_is_delongs(rounding):
+    classes, scores = classifiers(4)
+    scores = {name: np.round(x, rounding) for name, x in scores.items()}
+    (difference,) = compare(classes, scores, "hand_till").differences
+    expected = delong.standard_error(classes, scores["a"], scores["b"])
+    assert difference.standard_error == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_estimates_and_differences_agree(measure):
+    classes, scores = classifiers(5)
+    result = compare(classes, scores, measure)
+    (difference,) = result.differences
+    assert difference.value == result.estimates["a"].value - result.estimates["b"].value
+    for name, found in result.estimates.items():
+        alone = estimate(measure, classes, scores[name])
+        assert found.value == pytest.approx(alone.value, rel=0, abs=1e-12)
+        assert found.standard_error == pytest.approx(alone.standard_error, rel=1e-9)
+        np.testing.assert_allclose(found.interval, alone.interval, rtol=0, atol=1e-9)
+    assert (result.measure, result.method, result.level) == (measure, "jackknife", 0.95)
+
+
+def test_interval_p_value_and_probability_belong_together():
+    classes, scores = classifiers(6)
+    (difference,) = compare(classes, scores, "hand_till").differences
+    assert 1e-6 < difference.p_value < 0.5
+    # The interval of level 1 - p just reaches zero.
+    level = 1 - difference.p_value
+    (at_edge,) = compare(classes, scores, "hand_till", level=level).differences
+    assert at_edge.interval[0] == pytest.approx(0, abs=1e-9)
+    assert difference.probability_better == pytest.approx(1 - difference.p_value / 2, abs=1e-12)
+    # A t distribution with many degrees of freedom, and a little more than DeLong's scale.
+    z = difference.value / difference.standard_error
+    assert difference.p_value == pytest.approx(2 * stats.norm.sf(z), rel=0.5)
+    assert difference.p_value > 2 * stats.norm.sf(z)
+
+
+def test_differences_are_antisymmetric():
+    classes, scores = classifiers(7)
+    forward = compare(classes, scores)
+    backward = compare(classes, dict(reversed(scores.items())))
+    (one,), (other,) = forward.differences, backward.differences
+    assert (one.first, one.second) == (other.second, other.first) == ("a", "b")
+    assert other.value == -one.value
+    assert other.standard_error == pytest.approx(one.standard_error, rel=1e-12)
+    assert other.p_value == pytest.approx(one.p_value, rel=1e-9)
+    np.testing.assert_allclose(other.interval, np.negative(one.interval)[::-1], atol=1e-12)
+    assert one.probability_better + other.probability_better == pytest.approx(1, abs=1e-12)
+    found = forward.probability_better
+    assert found["a", "b"] + found["b", "a"] == pytest.approx(1, abs=1e-15)
+
+
+# Orders
+
+
+def test_probabilities_of_orders():
+    classes, scores = classifiers(8, shifts=(1.3, 1.2, 1.1))
+    result = compare(classes, scores, "hand_till")
+    orders = result.order_probabilities
+    assert sum(orders.values()) == pytest.approx(1, rel=0, abs=1e-12)
+    assert set(orders) <= set(itertools.permutations("abc"))
+    assert list(orders.values()) == sorted(orders.values(), reverse=True)
+    for pair, expected in result.probability_better.items():
+        found = sum(p for order, p in orders.items() if order.index(pair[0]) < order.index(pair[1]))
+        # Each difference has its own degrees of freedom, the orders share the smallest.
+        assert found == pytest.approx(expected, rel=0, abs=0.01)
+
+
+@pytest.mark.parametrize("shifts", [(1.2, 1.1), (1.0, 1.3)])
+def test_order_of_two_is_the_probability_that_one_is_better(shifts):
+    classes, scores = classifiers(9, shifts=shifts)
+    result = compare(classes, scores, "hand_till")
+    expected = result.probability_better["a", "b"]
+    assert 0.01 < expected < 0.99
+    # 100,000 draws, five standard errors.
+    error = 5 * np.sqrt(expected * (1 - expected) / 100_000)
+    assert result.order_probabilities["a", "b"] == pytest.approx(expected, rel=0, abs=error)
+
+
+def test_same_seed_same_numbers():
+    classes, scores = classifiers(10, shifts=(1.2, 1.1, 1.0))
+
+    def orders(random_state):
+        result = compare(classes, scores, "hand_till", random_state=random_state)
+        return result.order_probabilities, result.seed
+
+    assert orders(3) == orders(3)
+    assert orders(3)[1] == 3
+    assert orders(3)[0] != orders(4)[0]
+    assert orders(np.random.default_rng(3)) == (orders(3)[0], None)
+
+
+def test_six_classifiers_have_fifteen_differences():
+    classes, scores = classifiers(11, shifts=(1.5, 1.4, 1.3, 1.2, 1.1, 1.0))
+    result = compare(classes, scores, "hand_till")
+    pairs = [(d.first, d.second) for d in result.differences]
+    assert pairs == list(itertools.combinations("abcdef", 2))
+    assert len(result.probability_better) == 30
+    table = result.to_pandas()
+    assert table.shape == (15, 8)
+    assert table["difference"][0] == result.differences[0].value
+    text = str(result)
+    for name in scores:
+        assert f"\n{name} " in text
+    assert "p-value" in text
+    assert "order, best first" in text
+
+
+# What belongs together
+
+
+def test_finished_predictions_are_compared_as_arrays_are():
+    classes, scores = classifiers(12)
+    weights = np.random.default_rng(13).uniform(0.5, 2, size=60)
+    finished = {
+        name: Predictions.from_arrays(classes, x, sample_weight=weights)
+        for name, x in scores.items()
+    }
+    from_arrays = compare(classes, scores, "hand_till", sample_weight=weights)
+    assert compare(finished, measure="hand_till").differences == from_arrays.differences
+
+
+def test_absent_class_warns_once():
+    classes, scores = classifiers(14)
+    keep = classes != 1
+    with pytest.warns(UserWarning, match="left out: 1") as caught:
+        result = compare(
+            classes[keep], {name: x[keep] for name, x in scores.items()}, labels=[0, 1, 2]
+        )
+    assert len(caught) == 1
+    for found in result.estimates.values():
+        assert "left out: 1" in found.warnings[0]
+
+
+def test_other_observations_are_refused():
+    classes, scores = classifiers(15)
+    a, b = scores["a"], scores["b"]
+    with pytest.raises(ValueError, match="y_true has 60 rows but y_score has 59"):
+        compare(classes, {"a": a, "b": b[:-1]})
+
+    def finished(other_classes, other_scores, **options):
+        return {
+            "a": Predictions.from_arrays(classes, a),
+            "b": Predictions.from_arrays(other_classes, other_scores, **options),
+        }
+
+    with pytest.raises(ValueError, match="'a' has 60 observations and 'b' has 59"):
+        compare(finished(classes[:-1], b[:-1]))
+    moved = np.roll(classes, 1)
+    row = np.flatnonzero(moved != classes)[0]
+    message = rf"observed classes of 'a' and 'b' differ, first in row {row} \(counting from 0\)"
+    with pytest.raises(ValueError, match=message):
+        compare(finished(moved, b))
+    with pytest.raises(
+        ValueError, match=r"'a' has the classes \[0, 1, 2\] and 'b' has \[2, 1, 0\]"
+    ):
+        compare(finished(classes, b, labels=[2, 1, 0]))
+    weights = np.ones(60)
+    weights[7] = 2
+    with pytest.raises(ValueError, match="the weights of 'a' and 'b' differ, first in row 7"):
+        compare(finished(classes, b, sample_weight=weights))
+
+
+def test_wrong_forms_are_told():
+    classes, scores = classifiers(16)
+    with pytest.raises(ValueError, match="at least two classifiers are needed, but there are 1"):
+        compare(classes, {"a": scores["a"]})
+    with pytest.raises(ValueError, match="at least two classifiers are needed, but there are 0"):
+        compare(classes, {})
+    with pytest.raises(TypeError, match="y_true as a dict must hold Predictions, but 'a' is a nda"):
+        compare(scores)
+    with pytest.raises(ValueError, match=r"measure must be one of .*, but it is 'auc'"):
+        compare(classes, scores, "auc")
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+        compare(classes, scores, level=95.0)

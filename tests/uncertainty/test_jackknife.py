@@ -1,0 +1,310 @@
+"""Jackknife: DeLong's variance, influences by differences, intervals, degenerate samples."""
+
+import delong
+import jax
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit, logit
+from simulations import area_of_shift, normal_scores
+
+from dmfroc import Predictions, dmf_auc, estimate, hand_till_score, informedness
+from dmfroc.measures import get_measure
+from dmfroc.uncertainty.estimate import influences
+
+MEASURES = ["dmf_auc", "hand_till", "informedness"]
+SKEWED = [0.6, 0.3, 0.1]
+
+# Standard errors
+
+
+@pytest.mark.parametrize("rounding", [8, 0])
+@pytest.mark.parametrize(
+    ("n", "n_classes", "prior"), [(60, 3, None), (60, 3, SKEWED), (90, 5, None)]
+)
+def test_standard_error_of_m_is_delongs(n, n_classes, prior, rounding):
+    classes, scores = normal_scores(1, n, n_classes, prior=prior)
+    scores = np.round(scores, rounding)
+    found = estimate("hand_till", classes, scores)
+    expected = delong.standard_error(classes, scores)
+    assert found.standard_error == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("measure", ["hand_till", "dmf_auc"])
+@pytest.mark.parametrize("rounding", [8, 0])
+def test_two_classes_are_delongs(measure, rounding):
+    classes, scores = normal_scores(2, 60, 2, prior=[0.7, 0.3])
+    score = np.round(scores[:, 1], rounding)
+    # As in the paper: the structural components V10 and V01 of one area.
+    positive, negative = score[classes == 1], score[classes == 0]
+    won = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
+    v10, v01 = won.mean(axis=1), won.mean(axis=0)
+    expected = np.sqrt(v10.var(ddof=1) / len(v10) + v01.var(ddof=1) / len(v01))
+    found = estimate(measure, classes, score)
+    assert found.value == pytest.approx(won.mean(), rel=0, abs=1e-12)
+    assert found.standard_error == pytest.approx(expected, rel=1e-10)
+
+
+def test_two_classes_with_informedness_are_two_proportions():
+    classes, scores = normal_scores(3, 60, 2)
+    found = estimate("informedness", classes, scores)
+    hit = (scores.argmax(axis=1) == 1)[classes == 1]
+    false_alarm = (scores.argmax(axis=1) == 1)[classes == 0]
+    expected = np.sqrt(hit.var(ddof=1) / len(hit) + false_alarm.var(ddof=1) / len(false_alarm))
+    assert found.value == pytest.approx(hit.mean() - false_alarm.mean(), rel=0, abs=1e-12)
+    assert found.standard_error == pytest.approx(expected, rel=1e-10)
+
+
+def test_standard_error_does_not_depend_on_the_order_of_rows():
+    classes, scores = normal_scores(4, 60, 3)
+    order = np.random.default_rng(5).permutation(60)
+    for measure in MEASURES:
+        found = estimate(measure, classes, scores)
+        permuted = estimate(measure, classes[order], scores[order])
+        assert permuted.standard_error == pytest.approx(found.standard_error, rel=1e-7)
+
+
+def test_weights_scale_freely():
+    classes, scores = normal_scores(6, 60, 3)
+    weights = np.random.default_rng(7).uniform(0.5, 2, size=60)
+    for measure in MEASURES:
+        one = estimate(measure, classes, scores, sample_weight=weights)
+        other = estimate(measure, classes, scores, sample_weight=8 * weights)
+        assert other.standard_error == pytest.approx(one.standard_error, rel=1e-7)
+        assert one.standard_error != estimate(measure, classes, scores).standard_error
+
+
+# Influences
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "measure",
+    [*MEASURES, informedness("prevalence"), dmf_auc(pair_weights="prevalence", shrinkage=0.1)],
+    ids=[*MEASURES, "informedness-prevalence", "dmf_auc-prevalence"],
+)
+def test_influences_are_finite_differences(measure, weighted):
+    classes, scores = normal_scores(8, 60, 3)
+    weights = np.random.default_rng(9).uniform(0.5, 2, size=60) if weighted else np.ones(60)
+    predictions = Predictions.from_arrays(classes, np.round(scores, 1), sample_weight=weights)
+    measure = get_measure(measure)
+    found = influences(measure, predictions)
+    step = 1e-3
+    with jax.enable_x64(True):
+        value = jax.jit(measure.bind(predictions))
+        differences = []
+        for row in range(0, 60, 3):
+            moved = np.zeros(60)
+            moved[row] = step * weights[row]
+            rise = value(weights + moved) - value(weights - moved)
+            differences.append(float(rise) / (2 * step))
+        assert float(value(weights)) == pytest.approx(float(found.values), rel=0, abs=1e-9)
+    scale = np.abs(found.influences).max()
+    np.testing.assert_allclose(found.influences[::3], differences, rtol=0, atol=1e-4 * scale)
+    assert scale > 1e-4
+
+
+@pytest.mark.parametrize("measure", MEASURES[:2])
+def test_influences_vanish_in_total_within_each_class(measure):
+    # Rescaling the weights of a class changes neither area.
+    classes, scores = normal_scores(10, 60, 3, prior=SKEWED)
+    predictions = Predictions.from_arrays(classes, scores)
+    found = influences(get_measure(measure), predictions).influences
+    totals = np.bincount(classes, found)
+    np.testing.assert_allclose(totals, 0, rtol=0, atol=1e-10)
+
+
+def leave_one_out(function, classes, scores, rows):
+    """Return the change of a measure when single rows get no weight."""
+    weights = np.ones(len(classes))
+    whole = function(classes, scores, sample_weight=weights)
+    changes = []
+    for row in rows:
+        weights[row] = 0
+        changes.append(whole - function(classes, scores, sample_weight=weights))
+        weights[row] = 1
+    return np.array(changes)
+
+
+def test_influences_on_m_are_exactly_what_leaving_one_out_changes():
+    # M is linear in the shares of each class: the true jackknife differs by n_c / (n_c - 1).
+    classes, scores = normal_scores(11, 60, 3, prior=SKEWED)
+    predictions = Predictions.from_arrays(classes, scores)
+    found = influences(get_measure("hand_till"), predictions).influences
+    sizes = np.bincount(classes)[classes]
+    changes = leave_one_out(hand_till_score, classes, scores, range(60))
+    np.testing.assert_allclose(found * sizes / (sizes - 1), changes, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["dmf_auc", "informedness"])
+def test_influences_are_nearly_what_leaving_one_out_changes(measure):
+    classes, scores = normal_scores(12, 600, 3)
+    predictions = Predictions.from_arrays(classes, scores)
+    rows = np.arange(0, 600, 10)
+
+    def value(classes, scores, sample_weight):
+        return estimate(measure, classes, scores, sample_weight=sample_weight).value
+
+    changes = leave_one_out(value, classes, scores, rows)
+    found = influences(get_measure(measure), predictions).influences[rows]
+    # Leaving a row out also moves the thresholds and is a large step for the rate of a rare cell.
+    assert np.corrcoef(found, changes)[0, 1] > 0.98
+    assert np.sqrt((found**2).sum()) == pytest.approx(np.sqrt((changes**2).sum()), rel=0.05)
+
+
+# Intervals
+
+
+def hand_made_interval(classes, influence, value, level, low=0.0, high=1.0):
+    """Return the interval on the logit scale, from the formulas of the documentation."""
+    sizes, variances, kurtoses = [], [], []
+    for c in np.unique(classes):
+        x = influence[classes == c] * (classes == c).sum()
+        sizes.append(len(x))
+        variances.append(x.var(ddof=1))
+        kurtoses.append(max(stats.kurtosis(x), 0))
+    sizes, variances, kurtoses = map(np.array, (sizes, variances, kurtoses))
+    pooled = ((sizes - 1) * variances).sum() / (sizes - 1).sum()
+    parts = ((sizes - 1) * variances + pooled) / sizes / sizes
+    degrees_of_freedom = 1 + 2 / (kurtoses / sizes + 2 / (sizes - 1))
+    total = parts.sum()
+    t = stats.t.ppf((1 + level) / 2, total**2 / (parts**2 / degrees_of_freedom).sum())
+    place = (value - low) / (high - low)
+    half = t * np.sqrt(total) / ((high - low) * place * (1 - place))
+    return low + (high - low) * expit(logit(place) + half * np.array([-1, 1]))
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_interval_is_its_formula(measure, level):
+    classes, scores = normal_scores(13, 60, 3, prior=SKEWED)
+    predictions = Predictions.from_arrays(classes, scores)
+    influence = influences(get_measure(measure), predictions).influences
+    found = estimate(measure, predictions, level=level)
+    bounds = (-1.0, 1.0) if measure == "informedness" else (0.0, 1.0)
+    expected = hand_made_interval(classes, influence, found.value, level, *bounds)
+    np.testing.assert_allclose(found.interval, expected, rtol=0, atol=1e-10)
+    assert (found.level, found.method, found.measure) == (level, "jackknife", measure)
+    assert (found.n_draws, found.seed, found.warnings) == (None, None, ())
+
+
+@pytest.mark.parametrize("shift", [-2.0, 0.0, 1.0, 3.0])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_intervals_are_inside_the_range_and_widen_with_the_level(measure, shift):
+    classes, scores = normal_scores(14, 60, 3, shift, prior=SKEWED)
+    lowest = -1 if measure == "informedness" else 0
+    inner = (np.inf, -np.inf)
+    for level in (0.5, 0.9, 0.99, 0.999999):
+        found = estimate(measure, classes, scores, level=level)
+        low, high = found.interval
+        assert lowest < low < found.value < high < 1
+        assert low < inner[0]
+        assert inner[1] < high
+        inner = low, high
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 95.0, np.nan])
+def test_wrong_levels_are_told(level):
+    classes, scores = normal_scores(15, 60, 3)
+    with pytest.raises(ValueError, match=r"level must be between 0 and 1, such as 0.95, but it"):
+        estimate("hand_till", classes, scores, level=level)
+
+
+# Samples without variation
+
+
+def rule_of_three(level, smallest_class):
+    return (1 - level) ** (1 / smallest_class)
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_perfect_classifier_has_a_one_sided_interval(measure, level):
+    classes = np.repeat([0, 1, 2], [30, 20, 10])
+    scores = np.eye(3)[classes] + 0.01 * np.arange(60)[:, None] / 60
+    found = estimate(measure, classes, scores, level=level)
+    assert found.value == pytest.approx(1, abs=1e-6)
+    assert found.standard_error < 1e-6
+    share = rule_of_three(level, 10)
+    lowest = -1 if measure == "informedness" else 0
+    assert found.interval[0] == pytest.approx(share + (1 - share) * lowest, abs=1e-6)
+    assert found.interval[1] == pytest.approx(1, abs=1e-6)
+    assert found.interval[0] < 1
+    assert found.value <= found.interval[1] <= 1
+    (warning,) = found.warnings
+    assert "perfect in this sample" in warning
+    assert "Clopper and Pearson's exact bound from 10 independent sets" in warning
+
+
+@pytest.mark.parametrize(
+    ("measure", "chance"), [("dmf_auc", 0.5), ("hand_till", 0.5), ("informedness", 0.0)]
+)
+def test_constant_scores_have_an_interval_around_chance(measure, chance):
+    classes = np.repeat([0, 1, 2], [30, 20, 10])
+    found = estimate(measure, classes, np.ones((60, 3)))
+    assert found.value == pytest.approx(chance, abs=1e-9)
+    assert found.standard_error == pytest.approx(0, abs=1e-9)
+    low, high = found.interval
+    assert low < chance - 0.1
+    assert high > chance + 0.1
+    assert any("the same for all observations" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("shift", [1.0, 30.0])
+def test_class_with_a_single_observation(measure, shift):
+    classes = np.repeat([0, 1, 2], [30, 29, 1])
+    scores = np.random.default_rng(16).normal(size=(60, 3)) + shift * np.eye(3)[classes]
+    found = estimate(measure, classes, scores)
+    low, high = found.interval
+    assert np.isfinite([found.value, found.standard_error, low, high]).all()
+    assert (-1 if measure == "informedness" else 0) <= low <= found.value <= high <= 1
+    assert high - low > 0.05
+    single = [w for w in found.warnings if w.startswith("class 2 has a single observation")]
+    assert len(single) == 1
+    if shift == 1.0:
+        assert found.standard_error > 0
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_single_observation_in_each_class(measure):
+    scores = np.array([[3.0, 1, 2], [0, 4, 1], [2, 5, 3]])
+    found = estimate(measure, [0, 1, 2], scores)
+    low, high = found.interval
+    assert np.isfinite([found.value, low, high]).all()
+    assert high - low > 0.5
+    assert len(found.warnings) >= 1
+
+
+@pytest.mark.parametrize("measure", MEASURES[:2])
+def test_one_error_is_enough_for_a_standard_error(measure):
+    classes = np.repeat([0, 1, 2], 20)
+    scores = np.eye(3)[classes]
+    scores[[0, 20]] = scores[[20, 0]]
+    found = estimate(measure, classes, scores)
+    assert found.value < 1
+    assert found.standard_error > 0.001
+    assert found.interval[0] < found.value < found.interval[1] < 1
+    assert found.warnings == ()
+
+
+# Coverage
+
+
+def test_intervals_cover_the_truth():
+    """Count hits of nominal 95 % intervals in 200 samples.
+
+    Of 200 intervals with that coverage 180 to 198 hit with a probability of 0.998.
+    """
+    plausible = stats.binom(200, 0.95)
+    assert plausible.cdf(198) - plausible.cdf(179) > 0.998
+    truth = area_of_shift(1.5)
+    hits = {"hand_till": 0, "dmf_auc": 0}
+    for seed in range(200):
+        classes, scores = normal_scores(1000 + seed, 60, 3, shift=1.5)
+        for measure in hits:
+            low, high = estimate(measure, classes, scores).interval
+            # All pairs are alike, so that the centre is each pair's curve, with the same area.
+            hits[measure] += low <= truth <= high
+    assert 180 <= hits["hand_till"] <= 198
+    assert 180 <= hits["dmf_auc"] <= 198
