@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -207,7 +207,7 @@ def _solve(
     return lax.while_loop(unfinished, sweep, Center(*start, jnp.asarray(jnp.inf), jnp.asarray(0)))
 
 
-_Residuals = tuple[Array, Array, Array, tuple[Array, Array], Center]
+_Residuals = tuple[Any, ...]  # rates, weights, shrinkage, start, solution
 
 
 def _solve_forward(

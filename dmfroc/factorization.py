@@ -18,7 +18,6 @@ import numpy as np
 from jax import lax
 from jax.scipy.stats import norm
 from jaxtyping import Array, Float
-from numpy.typing import ArrayLike
 from scipy import special
 
 from dmfroc._backend import double_precision
@@ -109,12 +108,12 @@ class Factorization:
 
 @double_precision
 def dmf(
-    rates: ArrayLike,
+    rates: Any,
     *,
     rank: int = 1,
-    weights: ArrayLike | None = None,
+    weights: Any = None,
     link: Link = "logit",
-    offset: ArrayLike | None = None,
+    offset: Any = None,
     max_iter: int = 2000,
 ) -> Factorization:
     """Factorize a matrix of rates by minimising the binomial deviance.
@@ -195,7 +194,7 @@ def dmf(
 
 
 def _checked_cells(
-    rates: ArrayLike, weights: ArrayLike | None, offset: ArrayLike | None
+    rates: Any, weights: Any, offset: Any
 ) -> tuple[Float[np.ndarray, "m q"], Float[np.ndarray, "m q"], Float[np.ndarray, "m q"]]:
     values = np.array(rates, float)
     if values.ndim != 2 or not values.size:

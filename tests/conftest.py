@@ -5,6 +5,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Compiling takes most of the suite's time; unoptimised code computes the same.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 settings.register_profile(
     "dmfroc",

@@ -1,6 +1,7 @@
 """Display: what is drawn, where, and what the legend says."""
 
 import dataclasses
+import re
 import subprocess
 import sys
 import warnings
@@ -317,6 +318,8 @@ def test_legend_stays_within_the_axes(computed, size):
     ax = figure.subplots()
     computed.plot(ax, name="a rather long name of a classifier in a pipeline")
     figure.draw_without_rendering()
+    text = ax.get_legend().get_texts()[0].get_text()
+    assert re.search(r"\(95 % jackknife interval [\d.]+ to [\d.]+\)$", text)
     legend, area = ax.get_legend().get_window_extent(), ax.get_window_extent()
     assert area.x0 - 1 <= legend.x0
     assert legend.x1 <= area.x1 + 1

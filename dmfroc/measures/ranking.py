@@ -136,7 +136,8 @@ def mean_pairwise_area(placements: Placements, weights: Float[Array, " n"]) -> F
     area = jnp.vdot(_share_of_class(placements, weights), total_above)
     n_columns, n_classes = len(placements.entry), len(placements.starts)
     # A class against itself has area 1/2 whatever the weights: it is summed, then taken off.
-    return (area - n_columns / 2) / (n_columns * (n_classes - 1))
+    mean = (area - n_columns / 2) / (n_columns * (n_classes - 1))
+    return jnp.clip(mean, 0, 1)  # rounding can go beyond
 
 
 @jax.jit
@@ -146,7 +147,8 @@ def _area_matrix(placements: Placements, weights: Float[Array, " n"]) -> Float[A
 
     def areas_of_column(entry: Int[Array, " n"]) -> Float[Array, " c"]:
         areas = jnp.zeros(len(placements.starts))
-        return areas.at[placements.row_class].add(share_of_class * above[entry])
+        areas = areas.at[placements.row_class].add(share_of_class * above[entry])
+        return jnp.clip(areas, 0, 1)
 
     return lax.map(areas_of_column, placements.entry)
 

@@ -208,9 +208,11 @@ def test_perfect_classifier_is_known_up_to_the_rule_of_three():
 def test_each_rate_is_as_well_known_as_its_own_class():
     # Three positives say little about the true positive rate, and nothing about the other one.
     classes = np.array([1] * 3 + [0] * (N - 3))
-    band = curve_band(predictions_of(classes, classes + np.linspace(0, 0.1, N)))
-    seen = band.fpr > 0.03
-    np.testing.assert_allclose(band.low[seen], 0.05 ** (1 / 3), atol=1e-3)
+    score = np.concatenate([np.full(3, 0.5), np.linspace(0, 1, N - 3)])
+    for shift, highest_fpr in ((1.0, 0.02), (0.35, 0.22)):  # behind none and behind 15 %
+        band = curve_band(predictions_of(classes, score + shift * classes))
+        seen = band.fpr > highest_fpr
+        np.testing.assert_allclose(band.low[seen], 0.05 ** (1 / 3), atol=1e-3)
 
 
 def test_constant_scores_are_no_certain_knowledge():
