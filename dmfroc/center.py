@@ -141,7 +141,7 @@ def _over_columns(
 
 
 def _over_rows(
-    rates: Array, weights: Array, shrinkage: Array, row_effect: Array, column_effect: Array
+    rates: Array, weights: Array, shrinkage: Any, row_effect: Array, column_effect: Array
 ) -> _Derivatives:
     """Return the derivatives of the objective with respect to the column effects."""
     residual, curvature = _residuals(rates, weights, row_effect, column_effect)

@@ -51,16 +51,20 @@ def group_by_class(predictions: Predictions) -> ClassBlocks:
     def transpose_rows(first: int) -> None:
         rows = predictions.scores[row_order[first : first + _ROWS_PER_TASK]]
         columns = rows if all_present else rows[:, present]
-        scores[:, first : first + _ROWS_PER_TASK] = _ordered_integers(columns).T
+        scores[:, first : first + _ROWS_PER_TASK] = _to_ordered_integers(columns).T
 
     parallel(transpose_rows, range(0, n, _ROWS_PER_TASK), scores.size)
     return ClassBlocks(row_order, starts, scores)
 
 
-def _ordered_integers(scores: Float[np.ndarray, "n k"]) -> Int[np.ndarray, "n k"]:
-    """Return integers in the order of floating-point numbers: their bits, but for the sign."""
-    bits = (scores + 0).view(f"i{scores.itemsize}")  # adding 0 turns -0 into 0
-    bits ^= (bits >> (8 * scores.itemsize - 1)) & np.iinfo(bits.dtype).max
+def _to_ordered_integers(scores: Float[np.ndarray, "n k"]) -> Int[np.ndarray, "n k"]:
+    """Turn floating-point numbers into integers of the same order, in place."""
+    scores += 0  # turns -0 into 0
+    bits = scores.view(f"i{scores.itemsize}")
+    # The larger the bits of a negative number the smaller it is: all but its sign are inverted.
+    inverted = bits >> (8 * scores.itemsize - 1)
+    inverted &= np.iinfo(bits.dtype).max
+    bits ^= inverted
     return bits
 
 

@@ -80,8 +80,8 @@ def class_moments(influence: Float[np.ndarray, " n"], predictions: Predictions) 
     def mean(x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " k"]:
         return np.bincount(classes, x, minlength=len(sizes)) / np.maximum(sizes, 1)
 
-    centred = scaled - mean(scaled)[classes]
-    second, fourth = mean(centred**2), mean(centred**4)
+    squares = (scaled - mean(scaled)[classes]) ** 2
+    second, fourth = mean(squares), mean(squares**2)
     with np.errstate(invalid="ignore", divide="ignore"):
         kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
     present = predictions.present
