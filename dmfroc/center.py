@@ -228,13 +228,13 @@ def _solve_backward(
     rates, weights, shrinkage, start, solution = residuals
     row_effect, column_effect = solution.row_effect, solution.column_effect
     n_rows = row_effect.size
-    row_curvature = _over_columns(rates, weights, row_effect, column_effect).curvature
-    column_curvature = _over_rows(rates, weights, shrinkage, row_effect, column_effect).curvature
+    residual, curvature = _residuals(rates, weights, row_effect, column_effect)
+    row_curvature = jnp.tensordot(column_effect**2, curvature, axes=1)
+    column_curvature = jnp.tensordot(curvature, row_effect**2, axes=row_effect.ndim)
+    column_curvature += jnp.where(shrinkage > 0, shrinkage / column_effect**2, 0.0)
 
     eta = row_effect * _as_columns(column_effect, rates.ndim)
-    fitted = jax.nn.sigmoid(eta)
-    mixed = weights * (fitted * (1 - fitted) * eta + fitted - rates)
-    coupling = lax.optimization_barrier(mixed.reshape(-1, n_rows))
+    coupling = lax.optimization_barrier((curvature * eta + residual).reshape(-1, n_rows))
 
     eliminated = _weighted_square(coupling, 1 / column_curvature)
     from_columns = (cotangent.column_effect / column_curvature) @ coupling
