@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from dmfroc._tables import decimals, format_table
 from dmfroc.measures import MEASURES, Measure, get_measure
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dmfroc.plots import MulticlassROCDisplay
+
+DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +127,7 @@ def evaluate(
     y_true: Any,
     y_score: Any = None,
     *,
-    measures: Sequence[str] | None = None,
+    measures: Sequence[str | Measure] | Literal["all"] | None = None,
     method: Method = "jackknife",
     level: float = 0.95,
     pair_weights: PairWeights = "equal",
@@ -141,9 +143,9 @@ def evaluate(
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores; any real numbers, rows need not sum to one.
-    measures : sequence of str, optional
-        Names of measures. By default all: ``"dmf_auc"``, ``"hand_till"`` and ``"informedness"``,
-        the last only if there are hard labels (a one-dimensional score has none by itself).
+    measures : sequence of str or Measure, or "all", optional
+        Names of measures; by default ``"dmf_auc"``, ``"hand_till"`` and ``"informedness"``, the
+        last only if there are hard labels (a one-dimensional score has none by itself).
     method, level
         As for `estimate`.
     pair_weights
@@ -196,12 +198,16 @@ def evaluate(
     return Evaluation(predictions, estimates, pair_weights)
 
 
-def _choose(measures: Sequence[str] | None, predictions: Predictions) -> list[Measure]:
-    if measures is None:
+def _choose(
+    measures: Sequence[str | Measure] | Literal["all"] | None, predictions: Predictions
+) -> list[Measure]:
+    if measures is None or (isinstance(measures, str) and measures == "all"):
+        names = list(MEASURES) if measures == "all" else DEFAULT_MEASURES
         has_hard_labels = predictions.predicted is not None
-        return [m for name, m in MEASURES.items() if has_hard_labels or name != "informedness"]
+        return [MEASURES[n] for n in names if has_hard_labels or MEASURES[n].needs != "labels"]
     if isinstance(measures, str) or not measures:
         raise ValueError(
-            f"measures must be a list of one or more of {sorted(MEASURES)}, but it is {measures!r}"
+            f"measures must be 'all' or a list of one or more of {sorted(MEASURES)}, "
+            f"but it is {measures!r}"
         )
     return [get_measure(name) for name in measures]

@@ -5,12 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 import jax
 from jaxtyping import Array, Float
 
 from dmfroc._backend import double_precision, share
 from dmfroc.predictions import Predictions
+
+_PACKAGE = str(Path(__file__).parents[1])  # warnings blame the first caller outside of it
 
 BoundMeasure = Callable[[Float[Array, " n"]], Float[Array, "*value"]]
 """A differentiable function of the observation weights; a pytree, so that JAX can compile it."""
@@ -30,9 +34,19 @@ class Measure:
         Sorts and selects once, then returns the measure as a function of the weights: shape
         (n,), non-negative, in the order of the observations.
     bounds : tuple of float
-        The smallest and the largest value.
+        The smallest and the largest value, infinite where there is none. They decide on which
+        scale an interval is symmetric: logit, logarithm, or the measure's own.
     chance : float
-        The value of a classifier that knows nothing.
+        The value of a classifier that knows nothing; NaN if it depends on the sample.
+    family : str
+        The heading under which tables list it.
+    needs : {"scores", "labels", "probabilities"}
+        What it is computed from: any real scores, hard labels, or scores that are probabilities.
+    greater_is_better : bool
+        False for errors, distances and costs.
+    is_smooth : bool
+        Whether the derivative with respect to the weights exists, on which the jackknife rests;
+        maxima and hulls have kinks, and get their intervals from the bootstrap.
     """
 
     name: str
@@ -40,6 +54,10 @@ class Measure:
     bind: Callable[[Predictions], BoundMeasure]
     bounds: tuple[float, float]
     chance: float
+    family: str
+    needs: Literal["scores", "labels", "probabilities"] = "scores"
+    greater_is_better: bool = True
+    is_smooth: bool = True
 
 
 @double_precision
@@ -69,14 +87,4 @@ def warn_of_absent_classes(predictions: Predictions) -> None:
     """Warn, once per call of the public function, of classes without observations."""
     message = absent_classes_message(predictions)
     if message is not None:
-        warnings.warn(message, UserWarning, stacklevel=_user_frame())
-
-
-def _user_frame() -> int:
-    """Return the stack level of the first caller outside the package."""
-    import sys
-
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("dmfroc"):
-        level, frame = level + 1, frame.f_back
-    return level
+        warnings.warn(message, UserWarning, skip_file_prefixes=(_PACKAGE,))

@@ -92,7 +92,15 @@ def informedness(weighting: Weighting = "bias") -> Measure:
         arrays = (classes, predictions.true, predictions.predicted)
         return Partial(_INFORMEDNESS[weighting], *(share(array) for array in arrays))
 
-    return Measure("informedness", "Informedness", bind, bounds=(-1.0, 1.0), chance=0.0)
+    return Measure(
+        name="informedness",
+        title="Informedness",
+        bind=bind,
+        bounds=(-1.0, 1.0),
+        chance=0.0,
+        family="contingency",
+        needs="labels",
+    )
 
 
 @double_precision

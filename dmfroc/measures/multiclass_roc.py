@@ -331,7 +331,9 @@ def dmf_auc(
         bound = bind_curve(predictions, pair_weights, n_thresholds, shrinkage)
         return Partial(area_under_curve, bound)
 
-    return Measure("dmf_auc", "DMF-AUC", bind, bounds=(0.0, 1.0), chance=0.5)
+    return Measure(
+        "dmf_auc", "DMF-AUC", bind, bounds=(0.0, 1.0), chance=0.5, family="multiclass ROC"
+    )
 
 
 def _check_options(n_thresholds: int, shrinkage: float) -> None:

@@ -164,7 +164,12 @@ def bind_areas(
 
 
 HAND_TILL = Measure(
-    name="hand_till", title="Hand-Till M", bind=bind_areas, bounds=(0.0, 1.0), chance=0.5
+    name="hand_till",
+    title="Hand-Till M",
+    bind=bind_areas,
+    bounds=(0.0, 1.0),
+    chance=0.5,
+    family="ranking",
 )
 
 

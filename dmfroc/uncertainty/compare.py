@@ -233,7 +233,7 @@ def compare(
         value = float(found[first].values - found[second].values)
         influence = found[first].influences - found[second].influences
         moments = class_moments(influence, shared)
-        ends = interval(value, moments, level, (low - high, high - low), logit_scale=False)
+        ends = interval(value, moments, level, (low - high, high - low), symmetric_on_line=False)
         degrees_of_freedom.append(spread(moments).degrees_of_freedom)
         differences.append(
             Difference(

@@ -15,11 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, Int
-from scipy.special import expit, logit, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 from dmfroc._backend import double_precision, share
 from dmfroc.measures.base import BoundMeasure
 from dmfroc.predictions import Predictions
+from dmfroc.uncertainty.scale import IDENTITY, scale_of
 
 _COTANGENTS_PER_BATCH = 8
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
@@ -136,25 +137,22 @@ def interval(
     level: float,
     bounds: tuple[float, float],
     *,
-    logit_scale: bool = True,
+    symmetric_on_line: bool = True,
 ) -> Interval:
     """Return the confidence interval of a measure with the given ``bounds``.
 
-    On the logit scale of the bounded range, or on the scale of the measure itself (differences).
+    Symmetric on the scale where the range has no ends (`scale_of`), or on the scale of the
+    measure itself (differences).
     """
     scale, freedom = spread(moments)
     low, high = bounds
-    if scale <= _NO_VARIATION * (high - low):
+    if scale <= _NO_VARIATION * (high - low if np.isfinite(high - low) else max(1, abs(value))):
         return _without_variation(value, int(moments.sizes.min()), level, bounds)
     quantile = stdtrit(freedom, (1 + level) / 2)
-    position = (value - low) / (high - low)
-    if not logit_scale or not 0 < position < 1:
-        ends = value - quantile * scale, value + quantile * scale
-        return Interval(max(ends[0], low), min(ends[1], high))
-    centre = logit(position)
-    half_width = quantile * scale / ((high - low) * position * (1 - position))
-    ends = low + (high - low) * expit([centre - half_width, centre + half_width])
-    return Interval(float(ends[0]), float(ends[1]))
+    to_scale = scale_of(bounds) if symmetric_on_line and low < value < high else IDENTITY
+    half_width = quantile * scale * to_scale.slope(value)
+    ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
+    return Interval(max(float(ends[0]), low), min(float(ends[1]), high))
 
 
 def _without_variation(
