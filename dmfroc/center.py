@@ -108,9 +108,19 @@ def center(
     """
     rates = _inner(rates)
     if start is None:
-        weight = jnp.broadcast_to(weights, rates.shape)
-        start = logit((weight * rates).sum(axis=0) / weight.sum(axis=0)), jnp.ones(len(rates))
+        weighted = lax.optimization_barrier(weights * rates)  # its sum is faster if stored
+        ones = jnp.ones(len(rates))
+        total = jnp.tensordot(ones, weighted, axes=1)
+        start = logit(total / _total_weight(weights, rates.shape, axes=(0,))), ones
     return _solve(rates, weights, jnp.asarray(shrinkage, float), start, max_sweeps)
+
+
+def _total_weight(
+    weights: Float[Array, " #q *#row"], shape: tuple[int, ...], axes: tuple[int, ...]
+) -> Array:
+    """Sum the weights over some axes of the cells, to which they are broadcast."""
+    n_repeats = math.prod(shape[axis] // weights.shape[axis] for axis in axes)
+    return n_repeats * weights.sum(axis=axes)
 
 
 class _Derivatives(NamedTuple):
@@ -177,9 +187,10 @@ def _solve(
     start: tuple[Float[Array, "*row"], Float[Array, " q"]],
     max_sweeps: int,
 ) -> Center:
-    axes = tuple(range(1, rates.ndim))
-    row_weight = jnp.broadcast_to(weights, rates.shape).sum(axis=0)
-    column_weight = jnp.broadcast_to(weights, rates.shape).sum(axis=axes) + shrinkage
+    row_weight = _total_weight(weights, rates.shape, axes=(0,))
+    column_weight = shrinkage + _total_weight(
+        weights, rates.shape, axes=tuple(range(1, rates.ndim))
+    )
 
     def sweep(state: Center) -> Center:
         row_effect, column_effect = state.row_effect, state.column_effect

@@ -25,7 +25,7 @@ def cell_weights(
 ) -> Float[np.ndarray, "c c_minus_1 2"]:
     """Return the weights of the true and false positive rates of the pairs of present classes.
 
-    Pairs are ordered as in `dmfroc.measures.multiclass_roc.reference_classes`; the mean is one.
+    Pairs are ordered as in `dmfroc.measures._pairwise_rates.reference_classes`; the mean is one.
     """
     present = predictions.present
     tpr, fpr = _weight_matrices(pair_weights, predictions)
