@@ -142,7 +142,8 @@ def evaluate(
     y_true : Predictions or array-like of shape (n,)
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
-        Scores; any real numbers, rows need not sum to one.
+        Scores; any real numbers, rows need not sum to one. The multiclass ROC curve compares
+        scores of different columns: they must be on one common scale.
     measures : sequence of str or Measure, or "all", optional
         Names of measures; by default ``"dmf_auc"``, ``"hand_till"`` and ``"informedness"``, the
         last only if there are hard labels (a one-dimensional score has none by itself).

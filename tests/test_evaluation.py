@@ -154,8 +154,8 @@ def test_chosen_measures():
     ("measures", "message"),
     [
         (["auc"], "measure must be one of .*'hand_till'.*, but it is 'auc'"),
-        ([], "measures must be a list of one or more of .*'hand_till'"),
-        ("hand_till", "measures must be a list of one or more of .*, but it is 'hand_till'"),
+        ([], "measures must be 'all' or a list of one or more of .*'hand_till'"),
+        ("hand_till", "measures must be 'all' or a list of one or more of .*, but it is 'hand_till'"),
     ],
 )
 def test_wrong_measures_are_told(measures, message):

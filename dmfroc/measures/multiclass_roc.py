@@ -174,7 +174,9 @@ def multiclass_roc(
     y_true : Predictions or array-like of shape (n,)
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
-        Scores; any real numbers, rows need not sum to one.
+        Scores; any real numbers, rows need not sum to one. The thresholds of a pair are common
+        to its two columns, so that all columns must be on one scale, as probabilities and logits
+        are (Hand-Till M also takes columns on different scales).
     labels : array-like of shape (K,), optional
         The classes in column order.
     sample_weight : array-like of shape (n,), optional

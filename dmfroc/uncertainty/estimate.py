@@ -171,6 +171,8 @@ def _rare_class_message(predictions: Predictions) -> str | None:
     single = [label for label, size in zip(predictions.labels, sizes, strict=True) if size == 1]
     if not single:
         return None
+    if len(single) == len(predictions.present):
+        return "every class has a single observation, so that nothing shows how the value varies"
     return (
         f"class {single[0]!r} has a single observation, which shows no variation: "
         "the variance within the other classes stands in for its own"
