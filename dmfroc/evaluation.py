@@ -9,19 +9,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from dmfroc._tables import decimals, format_table
 from dmfroc.measures import MEASURES, Measure, get_measure
 from dmfroc.measures.base import warn_of_absent_classes
 from dmfroc.measures.costs import PairWeights
 from dmfroc.measures.multiclass_roc import MulticlassROC, dmf_auc, multiclass_roc
 from dmfroc.predictions import Predictions, as_predictions
+from dmfroc.uncertainty.bootstrap import IntervalType, seed_of
 from dmfroc.uncertainty.estimate import (
+    DEFAULT_N_DRAWS,
     Estimate,
     Method,
-    check_options,
-    influences,
-    jackknife_estimate,
+    Settings,
+    estimate_of,
 )
+from dmfroc.uncertainty.units import units_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,12 +132,17 @@ def evaluate(
     y_score: Any = None,
     *,
     measures: Sequence[str | Measure] | Literal["all"] | None = None,
-    method: Method = "jackknife",
+    method: Method | None = None,
     level: float = 0.95,
     pair_weights: PairWeights = "equal",
     labels: Any = None,
     sample_weight: Any = None,
     y_pred: Any = None,
+    groups: Any = None,
+    stratify: bool = True,
+    interval_type: IntervalType | None = None,
+    n_draws: int = DEFAULT_N_DRAWS,
+    random_state: int | np.random.Generator | None = 0,
 ) -> Evaluation:
     """Evaluate a classifier: measures with intervals, and the multiclass ROC curve.
 
@@ -153,6 +162,8 @@ def evaluate(
         Weights or costs of the pairs for the curve and its area, see `multiclass_roc`.
     labels, sample_weight, y_pred
         As for `Predictions.from_arrays`.
+    groups, stratify, interval_type, n_draws, random_state
+        As for `estimate`.
 
     Returns
     -------
@@ -180,22 +191,20 @@ def evaluate(
     >>> list(evaluation.to_pandas().index)
     ['dmf_auc', 'hand_till', 'informedness']
     """
-    check_options(method, level)
+    settings = Settings(method, level, stratify, interval_type, n_draws, seed_of(random_state))
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
     )
     warn_of_absent_classes(predictions)
+    units = units_of(predictions, groups, stratify=stratify)
     chosen = [
         dmf_auc(pair_weights=pair_weights) if measure.name == "dmf_auc" else measure
         for measure in _choose(measures, predictions)
     ]
     # Side by side, because a first call spends its time on compiling each of them.
     with ThreadPoolExecutor() as executor:
-        found = executor.map(lambda measure: influences(measure, predictions), chosen)
-        estimates = {
-            measure.name: jackknife_estimate(measure, predictions, of_measure, level)
-            for measure, of_measure in zip(chosen, found, strict=True)
-        }
+        found = executor.map(lambda m: estimate_of(m, predictions, units, settings), chosen)
+        estimates = {e.measure: e for e in found}
     return Evaluation(predictions, estimates, pair_weights)
 
 

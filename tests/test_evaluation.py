@@ -155,7 +155,10 @@ def test_chosen_measures():
     [
         (["auc"], "measure must be one of .*'hand_till'.*, but it is 'auc'"),
         ([], "measures must be 'all' or a list of one or more of .*'hand_till'"),
-        ("hand_till", "measures must be 'all' or a list of one or more of .*, but it is 'hand_till'"),
+        (
+            "hand_till",
+            "measures must be 'all' or a list of one or more of .*, but it is 'hand_till'",
+        ),
     ],
 )
 def test_wrong_measures_are_told(measures, message):

@@ -20,7 +20,8 @@ from dmfroc.measures.multiclass_roc import (
 )
 from dmfroc.predictions import as_predictions
 from dmfroc.uncertainty.band import CurveBand, band_around
-from dmfroc.uncertainty.estimate import Estimate, check_options, influences, jackknife_estimate
+from dmfroc.uncertainty.estimate import Estimate, Settings, estimate_of
+from dmfroc.uncertainty.units import units_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -192,7 +193,7 @@ class MulticlassROCDisplay:
         TypeError, ValueError
             As for `multiclass_roc`, or if ``level`` is not in (0, 1).
         """
-        check_options("jackknife", level)
+        settings = Settings("jackknife", level)
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
         options = {
             "pair_weights": pair_weights,
@@ -204,9 +205,7 @@ class MulticlassROCDisplay:
         display = cls(
             curve,
             band=band_around(curve, predictions, level, **options) if plot_band else None,
-            estimate=jackknife_estimate(
-                measure, predictions, influences(measure, predictions), level
-            ),
+            estimate=estimate_of(measure, predictions, units_of(predictions), settings),
             name=name,
         )
         return display.plot(ax, plot_pairs=plot_pairs, plot_chance=plot_chance, **line_kwargs)

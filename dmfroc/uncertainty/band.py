@@ -29,8 +29,9 @@ from dmfroc.measures.multiclass_roc import (
     multiclass_roc,
 )
 from dmfroc.predictions import Predictions
-from dmfroc.uncertainty.estimate import check_options
-from dmfroc.uncertainty.jackknife import ClassMoments, class_moments, influences_of, interval
+from dmfroc.uncertainty.estimate import Settings
+from dmfroc.uncertainty.jackknife import Moments, influences_of, interval, moments_of
+from dmfroc.uncertainty.units import units_of
 
 DEFAULT_N_POINTS = 101
 _ROUNDING = 1e-10  # of standard errors that are zero in exact arithmetic
@@ -122,7 +123,7 @@ def curve_band(
     0.85: 0.96 to 0.99
     1.00: 0.96 to 1.00
     """
-    check_options("jackknife", level)
+    Settings(level=level)  # refuses a level outside (0, 1)
     if not (isinstance(n_points, int | np.integer) and n_points >= 3):
         raise ValueError(f"n_points must be an integer >= 3, but it is {n_points!r}")
     curve = multiclass_roc(
@@ -219,10 +220,11 @@ def _rate_intervals(
     counted = shares > 0
     sizes = predictions.class_counts[predictions.present][counted]
     unseen = _unseen_rate(shares[counted], sizes, level)
+    units = units_of(predictions)
     low, high = np.empty_like(rates), np.empty_like(rates)
     for t, (rate, influence) in enumerate(zip(rates, influences, strict=True)):
-        variances = class_moments(influence, predictions).variances[counted]
-        moments = ClassMoments(sizes, variances, np.zeros_like(variances))
+        variances = moments_of(influence, units).variances[counted]
+        moments = Moments(sizes, variances, np.zeros_like(variances), int(sizes.min()))
         ends = interval(float(rate), moments, level, (0.0, 1.0))
         if ends.is_degenerate:
             low[t], high[t] = (1 - unseen) * rate, (1 - unseen) * rate + unseen

@@ -4,32 +4,45 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._backend import double_precision
 from dmfroc._tables import decimals, format_probability, format_table
 from dmfroc.measures import get_measure
 from dmfroc.measures.base import Measure, warn_of_absent_classes
 from dmfroc.predictions import Predictions
+from dmfroc.uncertainty.bootstrap import (
+    IntervalType,
+    Replicates,
+    replicate_interval,
+    seed_of,
+)
 from dmfroc.uncertainty.estimate import (
+    DEFAULT_N_DRAWS,
     Estimate,
     Method,
-    check_options,
-    influences,
+    Settings,
+    bootstrap_estimate,
     jackknife_estimate,
+    replicates_of,
 )
 from dmfroc.uncertainty.jackknife import (
-    class_moments,
+    Influences,
+    Moments,
+    influences_of,
     interval,
-    probability_positive,
+    moments_of,
+    probability_above,
     spread,
     standard_error,
     two_sided_p_value,
 )
+from dmfroc.uncertainty.units import Units, units_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,8 +64,12 @@ class Difference:
         Lower and upper end.
     p_value : float
         Two-sided, of no difference; 1 for identical classifiers.
+    adjusted_p_value : float
+        The same, adjusted by Holm's method for all differences of the comparison.
     probability_better : float
         Probability that the first is truly better; 1/2 if nothing speaks for either.
+    probability_equivalent : float
+        Probability that the two differ by no more than the region of practical equivalence.
     """
 
     first: str
@@ -61,7 +78,9 @@ class Difference:
     standard_error: float
     interval: tuple[float, float]
     p_value: float
+    adjusted_p_value: float
     probability_better: float
+    probability_equivalent: float
 
 
 @dataclass(frozen=True)
@@ -81,6 +100,8 @@ class Comparison:
         with a probability below about 1e-5 are left out.
     level : float
         Nominal coverage of all intervals, each taken alone.
+    rope : float
+        Half-width of the region of practical equivalence.
     method : str
         How the uncertainty was obtained.
     n_draws, seed : int
@@ -92,9 +113,10 @@ class Comparison:
     differences: tuple[Difference, ...]
     order_probabilities: dict[tuple[str, ...], float]
     level: float
+    rope: float
     method: str
     n_draws: int
-    seed: int | None
+    seed: int
 
     @property
     def probability_better(self) -> dict[tuple[str, str], float]:
@@ -117,7 +139,9 @@ class Comparison:
                     "low": d.interval[0],
                     "high": d.interval[1],
                     "p_value": d.p_value,
+                    "adjusted_p_value": d.adjusted_p_value,
                     "probability_better": d.probability_better,
+                    "probability_equivalent": d.probability_equivalent,
                 }
                 for d in self.differences
             ]
@@ -137,8 +161,13 @@ class Comparison:
                 for digits in [decimals(e.standard_error)]
             ],
         )
+        several, has_rope = len(self.differences) > 1, self.rope > 0
+        header = ["A", "B", "A - B", f"{percent} interval", "p-value"]
+        header += (
+            ["adjusted"] * several + ["P(A > B)"] + [f"P(|A - B| <= {self.rope:g})"] * has_rope
+        )
         differences = format_table(
-            ["A", "B", "A - B", f"{percent} interval", "p-value", "P(A > B)"],
+            header,
             [
                 [
                     d.first,
@@ -146,7 +175,9 @@ class Comparison:
                     f"{d.value:+.{digits}f}",
                     f"{d.interval[0]:+.{digits}f} to {d.interval[1]:+.{digits}f}",
                     f"{d.p_value:.2g}",
+                    *[f"{d.adjusted_p_value:.2g}"] * several,
                     format_probability(d.probability_better),
+                    *[format_probability(d.probability_equivalent)] * has_rope,
                 ]
                 for d in self.differences
                 for digits in [decimals(d.standard_error)]
@@ -167,36 +198,50 @@ def compare(
     y_scores: Mapping[str, Any] | None = None,
     measure: str | Measure = "dmf_auc",
     *,
-    method: Method = "jackknife",
+    method: Method | None = None,
     level: float = 0.95,
     labels: Any = None,
     sample_weight: Any = None,
+    groups: Any = None,
+    stratify: bool = True,
+    paired: bool = True,
+    rope: float = 0.0,
+    interval_type: IntervalType | None = None,
+    n_draws: int = DEFAULT_N_DRAWS,
     random_state: int | np.random.Generator | None = 0,
 ) -> Comparison:
-    """Compare any number of classifiers on the same observations.
+    """Compare any number of classifiers, on the same observations or on independent samples.
 
     Parameters
     ----------
     y_true : array-like of shape (n,), or dict of str to Predictions
         Observed classes; or finished predictions by name of the classifier, of the same
-        observations in the same order.
+        observations in the same order unless ``paired=False``.
     y_scores : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
         Each classifier's scores, by its name.
     measure : str or Measure
         What to compare, see `estimate`.
-    method : {"jackknife"}
-        Infinitesimal jackknife: influences of the same observations are subtracted.
+    method : {"jackknife", "bootstrap", "bayesian_bootstrap"}, optional
+        As for `estimate`. Influences of the same observations are subtracted; replicates of the
+        bootstraps are the same for all classifiers.
     level : float
         Nominal coverage of the intervals, in (0, 1).
     labels, sample_weight
         As for `Predictions.from_arrays`.
+    groups, stratify, interval_type, n_draws
+        As for `estimate`. Differences have no scale of their own: ``"studentized"`` is not
+        offered for them.
+    paired : bool
+        False if every classifier has a sample of its own, independent of the others.
+    rope : float
+        Half-width of the region of practical equivalence: differences that do not matter.
     random_state : int, numpy.random.Generator or None
-        Seed of the draws behind the probabilities of the orders.
+        Seed of the replicates and of the draws behind the probabilities of the orders.
 
     Returns
     -------
     Comparison
-        p-values and intervals are those of single comparisons.
+        Intervals are those of single comparisons; p-values are given both ways.
 
     Raises
     ------
@@ -207,7 +252,8 @@ def compare(
     References
     ----------
     DeLong, DeLong and Clarke-Pearson (1988) for M with two classes; Wang and Carvalho (2024),
-    Table 1, for the probabilities of the orders.
+    Table 1, for the probabilities of the orders; Holm (1979); Kruschke (2018) for the region of
+    practical equivalence.
 
     Examples
     --------
@@ -221,49 +267,182 @@ def compare(
     True
     """
     measure = get_measure(measure)
-    check_options(method, level)
-    predictions = _same_observations(_named_predictions(y_true, y_scores, labels, sample_weight))
-    shared = next(iter(predictions.values()))
-    warn_of_absent_classes(shared)
-    found = {name: influences(measure, p) for name, p in predictions.items()}
+    settings = Settings(method, level, stratify, interval_type, n_draws, seed_of(random_state))
+    _check_options(settings, paired, groups, rope)
+    predictions = _named_predictions(y_true, y_scores, labels, sample_weight)
+    if paired:
+        _check_same_observations(predictions)
+    for of_one in itertools.islice(predictions.values(), 1 if paired else None):
+        warn_of_absent_classes(of_one)
+    units = {name: units_of(p, groups, stratify=stratify) for name, p in predictions.items()}
+    if settings.method_for(measure) == "jackknife":
+        comparison = _compare_by_jackknife(measure, predictions, units, settings, paired, rope)
+    else:
+        comparison = _compare_by_bootstrap(measure, predictions, units, settings, paired, rope)
+    return comparison
+
+
+def _check_options(settings: Settings, paired: bool, groups: Any, rope: float) -> None:
+    if not rope >= 0:
+        raise ValueError(f"rope must be >= 0, but it is {rope!r}")
+    if settings.interval_type == "studentized":
+        raise ValueError("differences have no studentized interval: use 'bca' or 'percentile'")
+    if groups is not None and not paired:
+        raise ValueError("groups cannot be given for independent samples (paired=False)")
+
+
+@double_precision
+def _compare_by_jackknife(
+    measure: Measure,
+    predictions: dict[str, Predictions],
+    units: dict[str, Units],
+    settings: Settings,
+    paired: bool,
+    rope: float,
+) -> Comparison:
+    found = {name: influences_of(measure.bind(p), p) for name, p in predictions.items()}
+    moments = {name: moments_of(found[name].influences, units[name]) for name in predictions}
+
+    def moments_of_difference(first: str, second: str) -> Moments:
+        if not paired:
+            return moments[first].beside(moments[second])
+        return moments_of(found[first].influences - found[second].influences, units[first])
+
     low, high = measure.bounds
-    differences = []
-    degrees_of_freedom = []
+    differences, degrees_of_freedom = [], []
     for first, second in itertools.combinations(predictions, 2):
         value = float(found[first].values - found[second].values)
-        influence = found[first].influences - found[second].influences
-        moments = class_moments(influence, shared)
-        ends = interval(value, moments, level, (low - high, high - low), symmetric_on_line=False)
-        degrees_of_freedom.append(spread(moments).degrees_of_freedom)
+        of_difference = moments_of_difference(first, second)
+        bounds = low - high, high - low
+        ends = interval(value, of_difference, settings.level, bounds, symmetric_on_line=False)
+        degrees_of_freedom.append(spread(of_difference).degrees_of_freedom)
+        above, not_below = (probability_above(x, value, of_difference) for x in (rope, -rope))
         differences.append(
             Difference(
                 first=first,
                 second=second,
                 value=value,
-                standard_error=standard_error(moments),
+                standard_error=standard_error(of_difference),
                 interval=(ends.low, ends.high),
-                p_value=two_sided_p_value(value, moments),
-                probability_better=probability_positive(value, moments),
+                p_value=two_sided_p_value(value, of_difference),
+                adjusted_p_value=np.nan,
+                probability_better=probability_above(0.0, value, of_difference),
+                probability_equivalent=not_below - above,
+            )
+        )
+    if paired:
+        influences = np.stack([f.influences for f in found.values()])
+        covariance = _joint_covariance(influences, next(iter(units.values())))
+    else:
+        covariance = np.diag([spread(m).scale ** 2 for m in moments.values()])
+    return Comparison(
+        measure=measure.name,
+        estimates={
+            name: jackknife_estimate(measure, predictions[name], units[name], found[name], settings)
+            for name in predictions
+        },
+        differences=_with_adjusted_p_values(differences),
+        order_probabilities=_order_probabilities(
+            tuple(predictions),
+            _draws_of_values(
+                np.array([float(f.values) for f in found.values()]),
+                covariance,
+                min(degrees_of_freedom),
+                np.random.default_rng(settings.seed),
+            ),
+            np.random.default_rng(settings.seed),
+        ),
+        level=settings.level,
+        rope=rope,
+        method="jackknife",
+        n_draws=_N_DRAWS,
+        seed=settings.seed,
+    )
+
+
+@double_precision
+def _compare_by_bootstrap(
+    measure: Measure,
+    predictions: dict[str, Predictions],
+    units: dict[str, Units],
+    settings: Settings,
+    paired: bool,
+    rope: float,
+) -> Comparison:
+    found: dict[str, Influences] = {}
+    replicates: dict[str, Replicates] = {}
+    for place, (name, of_one) in enumerate(predictions.items()):
+        bound = measure.bind(of_one)
+        found[name] = influences_of(bound, of_one)
+        own = settings if paired else replace(settings, seed=settings.seed + place)
+        replicates[name] = replicates_of(measure, bound, of_one, units[name], own)
+    method = settings.method_for(measure)
+    low, high = measure.bounds
+    differences = []
+    for first, second in itertools.combinations(predictions, 2):
+        value = float(found[first].values - found[second].values)
+        draws = replicates[first].values - replicates[second].values
+        influence = units[first].sums(found[first].influences)
+        of_second = units[second].sums(found[second].influences)
+        ends = replicate_interval(
+            value,
+            Replicates(draws),
+            influence - of_second if paired else np.concatenate([influence, -of_second]),
+            settings.level,
+            (low - high, high - low),
+            settings.interval_type_for(measure),
+        )
+        better = _share_above(draws, 0.0)
+        p_value = min(1.0, 2 * (min(better, 1 - better) * len(draws) + 1) / (len(draws) + 1))
+        differences.append(
+            Difference(
+                first=first,
+                second=second,
+                value=value,
+                standard_error=float(draws.std(ddof=1)),
+                interval=ends,
+                p_value=p_value,
+                adjusted_p_value=np.nan,
+                probability_better=better,
+                probability_equivalent=float(np.mean(np.abs(draws) <= rope)),
             )
         )
     return Comparison(
         measure=measure.name,
         estimates={
-            name: jackknife_estimate(measure, predictions[name], found[name], level)
+            name: bootstrap_estimate(
+                measure, predictions[name], units[name], found[name], replicates[name], settings
+            )
             for name in predictions
         },
-        differences=tuple(differences),
+        differences=_with_adjusted_p_values(differences),
         order_probabilities=_order_probabilities(
             tuple(predictions),
-            np.array([float(f.values) for f in found.values()]),
-            _joint_covariance(np.stack([f.influences for f in found.values()]), shared),
-            min(degrees_of_freedom),
-            np.random.default_rng(random_state),
+            np.stack([r.values for r in replicates.values()], axis=1),
+            np.random.default_rng(settings.seed),
         ),
-        level=level,
+        level=settings.level,
+        rope=rope,
         method=method,
-        n_draws=_N_DRAWS,
-        seed=random_state if isinstance(random_state, int) else None,
+        n_draws=settings.n_draws,
+        seed=settings.seed,
+    )
+
+
+def _share_above(draws: Float[np.ndarray, " draws"], threshold: float) -> float:
+    """Return the share of draws above the threshold; those at it count by half."""
+    return float(np.mean(draws > threshold) + np.mean(draws == threshold) / 2)
+
+
+def _with_adjusted_p_values(differences: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Adjust the p-values by Holm's method."""
+    p_values = np.array([d.p_value for d in differences])
+    order = np.argsort(p_values, kind="stable")
+    multiplied = p_values[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty_like(p_values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(multiplied), 1)
+    return tuple(
+        replace(d, adjusted_p_value=float(p)) for d, p in zip(differences, adjusted, strict=True)
     )
 
 
@@ -295,7 +474,7 @@ def _named_predictions(
     return named
 
 
-def _same_observations(named: dict[str, Predictions]) -> dict[str, Predictions]:
+def _check_same_observations(named: dict[str, Predictions]) -> None:
     """Refuse classifiers whose classes, observed labels or weights differ."""
     (first_name, first), *others = named.items()
     for name, other in others:
@@ -320,44 +499,51 @@ def _same_observations(named: dict[str, Predictions]) -> dict[str, Predictions]:
                     "(counting from 0): a paired comparison needs the same observations in the "
                     "same order"
                 )
-    return named
 
 
 def _joint_covariance(
-    influences: Float[np.ndarray, "m n"], predictions: Predictions
+    influences: Float[np.ndarray, "m n"], units: Units
 ) -> Float[np.ndarray, "m m"]:
     """Return the covariance of the classifiers' values, with `spread`'s care for rare classes."""
-    sizes = predictions.class_counts
-    scaled = influences * sizes[predictions.true]
+    sizes = units.sizes
+    scaled = np.stack([units.sums(influence) for influence in influences]) * sizes[units.stratum]
     squares = []
-    for present in predictions.present:
-        of_class = scaled[:, predictions.true == present]
-        centred = of_class - of_class.mean(axis=1, keepdims=True)
+    for stratum in range(len(sizes)):
+        of_stratum = scaled[:, units.stratum == stratum]
+        centred = of_stratum - of_stratum.mean(axis=1, keepdims=True)
         squares.append(centred @ centred.T)
-    sums, sizes = np.stack(squares), sizes[predictions.present]
+    sums = np.stack(squares)
     pooled = sums.sum(axis=0) / np.maximum((sizes - 1).sum(), 1)
     return ((sums + pooled) / sizes[:, None, None] ** 2).sum(axis=0)
 
 
-def _order_probabilities(
-    names: tuple[str, ...],
+def _draws_of_values(
     values: Float[np.ndarray, " m"],
     covariance: Float[np.ndarray, "m m"],
     degrees_of_freedom: float,
     generator: np.random.Generator,
-) -> dict[tuple[str, ...], float]:
-    """Count the orders in draws from the joint t distribution of the classifiers' values."""
+) -> Float[np.ndarray, "draws m"]:
+    """Draw from the joint t distribution of the classifiers' values."""
     noise = generator.multivariate_normal(
         np.zeros(len(values)), covariance, size=_N_DRAWS, method="eigh"
     )
     if np.isfinite(degrees_of_freedom):
         mixing = generator.chisquare(degrees_of_freedom, size=(_N_DRAWS, 1)) / degrees_of_freedom
         noise /= np.sqrt(mixing)
+    return values + noise
+
+
+def _order_probabilities(
+    names: tuple[str, ...],
+    draws: Float[np.ndarray, "draws m"],
+    generator: np.random.Generator,
+) -> dict[tuple[str, ...], float]:
+    """Count the orders in joint draws of the classifiers' values."""
     # Classifiers that do not differ at all are put in a random order, not in that of their names.
-    jitter = generator.uniform(-1e-12, 1e-12, size=noise.shape)
-    ranking = np.argsort(-(values + noise + jitter), axis=1)
+    jitter = generator.uniform(-1e-12, 1e-12, size=draws.shape)
+    ranking = np.argsort(-(draws + jitter), axis=1)
     counts = Counter(map(tuple, ranking.tolist()))
     return {
-        tuple(names[index] for index in order): count / _N_DRAWS
+        tuple(names[index] for index in order): count / len(draws)
         for order, count in counts.most_common()
     }

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+from jaxtyping import Float
 
 from dmfroc._backend import double_precision
 from dmfroc._tables import decimals
 from dmfroc.measures import get_measure
-from dmfroc.measures.base import Measure, absent_classes_message, warn_of_absent_classes
+from dmfroc.measures.base import (
+    BoundMeasure,
+    Measure,
+    absent_classes_message,
+    warn_of_absent_classes,
+)
 from dmfroc.predictions import Predictions, as_predictions
+from dmfroc.uncertainty.bootstrap import (
+    INTERVAL_TYPES,
+    IntervalType,
+    Replicates,
+    replicate_interval,
+    replicate_values,
+    seed_of,
+)
 from dmfroc.uncertainty.jackknife import (
+    NO_VARIATION,
     Influences,
-    class_moments,
     influences_of,
     interval,
+    moments_of,
     standard_error,
+    without_variation,
 )
+from dmfroc.uncertainty.units import Units, units_of
 
-Method = Literal["jackknife"]
-METHODS = ("jackknife",)
+Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap"]
+METHODS = get_args(Method)
+DEFAULT_N_DRAWS = 2000
+_FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
 @dataclass(frozen=True)
@@ -44,6 +65,8 @@ class Estimate:
         Number of draws and seed of methods that draw; None for the jackknife.
     warnings : tuple of str
         What a careful reader has to know about this estimate.
+    draws : numpy.ndarray of shape (n_draws,) or None
+        The measure's value in every draw, for methods that draw.
     """
 
     measure: str
@@ -55,6 +78,7 @@ class Estimate:
     n_draws: int | None = None
     seed: int | None = None
     warnings: tuple[str, ...] = ()
+    draws: Float[np.ndarray, " draws"] | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         digits = decimals(self.standard_error)
@@ -70,32 +94,53 @@ def estimate(
     y_true: Any,
     y_score: Any = None,
     *,
-    method: Method = "jackknife",
+    method: Method | None = None,
     level: float = 0.95,
     labels: Any = None,
     sample_weight: Any = None,
     y_pred: Any = None,
+    groups: Any = None,
+    stratify: bool = True,
+    interval_type: IntervalType | None = None,
+    n_draws: int = DEFAULT_N_DRAWS,
+    random_state: int | np.random.Generator | None = 0,
 ) -> Estimate:
     """Estimate a measure with its standard error and interval.
 
     Parameters
     ----------
     measure : str or Measure
-        ``"dmf_auc"``, ``"hand_till"``, ``"informedness"``, or a measure with options such as
+        A name that `dmfroc.measures.MEASURES` lists, such as ``"dmf_auc"``, ``"hand_till"`` or
+        ``"informedness"``, or a measure with options such as
         ``dmf_auc(pair_weights="prevalence")``.
     y_true : Predictions or array-like of shape (n,)
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores.
-    method : {"jackknife"}
-        Infinitesimal jackknife, conditional on the class sizes: the standard error of M is
-        DeLong's. The interval is symmetric on the logit scale of the measure's range, with a t
-        quantile (Satterthwaite, corrected for kurtosis and rare classes).
+    method : {"jackknife", "bootstrap", "bayesian_bootstrap"}, optional
+        ``"jackknife"``, the default for smooth measures: infinitesimal jackknife; the standard
+        error of M is DeLong's. The interval is symmetric on the scale where the measure's range
+        has no ends (the logit for a range with two), with a t quantile (Satterthwaite, corrected
+        for kurtosis and rare classes).
+        ``"bootstrap"``: units drawn with replacement. ``"bayesian_bootstrap"``: Dirichlet
+        weights; its interval is a credible interval.
     level : float
         Nominal coverage, in (0, 1).
     labels, sample_weight, y_pred
-        As for `Predictions.from_arrays`. Rows are the independent units: a weight says how much a
-        row counts, not how often it was observed.
+        As for `Predictions.from_arrays`. A weight says how much a row counts, not how often it
+        was observed.
+    groups : array-like of shape (n,), optional
+        Patient, document, ... of each observation, if several belong together: then groups, not
+        rows, are the independent units.
+    stratify : bool
+        Whether to take the class sizes as fixed (groups with several classes never are).
+    interval_type : {"bca", "percentile", "basic", "studentized"}, optional
+        Interval of the bootstraps: by default ``"bca"`` (bias-corrected and accelerated) for the
+        bootstrap, ``"percentile"`` for the Bayesian one.
+    n_draws : int
+        Number of replicates, at least 100.
+    random_state : int, numpy.random.Generator or None
+        Seed of the replicates; the same seed gives the same numbers.
 
     Returns
     -------
@@ -111,7 +156,8 @@ def estimate(
 
     References
     ----------
-    Jaeckel (1972), The infinitesimal jackknife; DeLong, DeLong and Clarke-Pearson (1988).
+    Jaeckel (1972), The infinitesimal jackknife; DeLong, DeLong and Clarke-Pearson (1988); Efron
+    (1987), Better bootstrap confidence intervals; Rubin (1981), The Bayesian bootstrap.
 
     Examples
     --------
@@ -123,46 +169,158 @@ def estimate(
     hand_till 0.9315 (95 % jackknife interval 0.8751 to 0.9635)
     """
     measure = get_measure(measure)
-    check_options(method, level)
+    settings = Settings(method, level, stratify, interval_type, n_draws, seed_of(random_state))
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
     )
     warn_of_absent_classes(predictions)
-    return jackknife_estimate(measure, predictions, influences(measure, predictions), level)
+    units = units_of(predictions, groups, stratify=stratify)
+    return estimate_of(measure, predictions, units, settings)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How uncertainty is to be obtained: the options of `estimate`, checked."""
+
+    method: str | None = None
+    level: float = 0.95
+    stratify: bool = True
+    interval_type: IntervalType | None = None
+    n_draws: int = DEFAULT_N_DRAWS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method is not None and self.method not in METHODS:
+            raise ValueError(f"method must be one of {METHODS}, but it is {self.method!r}")
+        if not 0 < self.level < 1:
+            raise ValueError(
+                f"level must be between 0 and 1, such as 0.95, but it is {self.level!r}"
+            )
+        if self.interval_type is not None and self.interval_type not in INTERVAL_TYPES:
+            raise ValueError(
+                f"interval_type must be one of {INTERVAL_TYPES}, but it is {self.interval_type!r}"
+            )
+        if self.interval_type is not None and self.method in (None, "jackknife"):
+            raise ValueError(
+                "interval_type is an option of the bootstraps: give method='bootstrap' too"
+            )
+        if self.interval_type == "studentized" and self.method == "bayesian_bootstrap":
+            raise ValueError(
+                "the Bayesian bootstrap has no studentized interval: use 'percentile', or "
+                "method='bootstrap'"
+            )
+        if not (isinstance(self.n_draws, int | np.integer) and self.n_draws >= 100):
+            raise ValueError(f"n_draws must be an integer >= 100, but it is {self.n_draws!r}")
+
+    def method_for(self, measure: Measure) -> str:
+        """Return the method that was asked for, or the default of the measure."""
+        if self.method == "jackknife" and not measure.is_smooth:
+            raise ValueError(
+                f"{measure.name} has kinks, where the jackknife's derivative does not exist: use "
+                "method='bootstrap'"
+            )
+        return self.method or ("jackknife" if measure.is_smooth else "bootstrap")
+
+    def interval_type_for(self, measure: Measure) -> IntervalType:
+        """Return the interval type that was asked for, or the default of the bootstrap."""
+        is_plain = self.method_for(measure) == "bootstrap"
+        return self.interval_type or ("bca" if is_plain else "percentile")
 
 
 @double_precision
-def influences(measure: Measure, predictions: Predictions) -> Influences:
-    """Bind a measure and return its value and influences."""
-    return influences_of(measure.bind(predictions), predictions)
-
-
-def check_options(method: str, level: float) -> None:
-    """Refuse an unknown method or a level outside (0, 1)."""
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {METHODS}, but it is {method!r}")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, such as 0.95, but it is {level!r}")
+def estimate_of(
+    measure: Measure, predictions: Predictions, units: Units, settings: Settings
+) -> Estimate:
+    """Bind a measure and estimate it."""
+    bound = measure.bind(predictions)
+    found = influences_of(bound, predictions)
+    if settings.method_for(measure) == "jackknife":
+        return jackknife_estimate(measure, predictions, units, found, settings)
+    replicates = replicates_of(measure, bound, predictions, units, settings)
+    return bootstrap_estimate(measure, predictions, units, found, replicates, settings)
 
 
 def jackknife_estimate(
-    measure: Measure, predictions: Predictions, found: Influences, level: float
+    measure: Measure,
+    predictions: Predictions,
+    units: Units,
+    found: Influences,
+    settings: Settings,
 ) -> Estimate:
     """Return the estimate that follows from a measure's influences."""
     value = float(found.values)
-    moments = class_moments(found.influences, predictions)
-    ends = interval(value, moments, level, measure.bounds)
+    moments = moments_of(found.influences, units)
+    ends = interval(value, moments, settings.level, measure.bounds)
     remarks = [absent_classes_message(predictions), _rare_class_message(predictions)]
     if ends.is_degenerate:
-        remarks.append(_no_variation_message(value, measure, int(moments.sizes.min())))
+        remarks.append(_no_variation_message(value, measure, units))
     return Estimate(
         measure=measure.name,
         value=value,
         standard_error=0.0 if ends.is_degenerate else standard_error(moments),
         interval=(ends.low, ends.high),
-        level=level,
+        level=settings.level,
         method="jackknife",
         warnings=tuple(remark for remark in remarks if remark is not None),
+    )
+
+
+def replicates_of(
+    measure: Measure,
+    bound: BoundMeasure,
+    predictions: Predictions,
+    units: Units,
+    settings: Settings,
+) -> Replicates:
+    """Return the values of a bound measure in the replicates of a bootstrap."""
+    return replicate_values(
+        bound,
+        predictions,
+        units,
+        bayesian=settings.method_for(measure) == "bayesian_bootstrap",
+        n_draws=settings.n_draws,
+        seed=settings.seed,
+        standard_errors=settings.interval_type == "studentized",
+    )
+
+
+def bootstrap_estimate(
+    measure: Measure,
+    predictions: Predictions,
+    units: Units,
+    found: Influences,
+    replicates: Replicates,
+    settings: Settings,
+) -> Estimate:
+    """Return the estimate that follows from a measure's replicates."""
+    value, method = float(found.values), settings.method_for(measure)
+    error = float(replicates.values.std(ddof=1))
+    remarks = [absent_classes_message(predictions), _few_units_message(units)]
+    if error <= NO_VARIATION * max(abs(value), 1):
+        ends = without_variation(value, units.n_complete_sets, settings.level, measure.bounds)
+        error, low, high = 0.0, ends.low, ends.high
+        remarks.append(_no_variation_message(value, measure, units))
+    else:
+        low, high = replicate_interval(
+            value,
+            replicates,
+            units.sums(found.influences),
+            settings.level,
+            measure.bounds,
+            settings.interval_type_for(measure),
+            standard_error(moments_of(found.influences, units)),
+        )
+    return Estimate(
+        measure=measure.name,
+        value=value,
+        standard_error=error,
+        interval=(low, high),
+        level=settings.level,
+        method=method,
+        n_draws=settings.n_draws,
+        seed=settings.seed,
+        warnings=tuple(remark for remark in remarks if remark is not None),
+        draws=replicates.values,
     )
 
 
@@ -179,10 +337,19 @@ def _rare_class_message(predictions: Predictions) -> str | None:
     )
 
 
-def _no_variation_message(value: float, measure: Measure, smallest_class: int) -> str:
+def _few_units_message(units: Units) -> str | None:
+    if units.n_complete_sets >= _FEW_UNITS:
+        return None
+    return (
+        f"the rarest class has {units.n_complete_sets} independent observations, too few for a "
+        "bootstrap: its intervals are too narrow; those of method='jackknife' allow for it"
+    )
+
+
+def _no_variation_message(value: float, measure: Measure, units: Units) -> str:
     what = "perfect" if value >= measure.bounds[1] - 1e-6 else "the same for all observations"
     return (
         f"the classifier is {what} in this sample, so that its standard error is 0 and says "
-        f"nothing; the interval is Clopper and Pearson's exact bound from {smallest_class} "
+        f"nothing; the interval is Clopper and Pearson's exact bound from {units.n_complete_sets} "
         "independent sets of one observation per class"
     )

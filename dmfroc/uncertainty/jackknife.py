@@ -21,10 +21,11 @@ from dmfroc._backend import double_precision, share
 from dmfroc.measures.base import BoundMeasure
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.scale import IDENTITY, scale_of
+from dmfroc.uncertainty.units import Units
 
 _COTANGENTS_PER_BATCH = 8
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
-_NO_VARIATION = 1e-10
+NO_VARIATION = 1e-10
 
 
 class Influences(NamedTuple):
@@ -56,42 +57,50 @@ def _influences(
     return values, gradients.reshape(*values.shape, -1) * weights
 
 
-class ClassMoments(NamedTuple):
-    """Sample size, variance and excess kurtosis of the influences within each class."""
+class Moments(NamedTuple):
+    """Number of units, variance and excess kurtosis of the influences in each stratum."""
 
-    sizes: Int[np.ndarray, " c"]
-    variances: Float[np.ndarray, " c"]
-    kurtoses: Float[np.ndarray, " c"]
+    sizes: Int[np.ndarray, " s"]
+    variances: Float[np.ndarray, " s"]
+    kurtoses: Float[np.ndarray, " s"]
+    n_complete_sets: int
 
     @property
     def pooled(self) -> float:
-        """Variance over all classes, each about its own mean."""
+        """Variance over all strata, each about its own mean."""
         return float((self.sizes - 1) @ self.variances / max((self.sizes - 1).sum(), 1))
 
+    def beside(self, other: Moments) -> Moments:
+        """Return the moments of a difference between two independent samples."""
+        return Moments(
+            np.concatenate([self.sizes, other.sizes]),
+            np.concatenate([self.variances, other.variances]),
+            np.concatenate([self.kurtoses, other.kurtoses]),
+            min(self.n_complete_sets, other.n_complete_sets),
+        )
 
-def class_moments(influence: Float[np.ndarray, " n"], predictions: Predictions) -> ClassMoments:
-    """Return the moments of one measure's influences, scaled to single observations.
 
-    A class with one observation has no variance of its own; it is 0 here.
+def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
+    """Return the moments of one measure's influences, scaled to single units.
+
+    A stratum with one unit has no variance of its own; it is 0 here.
     """
-    classes = predictions.true
-    sizes = predictions.class_counts
-    scaled = influence * sizes[classes]
+    sizes, stratum = units.sizes, units.stratum
+    scaled = units.sums(influence) * sizes[stratum]
 
-    def mean(x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " k"]:
-        return np.bincount(classes, x, minlength=len(sizes)) / np.maximum(sizes, 1)
+    def mean(x: Float[np.ndarray, " u"]) -> Float[np.ndarray, " s"]:
+        return np.bincount(stratum, x) / sizes
 
-    squares = (scaled - mean(scaled)[classes]) ** 2
+    squares = (scaled - mean(scaled)[stratum]) ** 2
     second, fourth = mean(squares), mean(squares**2)
     with np.errstate(invalid="ignore", divide="ignore"):
         kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
-    present = predictions.present
     variances = second * sizes / np.maximum(sizes - 1, 1)
-    return ClassMoments(sizes[present], variances[present], kurtoses[present])
+    return Moments(sizes, variances, kurtoses, units.n_complete_sets)
 
 
-def standard_error(moments: ClassMoments) -> float:
-    """Return the standard error; a class with one observation lends the pooled variance."""
+def standard_error(moments: Moments) -> float:
+    """Return the standard error; a stratum with one unit lends the pooled variance."""
     variances = np.where(moments.sizes == 1, moments.pooled, moments.variances)
     return float(np.sqrt((variances / moments.sizes).sum()))
 
@@ -103,12 +112,12 @@ class Spread(NamedTuple):
     degrees_of_freedom: float
 
 
-def spread(moments: ClassMoments) -> Spread:
+def spread(moments: Moments) -> Spread:
     """Return the t distribution's scale and degrees of freedom.
 
-    Every class variance is drawn towards the pooled one by one pseudo-observation, without which
-    a class of three cases has an interval that covers 65 % instead of 95 %. The degrees of
-    freedom are Satterthwaite's, each class variance being as uncertain as the kurtosis of its
+    Every stratum's variance is drawn towards the pooled one by one pseudo-observation, without
+    which a class of three cases has an interval that covers 65 % instead of 95 %. The degrees of
+    freedom are Satterthwaite's, each variance being as uncertain as the kurtosis of its
     influences makes it.
     """
     sizes = moments.sizes
@@ -133,7 +142,7 @@ class Interval:
 
 def interval(
     value: float,
-    moments: ClassMoments,
+    moments: Moments,
     level: float,
     bounds: tuple[float, float],
     *,
@@ -146,8 +155,8 @@ def interval(
     """
     scale, freedom = spread(moments)
     low, high = bounds
-    if scale <= _NO_VARIATION * (high - low if np.isfinite(high - low) else max(1, abs(value))):
-        return _without_variation(value, int(moments.sizes.min()), level, bounds)
+    if scale <= NO_VARIATION * (high - low if np.isfinite(high - low) else max(1, abs(value))):
+        return without_variation(value, moments.n_complete_sets, level, bounds)
     quantile = stdtrit(freedom, (1 + level) / 2)
     to_scale = scale_of(bounds) if symmetric_on_line and low < value < high else IDENTITY
     half_width = quantile * scale * to_scale.slope(value)
@@ -155,34 +164,35 @@ def interval(
     return Interval(max(float(ends[0]), low), min(float(ends[1]), high))
 
 
-def _without_variation(
-    value: float, smallest_class: int, level: float, bounds: tuple[float, float]
+def without_variation(
+    value: float, n_sets: int, level: float, bounds: tuple[float, float]
 ) -> Interval:
     """Return an interval where every observation has the same influence.
 
-    Take disjoint sets of one observation per class: as many as the smallest class has members,
-    and each showed exactly ``value``. By Clopper and Pearson's exact bound the probability p of
+    Take disjoint sets of units with every class, as many as there are units with the rarest: each
+    showed exactly ``value``. By Clopper and Pearson's exact bound the probability p of
     such a set is at least (1 - level)^(1/m); in the remaining 1 - p the measure may be anywhere
     in its range. For a perfect classifier this is one-sided: close to 1 - 3/m, the rule of three.
     """
     low, high = bounds
-    p = (1 - level) ** (1 / smallest_class)
+    p = (1 - level) ** (1 / n_sets)
     return Interval(p * value + (1 - p) * low, p * value + (1 - p) * high, is_degenerate=True)
 
 
-def two_sided_p_value(difference: float, moments: ClassMoments) -> float:
+def two_sided_p_value(difference: float, moments: Moments) -> float:
     """Return the p-value of a difference of zero."""
     scale, freedom = spread(moments)
-    if scale <= _NO_VARIATION:
+    if scale <= NO_VARIATION:
         # The level at which the interval without variation would just reach zero.
-        return float((1 / (1 + abs(difference))) ** moments.sizes.min())
+        return float((1 / (1 + abs(difference))) ** moments.n_complete_sets)
     return float(2 * stdtr(freedom, -abs(difference) / scale))
 
 
-def probability_positive(difference: float, moments: ClassMoments) -> float:
-    """Return the probability that the true difference is positive, 1/2 where nothing is known."""
+def probability_above(threshold: float, difference: float, moments: Moments) -> float:
+    """Return the probability that the true difference exceeds the threshold."""
     scale, freedom = spread(moments)
-    if scale <= _NO_VARIATION:
-        p_value = two_sided_p_value(difference, moments)
-        return 0.5 + 0.5 * float(np.sign(difference)) * (1 - p_value)
-    return float(stdtr(freedom, difference / scale))
+    excess = difference - threshold
+    if scale <= NO_VARIATION:
+        p_value = two_sided_p_value(excess, moments)
+        return 0.5 + 0.5 * float(np.sign(excess)) * (1 - p_value)
+    return float(stdtr(freedom, excess / scale))

@@ -177,7 +177,8 @@ def test_same_seed_same_numbers():
     assert orders(3) == orders(3)
     assert orders(3)[1] == 3
     assert orders(3)[0] != orders(4)[0]
-    assert orders(np.random.default_rng(3)) == (orders(3)[0], None)
+    drawn = orders(np.random.default_rng(3))
+    assert drawn == orders(np.random.default_rng(3)) == orders(drawn[1])
 
 
 def test_six_classifiers_have_fifteen_differences():
@@ -187,7 +188,7 @@ def test_six_classifiers_have_fifteen_differences():
     assert pairs == list(itertools.combinations("abcdef", 2))
     assert len(result.probability_better) == 30
     table = result.to_pandas()
-    assert table.shape == (15, 8)
+    assert table.shape == (15, 10)
     assert table["difference"][0] == result.differences[0].value
     text = str(result)
     for name in scores:
@@ -263,3 +264,91 @@ def test_wrong_forms_are_told():
         compare(classes, scores, "auc")
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         compare(classes, scores, level=95.0)
+
+
+# Bootstrap, independent samples, many comparisons
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
+@pytest.mark.parametrize("measure", ["hand_till", "dmf_auc"])
+def test_bootstrap_agrees_with_the_jackknife(measure, method):
+    classes, scores = classifiers(12, shifts=(1.3, 1.1, 1.0))
+    expected = compare(classes, scores, measure)
+    found = compare(classes, scores, measure, method=method, n_draws=1000)
+    for a, b in zip(found.differences, expected.differences, strict=True):
+        assert a.value == pytest.approx(b.value, abs=1e-12)
+        assert a.standard_error == pytest.approx(b.standard_error, rel=0.12)
+        assert a.interval == pytest.approx(b.interval, abs=0.4 * b.standard_error)
+        assert a.probability_better == pytest.approx(b.probability_better, abs=0.04)
+    assert sum(found.order_probabilities.values()) == pytest.approx(1)
+    assert (found.method, found.n_draws) == (method, 1000)
+
+
+def test_bootstrap_of_identical_classifiers():
+    classes, scores = classifiers(13, shifts=(1.2,))
+    twins = {"a": scores["a"], "b": scores["a"]}
+    result = compare(classes, twins, "hand_till", method="bootstrap")
+    difference = result.differences[0]
+    assert (difference.value, difference.p_value, difference.interval) == (0, 1, (0, 0))
+    assert difference.probability_better == 0.5
+    assert result.order_probabilities["a", "b"] == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+def test_independent_samples_add_their_variances(method):
+    samples = {}
+    for seed, name in enumerate("ab"):
+        classes, scores = classifiers(20 + seed, shifts=(1.2,))
+        keep = slice(None, None, seed + 1)  # of different sizes
+        samples[name] = Predictions.from_arrays(classes[keep], scores["a"][keep])
+    with pytest.raises(ValueError, match="a paired comparison needs the same observations"):
+        compare(samples, measure="hand_till")
+    result = compare(samples, measure="hand_till", paired=False, method=method, n_draws=1000)
+    errors = [estimate("hand_till", p).standard_error for p in samples.values()]
+    assert result.differences[0].standard_error == pytest.approx(np.hypot(*errors), rel=0.08)
+    low, high = result.differences[0].interval
+    assert low < result.differences[0].value < high
+
+
+def test_p_values_are_adjusted_by_holm():
+    classes, scores = classifiers(11, shifts=(1.5, 1.3, 1.2, 1.15))
+    result = compare(classes, scores, "hand_till")
+    plain = np.array([d.p_value for d in result.differences])
+    adjusted = np.array([d.adjusted_p_value for d in result.differences])
+    order = np.argsort(plain)
+    # The definition, step by step.
+    expected, largest = {}, 0.0
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1, plain[index] * (len(plain) - rank)))
+        expected[index] = largest
+    assert adjusted == pytest.approx([expected[index] for index in range(len(plain))])
+    assert (adjusted >= plain).all()
+
+
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+def test_region_of_practical_equivalence(method):
+    classes, scores = classifiers(14, shifts=(1.3, 1.25))
+    plain, wide, all_of_it = (
+        compare(classes, scores, "hand_till", method=method, rope=rope).differences[0]
+        for rope in (0.0, 0.02, 1.0)
+    )
+    assert plain.probability_equivalent == pytest.approx(0, abs=0.01)
+    assert 0.1 < wide.probability_equivalent < 1
+    assert all_of_it.probability_equivalent == pytest.approx(1)
+    assert plain.probability_better == wide.probability_better
+    if method == "jackknife":
+        z = stats.norm(wide.value, wide.standard_error)
+        expected = z.cdf(0.02) - z.cdf(-0.02)
+        assert wide.probability_equivalent == pytest.approx(expected, abs=0.02)
+    with pytest.raises(ValueError, match="rope must be >= 0, but it is -1.0"):
+        compare(classes, scores, rope=-1.0)
+
+
+def test_groups_are_the_units_of_a_comparison():
+    classes, scores = classifiers(15, shifts=(1.3, 1.1))
+    thrice = {name: np.repeat(s, 3, axis=0) for name, s in scores.items()}
+    groups = np.repeat(np.arange(len(classes)), 3)
+    once = compare(classes, scores, "hand_till").differences[0]
+    grouped = compare(np.repeat(classes, 3), thrice, "hand_till", groups=groups).differences[0]
+    assert grouped.standard_error == pytest.approx(once.standard_error, rel=1e-9)
+    assert grouped.p_value == pytest.approx(once.p_value, rel=1e-6)

@@ -10,10 +10,16 @@ from simulations import area_of_shift, normal_scores
 
 from dmfroc import Predictions, dmf_auc, estimate, hand_till_score, informedness
 from dmfroc.measures import get_measure
-from dmfroc.uncertainty.estimate import influences
+from dmfroc.uncertainty.jackknife import influences_of
 
 MEASURES = ["dmf_auc", "hand_till", "informedness"]
 SKEWED = [0.6, 0.3, 0.1]
+
+
+def influences(measure, predictions):
+    with jax.enable_x64(True):
+        return influences_of(measure.bind(predictions), predictions)
+
 
 # Standard errors
 
