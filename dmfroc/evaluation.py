@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from dmfroc._tables import decimals, format_table
 from dmfroc.measures import MEASURES, Measure, get_measure
-from dmfroc.measures.base import warn_of_absent_classes
+from dmfroc.measures.base import caveats, undefined_message, warn
 from dmfroc.measures.costs import PairWeights
 from dmfroc.measures.multiclass_roc import MulticlassROC, dmf_auc, multiclass_roc
 from dmfroc.predictions import Predictions, as_predictions
@@ -19,7 +18,7 @@ from dmfroc.uncertainty.estimate import (
     Estimate,
     Method,
     check_options,
-    influences,
+    influences_of_all,
     jackknife_estimate,
 )
 
@@ -146,6 +145,7 @@ def evaluate(
     measures : sequence of str or Measure, or "all", optional
         Names of measures; by default ``"dmf_auc"``, ``"hand_till"`` and ``"informedness"``, the
         last only if there are hard labels (a one-dimensional score has none by itself).
+        ``"all"`` takes every measure that the predictions allow.
     method, level
         As for `estimate`.
     pair_weights
@@ -183,18 +183,17 @@ def evaluate(
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
     )
-    warn_of_absent_classes(predictions)
     chosen = [
         dmf_auc(pair_weights=pair_weights) if measure.name == "dmf_auc" else measure
         for measure in _choose(measures, predictions)
     ]
-    # Side by side, because a first call spends its time on compiling each of them.
-    with ThreadPoolExecutor() as executor:
-        found = executor.map(lambda measure: influences(measure, predictions), chosen)
-        estimates = {
-            measure.name: jackknife_estimate(measure, predictions, of_measure, level)
-            for measure, of_measure in zip(chosen, found, strict=True)
-        }
+    found = dict(zip(chosen, influences_of_all(chosen, predictions), strict=True))
+    values = {measure.name: float(of.values) for measure, of in found.items()}
+    warn([*caveats(chosen, predictions), undefined_message(values)])
+    estimates = {
+        measure.name: jackknife_estimate(measure, predictions, of_measure, level)
+        for measure, of_measure in found.items()
+    }
     return Evaluation(predictions, estimates, pair_weights)
 
 
@@ -203,8 +202,7 @@ def _choose(
 ) -> list[Measure]:
     if measures is None or (isinstance(measures, str) and measures == "all"):
         names = list(MEASURES) if measures == "all" else DEFAULT_MEASURES
-        has_hard_labels = predictions.predicted is not None
-        return [MEASURES[n] for n in names if has_hard_labels or MEASURES[n].needs != "labels"]
+        return [MEASURES[name] for name in names if MEASURES[name].suits(predictions)]
     if isinstance(measures, str) or not measures:
         raise ValueError(
             f"measures must be 'all' or a list of one or more of {sorted(MEASURES)}, "

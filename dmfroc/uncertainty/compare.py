@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from dmfroc._tables import decimals, format_probability, format_table
 from dmfroc.measures import get_measure
-from dmfroc.measures.base import Measure, warn_of_absent_classes
+from dmfroc.measures.base import Measure, caveats, warn
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.estimate import (
     Estimate,
@@ -224,7 +224,8 @@ def compare(
     check_options(method, level)
     predictions = _same_observations(_named_predictions(y_true, y_scores, labels, sample_weight))
     shared = next(iter(predictions.values()))
-    warn_of_absent_classes(shared)
+    remarks = (remark for p in predictions.values() for remark in caveats([measure], p))
+    warn(dict.fromkeys(remarks))
     found = {name: influences(measure, p) for name, p in predictions.items()}
     low, high = measure.bounds
     differences = []

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import numpy as np
 
 from dmfroc._backend import double_precision
 from dmfroc._tables import decimals
 from dmfroc.measures import get_measure
-from dmfroc.measures.base import Measure, absent_classes_message, warn_of_absent_classes
+from dmfroc.measures.base import Measure, caveats, undefined_message, warn
 from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.jackknife import (
     Influences,
+    Interval,
     class_moments,
     influences_of,
     interval,
@@ -81,8 +86,8 @@ def estimate(
     Parameters
     ----------
     measure : str or Measure
-        ``"dmf_auc"``, ``"hand_till"``, ``"informedness"``, or a measure with options such as
-        ``dmf_auc(pair_weights="prevalence")``.
+        A name from `dmfroc.measures.MEASURES`, such as ``"dmf_auc"``, ``"hand_till"`` or
+        ``"informedness"``, or a measure with options: ``dmf_auc(pair_weights="prevalence")``.
     y_true : Predictions or array-like of shape (n,)
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
@@ -100,7 +105,8 @@ def estimate(
     Returns
     -------
     Estimate
-        If no observation makes a difference, as for a perfect classifier, the interval is the
+        If the value is not finite, its error and interval are NaN, with a warning. If no
+        observation makes a difference, as for a perfect classifier, the interval is the
         exact bound of Clopper and Pearson for as many sets of one observation per class as the
         smallest class allows, and a warning says so.
 
@@ -127,14 +133,44 @@ def estimate(
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
     )
-    warn_of_absent_classes(predictions)
-    return jackknife_estimate(measure, predictions, influences(measure, predictions), level)
+    found = influences(measure, predictions)
+    warn([*caveats([measure], predictions), undefined_message({measure.name: float(found.values)})])
+    return jackknife_estimate(measure, predictions, found, level)
 
 
 @double_precision
 def influences(measure: Measure, predictions: Predictions) -> Influences:
     """Bind a measure and return its value and influences."""
     return influences_of(measure.bind(predictions), predictions)
+
+
+def influences_of_all(measures: Sequence[Measure], predictions: Predictions) -> list[Influences]:
+    """Return the influences of several measures, those that are bound together as one function."""
+    groups: dict[Any, list[int]] = {}
+    for position, measure in enumerate(measures):
+        groups.setdefault(measure.bind_together or position, []).append(position)
+
+    # Side by side, because a first call spends its time on compiling each of them.
+    with ThreadPoolExecutor() as executor:
+        of_groups = executor.map(
+            lambda positions: _influences_of_group([measures[p] for p in positions], predictions),
+            groups.values(),
+        )
+        found = {
+            position: of_measure
+            for positions, of_group in zip(groups.values(), of_groups, strict=True)
+            for position, of_measure in zip(positions, of_group, strict=True)
+        }
+    return [found[position] for position in range(len(measures))]
+
+
+@double_precision
+def _influences_of_group(measures: Sequence[Measure], predictions: Predictions) -> list[Influences]:
+    bind_together = measures[0].bind_together
+    if bind_together is None:
+        return [influences(measure, predictions) for measure in measures]
+    together = influences_of(bind_together(measures, predictions), predictions)
+    return [Influences(*of_measure) for of_measure in zip(*together, strict=True)]
 
 
 def check_options(method: str, level: float) -> None:
@@ -151,14 +187,22 @@ def jackknife_estimate(
     """Return the estimate that follows from a measure's influences."""
     value = float(found.values)
     moments = class_moments(found.influences, predictions)
-    ends = interval(value, moments, level, measure.bounds)
-    remarks = [absent_classes_message(predictions), _rare_class_message(predictions)]
+    if np.isfinite(value):
+        ends = interval(value, moments, level, measure.bounds)
+        error = 0.0 if ends.is_degenerate else standard_error(moments)
+    else:
+        ends, error = Interval(np.nan, np.nan), np.nan
+    remarks = [
+        *caveats([measure], predictions),
+        undefined_message({measure.name: value}),
+        _rare_class_message(predictions),
+    ]
     if ends.is_degenerate:
         remarks.append(_no_variation_message(value, measure, int(moments.sizes.min())))
     return Estimate(
         measure=measure.name,
         value=value,
-        standard_error=0.0 if ends.is_degenerate else standard_error(moments),
+        standard_error=error,
         interval=(ends.low, ends.high),
         level=level,
         method="jackknife",
