@@ -75,7 +75,7 @@ def test_ranges_and_chance(n_classes):
     for measure, found in zip(measures, influences_of_all(measures, independent), strict=True):
         if not np.isnan(measure.chance):
             assert found.values == pytest.approx(measure.chance, abs=1e-12), measure.name
-    for seed in range(3):
+    for seed in range(2):
         for measure, found in zip(
             measures, influences_of_all(measures, simulated(n_classes, seed)), strict=True
         ):
@@ -86,8 +86,8 @@ def test_ranges_and_chance(n_classes):
 def test_all_measures_that_suit():
     for n_classes in (2, 3):
         found = evaluate(simulated(n_classes), measures="all").estimates
-        suited = {name for name, m in MEASURES.items() if n_classes == 2 or not m.two_classes_only}
-        assert set(found) == suited
+        suited = {m.name for m in CONTINGENCY if n_classes == 2 or not m.two_classes_only}
+        assert {name for name in found if MEASURES[name].family == "contingency"} == suited
     classes, scores = normal_scores(0, 60, 2)
     no_labels = evaluate(classes, scores[:, 1], measures="all").estimates
     assert not {measure.name for measure in CONTINGENCY} & set(no_labels)
@@ -108,11 +108,14 @@ def test_measures_of_two_classes_refuse_three():
 def test_together_is_one_by_one(n_classes):
     predictions, measures = simulated(n_classes), chosen(n_classes)
     table = ContingencyTable.from_predictions(predictions).measures()
-    for measure, together in zip(measures, influences_of_all(measures, predictions), strict=True):
+    together = influences_of_all(measures, predictions)
+    for measure, found in zip(measures, together, strict=True):
+        assert found.values == pytest.approx(table[measure.name], rel=0, abs=1e-12)
+    # Each alone takes its own compilation: the first, the last and some between.
+    for measure, found in list(zip(measures, together, strict=True))[::8]:
         alone = influences(measure, predictions)
-        assert together.values == pytest.approx(table[measure.name], rel=0, abs=1e-12)
-        assert together.values == pytest.approx(alone.values, rel=0, abs=1e-12)
-        np.testing.assert_allclose(together.influences, alone.influences, rtol=0, atol=1e-12)
+        assert found.values == pytest.approx(alone.values, rel=0, abs=1e-12)
+        np.testing.assert_allclose(found.influences, alone.influences, rtol=0, atol=1e-12)
 
 
 def test_order_of_measures_is_kept():
@@ -169,7 +172,7 @@ def test_influences_are_derivatives(counts):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_influences_are_finite_whatever_the_table(n_classes, data):
     counts = hnp.arrays(np.int64, (n_classes, n_classes), elements=st.integers(0, 3))
@@ -227,14 +230,14 @@ def test_standard_errors_are_those_of_repeated_samples():
     names = ["markedness", "correlation", "gorodkin_correlation", "cohen_kappa", "scott_pi"]
     names += ["mutual_information", "entropy_predicted", "informedness_macro"]
     values, errors = [], []
-    for _ in range(300):
+    for _ in range(200):
         predicted = (generator.random(300)[:, None] > chances[true].cumsum(axis=1)).sum(axis=1)
         predictions = Predictions.from_labels(true, predicted)
         found = evaluate(predictions, measures=names).estimates
         values.append([found[name].value for name in names])
         errors.append([found[name].standard_error for name in names])
-    # A standard deviation of 300 values is known to 4 %: four times that.
-    assert np.mean(errors, axis=0) == pytest.approx(np.std(values, axis=0), rel=0.16)
+    # A standard deviation of 200 values is known to 5 %: four times that.
+    assert np.mean(errors, axis=0) == pytest.approx(np.std(values, axis=0), rel=0.2)
 
 
 def test_a_value_that_does_not_exist_has_no_interval():
