@@ -202,7 +202,13 @@ def _choose(
 ) -> list[Measure]:
     if measures is None or (isinstance(measures, str) and measures == "all"):
         names = list(MEASURES) if measures == "all" else DEFAULT_MEASURES
-        return [MEASURES[name] for name in names if MEASURES[name].suits(predictions)]
+        has_hard_labels = predictions.predicted is not None
+        return [
+            MEASURES[name]
+            for name in names
+            if (has_hard_labels or MEASURES[name].needs != "labels")
+            and MEASURES[name].applies_to(predictions)
+        ]
     if isinstance(measures, str) or not measures:
         raise ValueError(
             f"measures must be 'all' or a list of one or more of {sorted(MEASURES)}, "

@@ -21,6 +21,16 @@ BoundMeasure = Callable[[Float[Array, " n"]], Float[Array, "*value"]]
 """A differentiable function of the observation weights; a pytree, so that JAX can compile it."""
 
 
+def always(predictions: Predictions) -> bool:
+    """Say of any predictions that a measure is defined for them."""
+    return True
+
+
+def has_hard_labels(predictions: Predictions) -> bool:
+    """Say whether a class is predicted for each observation."""
+    return predictions.predicted is not None
+
+
 def absent_classes_message(predictions: Predictions) -> str | None:
     """Say which classes have a column but no observation."""
     return classes_message(
@@ -65,8 +75,9 @@ class Measure:
     is_smooth : bool
         Whether the derivative with respect to the weights exists, on which the jackknife rests;
         maxima and hulls have kinks, and get their intervals from the bootstrap.
-    two_classes_only : bool
-        Whether it asks which of two classes is the positive one, the second of the labels.
+    applies_to : callable
+        Whether it is defined for given predictions; those asked for by name are bound all the
+        same, and say why not.
     caveats : tuple of callable
         Each says what a reader has to know of a value from these predictions, or returns None: by
         default, which classes are left out because they never occur.
@@ -84,14 +95,9 @@ class Measure:
     needs: Literal["scores", "labels", "probabilities"] = "scores"
     greater_is_better: bool = True
     is_smooth: bool = True
-    two_classes_only: bool = False
+    applies_to: Callable[[Predictions], bool] = always
     caveats: tuple[Callable[[Predictions], str | None], ...] = (absent_classes_message,)
     bind_together: Callable[[Sequence[Measure], Predictions], BoundMeasure] | None = None
-
-    def suits(self, predictions: Predictions) -> bool:
-        """Return whether the predictions have the hard labels and the classes it needs."""
-        has_labels = self.needs != "labels" or predictions.predicted is not None
-        return has_labels and (not self.two_classes_only or predictions.n_classes == 2)
 
 
 @double_precision

@@ -19,7 +19,13 @@ from jaxtyping import Array, Float, Int
 
 from dmfroc._backend import share
 from dmfroc.measures import binary
-from dmfroc.measures.base import BoundMeasure, Measure, classes_message, value_of
+from dmfroc.measures.base import (
+    BoundMeasure,
+    Measure,
+    classes_message,
+    has_hard_labels,
+    value_of,
+)
 from dmfroc.predictions import Predictions
 
 Weighting = Literal["bias", "prevalence", "macro"]
@@ -300,7 +306,7 @@ def _bind(
 ) -> BoundMeasure:
     predicted = _hard_labels(measures[0].name, predictions)
     for measure in measures:
-        if not measure.suits(predictions):
+        if not measure.applies_to(predictions):
             raise ValueError(
                 f"{measure.name} is a measure of two classes, and there are "
                 f"{predictions.n_classes}: ContingencyTable.per_class gives it for each class "
@@ -319,6 +325,11 @@ def _hard_labels(name: str, predictions: Predictions) -> Int[np.ndarray, " n"]:
     return predictions.predicted
 
 
+def has_two_classes(predictions: Predictions) -> bool:
+    """Say whether there are hard labels of two classes, so that the second is positive."""
+    return has_hard_labels(predictions) and predictions.n_classes == 2
+
+
 def _measure(
     name: str,
     title: str,
@@ -326,7 +337,7 @@ def _measure(
     chance: float,
     *,
     greater_is_better: bool = True,
-    two_classes_only: bool = False,
+    applies_to: Callable[[Predictions], bool] = has_hard_labels,
     caveats: tuple[Callable[[Predictions], str | None], ...] = (),
 ) -> Measure:
     def bind(predictions: Predictions) -> BoundMeasure:
@@ -341,7 +352,7 @@ def _measure(
         family="contingency",
         needs="labels",
         greater_is_better=greater_is_better,
-        two_classes_only=two_classes_only,
+        applies_to=applies_to,
         caveats=caveats,
         bind_together=bind_together,
     )
@@ -353,7 +364,7 @@ _UNIT = (0.0, 1.0)
 _POSITIVE = (0.0, np.inf)
 _EVENNESS = (0.0, 0.25)
 _UNKNOWN = np.nan  # depends on the sample
-_TWO: dict[str, Any] = {"two_classes_only": True}
+_TWO: dict[str, Any] = {"applies_to": has_two_classes}
 _ERROR: dict[str, Any] = {"greater_is_better": False}
 _BETS: dict[str, Any] = {"caveats": (_never_observed,)}
 _MARKS: dict[str, Any] = {"caveats": (_never_predicted,)}

@@ -39,7 +39,7 @@ _N_DRAWS = 100_000
 
 @dataclass(frozen=True)
 class Difference:
-    """How much better the first classifier is than the second.
+    """How the first classifier differs from the second.
 
     Attributes
     ----------
@@ -52,7 +52,8 @@ class Difference:
     p_value : float
         Two-sided, of no difference; 1 for identical classifiers.
     probability_better : float
-        Probability that the first is truly better; 1/2 if nothing speaks for either.
+        Probability that the first is truly better (where the measure is an error, smaller); 1/2
+        if nothing speaks for either.
     """
 
     first: str
@@ -202,7 +203,7 @@ def compare(
     ------
     TypeError, ValueError
         If there are fewer than two classifiers, if they were not evaluated on the same
-        observations, or as for `estimate`.
+        observations, if the measure has no finite value for one of them, or as for `estimate`.
 
     References
     ----------
@@ -227,7 +228,14 @@ def compare(
     remarks = (remark for p in predictions.values() for remark in caveats([measure], p))
     warn(dict.fromkeys(remarks))
     found = {name: influences(measure, p) for name, p in predictions.items()}
+    for name, of_classifier in found.items():
+        if not np.isfinite(of_classifier.values):
+            raise ValueError(
+                f"{measure.name} is {of_classifier.values} for {name!r}, which cannot be compared: "
+                "choose another measure"
+            )
     low, high = measure.bounds
+    sign = 1 if measure.greater_is_better else -1
     differences = []
     degrees_of_freedom = []
     for first, second in itertools.combinations(predictions, 2):
@@ -244,7 +252,7 @@ def compare(
                 standard_error=standard_error(moments),
                 interval=(ends.low, ends.high),
                 p_value=two_sided_p_value(value, moments),
-                probability_better=probability_positive(value, moments),
+                probability_better=probability_positive(sign * value, moments),
             )
         )
     return Comparison(
@@ -256,7 +264,7 @@ def compare(
         differences=tuple(differences),
         order_probabilities=_order_probabilities(
             tuple(predictions),
-            np.array([float(f.values) for f in found.values()]),
+            sign * np.array([float(f.values) for f in found.values()]),
             _joint_covariance(np.stack([f.influences for f in found.values()]), shared),
             min(degrees_of_freedom),
             np.random.default_rng(random_state),

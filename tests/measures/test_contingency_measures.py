@@ -28,8 +28,8 @@ from dmfroc.measures.contingency import CONTINGENCY
 from dmfroc.uncertainty import jackknife
 from dmfroc.uncertainty.estimate import influences, influences_of_all
 
-OF_TWO = [measure for measure in CONTINGENCY if measure.two_classes_only]
-OF_ANY = [measure for measure in CONTINGENCY if not measure.two_classes_only]
+THREE = Predictions.from_labels([0, 1, 2], [0, 1, 2])
+OF_ANY = [measure for measure in CONTINGENCY if measure.applies_to(THREE)]
 
 
 def chosen(n_classes):
@@ -86,8 +86,9 @@ def test_ranges_and_chance(n_classes):
 def test_all_measures_that_suit():
     for n_classes in (2, 3):
         found = evaluate(simulated(n_classes), measures="all").estimates
-        suited = {m.name for m in CONTINGENCY if n_classes == 2 or not m.two_classes_only}
-        assert {name for name in found if MEASURES[name].family == "contingency"} == suited
+        expected = {measure.name for measure in chosen(n_classes)}
+        assert {name for name in found if MEASURES[name].family == "contingency"} == expected
+        assert ("recall" in expected) == (n_classes == 2)
     classes, scores = normal_scores(0, 60, 2)
     no_labels = evaluate(classes, scores[:, 1], measures="all").estimates
     assert not {measure.name for measure in CONTINGENCY} & set(no_labels)
@@ -312,3 +313,22 @@ def test_a_measure_of_ones_own_is_not_bound_together():
     )
     found = influences_of_all([own, MEASURES["accuracy"]], simulated(3))
     assert found[0].values == found[1].values
+
+
+def test_the_smaller_error_is_better():
+    classes, good = normal_scores(0, 120, 2)
+    poor = good + 2 * np.random.default_rng(1).normal(size=good.shape)
+    scores = {"good": good, "poor": poor}
+    of_error, of_rate = (compare(classes, scores, name) for name in ("miss_rate", "recall"))
+    assert of_error.differences[0].value == pytest.approx(-of_rate.differences[0].value)
+    better = of_rate.probability_better["good", "poor"]
+    assert better > 0.6
+    assert of_error.probability_better["good", "poor"] == pytest.approx(better)
+    assert of_error.order_probabilities == pytest.approx(of_rate.order_probabilities, abs=0.01)
+
+
+def test_what_does_not_exist_is_not_compared():
+    never = np.tile([1.0, 0.0], (120, 1))
+    classes, scores = normal_scores(0, 120, 2)
+    with pytest.raises(ValueError, match="precision is nan for 'never', which cannot be compared"):
+        compare(classes, {"some": scores, "never": never}, "precision")
