@@ -15,12 +15,8 @@ from jaxtyping import Array, Float
 from dmfroc._backend import double_precision
 from dmfroc.measures import binary
 from dmfroc.measures.base import classes_message, undefined_message, warn
-from dmfroc.measures.contingency import (
-    TABLE_FUNCTIONS,
-    Table,
-    never_observed_message,
-    never_predicted_message,
-)
+from dmfroc.measures.contingency import never_observed_message, never_predicted_message
+from dmfroc.measures.table import TABLE_FUNCTIONS, Table
 from dmfroc.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -353,13 +349,15 @@ class ContingencyTable:
     def values(self) -> dict[str, float]:
         """What `measures` returns, without its warnings."""
         scalars, positive, _ = self._evaluated
-        return {name: float(value) for name, value in (scalars | positive).items()}
+        found = scalars | positive
+        names = dict.fromkeys([*TABLE_FUNCTIONS, *binary.ONE_VS_REST])  # JAX has sorted them
+        return {name: float(found[name]) for name in names if name in found}
 
     @cached_property
     def class_values(self) -> dict[str, Float[np.ndarray, " k"]]:
         """The columns of `per_class`, without its warnings."""
         _, _, of_classes = self._evaluated
-        return {name: np.asarray(values) for name, values in of_classes.items()}
+        return {name: np.asarray(of_classes[name]) for name in binary.ONE_VS_REST}
 
     @cached_property
     def _evaluated(self) -> _Values:

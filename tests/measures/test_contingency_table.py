@@ -135,6 +135,18 @@ def test_measures_as_printed(case):
         assert_golden(found[BINARY_NAMES[key]], case, key)
 
 
+def test_measures_are_listed_by_what_they_have_in_common():
+    names = list(ContingencyTable.from_cells(tp=3, fp=1, fn=2, tn=4).measures())
+    assert names[:4] == [
+        "informedness",
+        "informedness_prevalence",
+        "informedness_macro",
+        "markedness",
+    ]
+    of_classes = table_of([[5, 1, 1], [2, 4, 1], [1, 1, 3]]).per_class()
+    assert of_classes.columns[:4].to_list() == ["prevalence", "bias", "recall", "precision"]
+
+
 # Identities. One table of each size, so that nothing is compiled anew.
 
 
