@@ -244,6 +244,13 @@ class ContingencyTable:
         ------
         ValueError
             If the predictions have no hard labels.
+
+        Examples
+        --------
+        >>> predictions = Predictions.from_arrays([0, 1, 1], [[0.6, 0.4], [0.1, 0.9], [0.7, 0.3]])
+        >>> ContingencyTable.from_predictions(predictions).counts
+        array([[1., 1.],
+               [0., 1.]])
         """
         if predictions.predicted is None:
             raise ValueError(
@@ -297,6 +304,15 @@ class ContingencyTable:
         ------
         ValueError
             If there is no such label.
+
+        Examples
+        --------
+        >>> table = ContingencyTable.from_matrix(
+        ...     [[50, 10, 5], [3, 20, 2], [2, 5, 3]], rows="predicted"
+        ... )
+        >>> table.one_vs_rest(2).counts
+        array([[83.,  7.],
+               [ 7.,  3.]])
         """
         if label not in self.labels:
             raise ValueError(f"label must be one of {list(self.labels)}, but it is {label!r}")
@@ -392,6 +408,12 @@ class ContingencyTable:
         pandas.DataFrame
             One row per class, one column per measure; what is not finite is so with a warning,
             as in `measures`.
+
+        Examples
+        --------
+        >>> table = ContingencyTable.from_matrix([[4, 1], [1, 2]], rows="true", labels=["a", "b"])
+        >>> round(float(table.per_class().loc["b", "precision"]), 3)
+        0.667
         """
         import pandas as pd
 
@@ -427,6 +449,11 @@ class ContingencyTable:
         References
         ----------
         van Rijsbergen (1979), Information retrieval.
+
+        Examples
+        --------
+        >>> ContingencyTable.from_cells(tp=30, fp=12, fn=30, tn=28).f_score(2).round(4)
+        array([0.6422, 0.5319])
         """
         if not (np.isfinite(beta) and beta > 0):
             raise ValueError(f"beta must be positive and finite, but it is {beta}")

@@ -216,6 +216,16 @@ class PowersStatistics:
         ------
         ValueError
             If the reference is unknown or the degrees of freedom are not positive.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> statistics = powers_statistics(ContingencyTable.from_cells(tp=30, fp=12, fn=30, tn=28))
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     p_values = statistics.p_values(reference="chi2_as_published")
+        >>> round(p_values["kb"], 4)
+        0.1659
         """
         if reference not in get_args(Reference):
             raise ValueError(f"reference must be 'chi2_as_published', but it is {reference!r}")
