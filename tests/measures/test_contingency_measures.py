@@ -332,3 +332,10 @@ def test_what_does_not_exist_is_not_compared():
     classes, scores = normal_scores(0, 120, 2)
     with pytest.raises(ValueError, match="precision is nan for 'never', which cannot be compared"):
         compare(classes, {"some": scores, "never": never}, "precision")
+
+
+def test_a_score_without_a_value_is_told():
+    predictions = predictions_of([[0, 30, 30], [0, 1, 0], [1, 0, 5]])
+    options = {"labels": range(3), "sample_weight": predictions.sample_weight}
+    with pytest.warns(UserWarning, match="^no finite value in this sample: correlation is nan$"):
+        assert np.isnan(correlation_score(predictions.true, predictions.predicted, **options))
