@@ -40,7 +40,7 @@ def decimals(standard_error: float) -> int:
 
     With these a value near its bound does not read as the bound itself.
     """
-    if standard_error <= 0:
+    if not standard_error > 0:  # also if it is not a number
         return _DECIMALS
     needed = 1 - math.floor(math.log10(standard_error))
     return min(max(_DECIMALS, needed), _MOST_DECIMALS)

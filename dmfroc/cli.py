@@ -142,13 +142,13 @@ _Measures = Annotated[
     typer.Option(
         "--measures",
         metavar="A,B,...",
-        help="Which of dmf_auc, hand_till and informedness. Default: all.",
+        help="Names of measures. Default: dmf_auc, hand_till and informedness.",
         show_default=False,
     ),
 ]
 _MeasureName = Annotated[
     str,
-    typer.Option("--measure", metavar="NAME", help="dmf_auc, hand_till or informedness."),
+    typer.Option("--measure", metavar="NAME", help="Name of a measure, such as hand_till."),
 ]
 _Level = Annotated[
     float, typer.Option("--level", metavar="LEVEL", help="Nominal coverage of the intervals.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +12,6 @@ import numpy as np
 
 from dmfroc._tables import decimals, format_table
 from dmfroc.measures import MEASURES, Measure, get_measure
-from dmfroc.measures.base import warn_of_absent_classes
 from dmfroc.measures.costs import PairWeights
 from dmfroc.measures.multiclass_roc import MulticlassROC, dmf_auc, multiclass_roc
 from dmfroc.predictions import Predictions, as_predictions
@@ -23,7 +21,8 @@ from dmfroc.uncertainty.estimate import (
     Estimate,
     Method,
     Settings,
-    estimate_of,
+    estimates_of,
+    warn_of,
 )
 from dmfroc.uncertainty.units import units_of
 
@@ -195,16 +194,14 @@ def evaluate(
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
     )
-    warn_of_absent_classes(predictions)
     units = units_of(predictions, groups, stratify=stratify)
     chosen = [
         dmf_auc(pair_weights=pair_weights) if measure.name == "dmf_auc" else measure
         for measure in _choose(measures, predictions)
     ]
-    # Side by side, because a first call spends its time on compiling each of them.
-    with ThreadPoolExecutor() as executor:
-        found = executor.map(lambda m: estimate_of(m, predictions, units, settings), chosen)
-        estimates = {e.measure: e for e in found}
+    found = estimates_of(chosen, predictions, units, settings)
+    warn_of(chosen, predictions, found)
+    estimates = {estimate.measure: estimate for estimate in found}
     return Evaluation(predictions, estimates, pair_weights)
 
 
@@ -213,8 +210,7 @@ def _choose(
 ) -> list[Measure]:
     if measures is None or (isinstance(measures, str) and measures == "all"):
         names = list(MEASURES) if measures == "all" else DEFAULT_MEASURES
-        has_hard_labels = predictions.predicted is not None
-        return [MEASURES[n] for n in names if has_hard_labels or MEASURES[n].needs != "labels"]
+        return [MEASURES[name] for name in names if MEASURES[name].applies_to(predictions)]
     if isinstance(measures, str) or not measures:
         raise ValueError(
             f"measures must be 'all' or a list of one or more of {sorted(MEASURES)}, "

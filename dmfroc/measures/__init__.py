@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dmfroc.measures.base import Measure
-from dmfroc.measures.contingency import informedness
+from dmfroc.measures.contingency import CONTINGENCY
 from dmfroc.measures.multiclass_roc import dmf_auc
 from dmfroc.measures.ranking import HAND_TILL
 
 __all__ = ["MEASURES", "Measure", "get_measure"]
 
-MEASURES = {measure.name: measure for measure in (dmf_auc(), HAND_TILL, informedness())}
+MEASURES = {measure.name: measure for measure in (dmf_auc(), HAND_TILL, *CONTINGENCY)}
 
 
 def get_measure(measure: str | Measure) -> Measure:

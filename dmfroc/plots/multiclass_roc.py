@@ -20,7 +20,7 @@ from dmfroc.measures.multiclass_roc import (
 )
 from dmfroc.predictions import as_predictions
 from dmfroc.uncertainty.band import CurveBand, band_around
-from dmfroc.uncertainty.estimate import Estimate, Settings, estimate_of
+from dmfroc.uncertainty.estimate import Estimate, Settings, estimates_of
 from dmfroc.uncertainty.units import units_of
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class MulticlassROCDisplay:
         display = cls(
             curve,
             band=band_around(curve, predictions, level, **options) if plot_band else None,
-            estimate=estimate_of(measure, predictions, units_of(predictions), settings),
+            estimate=estimates_of([measure], predictions, units_of(predictions), settings)[0],
             name=name,
         )
         return display.plot(ax, plot_pairs=plot_pairs, plot_chance=plot_chance, **line_kwargs)

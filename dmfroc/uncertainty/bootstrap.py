@@ -38,7 +38,7 @@ _MOST_TRIES = 1000
 class Replicates(NamedTuple):
     """The measure's value in every replicate, and its standard error there if asked for."""
 
-    values: Float[np.ndarray, " draws"]
+    values: Float[np.ndarray, draws * value]
     standard_errors: Float[np.ndarray, " draws"] | None = None
 
 
@@ -58,15 +58,17 @@ def replicate_values(
     per_task = max(min(_NUMBERS_PER_TASK // predictions.n_observations, 256), 1)
     starts = range(0, n_draws, per_task)
 
-    def run(first: int) -> np.ndarray:
+    def run(first: int) -> Replicates:
         # Always the same number of draws, because XLA compiles for each shape.
         draws = range(first, first + per_task)
         return evaluate(draw_weights(predictions, units, draws, seed, bayesian=bayesian))
 
     with ThreadPoolExecutor(cpu_count()) as executor:
-        parts = track(executor.map(run, starts), len(starts), "bootstrap")
-        columns = np.concatenate(list(parts), axis=-1)[..., :n_draws]
-    return Replicates(columns[0], columns[1]) if standard_errors else Replicates(columns[0])
+        parts = list(track(executor.map(run, starts), len(starts), "bootstrap"))
+    values = np.concatenate([part.values for part in parts])[:n_draws]
+    if not standard_errors:
+        return Replicates(values)
+    return Replicates(values, np.concatenate([part.standard_errors for part in parts])[:n_draws])
 
 
 def draw_weights(
@@ -119,18 +121,18 @@ def _dirichlet_weights(
 
 def _evaluator(
     bound: BoundMeasure, predictions: Predictions, units: Units, standard_errors: bool
-) -> Callable[[Float[np.ndarray, "draws n"]], Float[np.ndarray, "columns draws"]]:
+) -> Callable[[Float[np.ndarray, "draws n"]], Replicates]:
     at_once = _SCORES_AT_ONCE_WITH_ERRORS if standard_errors else _SCORES_AT_ONCE
     batch_size = max(at_once // predictions.scores.size, 1)
     arrays = share(units.of_row), share(units.stratum), share(units.sizes)
     base = share(predictions.sample_weight)
 
     @double_precision
-    def evaluate(counts: np.ndarray) -> np.ndarray:
+    def evaluate(counts: np.ndarray) -> Replicates:
         if standard_errors:
             found = _values_and_errors(bound, share(counts), base, *arrays, batch_size)
-            return np.stack([np.asarray(column) for column in found])
-        return np.asarray(_values(bound, share(counts), base, batch_size))[None]
+            return Replicates(*(np.asarray(column) for column in found))
+        return Replicates(np.asarray(_values(bound, share(counts), base, batch_size)))
 
     return evaluate
 
@@ -141,7 +143,7 @@ def _values(
     counts: Float[Array, "draws n"],
     base: Float[Array, " n"],
     batch_size: int,
-) -> Float[Array, " draws"]:
+) -> Float[Array, draws * value]:
     return lax.map(lambda count: bound(count * base), counts, batch_size=batch_size)
 
 

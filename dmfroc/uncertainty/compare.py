@@ -14,7 +14,7 @@ from jaxtyping import Float
 from dmfroc._backend import double_precision
 from dmfroc._tables import decimals, format_probability, format_table
 from dmfroc.measures import get_measure
-from dmfroc.measures.base import Measure, warn_of_absent_classes
+from dmfroc.measures.base import Measure, caveats, warn
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.bootstrap import (
     IntervalType,
@@ -67,7 +67,8 @@ class Difference:
     adjusted_p_value : float
         The same, adjusted by Holm's method for all differences of the comparison.
     probability_better : float
-        Probability that the first is truly better; 1/2 if nothing speaks for either.
+        Probability that the first is truly better (where the measure is an error, smaller); 1/2
+        if nothing speaks for either.
     probability_equivalent : float
         Probability that the two differ by no more than the region of practical equivalence.
     """
@@ -272,8 +273,8 @@ def compare(
     predictions = _named_predictions(y_true, y_scores, labels, sample_weight)
     if paired:
         _check_same_observations(predictions)
-    for of_one in itertools.islice(predictions.values(), 1 if paired else None):
-        warn_of_absent_classes(of_one)
+    remarks = (remark for p in predictions.values() for remark in caveats([measure], p))
+    warn(dict.fromkeys(remarks))
     units = {name: units_of(p, groups, stratify=stratify) for name, p in predictions.items()}
     if settings.method_for(measure) == "jackknife":
         comparison = _compare_by_jackknife(measure, predictions, units, settings, paired, rope)
@@ -301,6 +302,7 @@ def _compare_by_jackknife(
     rope: float,
 ) -> Comparison:
     found = {name: influences_of(measure.bind(p), p) for name, p in predictions.items()}
+    _check_finite(measure, found)
     moments = {name: moments_of(found[name].influences, units[name]) for name in predictions}
 
     def moments_of_difference(first: str, second: str) -> Moments:
@@ -309,6 +311,7 @@ def _compare_by_jackknife(
         return moments_of(found[first].influences - found[second].influences, units[first])
 
     low, high = measure.bounds
+    sign = 1 if measure.greater_is_better else -1
     differences, degrees_of_freedom = [], []
     for first, second in itertools.combinations(predictions, 2):
         value = float(found[first].values - found[second].values)
@@ -326,7 +329,7 @@ def _compare_by_jackknife(
                 interval=(ends.low, ends.high),
                 p_value=two_sided_p_value(value, of_difference),
                 adjusted_p_value=np.nan,
-                probability_better=probability_above(0.0, value, of_difference),
+                probability_better=probability_above(0.0, sign * value, of_difference),
                 probability_equivalent=not_below - above,
             )
         )
@@ -345,7 +348,7 @@ def _compare_by_jackknife(
         order_probabilities=_order_probabilities(
             tuple(predictions),
             _draws_of_values(
-                np.array([float(f.values) for f in found.values()]),
+                sign * np.array([float(f.values) for f in found.values()]),
                 covariance,
                 min(degrees_of_freedom),
                 np.random.default_rng(settings.seed),
@@ -376,7 +379,8 @@ def _compare_by_bootstrap(
         found[name] = influences_of(bound, of_one)
         own = settings if paired else replace(settings, seed=settings.seed + place)
         replicates[name] = replicates_of(measure, bound, of_one, units[name], own)
-    method = settings.method_for(measure)
+    _check_finite(measure, found)
+    sign = 1 if measure.greater_is_better else -1
     low, high = measure.bounds
     differences = []
     for first, second in itertools.combinations(predictions, 2):
@@ -392,7 +396,7 @@ def _compare_by_bootstrap(
             (low - high, high - low),
             settings.interval_type_for(measure),
         )
-        better = _share_above(draws, 0.0)
+        better = _share_above(sign * draws)
         p_value = min(1.0, 2 * (min(better, 1 - better) * len(draws) + 1) / (len(draws) + 1))
         differences.append(
             Difference(
@@ -418,20 +422,29 @@ def _compare_by_bootstrap(
         differences=_with_adjusted_p_values(differences),
         order_probabilities=_order_probabilities(
             tuple(predictions),
-            np.stack([r.values for r in replicates.values()], axis=1),
+            sign * np.stack([r.values for r in replicates.values()], axis=1),
             np.random.default_rng(settings.seed),
         ),
         level=settings.level,
         rope=rope,
-        method=method,
+        method=settings.method_for(measure),
         n_draws=settings.n_draws,
         seed=settings.seed,
     )
 
 
-def _share_above(draws: Float[np.ndarray, " draws"], threshold: float) -> float:
-    """Return the share of draws above the threshold; those at it count by half."""
-    return float(np.mean(draws > threshold) + np.mean(draws == threshold) / 2)
+def _check_finite(measure: Measure, found: Mapping[str, Influences]) -> None:
+    for name, of_classifier in found.items():
+        if not np.isfinite(of_classifier.values):
+            raise ValueError(
+                f"{measure.name} is {of_classifier.values} for {name!r}, which cannot be compared: "
+                "choose another measure"
+            )
+
+
+def _share_above(draws: Float[np.ndarray, " draws"]) -> float:
+    """Return the share of positive draws; those at zero count by half."""
+    return float(np.mean(draws > 0) + np.mean(draws == 0) / 2)
 
 
 def _with_adjusted_p_values(differences: Sequence[Difference]) -> tuple[Difference, ...]:

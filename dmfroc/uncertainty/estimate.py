@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -11,12 +13,7 @@ from jaxtyping import Float
 from dmfroc._backend import double_precision
 from dmfroc._tables import decimals
 from dmfroc.measures import get_measure
-from dmfroc.measures.base import (
-    BoundMeasure,
-    Measure,
-    absent_classes_message,
-    warn_of_absent_classes,
-)
+from dmfroc.measures.base import BoundMeasure, Measure, caveats, undefined_message, warn
 from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.bootstrap import (
     INTERVAL_TYPES,
@@ -29,6 +26,7 @@ from dmfroc.uncertainty.bootstrap import (
 from dmfroc.uncertainty.jackknife import (
     NO_VARIATION,
     Influences,
+    Interval,
     influences_of,
     interval,
     moments_of,
@@ -145,8 +143,9 @@ def estimate(
     Returns
     -------
     Estimate
-        If no observation makes a difference, as for a perfect classifier, the interval is the
-        exact bound of Clopper and Pearson for as many sets of one observation per class as the
+        If the value is not finite, its error and interval are NaN, with a warning. If no
+        observation makes a difference, as for a perfect classifier, the interval is the exact
+        bound of Clopper and Pearson for as many sets of one observation per class as the
         smallest class allows, and a warning says so.
 
     Raises
@@ -173,9 +172,10 @@ def estimate(
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
     )
-    warn_of_absent_classes(predictions)
     units = units_of(predictions, groups, stratify=stratify)
-    return estimate_of(measure, predictions, units, settings)
+    [found] = estimates_of([measure], predictions, units, settings)
+    warn_of([measure], predictions, [found])
+    return found
 
 
 @dataclass(frozen=True)
@@ -227,11 +227,64 @@ class Settings:
         return self.interval_type or ("bca" if is_plain else "percentile")
 
 
+def estimates_of(
+    measures: Sequence[Measure], predictions: Predictions, units: Units, settings: Settings
+) -> list[Estimate]:
+    """Estimate several measures."""
+    groups: dict[Any, list[int]] = {}
+    for position, measure in enumerate(measures):
+        groups.setdefault(measure.bind_together or position, []).append(position)
+
+    # Side by side, because a first call spends its time on compiling each of them.
+    with ThreadPoolExecutor() as executor:
+        of_groups = executor.map(
+            lambda positions: _estimates_of_group(
+                [measures[p] for p in positions], predictions, units, settings
+            ),
+            groups.values(),
+        )
+        found = {
+            position: of_measure
+            for positions, of_group in zip(groups.values(), of_groups, strict=True)
+            for position, of_measure in zip(positions, of_group, strict=True)
+        }
+    return [found[position] for position in range(len(measures))]
+
+
+def warn_of(
+    measures: Sequence[Measure], predictions: Predictions, estimates: Sequence[Estimate]
+) -> None:
+    """Warn of what has to be known of the values, each remark once."""
+    values = {estimate.measure: estimate.value for estimate in estimates}
+    warn([*caveats(measures, predictions), undefined_message(values)])
+
+
 @double_precision
-def estimate_of(
+def _estimates_of_group(
+    measures: Sequence[Measure], predictions: Predictions, units: Units, settings: Settings
+) -> list[Estimate]:
+    """Estimate measures that are bound together, or one that is bound by itself."""
+    bind_together = measures[0].bind_together
+    if bind_together is None or settings.interval_type == "studentized":
+        return [_estimate_of(measure, predictions, units, settings) for measure in measures]
+    bound = bind_together(measures, predictions)
+    together = influences_of(bound, predictions)
+    found = [Influences(*of_measure) for of_measure in zip(*together, strict=True)]
+    if settings.method_for(measures[0]) == "jackknife":
+        return [
+            jackknife_estimate(measure, predictions, units, of_measure, settings)
+            for measure, of_measure in zip(measures, found, strict=True)
+        ]
+    replicates = replicates_of(measures[0], bound, predictions, units, settings)
+    return [
+        bootstrap_estimate(measure, predictions, units, of_measure, Replicates(values), settings)
+        for measure, of_measure, values in zip(measures, found, replicates.values.T, strict=True)
+    ]
+
+
+def _estimate_of(
     measure: Measure, predictions: Predictions, units: Units, settings: Settings
 ) -> Estimate:
-    """Bind a measure and estimate it."""
     bound = measure.bind(predictions)
     found = influences_of(bound, predictions)
     if settings.method_for(measure) == "jackknife":
@@ -250,14 +303,22 @@ def jackknife_estimate(
     """Return the estimate that follows from a measure's influences."""
     value = float(found.values)
     moments = moments_of(found.influences, units)
-    ends = interval(value, moments, settings.level, measure.bounds)
-    remarks = [absent_classes_message(predictions), _rare_class_message(predictions)]
+    if np.isfinite(value):
+        ends = interval(value, moments, settings.level, measure.bounds)
+        error = 0.0 if ends.is_degenerate else standard_error(moments)
+    else:
+        ends, error = Interval(np.nan, np.nan), np.nan
+    remarks = [
+        *caveats([measure], predictions),
+        undefined_message({measure.name: value}),
+        _rare_class_message(predictions),
+    ]
     if ends.is_degenerate:
         remarks.append(_no_variation_message(value, measure, units))
     return Estimate(
         measure=measure.name,
         value=value,
-        standard_error=0.0 if ends.is_degenerate else standard_error(moments),
+        standard_error=error,
         interval=(ends.low, ends.high),
         level=settings.level,
         method="jackknife",
@@ -294,9 +355,21 @@ def bootstrap_estimate(
 ) -> Estimate:
     """Return the estimate that follows from a measure's replicates."""
     value, method = float(found.values), settings.method_for(measure)
-    error = float(replicates.values.std(ddof=1))
-    remarks = [absent_classes_message(predictions), _few_units_message(units)]
-    if error <= NO_VARIATION * max(abs(value), 1):
+    is_defined = np.isfinite(replicates.values)
+    errors = replicates.standard_errors
+    replicates = Replicates(
+        replicates.values[is_defined], None if errors is None else errors[is_defined]
+    )
+    error = float(np.std(replicates.values, ddof=1)) if is_defined.sum() > 1 else np.nan
+    remarks = [
+        *caveats([measure], predictions),
+        undefined_message({measure.name: value}),
+        _few_units_message(units),
+        _undefined_draws_message(int((~is_defined).sum()), settings.n_draws),
+    ]
+    if not np.isfinite([value, error]).all():
+        error = low = high = np.nan
+    elif error <= NO_VARIATION * max(abs(value), 1):
         ends = without_variation(value, units.n_complete_sets, settings.level, measure.bounds)
         error, low, high = 0.0, ends.low, ends.high
         remarks.append(_no_variation_message(value, measure, units))
@@ -344,6 +417,12 @@ def _few_units_message(units: Units) -> str | None:
         f"the rarest class has {units.n_complete_sets} independent observations, too few for a "
         "bootstrap: its intervals are too narrow; those of method='jackknife' allow for it"
     )
+
+
+def _undefined_draws_message(n_undefined: int, n_draws: int) -> str | None:
+    if n_undefined == 0:
+        return None
+    return f"the measure is undefined in {n_undefined} of {n_draws} draws, which are left out"
 
 
 def _no_variation_message(value: float, measure: Measure, units: Units) -> str:

@@ -49,11 +49,14 @@ def _influences(
     values, pull_back = jax.vjp(bound, weights)
     if values.ndim == 0:
         return values, pull_back(jnp.ones(()))[0] * weights
+    # Full batches only: a smaller last one would be compiled for itself.
+    n_batches = -(-values.size // _COTANGENTS_PER_BATCH)
+    directions = jnp.eye(n_batches * _COTANGENTS_PER_BATCH, values.size)
     gradients = lax.map(
-        lambda direction: pull_back(direction)[0],
-        jnp.eye(values.size).reshape(-1, *values.shape),
-        batch_size=_COTANGENTS_PER_BATCH,
+        jax.vmap(lambda direction: pull_back(direction)[0]),
+        directions.reshape(n_batches, _COTANGENTS_PER_BATCH, *values.shape),
     )
+    gradients = gradients.reshape(-1, len(weights))[: values.size]
     return values, gradients.reshape(*values.shape, -1) * weights
 
 

@@ -88,7 +88,7 @@ def _group_of_row(groups: Any, n_observations: int) -> Int[np.ndarray, " n"]:
     names, of_row = np.unique(array, return_inverse=True)
     if len(names) < 2:
         raise ValueError(
-            f"groups has one group only, {names.tolist()[0]!r}: at least two are needed to see how the "
-            "measure varies"
+            f"groups has one group only, {names.tolist()[0]!r}: at least two are needed to see how "
+            "the measure varies"
         )
     return of_row

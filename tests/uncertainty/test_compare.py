@@ -340,7 +340,7 @@ def test_region_of_practical_equivalence(method):
         z = stats.norm(wide.value, wide.standard_error)
         expected = z.cdf(0.02) - z.cdf(-0.02)
         assert wide.probability_equivalent == pytest.approx(expected, abs=0.02)
-    with pytest.raises(ValueError, match="rope must be >= 0, but it is -1.0"):
+    with pytest.raises(ValueError, match=r"rope must be >= 0, but it is -1\.0"):
         compare(classes, scores, rope=-1.0)
 
 
