@@ -204,7 +204,12 @@ def _choose(
     if measures is None or (isinstance(measures, str) and measures == "all"):
         names = list(MEASURES) if measures == "all" else DEFAULT_MEASURES
         has_hard_labels = predictions.predicted is not None
-        return [MEASURES[n] for n in names if has_hard_labels or MEASURES[n].needs != "labels"]
+        return [
+            MEASURES[name]
+            for name in names
+            if (has_hard_labels or MEASURES[name].needs != "labels")
+            and MEASURES[name].applies_to(predictions)
+        ]
     if isinstance(measures, str) or not measures:
         raise ValueError(
             f"measures must be 'all' or a list of one or more of {sorted(MEASURES)}, "

@@ -20,6 +20,16 @@ BoundMeasure = Callable[[Float[Array, " n"]], Float[Array, "*value"]]
 """A differentiable function of the observation weights; a pytree, so that JAX can compile it."""
 
 
+def always(predictions: Predictions) -> bool:
+    """Say of any predictions that a measure is defined for them."""
+    return True
+
+
+def has_hard_labels(predictions: Predictions) -> bool:
+    """Say whether a class is predicted for each observation."""
+    return predictions.predicted is not None
+
+
 @dataclass(frozen=True)
 class Measure:
     """A performance measure, ready to be bound to predictions.
@@ -47,6 +57,9 @@ class Measure:
     is_smooth : bool
         Whether the derivative with respect to the weights exists, on which the jackknife rests;
         maxima and hulls have kinks, and get their intervals from the bootstrap.
+    applies_to : callable
+        Whether it is defined for given predictions; those asked for by name are bound all the
+        same, and say why not.
     """
 
     name: str
@@ -58,6 +71,7 @@ class Measure:
     needs: Literal["scores", "labels", "probabilities"] = "scores"
     greater_is_better: bool = True
     is_smooth: bool = True
+    applies_to: Callable[[Predictions], bool] = always
 
 
 @double_precision
