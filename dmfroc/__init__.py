@@ -9,15 +9,39 @@ if TYPE_CHECKING:
     from dmfroc.evaluation import Evaluation, evaluate
     from dmfroc.factorization import Factorization, dmf
     from dmfroc.measures import Measure
+    from dmfroc.measures.auc_mu import auc_mu, auc_mu_score
     from dmfroc.measures.contingency import informedness, informedness_score
     from dmfroc.measures.costs import majority_costs
-    from dmfroc.measures.multiclass_roc import (
-        MulticlassROC,
-        dmf_auc,
-        dmf_auc_score,
-        multiclass_roc,
+    from dmfroc.measures.multiclass_roc import MulticlassROC, dmf_auc, dmf_auc_score, multiclass_roc
+    from dmfroc.measures.precision_recall import (
+        average_precision_score,
+        precision_recall_area_score,
+        precision_recall_gain_area,
+        precision_recall_gain_area_score,
     )
-    from dmfroc.measures.ranking import hand_till_score, pairwise_auc_matrix
+    from dmfroc.measures.ranking import (
+        hand_till_score,
+        one_vs_one_auc_score,
+        one_vs_rest_auc_per_class,
+        one_vs_rest_auc_score,
+        pairwise_auc_matrix,
+    )
+    from dmfroc.measures.roc_areas import (
+        convex_hull_auc_score,
+        gini_score,
+        h_measure,
+        h_measure_score,
+        kappa_area,
+        kappa_area_score,
+        lift_area,
+        lift_area_score,
+        max_informedness_score,
+        partial_auc,
+        partial_auc_score,
+        roc_area,
+        roc_area_score,
+    )
+    from dmfroc.measures.vus import ordinal_vus_score, vus_score
     from dmfroc.plots import MulticlassROCDisplay
     from dmfroc.predictions import Predictions
     from dmfroc.uncertainty.compare import Comparison, compare
@@ -34,18 +58,42 @@ _HOMES = {
     "MulticlassROC": "measures.multiclass_roc",
     "MulticlassROCDisplay": "plots",
     "Predictions": "predictions",
+    "auc_mu": "measures.auc_mu",
+    "auc_mu_score": "measures.auc_mu",
+    "average_precision_score": "measures.precision_recall",
     "compare": "uncertainty.compare",
+    "convex_hull_auc_score": "measures.roc_areas",
     "dmf": "factorization",
     "dmf_auc": "measures.multiclass_roc",
     "dmf_auc_score": "measures.multiclass_roc",
     "estimate": "uncertainty.estimate",
     "evaluate": "evaluation",
+    "gini_score": "measures.roc_areas",
+    "h_measure": "measures.roc_areas",
+    "h_measure_score": "measures.roc_areas",
     "hand_till_score": "measures.ranking",
     "informedness": "measures.contingency",
     "informedness_score": "measures.contingency",
+    "kappa_area": "measures.roc_areas",
+    "kappa_area_score": "measures.roc_areas",
+    "lift_area": "measures.roc_areas",
+    "lift_area_score": "measures.roc_areas",
     "majority_costs": "measures.costs",
+    "max_informedness_score": "measures.roc_areas",
     "multiclass_roc": "measures.multiclass_roc",
+    "one_vs_one_auc_score": "measures.ranking",
+    "one_vs_rest_auc_per_class": "measures.ranking",
+    "one_vs_rest_auc_score": "measures.ranking",
+    "ordinal_vus_score": "measures.vus",
     "pairwise_auc_matrix": "measures.ranking",
+    "partial_auc": "measures.roc_areas",
+    "partial_auc_score": "measures.roc_areas",
+    "precision_recall_area_score": "measures.precision_recall",
+    "precision_recall_gain_area": "measures.precision_recall",
+    "precision_recall_gain_area_score": "measures.precision_recall",
+    "roc_area": "measures.roc_areas",
+    "roc_area_score": "measures.roc_areas",
+    "vus_score": "measures.vus",
 }
 
 __all__ = [
@@ -57,18 +105,42 @@ __all__ = [
     "MulticlassROC",
     "MulticlassROCDisplay",
     "Predictions",
+    "auc_mu",
+    "auc_mu_score",
+    "average_precision_score",
     "compare",
+    "convex_hull_auc_score",
     "dmf",
     "dmf_auc",
     "dmf_auc_score",
     "estimate",
     "evaluate",
+    "gini_score",
+    "h_measure",
+    "h_measure_score",
     "hand_till_score",
     "informedness",
     "informedness_score",
+    "kappa_area",
+    "kappa_area_score",
+    "lift_area",
+    "lift_area_score",
     "majority_costs",
+    "max_informedness_score",
     "multiclass_roc",
+    "one_vs_one_auc_score",
+    "one_vs_rest_auc_per_class",
+    "one_vs_rest_auc_score",
+    "ordinal_vus_score",
     "pairwise_auc_matrix",
+    "partial_auc",
+    "partial_auc_score",
+    "precision_recall_area_score",
+    "precision_recall_gain_area",
+    "precision_recall_gain_area_score",
+    "roc_area",
+    "roc_area_score",
+    "vus_score",
 ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.custom_batching import sequential_vmap
@@ -29,14 +28,14 @@ def upper_hull(points: OperatingPoints) -> OperatingPoints:
     The choice of the vertices has no derivative: it changes at weights where it does not matter.
     """
     tp, fp = lax.stop_gradient(points)
-    vertices = _hull_vertices(tp, fp)
+    # Vertices that curves of resampled weights do not share are found curve set by curve set.
+    vertices = sequential_vmap(_hull_vertices)(tp, fp)
     return OperatingPoints(
         jnp.take_along_axis(points.tp, vertices, axis=1),
         jnp.take_along_axis(points.fp, vertices, axis=1),
     )
 
 
-@sequential_vmap
 def _hull_vertices(
     tp: Float[Array, "curves points"], fp: Float[Array, "curves points"]
 ) -> Int[Array, "curves points"]:

@@ -40,7 +40,9 @@ def rank_pairs(
 ) -> RankedPairs:
     """Sort the projections of every pair of classes that occur."""
     scores = predictions.scores.astype(float)
-    rows_of = {k: np.flatnonzero(predictions.true == k).astype(np.int32) for k in predictions.present}
+    rows_of = {
+        k: np.flatnonzero(predictions.true == k).astype(np.int32) for k in predictions.present
+    }
     rows, is_first, projections = [], [], []
     for i, j in combinations(predictions.present, 2):
         of_pair = np.concatenate([rows_of[i], rows_of[j]])
@@ -74,8 +76,10 @@ def mean_projected_area(pairs: RankedPairs, weights: Float[Array, " n"]) -> Floa
     bounds = second[pairs.starts]
     below = (second[pairs.run_start] + second[pairs.run_end]) / 2 - bounds[pairs.pair]
     # Pairs of observations first, then division: whole and half numbers have exact sums.
-    per_class = jnp.zeros((len(bounds) - 1, 2)).at[pairs.pair].add(
-        jnp.stack([first * below, first], axis=1), indices_are_sorted=True
+    per_class = (
+        jnp.zeros((len(bounds) - 1, 2))
+        .at[pairs.pair]
+        .add(jnp.stack([first * below, first], axis=1), indices_are_sorted=True)
     )
     areas = per_class[:, 0] / (per_class[:, 1] * jnp.diff(bounds))
     return jnp.clip(areas, 0, 1).mean()
@@ -129,9 +133,7 @@ def _checked_partition(partition: Any) -> Float[np.ndarray, "k k"]:
     if not np.isfinite(matrix).all():
         raise ValueError("partition must be finite, but it holds NaN or infinity")
     if len(np.unique(matrix, axis=0)) < len(matrix):
-        raise ValueError(
-            "partition must tell any two classes apart, but two of its rows are equal"
-        )
+        raise ValueError("partition must tell any two classes apart, but two of its rows are equal")
     return matrix
 
 

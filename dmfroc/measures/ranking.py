@@ -509,9 +509,7 @@ def one_vs_rest_auc_per_class(
     """
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     warn_of_absent_classes(predictions)
-    pairs = _compiled_pairwise_areas(
-        all_placements(predictions), share(predictions.sample_weight)
-    )
+    pairs = _compiled_pairwise_areas(all_placements(predictions), share(predictions.sample_weight))
     shares = np.where(pairs.is_pair, _against_the_rest(pairs) * pairs.areas, 0)
     areas = np.full(predictions.n_classes, np.nan)
     areas[predictions.present] = np.clip(shares.sum(axis=1), 0, 1)

@@ -22,7 +22,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int
 
 from dmfroc._backend import share
-from dmfroc.measures._blocks import count_below
+from dmfroc.measures._blocks import count_below, run_ends
 from dmfroc.measures.base import BoundMeasure, Measure, value_of
 from dmfroc.predictions import Predictions, as_predictions
 
@@ -101,6 +101,8 @@ class NominalTriples(NamedTuple):
     b_to_c: Float[Array, " b"]
     from_a: Float[Array, " c"]  # sorted: by how much the score for a exceeds that for c
     from_b: Float[Array, " c"]
+    ends_from_a: Int[Array, " c"]  # of runs of equal ones
+    ends_from_b: Int[Array, " c"]
     rank_from_a: Int[Array, " c"]
     rank_from_b: Int[Array, " c"]
 
@@ -131,6 +133,8 @@ def _bind_nominal(predictions: Predictions) -> BoundMeasure:
         b_to_c=share(of_b[:, b] - of_b[:, c]),
         from_a=share(np.sort(from_a)),
         from_b=share(np.sort(from_b)),
+        ends_from_a=share(run_ends(np.sort(from_a), np.array([0]))),
+        ends_from_b=share(run_ends(np.sort(from_b), np.array([0]))),
         rank_from_a=rank(from_a),
         rank_from_b=rank(from_b),
     )
@@ -152,8 +156,8 @@ def _nominal_volume(triples: NominalTriples, weights: Float[Array, " n"]) -> Flo
         direct_a, around_a = triples.a_to_c, triples.a_to_b + to_c
         direct_b, around_b = to_c, triples.a_to_c + to_a
         at_most_a, at_most_b = jnp.minimum(direct_a, around_a), jnp.minimum(direct_b, around_b)
-        below_a, through_a = _run(triples.from_a, at_most_a)
-        below_b, through_b = _run(triples.from_b, at_most_b)
+        below_a, through_a = _run(triples.from_a, triples.ends_from_a, at_most_a)
+        below_b, through_b = _run(triples.from_b, triples.ends_from_b, at_most_b)
         inside = table[below_a, below_b]
         edge_a = table[through_a, below_b] - inside
         edge_b = table[below_a, through_b] - inside
@@ -173,15 +177,13 @@ def _nominal_volume(triples: NominalTriples, weights: Float[Array, " n"]) -> Flo
 
 
 def _run(
-    values: Float[Array, " c"], queries: Float[Array, " a"]
+    values: Float[Array, " c"], ends: Int[Array, " c"], queries: Float[Array, " a"]
 ) -> tuple[Int[Array, " a"], Int[Array, " a"]]:
     """Return how many of the sorted values are below each query, and how many are not above."""
-    start, stop = jnp.array(0), jnp.array(len(values))
-    steps = len(values).bit_length()
-    return (
-        count_below(values, start, stop, queries, steps),
-        count_below(values, start, stop, queries, steps, or_equal=True),
-    )
+    n = len(values)
+    below = count_below(values, jnp.array(0), jnp.array(n), queries, n.bit_length())
+    is_tied = (below < n) & (values.at[below].get(mode="clip") == queries)
+    return below, jnp.where(is_tied, ends.at[below].get(mode="clip"), below)
 
 
 VUS = Measure(
