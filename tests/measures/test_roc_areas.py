@@ -17,14 +17,12 @@ from dmfroc import (
     gini_score,
     h_measure,
     h_measure_score,
-    kappa_area,
     kappa_area_score,
     lift_area_score,
     max_informedness_score,
     one_vs_rest_auc_score,
     partial_auc,
     partial_auc_score,
-    roc_area,
     roc_area_score,
 )
 
@@ -95,6 +93,7 @@ def test_h_measure_is_the_integral_of_the_least_loss(alpha, beta):
 def test_h_measure_agrees_with_the_package_of_that_name(ratio):
     hmeasure = pytest.importorskip("hmeasure")
     classes, scores = binary(2)
+    scores = 1 / (1 + np.exp(-scores))  # it takes nothing outside of [0, 1]
     expected = hmeasure.h_score(classes, scores, severity_ratio=ratio)
     h = h_measure_score(classes, scores, alpha=2, beta=1 + 1 / ratio)
     assert h == pytest.approx(expected, rel=0, abs=1e-9)
@@ -233,10 +232,8 @@ def test_perfect_and_constant_scores():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: roc_area("middle"), "ties must be one of .* but it is 'middle'"),
         (lambda: partial_auc(0), r"max_fpr must be in \(0, 1\].* it is 0"),
         (lambda: partial_auc(1.1), r"max_fpr must be in \(0, 1\].* it is 1.1"),
-        (lambda: kappa_area("simpson"), "method must be 'exact' or 'trapezoid'.* 'simpson'"),
         (lambda: h_measure(alpha=0), "alpha must be positive and finite, but it is 0"),
         (lambda: h_measure(beta=float("inf")), "beta must be positive and finite.* inf"),
     ],
@@ -244,5 +241,3 @@ def test_perfect_and_constant_scores():
 def test_bad_options(make, message):
     with pytest.raises(ValueError, match=message):
         make()
-
-
