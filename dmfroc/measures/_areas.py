@@ -80,7 +80,7 @@ def partial_area(points: OperatingPoints, parameters: Parameters) -> Float[Array
     """McClish's standardised area up to the false positive rate of the first parameter."""
     limit = parameters[0]
     tpr, fpr = points.tp / points.tp[-1], points.fp / points.fp[-1]
-    rise, width = jnp.diff(tpr), jnp.diff(fpr)
+    rise, width = jnp.diff(points.tp) / points.tp[-1], jnp.diff(points.fp) / points.fp[-1]
     inside = jnp.clip(limit - fpr[:-1], 0, width)
     heights = tpr[:-1] + _divide(rise * inside, width) / 2
     area = (inside * heights).sum()
@@ -163,9 +163,13 @@ def h_measure(hull: OperatingPoints, parameters: Parameters) -> Float[Array, ""]
     share of the costs of both errors; the third is its mean.
     """
     prevalence = hull.prevalence
-    tpr, fpr = hull.tp / hull.tp[-1], hull.fp / hull.fp[-1]
-    gain, loss = prevalence * jnp.diff(tpr), (1 - prevalence) * jnp.diff(fpr)
-    costs = lax.stop_gradient(jnp.append(_divide(gain, gain + loss), prevalence))
+    # Differences of the weights, which are exactly 0 where a vertex is repeated; compiled
+    # differences of rates need not be.
+    total = hull.tp[-1] + hull.fp[-1]
+    gain, loss = jnp.diff(hull.tp) / total, jnp.diff(hull.fp) / total
+    # Rounding in the sums of real weights can leave a step of the size of itself.
+    slopes = jnp.clip(_divide(gain, gain + loss), 0, 1)
+    costs = lax.stop_gradient(jnp.append(slopes, prevalence))
     # The cost at which a step starts to pay minimises the loss: it has no first-order effect.
     below, cost_below = _beta_moments(costs, parameters)
 
@@ -186,6 +190,5 @@ def _beta_moments(
     """Return the integrals from 0 to x of a Beta density and of its argument times the density."""
     a, b, mean = parameters
     below = betainc(a, b, x)
-    inside = jnp.clip(x, 0, 1)
-    step = jnp.exp(xlogy(a, inside) + xlog1py(b, -inside) - betaln(a, b)) / a
+    step = jnp.exp(xlogy(a, x) + xlog1py(b, -x) - betaln(a, b)) / a
     return below, mean * (below - step)

@@ -1,4 +1,4 @@
-"""Averages of pairwise areas and their matrix: stored numbers, other implementations, invariances."""
+"""Averages of pairwise areas: stored numbers, other implementations, invariances."""
 
 import re
 import warnings

@@ -1,5 +1,8 @@
 """Numbers of one ROC curve: stored values, scikit-learn, other formulas, identities."""
 
+from itertools import pairwise
+
+import jax
 import numpy as np
 import pytest
 from golden import assert_golden, golden
@@ -13,7 +16,9 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import cohen_kappa_score, roc_auc_score, roc_curve
 
 from dmfroc import (
+    Predictions,
     convex_hull_auc_score,
+    estimate,
     gini_score,
     h_measure,
     h_measure_score,
@@ -25,6 +30,7 @@ from dmfroc import (
     partial_auc_score,
     roc_area_score,
 )
+from dmfroc.measures import MEASURES
 
 # Two classes of tied scores; the shape is fixed, so that JAX compiles once.
 CLASSES = np.repeat([0, 1], [13, 11])
@@ -81,7 +87,7 @@ def test_h_measure_is_the_integral_of_the_least_loss(alpha, beta):
             return of_points.min() * beta_distribution.pdf(cost, alpha, beta)
 
         grid = np.linspace(0, 1, 41)
-        return sum(quad(loss, *ends)[0] for ends in zip(grid[:-1], grid[1:], strict=True))
+        return sum(quad(loss, *ends)[0] for ends in pairwise(grid))
 
     blind = mean_loss(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
     expected = 1 - mean_loss(fpr, tpr) / blind
@@ -241,3 +247,17 @@ def test_perfect_and_constant_scores():
 def test_bad_options(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("name", ["h_measure", "convex_hull_auc", "partial_auc", "kappa_area"])
+def test_resampled_weights_in_one_program_repeat_rows(name):
+    # Compiled without a derivative, and side by side, as the bootstrap does.
+    classes, scores = normal_scores(11, 60, 3)
+    predictions = Predictions.from_arrays(classes, np.round(scores, 1))
+    weights = np.random.default_rng(12).multinomial(60, np.full(60, 1 / 60), size=4)
+    with jax.enable_x64(True):
+        bound = MEASURES[name].bind(predictions)
+        values = jax.jit(jax.vmap(bound))(weights.astype(float))
+    for value, counts in zip(values, weights, strict=True):
+        expected = estimate(name, classes, np.round(scores, 1), sample_weight=counts).value
+        assert float(value) == pytest.approx(expected, rel=0, abs=1e-12)
