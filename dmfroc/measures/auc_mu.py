@@ -188,7 +188,7 @@ def auc_mu_score(
     >>> scores = [[0.7, 0.2, 0.1], [0.4, 0.4, 0.2], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2],
     ...           [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.3, 0.2, 0.5]]
     >>> round(auc_mu_score([0, 0, 1, 1, 2, 2, 1], scores), 12)
-    0.833333333333
+    0.805555555556
     """
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     return value_of(AUC_MU if partition is None else auc_mu(partition), predictions)

@@ -453,7 +453,7 @@ def h_measure_score(
     Examples
     --------
     >>> round(h_measure_score([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
-    0.525926
+    0.565432
     """
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     return value_of(h_measure(alpha, beta), predictions)

@@ -258,7 +258,7 @@ def vus_score(
     >>> scores = [[0.7, 0.2, 0.1], [0.4, 0.4, 0.2], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2],
     ...           [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.3, 0.2, 0.5]]
     >>> round(vus_score([0, 0, 1, 1, 2, 2, 1], scores), 12)
-    0.666666666667
+    0.541666666667
     """
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     return value_of(VUS, predictions)
