@@ -188,6 +188,8 @@ def test_identities(scores):
     upper = roc_area_score(CLASSES, scores, ties="upper")
     prevalence, n = CLASSES.mean(), len(CLASSES)
     assert (lower + upper) / 2 == pytest.approx(area, rel=0, abs=1e-14)
+    pairs = np.equal.outer(scores[CLASSES == 1], scores[CLASSES == 0])
+    assert upper - lower == pytest.approx(pairs.mean(), rel=0, abs=1e-14)
     lift = lift_area_score(CLASSES, scores)
     assert lift == pytest.approx(prevalence / 2 + (1 - prevalence) * area, rel=0, abs=1e-14)
     positives = CLASSES.sum()
