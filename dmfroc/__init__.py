@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from dmfroc.evaluation import Evaluation, evaluate
     from dmfroc.factorization import Factorization, dmf
     from dmfroc.measures import Measure
+    from dmfroc.measures.auc_mu import auc_mu, auc_mu_score
     from dmfroc.measures.contingency import (
         cohen_kappa_score,
         correlation_score,
@@ -21,7 +22,34 @@ if TYPE_CHECKING:
     from dmfroc.measures.contingency_table import ContingencyTable, contingency_measures
     from dmfroc.measures.costs import majority_costs
     from dmfroc.measures.multiclass_roc import MulticlassROC, dmf_auc, dmf_auc_score, multiclass_roc
-    from dmfroc.measures.ranking import hand_till_score, pairwise_auc_matrix
+    from dmfroc.measures.precision_recall import (
+        average_precision_score,
+        precision_recall_area_score,
+        precision_recall_gain_area,
+        precision_recall_gain_area_score,
+    )
+    from dmfroc.measures.ranking import (
+        hand_till_score,
+        one_vs_one_auc_score,
+        one_vs_rest_auc_per_class,
+        one_vs_rest_auc_score,
+        pairwise_auc_matrix,
+    )
+    from dmfroc.measures.roc_areas import (
+        convex_hull_auc_score,
+        gini_score,
+        h_measure,
+        h_measure_score,
+        kappa_area,
+        kappa_area_score,
+        lift_area,
+        lift_area_score,
+        max_informedness_score,
+        partial_auc,
+        partial_auc_score,
+        roc_area,
+        roc_area_score,
+    )
     from dmfroc.measures.significance import (
         chi_squared_test,
         fisher_exact_test,
@@ -29,6 +57,7 @@ if TYPE_CHECKING:
         powers_statistics,
         sellke_bayarri_berger,
     )
+    from dmfroc.measures.vus import ordinal_vus_score, vus_score
     from dmfroc.plots import MulticlassROCDisplay
     from dmfroc.predictions import Predictions
     from dmfroc.uncertainty.compare import Comparison, compare
@@ -46,10 +75,14 @@ _HOMES = {
     "MulticlassROC": "measures.multiclass_roc",
     "MulticlassROCDisplay": "plots",
     "Predictions": "predictions",
+    "auc_mu": "measures.auc_mu",
+    "auc_mu_score": "measures.auc_mu",
+    "average_precision_score": "measures.precision_recall",
     "chi_squared_test": "measures.significance",
     "cohen_kappa_score": "measures.contingency",
     "compare": "uncertainty.compare",
     "contingency_measures": "measures.contingency_table",
+    "convex_hull_auc_score": "measures.roc_areas",
     "correlation_score": "measures.contingency",
     "dmf": "factorization",
     "dmf_auc": "measures.multiclass_roc",
@@ -57,18 +90,38 @@ _HOMES = {
     "estimate": "uncertainty.estimate",
     "evaluate": "evaluation",
     "fisher_exact_test": "measures.significance",
+    "gini_score": "measures.roc_areas",
     "gorodkin_correlation_score": "measures.contingency",
+    "h_measure": "measures.roc_areas",
+    "h_measure_score": "measures.roc_areas",
     "hand_till_score": "measures.ranking",
     "informedness": "measures.contingency",
     "informedness_score": "measures.contingency",
+    "kappa_area": "measures.roc_areas",
+    "kappa_area_score": "measures.roc_areas",
+    "lift_area": "measures.roc_areas",
+    "lift_area_score": "measures.roc_areas",
     "likelihood_ratio_test": "measures.significance",
     "majority_costs": "measures.costs",
     "markedness": "measures.contingency",
     "markedness_score": "measures.contingency",
+    "max_informedness_score": "measures.roc_areas",
     "multiclass_roc": "measures.multiclass_roc",
+    "one_vs_one_auc_score": "measures.ranking",
+    "one_vs_rest_auc_per_class": "measures.ranking",
+    "one_vs_rest_auc_score": "measures.ranking",
+    "ordinal_vus_score": "measures.vus",
     "pairwise_auc_matrix": "measures.ranking",
+    "partial_auc": "measures.roc_areas",
+    "partial_auc_score": "measures.roc_areas",
     "powers_statistics": "measures.significance",
+    "precision_recall_area_score": "measures.precision_recall",
+    "precision_recall_gain_area": "measures.precision_recall",
+    "precision_recall_gain_area_score": "measures.precision_recall",
+    "roc_area": "measures.roc_areas",
+    "roc_area_score": "measures.roc_areas",
     "sellke_bayarri_berger": "measures.significance",
+    "vus_score": "measures.vus",
 }
 
 __all__ = [
@@ -81,10 +134,14 @@ __all__ = [
     "MulticlassROC",
     "MulticlassROCDisplay",
     "Predictions",
+    "auc_mu",
+    "auc_mu_score",
+    "average_precision_score",
     "chi_squared_test",
     "cohen_kappa_score",
     "compare",
     "contingency_measures",
+    "convex_hull_auc_score",
     "correlation_score",
     "dmf",
     "dmf_auc",
@@ -92,18 +149,38 @@ __all__ = [
     "estimate",
     "evaluate",
     "fisher_exact_test",
+    "gini_score",
     "gorodkin_correlation_score",
+    "h_measure",
+    "h_measure_score",
     "hand_till_score",
     "informedness",
     "informedness_score",
+    "kappa_area",
+    "kappa_area_score",
+    "lift_area",
+    "lift_area_score",
     "likelihood_ratio_test",
     "majority_costs",
     "markedness",
     "markedness_score",
+    "max_informedness_score",
     "multiclass_roc",
+    "one_vs_one_auc_score",
+    "one_vs_rest_auc_per_class",
+    "one_vs_rest_auc_score",
+    "ordinal_vus_score",
     "pairwise_auc_matrix",
+    "partial_auc",
+    "partial_auc_score",
     "powers_statistics",
+    "precision_recall_area_score",
+    "precision_recall_gain_area",
+    "precision_recall_gain_area_score",
+    "roc_area",
+    "roc_area_score",
     "sellke_bayarri_berger",
+    "vus_score",
 ]
 
 

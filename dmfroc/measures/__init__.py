@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dmfroc.measures.auc_mu import AUC_MU
 from dmfroc.measures.base import Measure
 from dmfroc.measures.contingency import CONTINGENCY
 from dmfroc.measures.multiclass_roc import dmf_auc
-from dmfroc.measures.ranking import HAND_TILL
+from dmfroc.measures.precision_recall import PRECISION_RECALL_AREAS
+from dmfroc.measures.ranking import PAIRWISE
+from dmfroc.measures.roc_areas import ROC_AREAS
+from dmfroc.measures.vus import VOLUMES
 
 __all__ = ["MEASURES", "Measure", "get_measure"]
 
-MEASURES = {measure.name: measure for measure in (dmf_auc(), HAND_TILL, *CONTINGENCY)}
+_RANKING = (*PAIRWISE, AUC_MU, *VOLUMES, *ROC_AREAS, *PRECISION_RECALL_AREAS)
+
+MEASURES = {measure.name: measure for measure in (dmf_auc(), *_RANKING, *CONTINGENCY)}
 
 
 def get_measure(measure: str | Measure) -> Measure:

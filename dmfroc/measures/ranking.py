@@ -1,21 +1,21 @@
-"""Hand and Till's M: the mean of the pairwise areas A(i|j).
+"""Averages of the pairwise areas A(i|j): Hand and Till's M, one-vs-one and one-vs-rest AUCs.
 
-Every A(i|j) compares the scores in column i of the classes i and j. For one column the sum over
-all reference classes j is a single Mann-Whitney statistic in which each class has total weight
-one, so that K searches replace K(K-1) sorts.
+Every A(i|j) compares the scores in column i of the classes i and j. Each score is looked up once
+among the sorted scores of its column's own class, so that K searches replace K(K-1) sorts. The
+area of class i against the rest is the average of A(i|j) over j, weighted by the size of j.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.tree_util import Partial
-from jaxtyping import Array, Float, Int, Shaped
+from jaxtyping import Array, Bool, Float, Int, Shaped
 
 from dmfroc._backend import aligned_empty, double_precision, share
 from dmfroc.measures._blocks import (
@@ -26,8 +26,17 @@ from dmfroc.measures._blocks import (
     per_row,
     run_ends,
 )
-from dmfroc.measures.base import BoundMeasure, Measure, value_of, warn_of_absent_classes
+from dmfroc.measures._once import once_per_predictions
+from dmfroc.measures.base import (
+    BoundMeasure,
+    Measure,
+    has_hard_labels,
+    value_of,
+    warn_of_absent_classes,
+)
 from dmfroc.predictions import Predictions, as_predictions
+
+Average = Literal["macro", "prevalence", "bias"]
 
 
 class Placements(NamedTuple):
@@ -46,6 +55,7 @@ class Placements(NamedTuple):
     lower: Int[Array, " entries"]
     upper: Int[Array, " entries"]
     entry_class: Int[Array, " entries"]
+    columns: Int[Array, " columns"]
     entry: Int[Array, "columns n"]
 
 
@@ -71,6 +81,7 @@ def place(blocks: ClassBlocks, columns: Int[np.ndarray, " columns"]) -> Placemen
         lower=share(lower),
         upper=share(upper),
         entry_class=share(entry_class),
+        columns=share(columns.astype(np.int32)),
         entry=_find_entries(
             share(own_scores),
             share(ends),
@@ -113,64 +124,170 @@ def _find_entries(
     return lower + upper + column
 
 
-def _fraction_above(placements: Placements, weights: Float[Array, " n"]) -> Float[Array, " e"]:
-    """Return for each table entry the share of its class that scores higher, ties by half."""
+class _PairwiseAreas(NamedTuple):
+    """The areas A(i|j) of the placed columns i, and the weights of the classes."""
+
+    areas: Float[Array, "columns c"]
+    is_pair: Bool[Array, "columns c"]  # whether i and j differ
+    totals: Float[Array, " c"]
+    columns: Int[Array, " columns"]
+
+
+def _pairwise_areas(placements: Placements, weights: Float[Array, " n"]) -> _PairwiseAreas:
+    """Return all A(i|j).
+
+    The weights of the pairs are summed before anything is divided: for unit weights they are
+    whole or half numbers, whose sum does not depend on the order of the rows.
+    """
     cumulative = jnp.concatenate([jnp.zeros(1), jnp.cumsum(weights[placements.sorted_rows])])
     start, stop = cumulative[placements.starts], cumulative[placements.stops]
-    total = (stop - start)[placements.entry_class]
     middle = (cumulative[placements.lower] + cumulative[placements.upper]) / 2
-    return (stop[placements.entry_class] - middle) / total
+    above = stop[placements.entry_class] - middle
+    grouped, totals = weights[placements.rows], stop - start
+
+    def pairs_of_column(entry: Int[Array, " n"]) -> Float[Array, " c"]:
+        pairs = grouped * above.at[entry].get(mode="promise_in_bounds")
+        return jnp.zeros(len(totals)).at[placements.row_class].add(pairs, indices_are_sorted=True)
+
+    columns = placements.columns
+    areas = lax.map(pairs_of_column, placements.entry) / (totals[columns, None] * totals)
+    is_pair = columns[:, None] != jnp.arange(len(totals))
+    return _PairwiseAreas(jnp.clip(areas, 0, 1), is_pair, totals, columns)  # rounding exceeds 1
 
 
-def _share_of_class(placements: Placements, weights: Float[Array, " n"]) -> Float[Array, " n"]:
-    """Return each grouped row's share of the total weight of its class."""
-    grouped = weights[placements.rows]
-    totals = jnp.zeros(len(placements.starts)).at[placements.row_class].add(grouped)
-    return grouped / totals[placements.row_class]
+_compiled_pairwise_areas = jax.jit(_pairwise_areas)
 
 
-def mean_pairwise_area(placements: Placements, weights: Float[Array, " n"]) -> Float[Array, ""]:
-    """Return the mean of A(i|j) over the placed columns i and all other classes j."""
-    above = _fraction_above(placements, weights)
-    total_above = above.at[placements.entry].get(mode="promise_in_bounds").sum(axis=0)
-    area = jnp.vdot(_share_of_class(placements, weights), total_above)
-    n_columns, n_classes = len(placements.entry), len(placements.starts)
-    # A class against itself has area 1/2 whatever the weights: it is summed, then taken off.
-    mean = (area - n_columns / 2) / (n_columns * (n_classes - 1))
-    return jnp.clip(mean, 0, 1)  # rounding can go beyond
+def _even(pairs: _PairwiseAreas, _: Float[Array, " c"]) -> Float[Array, "columns c"]:
+    return jnp.full(pairs.areas.shape, 1 / (len(pairs.columns) * (len(pairs.totals) - 1)))
 
 
-@jax.jit
-def _area_matrix(placements: Placements, weights: Float[Array, " n"]) -> Float[Array, "c c"]:
-    above = _fraction_above(placements, weights)
-    share_of_class = _share_of_class(placements, weights)
+def _by_prevalence_of_pair(
+    pairs: _PairwiseAreas, _: Float[Array, " c"]
+) -> Float[Array, "columns c"]:
+    prevalence = pairs.totals / pairs.totals.sum()
+    return (prevalence[pairs.columns, None] + prevalence) / (2 * (len(prevalence) - 1))
 
-    def areas_of_column(entry: Int[Array, " n"]) -> Float[Array, " c"]:
-        areas = jnp.zeros(len(placements.starts))
-        areas = areas.at[placements.row_class].add(share_of_class * above[entry])
-        return jnp.clip(areas, 0, 1)
 
-    return lax.map(areas_of_column, placements.entry)
+def _against_the_rest(pairs: _PairwiseAreas) -> Float[Array, "columns c"]:
+    """Return each reference class's share of the rest."""
+    return pairs.totals / (pairs.totals.sum() - pairs.totals[pairs.columns, None])
+
+
+def _even_against_the_rest(
+    pairs: _PairwiseAreas, _: Float[Array, " c"]
+) -> Float[Array, "columns c"]:
+    return _against_the_rest(pairs) / len(pairs.columns)
+
+
+def _by_prevalence_against_the_rest(
+    pairs: _PairwiseAreas, _: Float[Array, " c"]
+) -> Float[Array, "columns c"]:
+    return _against_the_rest(pairs) * (pairs.totals / pairs.totals.sum())[pairs.columns, None]
+
+
+def _by_bias_against_the_rest(
+    pairs: _PairwiseAreas, bias: Float[Array, " c"]
+) -> Float[Array, "columns c"]:
+    return _against_the_rest(pairs) * bias[pairs.columns, None]
+
+
+# How much each pair counts. One compiled program serves them all: which one is meant is data.
+_SHARES = (
+    _even,
+    _by_prevalence_of_pair,
+    _even_against_the_rest,
+    _by_prevalence_against_the_rest,
+    _by_bias_against_the_rest,
+)
+
+
+def average_pairwise_area(
+    placements: Placements,
+    predicted: Int[Array, " n"] | None,
+    which: Int[Array, ""],
+    weights: Float[Array, " n"],
+) -> Float[Array, ""]:
+    """Return the average of A(i|j) over the placed columns i and all other classes j.
+
+    ``predicted`` holds hard labels as positions among the classes that occur, or the number of
+    those for a class that does not; ``which`` is a position in `_SHARES`.
+    """
+    pairs = _pairwise_areas(placements, weights)
+    n_classes = len(pairs.totals)
+    bias = jnp.full(n_classes, 1 / n_classes)
+    if predicted is not None:
+        counts = jnp.zeros(n_classes).at[predicted].add(weights, mode="drop")
+        any_predicted = counts.sum() > 0
+        bias = jnp.where(any_predicted, counts / jnp.where(any_predicted, counts.sum(), 1), bias)
+    shares = lax.switch(which, _SHARES, pairs, bias)
+    return jnp.clip((shares * pairs.areas).sum(where=pairs.is_pair), 0, 1)  # rounding exceeds 1
+
+
+def _bind_average(predictions: Predictions, which: int) -> BoundMeasure:
+    predicted = None
+    if predictions.predicted is not None:
+        n_present = len(predictions.present)
+        position = np.full(predictions.n_classes, n_present, np.int32)
+        position[predictions.present] = np.arange(n_present)
+        predicted = share(position[predictions.predicted])
+    arrays = (all_placements(predictions), predicted, share(np.array(which, np.int32)))
+    return Partial(average_pairwise_area, *arrays)
+
+
+@once_per_predictions
+def all_placements(predictions: Predictions) -> Placements:
+    """Return the placements of all columns."""
+    blocks = group_by_class(predictions)
+    return place(blocks, np.arange(blocks.n_classes))
 
 
 def bind_areas(
     predictions: Predictions, columns: Int[np.ndarray, " columns"] | None = None
 ) -> BoundMeasure:
     """Bind the mean of A(i|j) over some columns (positions among the classes that occur)."""
-    blocks = group_by_class(predictions)
     if columns is None:
-        columns = np.arange(blocks.n_classes)
-    return Partial(mean_pairwise_area, place(blocks, columns))
+        return _bind_average(predictions, _SHARES.index(_even))
+    placements = place(group_by_class(predictions), columns)
+    return Partial(average_pairwise_area, placements, None, share(np.array(0, np.int32)))
 
 
-HAND_TILL = Measure(
-    name="hand_till",
-    title="Hand-Till M",
-    bind=bind_areas,
-    bounds=(0.0, 1.0),
-    chance=0.5,
-    family="ranking",
+def _bind_bias_weighted(predictions: Predictions) -> BoundMeasure:
+    if predictions.predicted is None:
+        raise ValueError(
+            "the bias weighting needs hard labels, and a one-dimensional y_score has no threshold "
+            "of its own: pass y_pred, or the scores of both classes"
+        )
+    return _bind_average(predictions, _SHARES.index(_by_bias_against_the_rest))
+
+
+_area = partial(Measure, bounds=(0.0, 1.0), chance=0.5, family="ranking")
+
+HAND_TILL = _area(name="hand_till", title="Hand-Till M", bind=bind_areas)
+ONE_VS_ONE_BY_PREVALENCE = _area(
+    name="one_vs_one_auc_prevalence",
+    title="One-vs-one AUC, by prevalence",
+    bind=partial(_bind_average, which=_SHARES.index(_by_prevalence_of_pair)),
 )
+ONE_VS_REST = {
+    "macro": _area(
+        name="one_vs_rest_auc",
+        title="One-vs-rest AUC",
+        bind=partial(_bind_average, which=_SHARES.index(_even_against_the_rest)),
+    ),
+    "prevalence": _area(
+        name="one_vs_rest_auc_prevalence",
+        title="One-vs-rest AUC, by prevalence",
+        bind=partial(_bind_average, which=_SHARES.index(_by_prevalence_against_the_rest)),
+    ),
+    "bias": _area(
+        name="one_vs_rest_auc_bias",
+        title="One-vs-rest AUC, by bias",
+        bind=_bind_bias_weighted,
+        applies_to=has_hard_labels,
+    ),
+}
+PAIRWISE = (HAND_TILL, ONE_VS_ONE_BY_PREVALENCE, *ONE_VS_REST.values())
 
 
 def hand_till_score(
@@ -252,10 +369,148 @@ def pairwise_auc_matrix(
     """
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     warn_of_absent_classes(predictions)
-    blocks = group_by_class(predictions)
-    placements = place(blocks, np.arange(blocks.n_classes))
-    areas = np.array(_area_matrix(placements, share(predictions.sample_weight)))
-    np.fill_diagonal(areas, 0)
+    pairs = _compiled_pairwise_areas(all_placements(predictions), share(predictions.sample_weight))
+    areas = np.where(pairs.is_pair, pairs.areas, 0)
     matrix = np.zeros((predictions.n_classes, predictions.n_classes))
     matrix[np.ix_(predictions.present, predictions.present)] = areas
     return matrix
+
+
+def one_vs_one_auc_score(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    average: Literal["macro", "prevalence"] = "prevalence",
+) -> float:
+    """Return the average area under the ROC curves of all pairs of classes.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight
+        As for `hand_till_score`.
+    average : {"prevalence", "macro"}
+        Whether a pair counts by how often its two classes occur, or as every other one, which
+        gives Hand and Till's M.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1/2 for guessing. Ties count by half. Pairs with a class that never occurs are
+        left out, with a warning.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not what `Predictions.from_arrays` accepts, or ``average`` is another.
+
+    References
+    ----------
+    Hand and Till (2001), equation 7; Ferri, Hernández-Orallo and Modroiu (2009), An experimental
+    comparison of performance measures for classification (AU1P).
+
+    Examples
+    --------
+    >>> scores = [[0.7, 0.2, 0.1], [0.4, 0.4, 0.2], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2],
+    ...           [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.3, 0.2, 0.5]]
+    >>> round(one_vs_one_auc_score([0, 0, 1, 1, 2, 2, 1], scores), 12)
+    0.776785714286
+    """
+    if average not in ("macro", "prevalence"):
+        raise ValueError(f"average must be 'macro' or 'prevalence', but it is {average!r}")
+    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    return value_of(HAND_TILL if average == "macro" else ONE_VS_ONE_BY_PREVALENCE, predictions)
+
+
+def one_vs_rest_auc_score(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    average: Average = "macro",
+) -> float:
+    """Return the average area under the ROC curves of every class against all others.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight
+        As for `hand_till_score`.
+    average : {"macro", "prevalence", "bias"}
+        Whether the classes count evenly, by how often they occur (Provost and Domingos) or by
+        how often they are predicted (Powers), the predicted class being the column of the
+        largest score, the first of equals.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1/2 for guessing. Ties count by half. Unlike Hand and Till's M it depends on
+        how frequent the classes are, whatever the average. Classes that never occur are left
+        out, with a warning; predictions of such a class are left out of the bias.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not what `Predictions.from_arrays` accepts, if ``average`` is another, or
+        if it is ``"bias"`` and the scores are one-dimensional, which have no threshold.
+
+    References
+    ----------
+    Provost and Domingos (2003), Tree induction for probability-based ranking; Powers,
+    Visualization of tradeoff in evaluation, conclusions.
+
+    Examples
+    --------
+    >>> scores = [[0.7, 0.2, 0.1], [0.4, 0.4, 0.2], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2],
+    ...           [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.3, 0.2, 0.5]]
+    >>> round(one_vs_rest_auc_score([0, 0, 1, 1, 2, 2, 1], scores), 12)
+    0.780555555556
+    """
+    if average not in ONE_VS_REST:
+        raise ValueError(f"average must be one of {get_args(Average)}, but it is {average!r}")
+    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    return value_of(ONE_VS_REST[average], predictions)
+
+
+@double_precision
+def one_vs_rest_auc_per_class(
+    y_true: Any, y_score: Any = None, *, labels: Any = None, sample_weight: Any = None
+) -> Float[np.ndarray, " k"]:
+    """Return the area under the ROC curve of every class against all others.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight
+        As for `hand_till_score`.
+
+    Returns
+    -------
+    numpy.ndarray of shape (K,)
+        For each class the probability that one of its observations has a higher score in its
+        column than one of another class, ties by half; in [0, 1], 1/2 for guessing. NaN for a
+        class that never occurs, with a warning.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not what `Predictions.from_arrays` accepts.
+
+    References
+    ----------
+    Provost and Domingos (2003), Tree induction for probability-based ranking.
+
+    Examples
+    --------
+    >>> scores = [[0.7, 0.2, 0.1], [0.4, 0.4, 0.2], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2],
+    ...           [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.3, 0.2, 0.5]]
+    >>> one_vs_rest_auc_per_class([0, 0, 1, 1, 2, 2, 1], scores).round(4)
+    array([0.9   , 0.5417, 0.9   ])
+    """
+    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    warn_of_absent_classes(predictions)
+    pairs = _compiled_pairwise_areas(all_placements(predictions), share(predictions.sample_weight))
+    shares = np.where(pairs.is_pair, _against_the_rest(pairs) * pairs.areas, 0)
+    areas = np.full(predictions.n_classes, np.nan)
+    areas[predictions.present] = np.clip(shares.sum(axis=1), 0, 1)
+    return areas

@@ -38,7 +38,7 @@ _MOST_TRIES = 1000
 class Replicates(NamedTuple):
     """The measure's value in every replicate, and its standard error there if asked for."""
 
-    values: Float[np.ndarray, draws * value]
+    values: Float[np.ndarray, " draws *value"]
     standard_errors: Float[np.ndarray, " draws"] | None = None
 
 
@@ -143,7 +143,7 @@ def _values(
     counts: Float[Array, "draws n"],
     base: Float[Array, " n"],
     batch_size: int,
-) -> Float[Array, draws * value]:
+) -> Float[Array, " draws *value"]:
     return lax.map(lambda count: bound(count * base), counts, batch_size=batch_size)
 
 

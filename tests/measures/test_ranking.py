@@ -1,4 +1,4 @@
-"""Hand and Till's M and its matrix: stored numbers, other implementations, invariances."""
+"""Averages of pairwise areas: stored numbers, other implementations, invariances."""
 
 import re
 import warnings
@@ -13,7 +13,16 @@ from hypothesis.extra import numpy as hnp
 from simulations import normal_scores, tied_probabilities
 from sklearn.metrics import roc_auc_score
 
-from dmfroc import hand_till_score, pairwise_auc_matrix
+from dmfroc import (
+    Predictions,
+    estimate,
+    hand_till_score,
+    one_vs_one_auc_score,
+    one_vs_rest_auc_per_class,
+    one_vs_rest_auc_score,
+    pairwise_auc_matrix,
+)
+from dmfroc.measures import MEASURES
 
 
 def areas_by_counting(classes, scores, weights=None):
@@ -54,6 +63,12 @@ def test_stored_values(case):
     classes, scores = case["inputs"]["y"], case["inputs"]["S"]
     assert_golden(pairwise_auc_matrix(classes, scores), case, "a_given")
     assert_golden(hand_till_score(classes, scores), case, "hand_till_m")
+    assert_golden(one_vs_rest_auc_per_class(classes, scores), case, "ovr_auc")
+    assert_golden(one_vs_rest_auc_score(classes, scores), case, "ovr_macro")
+    for average in ("prevalence", "bias"):
+        value = one_vs_rest_auc_score(classes, scores, average=average)
+        assert_golden(value, case, f"ovr_{average}_weighted")
+    assert_golden(one_vs_one_auc_score(classes, scores), case, "ovo_prevalence_weighted")
 
 
 def test_worked_example_in_fractions():
@@ -182,17 +197,17 @@ def test_scale_of_the_weights_of_a_class_does_not_matter():
 # Invariances
 
 
-def test_order_of_rows_does_not_matter():
-    classes, scores = normal_scores(9, 120, 3)
-    scores = np.round(scores, 1)
-    order = np.random.default_rng(10).permutation(120)
-    # Sums of the same numbers in another order: they may differ in their last bit.
-    np.testing.assert_allclose(
-        pairwise_auc_matrix(classes[order], scores[order]),
-        pairwise_auc_matrix(classes, scores),
-        rtol=0,
-        atol=1e-15,
-    )
+@pytest.mark.parametrize("rounding", [1, 8])
+def test_order_of_rows_does_not_matter_at_all(rounding):
+    classes, scores = normal_scores(9, 120, 3, prior=[0.5, 0.3, 0.2])
+    scores = np.round(scores, rounding)
+    areas, m = pairwise_auc_matrix(classes, scores), hand_till_score(classes, scores)
+    bias = one_vs_rest_auc_score(classes, scores, average="bias")
+    for seed in range(10):
+        order = np.random.default_rng(seed).permutation(120)
+        np.testing.assert_array_equal(pairwise_auc_matrix(classes[order], scores[order]), areas)
+        assert hand_till_score(classes[order], scores[order]) == m
+        assert one_vs_rest_auc_score(classes[order], scores[order], average="bias") == bias
 
 
 def test_order_of_classes_does_not_matter():
@@ -287,6 +302,70 @@ def test_subnormal_scores_are_not_ties(scores):
     assert_counted(CLASSES, scores)
 
 
+# Averages
+
+
+@pytest.mark.parametrize("n_classes", [3, 6])
+def test_averages_agree_with_scikit_learn(n_classes):
+    prior = 0.6 ** np.arange(n_classes)
+    classes, scores = tied_probabilities(3, 120, n_classes, prior=prior / prior.sum())
+    weights = np.random.default_rng(4).exponential(size=120)
+    expected = roc_auc_score(classes, scores, multi_class="ovo", average="weighted")
+    assert one_vs_one_auc_score(classes, scores) == pytest.approx(expected, rel=0, abs=1e-12)
+    macro = one_vs_one_auc_score(classes, scores, average="macro")
+    assert macro == hand_till_score(classes, scores)
+    for weight in (None, weights):
+        for average, theirs in (("macro", "macro"), ("prevalence", "weighted")):
+            expected = roc_auc_score(
+                classes, scores, multi_class="ovr", average=theirs, sample_weight=weight
+            )
+            value = one_vs_rest_auc_score(classes, scores, average=average, sample_weight=weight)
+            assert value == pytest.approx(expected, rel=0, abs=1e-12)
+        expected = roc_auc_score(
+            classes, scores, multi_class="ovr", average=None, sample_weight=weight
+        )
+        np.testing.assert_allclose(
+            one_vs_rest_auc_per_class(classes, scores, sample_weight=weight),
+            expected,
+            rtol=0,
+            atol=1e-12,
+        )
+
+
+def test_bias_of_weighted_predictions():
+    classes, scores = tied_probabilities(5, 120, 3)
+    weights = np.random.default_rng(6).exponential(size=120)
+    per_class = one_vs_rest_auc_per_class(classes, scores, sample_weight=weights)
+    bias = np.bincount(scores.argmax(axis=1), weights) / weights.sum()
+    value = one_vs_rest_auc_score(classes, scores, average="bias", sample_weight=weights)
+    assert value == pytest.approx(bias @ per_class, rel=0, abs=1e-14)
+
+
+def test_hard_predictions_give_the_mean_of_their_informedness_and_one():
+    classes = np.array([0, 0, 0, 1, 1, 2, 2, 2, 1, 0])
+    predicted = np.array([0, 1, 0, 1, 2, 2, 2, 0, 1, 0])
+    value = one_vs_rest_auc_score(classes, np.eye(3)[predicted], average="bias")
+    informedness = estimate("informedness", classes, np.eye(3)[predicted]).value
+    assert value == pytest.approx((informedness + 1) / 2, rel=0, abs=1e-14)
+
+
+def test_only_one_against_the_rest_depends_on_the_class_sizes():
+    classes, scores = normal_scores(13, 60, 3)
+    repeated = np.repeat(np.arange(60), np.where(classes == 0, 5, 1))
+    for average in ("macro", "prevalence", "bias"):
+        value = one_vs_rest_auc_score(classes, scores, average=average)
+        again = one_vs_rest_auc_score(classes[repeated], scores[repeated], average=average)
+        assert abs(value - again) > 1e-4
+
+
+def test_a_single_score_has_no_bias():
+    classes, scores = normal_scores(14, 60, 2)
+    with pytest.raises(ValueError, match="the bias weighting needs hard labels"):
+        one_vs_rest_auc_score(classes, scores[:, 1], average="bias")
+    predictions = Predictions.from_arrays(classes, scores[:, 1])
+    assert not MEASURES["one_vs_rest_auc_bias"].applies_to(predictions)
+
+
 # Classes that never occur
 
 
@@ -307,3 +386,13 @@ def test_absent_class_is_left_out_with_one_warning_that_names_it():
     np.testing.assert_allclose(areas, expected, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(areas[1], 0)
     np.testing.assert_array_equal(areas[:, 1], 0)
+    with pytest.warns(UserWarning, match=re.escape("'none'")):
+        per_class = one_vs_rest_auc_per_class(names[keep], scores[keep], labels=labels)
+    assert np.isnan(per_class[1])
+    np.testing.assert_allclose(per_class[[0, 2]], expected[[0, 2], [2, 0]], rtol=0, atol=1e-12)
+    # What is predicted for the absent class does not count.
+    with pytest.warns(UserWarning, match=re.escape("'none'")):
+        value = one_vs_rest_auc_score(names[keep], scores[keep], labels=labels, average="bias")
+    predicted = scores[keep].argmax(axis=1)
+    bias = np.bincount(predicted[predicted != 1], minlength=3)[[0, 2]]
+    assert value == pytest.approx(bias @ per_class[[0, 2]] / bias.sum(), rel=0, abs=1e-12)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from operator import mul
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +15,39 @@ HERE = Path(__file__).parent
 
 
 def pairwise_areas(scores: list[list[float]], classes: list[int]) -> dict[str, Any]:
-    """A(i|j) and M by counting every pair of observations, ties by half."""
-    n_classes = len(scores[0])
+    """A(i|j) and their averages by counting every pair of observations, ties by half."""
+    n_classes, n = len(scores[0]), len(scores)
     columns = [[Fraction(str(row[k])) for row in scores] for k in range(n_classes)]
 
-    def area(i: int, j: int) -> Fraction:
+    def area(i: int, others: set[int]) -> Fraction:
         own = [s for s, c in zip(columns[i], classes, strict=True) if c == i]
-        other = [s for s, c in zip(columns[i], classes, strict=True) if c == j]
+        other = [s for s, c in zip(columns[i], classes, strict=True) if c in others]
         won = sum(Fraction((a > b) - (a < b) + 1, 2) for a in own for b in other)
         return won / (len(own) * len(other))
 
     matrix = [
-        [area(i, j) if i != j else Fraction(0) for j in range(n_classes)] for i in range(n_classes)
+        [area(i, {j}) if i != j else Fraction(0) for j in range(n_classes)]
+        for i in range(n_classes)
     ]
     mean = sum(map(sum, matrix)) / (n_classes * (n_classes - 1))
-    return {"a_given": matrix, "hand_till_m": mean}
+    labels = range(n_classes)
+    against_rest = [area(i, set(labels) - {i}) for i in labels]
+    predicted = [row.index(max(row)) for row in scores]
+    prevalence = [Fraction(classes.count(k), n) for k in labels]
+    bias = [Fraction(predicted.count(k), n) for k in labels]
+    pairs = [(i, j) for i in labels for j in range(i)]
+    of_pairs = [(prevalence[i] + prevalence[j]) * (matrix[i][j] + matrix[j][i]) for i, j in pairs]
+    return {
+        "a_given": matrix,
+        "hand_till_m": mean,
+        "ovr_auc": against_rest,
+        "prevalence": prevalence,
+        "bias": bias,
+        "ovr_macro": sum(against_rest) / n_classes,
+        "ovr_prevalence_weighted": sum(map(mul, prevalence, against_rest)),
+        "ovr_bias_weighted": sum(map(mul, bias, against_rest)),
+        "ovo_prevalence_weighted": sum(of_pairs) / (2 * (n_classes - 1)),
+    }
 
 
 def informedness(table: list[list[int]]) -> dict[str, Any]:
