@@ -6,6 +6,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dmfroc.class_weights import (
+        ClassWeights,
+        select_class_weights,
+    )
     from dmfroc.evaluation import Evaluation, evaluate
     from dmfroc.factorization import Factorization, dmf
     from dmfroc.measures import Measure
@@ -18,22 +22,49 @@ if TYPE_CHECKING:
         multiclass_roc,
     )
     from dmfroc.measures.ranking import hand_till_score, pairwise_auc_matrix
+    from dmfroc.operating_points import (
+        OperatingPoint,
+        OptimalOperatingPoints,
+        RandomizedThreshold,
+        operating_point,
+        optimal_operating_points,
+        randomized_threshold,
+        skew_sensitive_accuracy,
+    )
     from dmfroc.plots import MulticlassROCDisplay
     from dmfroc.predictions import Predictions
+    from dmfroc.threshold_selection import (
+        ClassWeightsClassifierCV,
+        ExpectedCost,
+        IsoPerformanceClassifierCV,
+        NestedCosts,
+        ThresholdSelection,
+        nested_class_weights,
+        nested_threshold_selection,
+    )
     from dmfroc.uncertainty.compare import Comparison, compare
     from dmfroc.uncertainty.estimate import Estimate, estimate
 
 # Where each public name lives. It is imported when it is first used, so that `import dmfroc`
 # does not wait for JAX.
 _HOMES = {
+    "ClassWeights": "class_weights",
+    "ClassWeightsClassifierCV": "threshold_selection",
     "Comparison": "uncertainty.compare",
     "Estimate": "uncertainty.estimate",
     "Evaluation": "evaluation",
+    "ExpectedCost": "threshold_selection",
     "Factorization": "factorization",
+    "IsoPerformanceClassifierCV": "threshold_selection",
     "Measure": "measures",
     "MulticlassROC": "measures.multiclass_roc",
     "MulticlassROCDisplay": "plots",
+    "NestedCosts": "threshold_selection",
+    "OperatingPoint": "operating_points",
+    "OptimalOperatingPoints": "operating_points",
     "Predictions": "predictions",
+    "RandomizedThreshold": "operating_points",
+    "ThresholdSelection": "threshold_selection",
     "compare": "uncertainty.compare",
     "dmf": "factorization",
     "dmf_auc": "measures.multiclass_roc",
@@ -45,18 +76,34 @@ _HOMES = {
     "informedness_score": "measures.contingency",
     "majority_costs": "measures.costs",
     "multiclass_roc": "measures.multiclass_roc",
+    "nested_class_weights": "threshold_selection",
+    "nested_threshold_selection": "threshold_selection",
+    "operating_point": "operating_points",
+    "optimal_operating_points": "operating_points",
     "pairwise_auc_matrix": "measures.ranking",
+    "randomized_threshold": "operating_points",
+    "select_class_weights": "class_weights",
+    "skew_sensitive_accuracy": "operating_points",
 }
 
 __all__ = [
+    "ClassWeights",
+    "ClassWeightsClassifierCV",
     "Comparison",
     "Estimate",
     "Evaluation",
+    "ExpectedCost",
     "Factorization",
+    "IsoPerformanceClassifierCV",
     "Measure",
     "MulticlassROC",
     "MulticlassROCDisplay",
+    "NestedCosts",
+    "OperatingPoint",
+    "OptimalOperatingPoints",
     "Predictions",
+    "RandomizedThreshold",
+    "ThresholdSelection",
     "compare",
     "dmf",
     "dmf_auc",
@@ -68,7 +115,14 @@ __all__ = [
     "informedness_score",
     "majority_costs",
     "multiclass_roc",
+    "nested_class_weights",
+    "nested_threshold_selection",
+    "operating_point",
+    "optimal_operating_points",
     "pairwise_auc_matrix",
+    "randomized_threshold",
+    "select_class_weights",
+    "skew_sensitive_accuracy",
 ]
 
 

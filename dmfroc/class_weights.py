@@ -67,8 +67,7 @@ class ClassWeights:
         """
         labels: list[Any] = list(self.labels)
         _, scores, _ = class_scores(y_score, len(y_score), labels, labels, IN_MEMORY)
-        offsets = np.log(self.weights)
-        return np.array(labels)[(log_scores(scores.astype(float)) + offsets).argmax(axis=1)]
+        return np.array(labels)[weighted_choice(scores.astype(float), self.weights)]
 
 
 def select_class_weights(
@@ -172,6 +171,13 @@ def log_scores(scores: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
         )
     with np.errstate(divide="ignore"):
         return np.log(scores)
+
+
+def weighted_choice(
+    scores: Float[np.ndarray, "n k"], weights: Float[np.ndarray, " k"]
+) -> Integer[np.ndarray, " n"]:
+    """Return the position of the largest product of score and weight, the first of equals."""
+    return (log_scores(scores) + np.log(weights)).argmax(axis=1)
 
 
 def check_costs(cost_matrix: Any, n_classes: int) -> Float[np.ndarray, "k k"]:
