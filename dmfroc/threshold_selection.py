@@ -26,6 +26,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
+from dmfroc._inputs.arrays import plain
 from dmfroc._roc_points import roc_points
 from dmfroc._tables import format_table
 from dmfroc.class_weights import (
@@ -115,7 +116,7 @@ def _checked(X: Any, y: Any) -> tuple[Any, Any]:
     check_classification_targets(y)
     labels = np.unique(y)
     if len(labels) < 2:
-        found = f"holds one class only ({labels[0]!r})" if len(labels) else "is empty"
+        found = f"holds one class only ({plain(labels[0])!r})" if len(labels) else "is empty"
         raise ValueError(f"y must hold at least two classes, but it {found}")
     return X, y
 
@@ -254,7 +255,7 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
         is_positive = y == self.pos_label_
         for of_class in (is_positive, ~is_positive):
             if weights[of_class].sum() == 0:
-                raise ValueError(f"sample_weight is 0 for all of class {y[of_class][0]!r}")
+                raise ValueError(f"sample_weight is 0 for all of class {plain(y[of_class][0])!r}")
         points = roc_points(self._of_positive(scores), is_positive, weights)
         self.optimum_ = Economy(points, self.prevalence, self.cost_fp, self.cost_fn).optima()
         self.threshold_ = self.optimum_.threshold(self.tie_break, self.placement)
@@ -715,7 +716,7 @@ def nested_class_weights(
     labels, true, counts = np.unique(y, return_inverse=True, return_counts=True)
     if counts.min() < 2:
         raise ValueError(
-            f"class {labels[counts.argmin()]!r} has one observation only, but cross-validation "
+            f"class {plain(labels[counts.argmin()])!r} has one observation only, but cross-validation "
             "needs at least two of each class"
         )
     costs = check_costs(cost_matrix, len(labels))

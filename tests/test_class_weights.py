@@ -43,9 +43,9 @@ def least_cost(true, scores, costs, weights):
     return best
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(12))
 def test_global_optimum_by_brute_force(seed):
-    true, scores, costs = sample(seed, 4 + seed % 7)
+    true, scores, costs = sample(seed, 4 + seed % 6)
     weights = np.random.default_rng(seed + 100).integers(1, 4, len(true)).astype(float)
     prevalences = np.array([0.5, 0.2, 0.3])
     found = select_class_weights(
@@ -54,7 +54,7 @@ def test_global_optimum_by_brute_force(seed):
         cost_matrix=costs,
         prevalences=prevalences,
         sample_weight=weights,
-        n_starts=200,
+        n_starts=100,
     )
     deployed = weights * (prevalences / np.bincount(true, weights))[true]
     assert found.expected_cost == pytest.approx(least_cost(true, scores, costs, deployed))

@@ -184,7 +184,8 @@ def test_points_are_those_of_roc_curve_and_lie_below_the_hull(rows):
 def test_fractional_weights_give_the_same_hull(rows):
     y, s, w = split(rows)
     whole, thirds = (
-        binary_points(Predictions.from_arrays(y, s, sample_weight=weights)) for weights in (w, w / 3)
+        binary_points(Predictions.from_arrays(y, s, sample_weight=weights))
+        for weights in (w, w / 3)
     )
     np.testing.assert_array_equal(hull_vertices(whole), hull_vertices(thirds))
 
@@ -242,9 +243,7 @@ def test_randomized_threshold_meets_its_target_on_the_hull(rows, name, target):
             low, high = rates[name][[i, j]]
             if low <= target <= high:
                 part = (target - low) / (high - low) if high > low else 0.0
-                fpr, tpr = (
-                    (1 - part) * rates[r][i] + part * rates[r][j] for r in ("fpr", "tpr")
-                )
+                fpr, tpr = ((1 - part) * rates[r][i] + part * rates[r][j] for r in ("fpr", "tpr"))
                 assert tpr - fpr <= found.tpr - found.fpr + 1e-9
 
 
