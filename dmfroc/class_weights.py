@@ -130,7 +130,7 @@ def select_class_weights(
 
     References
     ----------
-    Powers (2012), Visualization of tradeoff in evaluation, section III.1: with K classes there are
+    Powers (2015), Visualization of tradeoff in evaluation, section III.1: with K classes there are
     K - 1 degrees of freedom, and to set the optimal thresholds is an optimisation problem.
 
     Examples

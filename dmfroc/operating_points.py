@@ -143,27 +143,28 @@ class Economy:
         self._points = points
         self._total = points.positives + points.negatives
         # Each observation counts as one unless a prevalence is assumed: exact for whole numbers
-        of_positive = of_negative = 1.0
+        self._of_positive = self._of_negative = 1.0
         if prevalence is not None:
-            of_positive = prevalence * self._total / points.positives
-            of_negative = (1 - prevalence) * self._total / points.negatives
-        self._prevalence = of_positive * points.positives / self._total
-        self.gain_tp = float(cost_fn * of_positive)
-        self.loss_fp = float(cost_fp * of_negative)
+            self._of_positive = prevalence * self._total / points.positives
+            self._of_negative = (1 - prevalence) * self._total / points.negatives
+        self.gain_tp = float(cost_fn * self._of_positive)
+        self.loss_fp = float(cost_fp * self._of_negative)
 
     def point(self, index: int, threshold: float) -> OperatingPoint:
         """Describe a point of the curve."""
-        points, prevalence = self._points, self._prevalence
-        fpr, tpr = float(points.fpr[index]), float(points.tpr[index])
-        false_negatives = points.positives - points.true_positives[index]
-        cost = self.loss_fp * points.false_positives[index] + self.gain_tp * false_negatives
+        points = self._points
+        hits, alarms = float(points.true_positives[index]), float(points.false_positives[index])
+        misses, rejections = points.positives - hits, points.negatives - alarms
+        predicted = self._of_positive * hits + self._of_negative * alarms
+        right = self._of_positive * hits + self._of_negative * rejections
+        cost = self.loss_fp * alarms + self.gain_tp * misses
         return OperatingPoint(
             threshold=threshold,
-            fpr=fpr,
-            tpr=tpr,
-            bias=prevalence * tpr + (1 - prevalence) * fpr,
-            accuracy=prevalence * tpr + (1 - prevalence) * (1 - fpr),
-            expected_cost=float(cost / self._total),
+            fpr=alarms / points.negatives,
+            tpr=hits / points.positives,
+            bias=predicted / self._total,
+            accuracy=right / self._total,
+            expected_cost=cost / self._total,
         )
 
     def optima(self) -> OptimalOperatingPoints:
@@ -429,7 +430,7 @@ def randomized_threshold(
 
     References
     ----------
-    Vuk and Curk (2006), ROC curve, lift chart and calibration plot, section 4; Powers (2012),
+    Vuk and Curk (2006), ROC curve, lift chart and calibration plot, section 4; Powers (2015),
     Visualization of tradeoff in evaluation, section on ROCH.
 
     Examples

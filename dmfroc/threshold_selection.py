@@ -696,7 +696,7 @@ def nested_class_weights(
 
     References
     ----------
-    Powers (2012), Visualization of tradeoff in evaluation, section III.1, on selecting the
+    Powers (2015), Visualization of tradeoff in evaluation, section III.1, on selecting the
     thresholds; Varma and Simon (2006), Bias in error estimation when using cross-validation for
     model selection.
 
@@ -716,8 +716,8 @@ def nested_class_weights(
     labels, true, counts = np.unique(y, return_inverse=True, return_counts=True)
     if counts.min() < 2:
         raise ValueError(
-            f"class {plain(labels[counts.argmin()])!r} has one observation only, but cross-validation "
-            "needs at least two of each class"
+            f"class {plain(labels[counts.argmin()])!r} has one observation only, but "
+            "cross-validation needs at least two of each class"
         )
     costs = check_costs(cost_matrix, len(labels))
     weights = deployed_weights(true, np.ones(len(true)), prevalences, len(labels))
