@@ -198,6 +198,19 @@ def test_weights_are_copied_rows():
     assert weighted == copied
 
 
+def test_observations_without_weight_make_no_point():
+    y, s, w = [0, 1, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5], [1, 0, 1, 1, 0]
+    points = binary_points(Predictions.from_arrays(y, s, sample_weight=w))
+    assert points.thresholds.tolist() == [np.inf, 0.4, 0.3, 0.1]
+
+
+def test_ties_survive_rounding_of_costs():
+    y, s = [1, 0, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5]
+    assert 0.3 * 1 != 0.3 * 2 - 0.1 * 3
+    found = optimal_operating_points(y, s, cost_fp=0.1, cost_fn=0.3)
+    assert found.thresholds.tolist() == [0.9, 0.5]
+
+
 def test_two_columns_and_swapped_labels():
     y, s = np.array(list("nnppnp")), np.array([0.2, 0.6, 0.5, 0.9, 0.1, 0.4])
     one = optimal_operating_points(y, s)
@@ -219,7 +232,11 @@ def test_operating_point_counts_predictions(rows, threshold):
     assert point.expected_cost == pytest.approx(np.average(loss, weights=w))
 
 
-@given(samples, st.sampled_from(["fpr", "tpr", "bias"]), st.floats(0, 1))
+@given(
+    samples,
+    st.sampled_from(["fpr", "tpr", "bias"]),
+    st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0, 1),
+)
 def test_randomized_threshold_meets_its_target_on_the_hull(rows, name, target):
     y, s, w = split(rows)
     found = randomized_threshold(y, s, sample_weight=w, **{name: target})
@@ -312,8 +329,8 @@ def test_skew_sensitive_accuracy_agrees_with_the_calibration_map():
 
 
 def test_large_counts_are_exact():
-    """Two slopes that differ in the 20th digit are told apart."""
-    n = 3_000_000_019
+    """Two slopes that differ by less than the rounding of fractional weights are told apart."""
+    n = 3_000_000_000_019
     y, s = [0, 1, 0, 1], [0.4, 0.4, 0.2, 0.2]
     nearly = binary_points(Predictions.from_arrays(y, s, sample_weight=[n, n + 1, n, n]))
     assert hull_vertices(nearly).tolist() == [0, 1, 2]
