@@ -217,3 +217,8 @@ GOOD = ([0, 1, 2], np.eye(3) + 0.1)
 def test_bad_input(arguments, options, message):
     with pytest.raises(ValueError, match=exactly(message)):
         select_class_weights(*arguments, **options)
+
+
+def test_certain_observations_do_not_hold_up_the_search():
+    scores = [[1, 0]] * 5 + [[0, 1]] * 5 + [[0.6, 0.4]]
+    assert select_class_weights([0] * 5 + [1] * 6, scores).expected_cost == 0

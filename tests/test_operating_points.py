@@ -399,3 +399,10 @@ def test_bad_choices():
     found = optimal_operating_points([0, 1], [0.1, 0.2])
     with pytest.raises(ValueError, match="tie_break must be one of"):
         found.threshold.__wrapped__(found, tie_break="first")
+
+
+def test_targets_at_the_ends_are_met_by_the_best_vertex():
+    y, s = [0, 1], [0.1, 0.9]
+    assert randomized_threshold(y, s, tpr=1).fpr == 0
+    assert randomized_threshold(y, s, fpr=0).tpr == 1
+    assert randomized_threshold(y, s, bias=0.5).strict == 0.9
