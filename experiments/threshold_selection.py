@@ -192,7 +192,7 @@ def draw_changes(ax: Axes, results: dict[tuple[str, str], list[ThresholdSelectio
     )
     ax.set_yticks(places, [f"{title}, {learner}" for title, learner in order])
     ax.set_xlabel("change of accuracy by selecting the threshold")
-    ax.legend(loc="lower right")
+    ax.legend(loc="center right")
 
 
 def draw_curve(ax: Axes) -> None:
