@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dmfroc.class_weights import ClassWeights, select_class_weights
     from dmfroc.evaluation import Evaluation, evaluate
     from dmfroc.factorization import Factorization, dmf
     from dmfroc.measures import Measure
@@ -58,23 +59,50 @@ if TYPE_CHECKING:
         sellke_bayarri_berger,
     )
     from dmfroc.measures.vus import ordinal_vus_score, vus_score
+    from dmfroc.operating_points import (
+        OperatingPoint,
+        OptimalOperatingPoints,
+        RandomizedThreshold,
+        operating_point,
+        optimal_operating_points,
+        randomized_threshold,
+        skew_sensitive_accuracy,
+    )
     from dmfroc.plots import MulticlassROCDisplay
     from dmfroc.predictions import Predictions
+    from dmfroc.threshold_selection import (
+        ClassWeightsClassifierCV,
+        ExpectedCost,
+        IsoPerformanceClassifierCV,
+        NestedCosts,
+        ThresholdSelection,
+        nested_class_weights,
+        nested_threshold_selection,
+    )
     from dmfroc.uncertainty.compare import Comparison, compare
     from dmfroc.uncertainty.estimate import Estimate, estimate
 
 # Where each public name lives. It is imported when it is first used, so that `import dmfroc`
 # does not wait for JAX.
 _HOMES = {
+    "ClassWeights": "class_weights",
+    "ClassWeightsClassifierCV": "threshold_selection",
     "Comparison": "uncertainty.compare",
     "ContingencyTable": "measures.contingency_table",
     "Estimate": "uncertainty.estimate",
     "Evaluation": "evaluation",
+    "ExpectedCost": "threshold_selection",
     "Factorization": "factorization",
+    "IsoPerformanceClassifierCV": "threshold_selection",
     "Measure": "measures",
     "MulticlassROC": "measures.multiclass_roc",
     "MulticlassROCDisplay": "plots",
+    "NestedCosts": "threshold_selection",
+    "OperatingPoint": "operating_points",
+    "OptimalOperatingPoints": "operating_points",
     "Predictions": "predictions",
+    "RandomizedThreshold": "operating_points",
+    "ThresholdSelection": "threshold_selection",
     "auc_mu": "measures.auc_mu",
     "auc_mu_score": "measures.auc_mu",
     "average_precision_score": "measures.precision_recall",
@@ -107,9 +135,13 @@ _HOMES = {
     "markedness_score": "measures.contingency",
     "max_informedness_score": "measures.roc_areas",
     "multiclass_roc": "measures.multiclass_roc",
+    "nested_class_weights": "threshold_selection",
+    "nested_threshold_selection": "threshold_selection",
     "one_vs_one_auc_score": "measures.ranking",
     "one_vs_rest_auc_per_class": "measures.ranking",
     "one_vs_rest_auc_score": "measures.ranking",
+    "operating_point": "operating_points",
+    "optimal_operating_points": "operating_points",
     "ordinal_vus_score": "measures.vus",
     "pairwise_auc_matrix": "measures.ranking",
     "partial_auc": "measures.roc_areas",
@@ -118,22 +150,34 @@ _HOMES = {
     "precision_recall_area_score": "measures.precision_recall",
     "precision_recall_gain_area": "measures.precision_recall",
     "precision_recall_gain_area_score": "measures.precision_recall",
+    "randomized_threshold": "operating_points",
     "roc_area": "measures.roc_areas",
     "roc_area_score": "measures.roc_areas",
+    "select_class_weights": "class_weights",
     "sellke_bayarri_berger": "measures.significance",
+    "skew_sensitive_accuracy": "operating_points",
     "vus_score": "measures.vus",
 }
 
 __all__ = [
+    "ClassWeights",
+    "ClassWeightsClassifierCV",
     "Comparison",
     "ContingencyTable",
     "Estimate",
     "Evaluation",
+    "ExpectedCost",
     "Factorization",
+    "IsoPerformanceClassifierCV",
     "Measure",
     "MulticlassROC",
     "MulticlassROCDisplay",
+    "NestedCosts",
+    "OperatingPoint",
+    "OptimalOperatingPoints",
     "Predictions",
+    "RandomizedThreshold",
+    "ThresholdSelection",
     "auc_mu",
     "auc_mu_score",
     "average_precision_score",
@@ -166,9 +210,13 @@ __all__ = [
     "markedness_score",
     "max_informedness_score",
     "multiclass_roc",
+    "nested_class_weights",
+    "nested_threshold_selection",
     "one_vs_one_auc_score",
     "one_vs_rest_auc_per_class",
     "one_vs_rest_auc_score",
+    "operating_point",
+    "optimal_operating_points",
     "ordinal_vus_score",
     "pairwise_auc_matrix",
     "partial_auc",
@@ -177,9 +225,12 @@ __all__ = [
     "precision_recall_area_score",
     "precision_recall_gain_area",
     "precision_recall_gain_area_score",
+    "randomized_threshold",
     "roc_area",
     "roc_area_score",
+    "select_class_weights",
     "sellke_bayarri_berger",
+    "skew_sensitive_accuracy",
     "vus_score",
 ]
 

@@ -26,10 +26,17 @@ def test_script_runs(command, expected):
     assert expected in done.stdout
 
 
-def test_real_data_study_runs(data_directory):
+@pytest.mark.parametrize(
+    ("study", "expected"),
+    [
+        ("real_data", "| iris | multinomial |"),
+        ("threshold_selection", "| shuttle-landing-control | bayes |"),
+    ],
+)
+def test_real_data_study_runs(study, expected, data_directory):
     environment = os.environ | {"DMFROC_DATA": str(data_directory)}
     done = subprocess.run(
-        [sys.executable, "experiments/real_data.py", "--quick"],
+        [sys.executable, f"experiments/{study}.py", "--quick"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -37,4 +44,4 @@ def test_real_data_study_runs(data_directory):
         env=environment,
     )
     assert done.returncode == 0, done.stderr
-    assert "| iris | multinomial |" in done.stdout
+    assert expected in done.stdout
