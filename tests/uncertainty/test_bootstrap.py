@@ -233,8 +233,8 @@ def test_patients_with_several_classes():
     values, errors = [], []
     for _ in range(150):
         classes = generator.integers(3, size=(80, 4))
-        offset = 2 * generator.normal(size=(80, 1, 3))
-        scores = generator.normal(size=(80, 4, 3)) + np.eye(3)[classes] + offset
+        clarity = 1 + 1.5 * generator.normal(size=(80, 1, 1))  # of each patient's cases
+        scores = generator.normal(size=(80, 4, 3)) + clarity * np.eye(3)[classes]
         groups = np.repeat(np.arange(80), 4)
         found = estimate("hand_till", classes.ravel(), scores.reshape(-1, 3), groups=groups)
         values.append(found.value)
@@ -245,7 +245,7 @@ def test_patients_with_several_classes():
     ).standard_error
     assert abs(np.mean(errors) / np.std(values, ddof=1) - 1) < 0.15
     assert abs(resampled / errors[-1] - 1) < 0.1
-    assert errors[-1] > 1.2 * naive
+    assert errors[-1] > 1.1 * naive
 
 
 def test_unstratified_replicates_have_every_class():
