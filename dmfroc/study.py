@@ -143,10 +143,13 @@ class Study:
     replications: int = field(kw_only=True)
     seed: int = field(default=0, kw_only=True)
     directory: str | os.PathLike[str] = field(default="results", kw_only=True)
+    _code: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         settings = [_plain(setting) for setting in self.settings]
         object.__setattr__(self, "settings", settings)
+        # Read once: the file may be edited while the study runs.
+        object.__setattr__(self, "_code", _code_of(self.function))
         if not settings:
             raise ValueError("settings is empty: a study needs at least one, even if it is {}")
         seen = set()
@@ -246,7 +249,7 @@ class Study:
         return found
 
     def _part_directory(self, setting: Setting) -> Path:
-        identity = f"{self.seed}\n{_canonical(setting)}\n{_code_of(self.function)}"
+        identity = f"{self.seed}\n{_canonical(setting)}\n{self._code}"
         digest = hashlib.sha256(identity.encode()).hexdigest()[:20]
         return Path(self.directory) / f"{self.name}.parts" / digest
 

@@ -143,6 +143,27 @@ def test_new_code_is_computed_anew_and_new_comments_are_not(tmp_path):
     assert run("def f(generator):\n    print('once')\n    return {'x': 2}\n") == "once\n2\n"
 
 
+def test_file_may_be_edited_while_its_study_runs(tmp_path):
+    log = tmp_path / "log"
+    script = tmp_path / "edited.py"
+    code = (
+        "import edited\nfrom pathlib import Path\nfrom dmfroc.study import Study\n"
+        "def f(generator):\n"
+        "    path = Path(edited.__file__)\n"
+        "    path.write_text('# a line more\\n' + path.read_text())\n"
+        f"    with open({str(log)!r}, 'a') as log:\n        print('once', file=log)\n"
+        "    return {'x': 1}\n"
+        "if __name__ == '__main__':\n"
+        "    table = Study('s', edited.f, [{}], replications=4).run(n_workers=1, chunk_size=1)\n"
+        "    assert len(table) == 4\n"
+    )
+    script.write_text(code)
+    for _ in range(2):
+        environment = os.environ | {"PYTHONPATH": str(TESTS.parent)}
+        subprocess.run([sys.executable, "-B", script], cwd=tmp_path, check=True, env=environment)
+        assert log.read_text() == 4 * "once\n"
+
+
 def test_versions_that_differ_are_told(tmp_path, monkeypatch):
     study_of(tmp_path, replications=2).run(n_workers=1)
     monkeypatch.setattr("dmfroc.study._versions", lambda: {"dmfroc": "9"})
