@@ -84,6 +84,7 @@ def roc_axes(ax: Axes, title: str) -> None:
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle=":", zorder=0)
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal", title=title)
     ax.set(xlabel="false positive rate", ylabel="true positive rate")
+    ax.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
     ax.label_outer()
 
 
