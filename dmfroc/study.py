@@ -47,7 +47,7 @@ Rows = list[dict[str, Any]]
 _PROVENANCE = b"dmfroc_study"  # key in the metadata of the Parquet file
 _REPLICATION = "replication"
 _LARGEST_CHUNK = 50
-_CHUNKS_PER_WORKER = 4
+_CHUNKS_PER_WORKER = 20
 _PACKAGES = ("dmfroc", "jax", "numpy", "scipy", "scikit-learn")
 # One thread per worker: more of them would only wait for each other. XLA reads NPROC.
 _ONE_THREAD = dict.fromkeys(
