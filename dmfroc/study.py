@@ -188,7 +188,8 @@ class Study:
         ----------
         n_workers : int, optional
             Worker processes on this machine, each with one thread for numerics; by default one
-            per core. With 1 everything runs in this process.
+            per core. With 1 everything runs in this process, where libraries may use more
+            threads and round the last digit differently.
         scheduler : str, optional
             Address of a Dask scheduler, such as ``tcp://127.0.0.1:8786``, on whose workers the
             study runs instead. They need the same packages, and the module of the function. If a

@@ -57,11 +57,11 @@ def test_numbers_come_from_the_generator_of_each_replication(tmp_path):
 def test_numbers_depend_on_seed_and_setting_alone(tmp_path):
     table = study_of(tmp_path / "a").run(n_workers=1, chunk_size=3)
     parallel = study_of(tmp_path / "b").run(n_workers=2, chunk_size=7)
-    assert_frame_equal(table, parallel)
+    assert_frame_equal(table, parallel, check_exact=True)
     extended = study_of(tmp_path / "c", settings=[{"n": 9}, *SETTINGS[::-1]], replications=30)
     rows = extended.run(n_workers=1)
     of_50 = rows[(rows["n"] == 50) & (rows["replication"] < 20)].reset_index(drop=True)
-    assert_frame_equal(of_50, table[table["n"] == 50].reset_index(drop=True))
+    assert_frame_equal(of_50, table[table["n"] == 50].reset_index(drop=True), check_exact=True)
     other_seed = study_of(tmp_path / "d", seed=1).run(n_workers=1)
     assert not np.isin(other_seed["mean"], table["mean"]).any()
 
@@ -77,7 +77,7 @@ def test_several_rows_and_lists_in_settings(tmp_path):
 def test_file_holds_the_table_and_its_provenance(tmp_path):
     study = study_of(tmp_path, seed=5)
     table = study.run(n_workers=1)
-    assert_frame_equal(pd.read_parquet(study.path), table)
+    assert_frame_equal(pd.read_parquet(study.path), table, check_exact=True)
     provenance = read_provenance(study.path)
     assert provenance["seed"] == 5
     assert provenance["replications"] == 20
@@ -105,7 +105,7 @@ def test_finished_work_is_kept_and_extended(tmp_path):
     assert longer["mean"].nunique() == 50
     shorter = run(10, 3)
     assert len(log.read_text().splitlines()) == 50
-    assert_frame_equal(shorter, first)
+    assert_frame_equal(shorter, first, check_exact=True)
 
 
 def test_lost_and_overlapping_parts(tmp_path):
@@ -114,11 +114,11 @@ def test_lost_and_overlapping_parts(tmp_path):
     for part in tmp_path.rglob("8-16.parquet"):
         part.unlink()
         (part.parent / ".8-16.parquet.99.tmp").write_bytes(b"cut o")
-    assert_frame_equal(study.run(n_workers=1, chunk_size=50), whole)
+    assert_frame_equal(study.run(n_workers=1, chunk_size=50), whole, check_exact=True)
     study_of(tmp_path / "meanwhile").run(n_workers=1, chunk_size=12)
     for part in (tmp_path / "meanwhile").rglob("0-12.parquet"):
         (tmp_path / "s.parts" / part.parent.name / part.name).write_bytes(part.read_bytes())
-    assert_frame_equal(study.run(n_workers=1), whole)
+    assert_frame_equal(study.run(n_workers=1), whole, check_exact=True)
 
 
 def test_new_code_is_computed_anew_and_new_comments_are_not(tmp_path):
@@ -375,7 +375,7 @@ def test_dask_gives_the_same_numbers(tmp_path, cluster):
     there = study_of(tmp_path / "there", **options).run(
         scheduler=cluster.scheduler_address, chunk_size=2
     )
-    assert_frame_equal(here, there)
+    assert_frame_equal(here, there, check_exact=True)
     assert (here["low"] < here["high"]).all()
 
 
