@@ -19,6 +19,7 @@ def two_rows(generator, n, scales):
 def logged(generator, n, log, pause):
     """Append a line of the process and the first number; slow enough to be interrupted."""
     value = float(generator.normal(size=n).mean())
+    Path(f"{log}.started").touch()
     time.sleep(pause)
     with Path(log).open("a") as file:
         file.write(f"{os.getpid()} {value!r}\n")
