@@ -6,21 +6,40 @@ import argparse
 import os
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dmfroc.study import Study, add_run_options
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
-def arguments(description: str) -> argparse.Namespace:
-    """Read the command line: --quick runs a few seconds and writes nothing."""
+def arguments(description: str, *, is_study: bool = False) -> argparse.Namespace:
+    """Read the command line: --quick runs a few seconds and writes nothing.
+
+    A study can also be told who computes it: --workers or --scheduler.
+    """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
         "--quick", action="store_true", help="a few seconds, to see that it runs; writes no file"
     )
+    if is_study:
+        add_run_options(parser)
     return parser.parse_args()
+
+
+def run_study(study: Study, options: argparse.Namespace) -> pd.DataFrame:
+    """Run a study as the command line asks for; a quick one here, twice, leaving no file."""
+    if not options.quick:
+        return study.run(n_workers=options.n_workers, scheduler=options.scheduler)
+    with tempfile.TemporaryDirectory() as folder:
+        return replace(study, replications=2, directory=folder).run(n_workers=1)
 
 
 def simulate(
@@ -50,6 +69,30 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> s
     """Return a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def claims_table(rows: Sequence[tuple[str, str, bool]]) -> str:
+    """Return a table of what the paper claims, what was measured, and whether that agrees."""
+    return markdown_table(
+        ["the paper's claim", "measured here", "does it hold?"],
+        [(claim, measured, "yes" if holds else "**no**") for claim, measured, holds in rows],
+    )
+
+
+def roc_axes(ax: Axes, title: str) -> None:
+    """Give axes the frame of a ROC curve."""
+    ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle=":", zorder=0)
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal", title=title)
+    ax.set(xlabel="false positive rate", ylabel="true positive rate")
+    ax.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
+    ax.label_outer()
+
+
+def write_figure(name: str, figure: Figure) -> None:
+    """Write a picture of docs/images."""
+    path = DOCS / "images" / f"{name}.png"
+    figure.savefig(path, dpi=110)
+    print(f"wrote docs/images/{name}.png")
 
 
 def write_text(path: Path, text: str) -> None:

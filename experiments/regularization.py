@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from _study import arguments, markdown_table, simulate, write_page
+import pandas as pd
+from _study import RESULTS, arguments, markdown_table, run_study, simulate, write_page
 from sklearn.datasets import load_iris
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from dmfroc import dmf_auc_score, hand_till_score
 from dmfroc.measures.multiclass_roc import DEFAULT_SHRINKAGE
+from dmfroc.study import Study
 
 STRENGTHS = (0.0, 0.05, 0.2, 0.5, 1.0, 2.0)
 POPULATION = 240_000
+REPLICATIONS = 400
 CONFUSED_3 = np.array([[1, 0.3, -0.5], [0.2, 1, -0.8], [-0.6, -0.6, 1.4]])
 CONFUSED_6 = np.random.default_rng(5).normal(size=(6, 6)) * 0.4 + np.eye(6)
 
@@ -43,22 +46,40 @@ DESIGNS = (
 )
 
 
+def design_of(name: str, n: int) -> Design:
+    return next(design for design in DESIGNS if (design.name, design.n) == (name, n))
+
+
+def areas(generator: np.random.Generator, design: str, n: int) -> list[dict]:
+    """Return the DMF-AUC of one sample for every strength."""
+    found = design_of(design, n)
+    sample = simulate(generator, n, found.means, round_to=found.round_to)
+    return [{"strength": s, "dmf_auc": dmf_auc_score(*sample, shrinkage=s)} for s in STRENGTHS]
+
+
+def study(designs: tuple[Design, ...]) -> Study:
+    return Study(
+        "regularization",
+        areas,
+        [{"design": design.name, "n": design.n} for design in designs],
+        replications=REPLICATIONS,
+        seed=2,
+        directory=RESULTS,
+    )
+
+
 def bias_row(
-    design: Design, n_samples: int, population: int
+    design: Design, aucs: pd.DataFrame, population: int
 ) -> tuple[list[str], dict[float, float]]:
     """Return a row of the table, and the ratio of bias to standard deviation by strength."""
     generator = np.random.default_rng(2)
     y, scores = simulate(generator, population, design.means, round_to=design.round_to)
     truth = {s: dmf_auc_score(y, scores, shrinkage=s) for s in STRENGTHS}
-    samples = [
-        simulate(generator, design.n, design.means, round_to=design.round_to)
-        for _ in range(n_samples)
-    ]
     cells, ratios = [], {}
     for strength in STRENGTHS:
-        aucs = np.array([dmf_auc_score(*sample, shrinkage=strength) for sample in samples])
-        bias, deviation = aucs.mean() - truth[strength], aucs.std(ddof=1)
-        ratios[strength] = bias / deviation
+        of_strength = aucs.loc[aucs["strength"] == strength, "dmf_auc"]
+        bias = of_strength.mean() - truth[strength]
+        ratios[strength] = bias / of_strength.std()
         cells.append(f"{bias:+.4f} ({ratios[strength]:+.2f})")
     m = hand_till_score(y, scores)
     head = [design.name, str(design.n), f"{m:.4f}", f"{truth[0.0]:.4f}", f"{truth[1.0]:.4f}"]
@@ -82,9 +103,13 @@ def iris_rows(n_splits: int) -> list[list[str]]:
     return rows
 
 
-def page(designs: tuple[Design, ...], n_samples: int, population: int) -> str:
-    """Run the study and report it."""
-    results = [bias_row(design, n_samples, population) for design in designs]
+def page(table: pd.DataFrame, population: int, n_splits: int) -> str:
+    """Report the study."""
+    n_samples = table["replication"].nunique()
+    results = [
+        bias_row(design_of(*setting), aucs, population)
+        for setting, aucs in table.groupby(["design", "n"], sort=False)
+    ]
     worst = {s: max(abs(ratios[s]) for _, ratios in results) for s in STRENGTHS}
     strengths = [f"{s:g}" for s in STRENGTHS]
     bias_table = markdown_table(
@@ -92,7 +117,7 @@ def page(designs: tuple[Design, ...], n_samples: int, population: int) -> str:
         [row for row, _ in results],
     )
     worst_table = markdown_table(strengths, [[f"{worst[s]:.2f}" for s in STRENGTHS]])
-    iris_table = markdown_table(["split", "M", *strengths], iris_rows(2 if n_samples < 50 else 10))
+    iris_table = markdown_table(["split", "M", *strengths], iris_rows(n_splits))
     return f"""# How strongly pair effects are shrunk
 
 Made by `experiments/regularization.py`; {n_samples} samples of each design, populations of
@@ -128,7 +153,9 @@ the other two species.
 
 
 if __name__ == "__main__":
-    if arguments(__doc__).quick:
-        print(page(DESIGNS[:1], n_samples=3, population=3000))
+    options = arguments(__doc__, is_study=True)
+    if options.quick:
+        print(page(run_study(study(DESIGNS[:1]), options), population=3000, n_splits=2))
     else:
-        write_page("regularization", page(DESIGNS, n_samples=400, population=POPULATION))
+        text = page(run_study(study(DESIGNS), options), POPULATION, n_splits=10)
+        write_page("regularization", text)

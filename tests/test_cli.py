@@ -480,7 +480,10 @@ def test_bad_usage(folder, arguments, message):
         ),
         (["GOOD", "--label", "tree", "--level", "95"], r"level must be between 0 and 1.*95\.0"),
         (["GOOD", "--label", "tree", "--level", "nan"], r"level must be between 0 and 1.*nan"),
-        (["GOOD", "--label", "tree", "--measures", ""], r"measures must be 'all' or a list of .* is \[\]"),
+        (
+            ["GOOD", "--label", "tree", "--measures", ""],
+            r"measures must be 'all' or a list of .* is \[\]",
+        ),
         (["GOOD", "--label", "tree", "--measures", "auc"], r"measure must be one of .* is 'auc'"),
         (
             ["GOOD", "--label", "tree", "--pair-weights", "even"],

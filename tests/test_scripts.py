@@ -15,6 +15,9 @@ ROOT = Path(__file__).resolve().parent.parent
     [
         (["experiments/regularization.py"], "| K=3, continuous | 75 |"),
         (["experiments/coverage.py"], "| K=4, balanced | 600 | DMF-AUC |"),
+        (["experiments/discrimination.py"], "| argmax | none (random) |"),
+        (["experiments/class_skew.py"], "| 2 | one-vs-rest, macro |"),
+        (["experiments/weights.py"], "| K | 0.1 | 0.25 | 0.5 | 1 | 2 | 4 | 10 |"),
         (["-m", "benchmarks"], "dmfroc Hand-Till M with SE"),
     ],
 )

@@ -13,6 +13,7 @@ from dmfroc._backend import aligned_empty, parallel, share
 from dmfroc.predictions import Predictions
 
 _ROWS_PER_TASK = 4096
+_FEW_ROWS = 1 << 14  # so few that some more halvings take no time
 
 
 class ClassBlocks(NamedTuple):
@@ -94,8 +95,13 @@ def count_below(
 
 
 def block_steps(starts: Int[np.ndarray, " c_plus_1"]) -> int:
-    """Return the number of halvings that a search in the largest block needs."""
-    return int(np.diff(starts).max()).bit_length()
+    """Return a number of halvings that is enough for a search in the largest block.
+
+    JAX compiles anew for each number. For few observations it is therefore the same whatever the
+    sizes of the blocks.
+    """
+    n = int(starts[-1])
+    return (n if n <= _FEW_ROWS else int(np.diff(starts).max())).bit_length()
 
 
 def run_ends(values: Shaped[np.ndarray, " m"], starts: Int[np.ndarray, " c"]) -> np.ndarray:

@@ -1,0 +1,624 @@
+"""Simulation studies: a grid of settings, many replications, in parallel, and never twice.
+
+A study evaluates a function of a random generator and a setting. Every replication of every
+setting has random numbers of its own, derived from the seed, the setting and the number of the
+replication alone: the results depend neither on the order of the work nor on who did it, and
+further settings or replications can be added later. Finished work is written at once, and what is
+there is not computed again.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import inspect
+import itertools
+import json
+import os
+import platform
+import signal
+import textwrap
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from importlib.metadata import PackageNotFoundError, version
+from multiprocessing import active_children, get_context, parent_process
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import argparse
+
+    import pandas as pd
+
+__all__ = ["Study", "add_run_options", "grid", "read_provenance"]
+
+Setting = Mapping[str, Any]
+Rows = list[dict[str, Any]]
+
+_PROVENANCE = b"dmfroc_study"  # key in the metadata of the Parquet file
+_REPLICATION = "replication"
+_LARGEST_CHUNK = 50
+_CHUNKS_PER_WORKER = 20
+_PACKAGES = ("dmfroc", "jax", "numpy", "scipy", "scikit-learn")
+# One thread per worker: more of them would only wait for each other. XLA reads NPROC.
+_ONE_THREAD = dict.fromkeys(
+    ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
+)
+
+
+def grid(**values: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return all combinations of the values of several settings, the last varying fastest.
+
+    Parameters
+    ----------
+    **values : iterable
+        For each setting the values it takes.
+
+    Returns
+    -------
+    list of dict
+        One dict per combination. Lists can be added to make a grid that is not rectangular.
+
+    Examples
+    --------
+    >>> grid(n_classes=[2, 3], n=[100, 300])
+    [{'n_classes': 2, 'n': 100}, {'n_classes': 2, 'n': 300},
+     {'n_classes': 3, 'n': 100}, {'n_classes': 3, 'n': 300}]
+    """
+    return [
+        dict(zip(values, combination, strict=True))
+        for combination in itertools.product(*values.values())
+    ]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A simulation study.
+
+    Attributes
+    ----------
+    name : str
+        Name of the result file.
+    function : callable
+        ``function(generator, **setting)`` evaluates one replication: it draws whatever is random
+        from the `numpy.random.Generator` and returns a dict of numbers, strings or booleans, or a
+        list of such dicts where one replication has several rows. It must be defined at the top
+        level of a module, or of a script that runs the study under
+        ``if __name__ == "__main__":``, so that worker processes can import it.
+    settings : sequence of dict
+        The settings, such as those of `grid`. Their values are numbers, strings, booleans, None,
+        or lists of them.
+    replications : int
+        Replications of each setting.
+    seed : int
+        Seed of the study, >= 0.
+    directory : path-like
+        Where ``<name>.parquet`` is written. Finished replications are kept beside it in
+        ``<name>.parts``; delete that directory to compute everything again.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a setting occurs twice or has a value that cannot be written down, or an option is out
+        of its range.
+
+    Notes
+    -----
+    A finished replication counts as such as long as seed, setting and the code of `function`
+    stay the same (comments and layout do not matter). Changes in what the function calls, or in
+    the package, go unnoticed: then delete the parts or give the study another name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> def mean_of_normals(generator, n):
+    ...     return {"mean": generator.normal(size=n).mean()}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study = Study(
+    ...         "means", mean_of_normals, grid(n=[10, 1000]), replications=3, directory=folder
+    ...     )
+    ...     table = study.run(n_workers=1)
+    >>> table.round(3)
+          n  replication   mean
+    0    10            0  0.085
+    1    10            1 -0.071
+    2    10            2  0.118
+    3  1000            0  0.000
+    4  1000            1 -0.034
+    5  1000            2  0.033
+    """
+
+    name: str
+    function: Callable[..., Mapping[str, Any] | Sequence[Mapping[str, Any]]]
+    settings: Sequence[Setting]
+    replications: int = field(kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+    directory: str | os.PathLike[str] = field(default="results", kw_only=True)
+    _code: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        settings = [_plain(setting) for setting in self.settings]
+        object.__setattr__(self, "settings", settings)
+        # Read once: the file may be edited while the study runs.
+        object.__setattr__(self, "_code", _code_of(self.function))
+        if not settings:
+            raise ValueError("settings is empty: a study needs at least one, even if it is {}")
+        seen = set()
+        for setting in settings:
+            if (text := _canonical(setting)) in seen:
+                raise ValueError(f"the setting {setting} occurs twice")
+            seen.add(text)
+        if self.replications < 1:
+            raise ValueError(f"replications must be at least 1, but it is {self.replications}")
+        if self.seed < 0:
+            raise ValueError(f"seed must be at least 0, but it is {self.seed}")
+
+    @property
+    def path(self) -> Path:
+        """The Parquet file of the results."""
+        return Path(self.directory) / f"{self.name}.parquet"
+
+    def generator(self, setting: Setting, replication: int) -> np.random.Generator:
+        """Return the generator of one replication, to look at that one again."""
+        return _generator(self.seed, _plain(setting), replication)
+
+    def run(
+        self,
+        *,
+        n_workers: int | None = None,
+        scheduler: str | None = None,
+        chunk_size: int | None = None,
+    ) -> pd.DataFrame:
+        """Compute what is missing, write the results and return them.
+
+        Ctrl-C ends the run after the replications in hand, which are kept; a second one ends it at
+        once. The same call later takes up where the run ended, also if it was killed. On a
+        terminal a bar shows the progress.
+
+        Parameters
+        ----------
+        n_workers : int, optional
+            Worker processes on this machine, each with one thread for numerics; by default one
+            per core. With 1 everything runs in this process, where libraries may use more
+            threads and round the last digit differently.
+        scheduler : str, optional
+            Address of a Dask scheduler, such as ``tcp://127.0.0.1:8786``, on whose workers the
+            study runs instead. They need the same packages, and the module of the function. If a
+            worker is lost, others repeat its work and come to the same numbers.
+        chunk_size : int, optional
+            Replications that a worker computes before it hands them over; what a kill can lose.
+            It has no influence on the numbers. By default 50 at most.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per row that the function returned, by setting and replication: the columns
+            of the setting, ``replication``, and those of the function. The same table is in
+            `path`, with its provenance, see `read_provenance`.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C, once everything finished is on disk.
+        RuntimeError
+            If a worker process of this machine was killed.
+        Exception
+            Whatever the function raises, with a note that names the replication.
+        """
+        if n_workers is not None and n_workers < 1:
+            raise ValueError(f"n_workers must be at least 1, but it is {n_workers}")
+        if n_workers is not None and scheduler is not None:
+            raise ValueError("give either n_workers or scheduler, not both")
+        if chunk_size is not None and chunk_size < 1:
+            raise ValueError(f"chunk_size must be at least 1, but it is {chunk_size}")
+        missing = [_missing(self._parts(setting), self.replications) for setting in self.settings]
+        n_missing = sum(map(len, missing))
+        if n_missing:
+            with _gentle_interrupt() as stop, _workers(n_workers, scheduler, stop) as workers:
+                size = chunk_size or min(
+                    _LARGEST_CHUNK, -(-n_missing // (_CHUNKS_PER_WORKER * workers.number))
+                )
+                chunks = [
+                    _Chunk(self.function, self.seed, setting, run)
+                    for setting, numbers in zip(self.settings, missing, strict=True)
+                    for run in _runs(numbers, size)
+                ]
+                n_finished = self.replications * len(missing) - n_missing
+                with _progress(self.name, n_finished, n_finished + n_missing) as advance:
+                    for chunk, finished in workers.compute(chunks):
+                        self._store(chunk, finished)
+                        advance(len(finished.rows))
+                if stop.is_set():
+                    raise KeyboardInterrupt
+        return self._combine()
+
+    def _parts(self, setting: Setting) -> dict[range, Path]:
+        """Return the finished runs of replications of a setting."""
+        found = {}
+        for path in self._part_directory(setting).glob("*.parquet"):
+            start, stop = map(int, path.stem.split("-"))
+            found[range(start, stop)] = path
+        return found
+
+    def _part_directory(self, setting: Setting) -> Path:
+        identity = f"{self.seed}\n{_canonical(setting)}\n{self._code}"
+        digest = hashlib.sha256(identity.encode()).hexdigest()[:20]
+        return Path(self.directory) / f"{self.name}.parts" / digest
+
+    def _store(self, chunk: _Chunk, finished: _Finished) -> None:
+        if not finished.rows:  # a worker that was to stop
+            return
+        first = chunk.replications[0]
+        rows = [
+            {_REPLICATION: replication, **row}
+            for replication, rows in enumerate(finished.rows, first)
+            for row in rows
+        ]
+        name = f"{first}-{first + len(finished.rows)}.parquet"
+        _write(self._part_directory(chunk.setting) / name, rows, finished.versions)
+
+    def _combine(self) -> pd.DataFrame:
+        import pandas as pd
+
+        tables, all_versions = [], []
+        for setting in self.settings:
+            n_covered = 0
+            for run, path in sorted(self._parts(setting).items(), key=lambda part: part[0].start):
+                part, versions = _read(path)
+                # Two runs of a study at the same time leave parts that overlap.
+                numbers = part[_REPLICATION]
+                part = part[(numbers >= n_covered) & (numbers < self.replications)]
+                n_covered = max(n_covered, run.stop)
+                if len(part):
+                    tables.append(self._with_setting(part, setting))
+                    all_versions += [versions] if versions not in all_versions else []
+        if len(all_versions) > 1:
+            warnings.warn(
+                f"the parts of the study {self.name!r} were computed with different versions: "
+                f"{all_versions}",
+                UserWarning,
+                stacklevel=3,
+            )
+        provenance = {
+            "study": self.name,
+            "function": f"{self.function.__module__}.{self.function.__qualname__}",
+            "settings": self.settings,
+            "replications": self.replications,
+            "seed": self.seed,
+            "versions": all_versions,
+        }
+        table = pd.concat(tables, ignore_index=True)
+        _write(self.path, table, provenance)
+        return table
+
+    def _with_setting(self, part: pd.DataFrame, setting: Setting) -> pd.DataFrame:
+        import pandas as pd
+
+        taken = setting.keys() & set(part.columns)
+        if taken:
+            raise ValueError(
+                f"{sorted(taken)} are both settings and results of the study {self.name!r}: "
+                "rename one of them"
+            )
+        columns = {name: [value] * len(part) for name, value in setting.items()}
+        return pd.concat([pd.DataFrame(columns, index=part.index), part], axis=1)
+
+
+def read_provenance(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return how the results in a Parquet file came about.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that `Study.run` wrote.
+
+    Returns
+    -------
+    dict
+        ``study``, ``function``, ``settings``, ``replications``, ``seed`` and ``versions``, a list
+        of the versions of Python and packages with which its parts were computed: one, unless
+        they changed between runs.
+
+    Raises
+    ------
+    ValueError
+        If the file has no provenance.
+    """
+    import pyarrow.parquet as pq
+
+    metadata = pq.read_schema(path).metadata or {}
+    if _PROVENANCE not in metadata:
+        raise ValueError(f"{path} was not written by a study: it has no provenance")
+    provenance: dict[str, Any] = json.loads(metadata[_PROVENANCE])
+    return provenance
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--workers`` and ``--scheduler`` to a script's options, for `Study.run`.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The options are ``n_workers`` and ``scheduler`` of what it parses.
+    """
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--workers",
+        dest="n_workers",
+        type=int,
+        metavar="N",
+        help="worker processes on this machine; default: one per core",
+    )
+    group.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="a Dask scheduler, such as tcp://127.0.0.1:8786, to run on its workers instead",
+    )
+
+
+# What a worker does
+
+
+class _Finished(NamedTuple):
+    """The rows of some replications, and what they were computed with."""
+
+    rows: list[Rows]
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """Replications of one setting, computed in one go."""
+
+    function: Callable[..., Any]
+    seed: int
+    setting: Setting
+    replications: range
+
+    def compute(self, is_stopped: Callable[[], bool] = lambda: False) -> _Finished:
+        """Evaluate the replications one by one, until told to stop."""
+        found: list[Rows] = []
+        for replication in self.replications:
+            if is_stopped():
+                break
+            try:
+                generator = _generator(self.seed, self.setting, replication)
+                result = self.function(generator, **self.setting)
+                rows = [result] if isinstance(result, Mapping) else list(result)
+                if not rows:
+                    raise ValueError("the function returned no row")
+                found.append([dict(row) for row in rows])
+            except Exception as error:
+                error.add_note(f"in replication {replication} of the setting {self.setting}")
+                raise
+        return _Finished(found, _versions())
+
+
+_is_stopped: Callable[[], bool] = lambda: False  # noqa: E731  # of a worker process
+
+
+def _start_worker(stop: Event) -> None:
+    """Prepare a worker process: it ends with its parent, which alone minds Ctrl-C."""
+    global _is_stopped
+    _is_stopped = stop.is_set
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(chunk: _Chunk) -> _Finished:
+    return chunk.compute(_is_stopped)
+
+
+# Who does it
+
+
+class _Workers(NamedTuple):
+    """Who computes chunks, and returns them as they are finished."""
+
+    number: int
+    compute: Callable[[list[_Chunk]], Iterator[tuple[_Chunk, _Finished]]]
+
+
+@contextlib.contextmanager
+def _workers(n_workers: int | None, scheduler: str | None, stop: Event) -> Iterator[_Workers]:
+    if scheduler is not None:
+        try:
+            from distributed import Client
+        except ImportError as error:
+            raise ImportError("a scheduler needs Dask: pip install 'dmfroc[dask]'") from error
+        with Client(scheduler, set_as_default=False) as client:
+            executor = client.get_executor(pure=False)
+            number = max(1, sum(client.nthreads().values()))
+            try:
+                yield _Workers(number, partial(_completed, executor, _Chunk.compute, stop))
+            finally:
+                executor.shutdown(wait=False)
+        return
+    number = n_workers or os.cpu_count() or 1
+    if number == 1:
+        yield _Workers(1, partial(_one_by_one, stop))
+        return
+    others = active_children()
+    with _environment(_ONE_THREAD):
+        # Not by forking, which deadlocks where JAX has threads.
+        executor = ProcessPoolExecutor(number, get_context("spawn"), _start_worker, (stop,))
+        try:
+            yield _Workers(number, partial(_completed, executor, _work, stop))
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                "a worker process was killed, perhaps for want of memory, or could not start; "
+                "what was finished is kept: run the study again, with fewer workers if need be"
+            ) from error
+        finally:
+            executor.shutdown(wait=False, cancel_futures=True)
+            for child in active_children():
+                if child not in others:
+                    child.terminate()
+
+
+def _one_by_one(stop: Event, chunks: list[_Chunk]) -> Iterator[tuple[_Chunk, _Finished]]:
+    for chunk in chunks:
+        if stop.is_set():
+            return
+        yield chunk, chunk.compute(stop.is_set)
+
+
+def _completed(
+    executor: Executor,
+    function: Callable[[_Chunk], _Finished],
+    stop: Event,
+    chunks: list[_Chunk],
+) -> Iterator[tuple[_Chunk, _Finished]]:
+    futures = {executor.submit(function, chunk): chunk for chunk in chunks}
+    for future in as_completed(futures):
+        if stop.is_set():
+            for pending in futures:
+                pending.cancel()
+        if not future.cancelled():
+            # Each result is let go once it is stored.
+            yield futures.pop(future), future.result()
+
+
+@contextlib.contextmanager
+def _gentle_interrupt() -> Iterator[Event]:
+    """Let the first Ctrl-C set an event, and a second one interrupt as usual."""
+    stop = get_context("spawn").Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def interrupt(*_: Any) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, previous)
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+@contextlib.contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for the processes started meanwhile."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _progress(name: str, n_finished: int, n_total: int) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar on a terminal; yields the function that advances it."""
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task(name, total=n_total, completed=n_finished)
+        yield partial(progress.advance, task)
+
+
+# Settings, seeds and files
+
+
+def _plain(setting: Setting) -> dict[str, Any]:
+    """Return a setting as JSON would give it back, so that it is the same on every machine."""
+
+    def as_python(value: Any) -> Any:
+        if isinstance(value, np.generic | np.ndarray):
+            return value.tolist()
+        raise TypeError(
+            f"the value {value!r} in the setting {dict(setting)} is a {type(value).__name__}: "
+            "settings are numbers, strings, booleans, None and lists of them"
+        )
+
+    plain: dict[str, Any] = json.loads(json.dumps(dict(setting), default=as_python))
+    return plain
+
+
+def _canonical(setting: Setting) -> str:
+    return json.dumps(setting, sort_keys=True)
+
+
+def _generator(seed: int, setting: Setting, replication: int) -> np.random.Generator:
+    """Return random numbers that depend on seed, setting and replication and on nothing else."""
+    digest = hashlib.sha256(_canonical(setting).encode()).digest()
+    entropy = [seed, int.from_bytes(digest[:16])]
+    return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(replication,)))
+
+
+def _code_of(function: Callable[..., Any]) -> str:
+    """Return the code of a function without comments and layout, its name where that is all."""
+    try:
+        return ast.unparse(ast.parse(textwrap.dedent(inspect.getsource(function))))
+    except (OSError, SyntaxError, TypeError):
+        return function.__qualname__
+
+
+def _missing(finished: Iterable[range], n_replications: int) -> list[int]:
+    return sorted(set(range(n_replications)).difference(*finished))
+
+
+def _runs(numbers: list[int], longest: int) -> Iterator[range]:
+    """Cut ascending numbers into runs of consecutive ones."""
+    first = 0
+    for stop in range(1, len(numbers) + 1):
+        is_end = stop == len(numbers) or numbers[stop] != numbers[stop - 1] + 1
+        if is_end or stop - first == longest:
+            yield range(numbers[first], numbers[stop - 1] + 1)
+            first = stop
+
+
+@lru_cache
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
+
+
+def _write(path: Path, rows: pd.DataFrame | Rows, provenance: dict[str, Any]) -> None:
+    """Write a Parquet file as a whole or not at all."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_pandas(pd.DataFrame(rows), preserve_index=False)
+    metadata = {**table.schema.metadata, _PROVENANCE: json.dumps(provenance).encode()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    pq.write_table(table.replace_schema_metadata(metadata), temporary)
+    os.replace(temporary, path)
+
+
+def _read(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    return table.to_pandas(), json.loads(table.schema.metadata[_PROVENANCE])
