@@ -204,7 +204,7 @@ class Picture:
         self, classifiers: Mapping[str, Predictions], level: float, pair_weights: PairWeights
     ) -> None:
         """Draw the curves of all classifiers, overlaid."""
-        figure = _new_figure(6, 6)
+        figure = _new_figure(6.0, 6.0)
         axes = figure.add_subplot()
         for name, predictions in classifiers.items():
             dmfroc.MulticlassROCDisplay.from_predictions(
@@ -217,9 +217,9 @@ class Picture:
         from dmfroc import plots
 
         if kind == "overview":
-            figure = plots.overview(predictions, figure=_new_figure(12, 12.8))
+            figure = plots.overview(predictions, figure=_new_figure(12.0, 12.8))
         else:
-            figure = _new_figure(6, 6)
+            figure = _new_figure(6.0, 6.0)
             options = {"plot_hull": True} if kind in _HULLS and predictions.n_classes == 2 else {}
             getattr(plots, CHARTS[kind]).from_predictions(
                 predictions, ax=figure.add_subplot(), **options

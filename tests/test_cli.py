@@ -379,15 +379,6 @@ def test_plot_does_not_touch_the_users_matplotlib(good, tmp_path):
     assert (plt.get_backend(), plt.get_fignums()) == (backend, figures)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("roc", r"--plot must name a file with one of \.png, \.pdf, .*: .*roc"),
-        ("roc.gif", r"--plot must name a file with one of .*: .*roc\.gif"),
-        ("none/roc.png", r"--plot .*none/roc\.png cannot be written: No such file or directory"),
-        ("directory.png", r"--plot .*directory\.png cannot be written: Is a directory"),
-    ],
-)
 @pytest.mark.parametrize("kind", _cli_outputs.KINDS)
 def test_every_chart_is_drawn(good, tmp_path, kind):
     if kind == "calibration":  # the file has scores that are no probabilities
@@ -433,6 +424,15 @@ def test_charts_that_cannot_be_drawn(folder, tmp_path, monkeypatch, arguments, m
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("roc", r"--plot must name a file with one of \.png, \.pdf, .*: .*roc"),
+        ("roc.gif", r"--plot must name a file with one of .*: .*roc\.gif"),
+        ("none/roc.png", r"--plot .*none/roc\.png cannot be written: No such file or directory"),
+        ("directory.png", r"--plot .*directory\.png cannot be written: Is a directory"),
+    ],
+)
 @pytest.mark.parametrize("command", ["evaluate", "compare", "demo"])
 def test_an_impossible_picture_fails_before_anything_else(tmp_path, command, name, message):
     (tmp_path / "directory.png").mkdir()

@@ -75,12 +75,12 @@ def isometrics(
     ----------
     curve : Curve
         A curve of rates or counts: any but calibration and cost curves.
-    measure : {"informedness", "accuracy", "f_beta", "precision", "g_measure", \
-"mean_of_precision_and_recall"}, optional
-        By default the one that belongs to the chart: informedness for ROC, lift and their
-        relatives (accuracy where its isometrics would be horizontal); the arithmetic mean of
-        precision and recall for PR, F1, their harmonic mean, for reciprocal PR and for PRG, and
-        G, their geometric mean, for log PR.
+    measure : str, optional
+        ``"informedness"``, ``"accuracy"``, ``"f_beta"``, ``"precision"``, ``"g_measure"`` or
+        ``"mean_of_precision_and_recall"``. By default the one that belongs to the chart:
+        informedness for ROC, lift and their relatives (accuracy where its isometrics would be
+        horizontal); the arithmetic mean of precision and recall for PR, F1, their harmonic mean,
+        for reciprocal PR and for PRG, and G, their geometric mean, for log PR.
     values : sequence of float
         Values of the measure.
     beta : float

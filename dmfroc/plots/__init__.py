@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dmfroc.plots._overview import overview
     from dmfroc.plots.calibration import CalibrationDisplay
     from dmfroc.plots.curves import (
         AccuracyDisplay,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         ROCDisplay,
     )
     from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
-    from dmfroc.plots.overview import overview
 
 # Where each public name lives. It is imported when it is first used, so that importing the
 # package waits neither for JAX nor for Matplotlib.
@@ -49,7 +49,7 @@ _HOMES = {
     "PrecisionRecallDisplay": "curves",
     "ROCDisplay": "curves",
     "ReciprocalPrecisionRecallDisplay": "curves",
-    "overview": "overview",
+    "overview": "_overview",
 }
 
 __all__ = [

@@ -247,10 +247,13 @@ class CurveDisplay:
             self._draw_hulls(ax, styles)
         self._decorate(ax)
         if plot_legend:
-            draw_legend(ax, self.look.legend)
+            draw_legend(ax, self._legend_location())
         return self
 
     # Parts
+
+    def _legend_location(self) -> str:
+        return self.look.legend
 
     def line_data(self, curve: Curve) -> Line:
         """Return the points of a curve that can be drawn."""

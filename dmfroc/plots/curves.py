@@ -178,6 +178,10 @@ class LiftDisplay(CurveDisplay):
                 )
         return self
 
+    def _legend_location(self) -> str:
+        falls = any(curve.area is None for curve in self.curves.values())  # as the factor does
+        return "upper right" if falls else super()._legend_location()
+
 
 class CumulativeGainsDisplay(CurveDisplay):
     """Cumulative gains: the share of positives found in a share of all cases.
