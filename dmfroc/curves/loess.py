@@ -146,6 +146,12 @@ def _window(x: Float[np.ndarray, " n"], point: float, size: int) -> int:
     return low
 
 
+def _inner(one: Float[np.ndarray, " k"], other: Float[np.ndarray, " k"]) -> float:
+    # Unlike np.dot, without threads: for one pass over memory they are no help, and on a busy
+    # machine they wait for each other
+    return float(np.einsum("i,i->", one, other))
+
+
 def _polynomial_at_zero(
     x: Float[np.ndarray, " k"],
     y: Float[np.ndarray, " k"],
@@ -158,19 +164,19 @@ def _polynomial_at_zero(
     The x are sorted, and overwritten.
     """
     total = w.sum()
-    mean_x, mean_y = np.dot(w, x) / total, np.dot(w, y) / total
+    mean_x, mean_y = _inner(w, x) / total, _inner(w, y) / total
     between = np.searchsorted(x, x[0], "right") < np.searchsorted(x, x[-1], "left")
     if x[0] == x[-1] or (degree == 2 and not between):  # too few values for the polynomial
         return float(mean_y)
     squares = x * x if degree == 2 else None
     linear = np.subtract(x, mean_x, out=x)
     weighted = np.multiply(w, linear, out=scratch)
-    norm = np.dot(weighted, linear)
-    at_zero = mean_y - mean_x * (np.dot(weighted, y) / norm)
+    norm = _inner(weighted, linear)
+    at_zero = mean_y - mean_x * (_inner(weighted, y) / norm)
     if squares is not None:
-        level, slope = np.dot(w, squares) / total, np.dot(weighted, squares) / norm
+        level, slope = _inner(w, squares) / total, _inner(weighted, squares) / norm
         quadratic = squares - level - slope * linear
         weighted = np.multiply(w, quadratic, out=scratch)
         at_quadratic = slope * mean_x - level
-        at_zero += at_quadratic * np.dot(weighted, y) / np.dot(weighted, quadratic)
+        at_zero += at_quadratic * _inner(weighted, y) / _inner(weighted, quadratic)
     return float(at_zero)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import Hull, convex_hull
-from dmfroc.curves.isometrics import isometrics
+from dmfroc.curves.isometrics import Isometric, isometrics
 from dmfroc.plots._estimators import scores_of
 from dmfroc.plots._style import COLORS, new_axes, rate_texts, style_of
 
@@ -122,7 +122,7 @@ class CurveDisplay:
         name: str | None = None,
         ax: Axes | None = None,
         **options: Any,
-    ) -> Any:
+    ) -> CurveDisplay:
         """Compute the curves of a classifier's scores, and draw them.
 
         Parameters
@@ -165,7 +165,7 @@ class CurveDisplay:
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **options: Any
-    ) -> Any:
+    ) -> CurveDisplay:
         """Let a fitted classifier score observations, and draw its curves.
 
         Parameters
@@ -208,7 +208,7 @@ class CurveDisplay:
         plot_hull: bool = False,
         plot_legend: bool = True,
         **line_kwargs: Any,
-    ) -> Any:
+    ) -> CurveDisplay:
         """Draw the curves.
 
         Parameters
@@ -334,7 +334,7 @@ class CurveDisplay:
             line = self.guide_data(Line(isometric.x, isometric.y))
             self._guide(ax, line, color="#9DB8D2", linewidth=0.6, zorder=1.0)
 
-    def _isometrics(self, curve: Curve) -> Any:
+    def _isometrics(self, curve: Curve) -> list[Isometric]:
         return isometrics(curve, values=self.look.isometric_values)
 
     def _draw_guides(

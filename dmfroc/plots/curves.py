@@ -8,7 +8,7 @@ import numpy as np
 
 from dmfroc import curves
 from dmfroc.curves.curve import Curve, Line
-from dmfroc.curves.isometrics import isometrics
+from dmfroc.curves.isometrics import Isometric, isometrics
 from dmfroc.plots._base import CurveDisplay, Limits, Look
 
 if TYPE_CHECKING:
@@ -147,7 +147,9 @@ class LiftDisplay(CurveDisplay):
     _compute = staticmethod(curves.lift_curve)
     _options = ("scale",)
 
-    def plot(self, ax: Axes | None = None, *, plot_fallout: bool = False, **options: Any) -> Any:
+    def plot(
+        self, ax: Axes | None = None, *, plot_fallout: bool = False, **options: Any
+    ) -> LiftDisplay:
         """Draw the curves.
 
         Parameters
@@ -326,7 +328,7 @@ class PRGDisplay(CurveDisplay):
             np.insert(x, start, 0.0), np.insert(y, start, curves.crossing_gain(curve.points))
         )
 
-    def _isometrics(self, curve: Curve) -> Any:
+    def _isometrics(self, curve: Curve) -> list[Isometric]:
         assert curve.points is not None
         rate = curve.points.prevalence
         values = [curves.f_from_gain(gain, rate) for gain in self.look.isometric_values]

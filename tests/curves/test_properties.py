@@ -225,6 +225,19 @@ def test_cost_curve_is_the_least_cost_of_any_threshold(sample, x):
     assert np.all(curve.y <= np.interp(curve.x, curve.chance.x, curve.chance.y) + 1e-12)
 
 
+@given(samples(), st.floats(0.05, 20))
+def test_iso_performance_optimum_is_at_a_vertex(sample, cost_ratio):
+    """Of accuracy or any costs; the tangent has the same slope in ROC and in lift space."""
+    roc, lift = curves.roc_curve(*sample[:2]), curves.lift_curve(*sample[:2], scale="counts")
+    points, hull = roc.points, curves.convex_hull(roc)
+    gain = points.true_positives - cost_ratio * points.false_positives
+    at_vertices = hull.points.true_positives - cost_ratio * hull.points.false_positives
+    assert at_vertices.max() == pytest.approx(gain.max())
+    slope = points.total * cost_ratio / (1 + cost_ratio)
+    in_lift = lift.y - slope * lift.x
+    assert in_lift * (1 + cost_ratio) == pytest.approx(gain, abs=1e-9)
+
+
 def test_hull_of_lift_is_the_image_of_that_of_roc():
     sample = drawn()
     roc, lift = (
