@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import sklearn.metrics
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve as sklearn_calibration_curve
 from sklearn.isotonic import IsotonicRegression
@@ -433,6 +433,36 @@ def test_proportional_smoothing_has_no_information_at_either_end(sample):
     assert laplace.y[0] == pytest.approx(np.log2((1 + points.positives) / (1 + points.negatives)))
 
 
+@pytest.mark.parametrize(
+    ("chart", "options"),
+    [
+        (chart, {})
+        for chart in CURVES[:14]
+        if chart not in (curves.delta_pn_curve, curves.bird_curve)
+    ]
+    + [(curves.lift_curve, {"scale": "counts"}), (curves.lift_curve, {"scale": "factor"})]
+    + [(curves.bird_curve, {"smoothing": "proportional"}), (curves.prg_curve, {})],
+)
+def test_predictions_at_random_are_on_the_chance_line(chart, options):
+    curve = chart(*drawn(200), **options)
+    if curve.chance is None:
+        assert curve.kind in ("reciprocal_pr", "log_pr")
+        return
+    share = np.array([0.2, 0.5, 0.9])
+    points = curve.points
+    guessed = curves.OperatingPoints(
+        1,
+        np.full(3, np.nan),
+        share * points.positives,
+        share * points.negatives,
+        points.positives,
+        points.negatives,
+    )
+    x, y = curve.projection(guessed)
+    (x1, x2), (y1, y2) = curve.chance
+    assert (x2 - x1) * (y - y1) == pytest.approx((y2 - y1) * (x - x1))
+
+
 def test_break_even_lines_pass_through_break_even_points():
     classes, scores = np.array([1, 1, 0, 1, 0, 0, 0]), np.arange(7)[::-1]
     charts = [curves.pn_curve, curves.roc_curve, curves.boc_curve, curves.det_curve]
@@ -464,6 +494,7 @@ def test_negated_scores_reverse_the_area(sample):
     assert one.area + other.area == pytest.approx(1)
 
 
+@settings(max_examples=25)  # of each of so many curves
 @given(samples(weighted=True))
 def test_whole_weights_are_repeated_rows(sample):
     classes, scores, weights = sample
