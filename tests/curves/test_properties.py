@@ -544,6 +544,9 @@ def test_the_measure_is_constant_along_its_isometrics(measure):
         some = line.y > 1e-9
         assert line.value == value
         assert some.sum() > 100
+        # From where there are no false positives, or no true ones, to where no positive is missed
+        assert min(line.x.min(), line.y.min()) == pytest.approx(0, abs=1e-9)
+        assert line.y.max() <= curve.points.positives + 1e-9
         points = curves.OperatingPoints(
             1,
             np.full(some.sum(), np.nan),
