@@ -16,11 +16,37 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import dmfroc
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from dmfroc._cli_inputs import PairWeights
     from dmfroc.evaluation import Evaluation
     from dmfroc.predictions import Predictions
     from dmfroc.uncertainty.compare import Comparison, Difference
     from dmfroc.uncertainty.estimate import Estimate
+
+# What `dmfroc plot` can draw, and with which display of dmfroc.plots
+CHARTS = {
+    "accuracy": "AccuracyDisplay",
+    "bift": "BIFTDisplay",
+    "bird": "BIRDDisplay",
+    "boc": "BOCDisplay",
+    "bprd": "BPRDDisplay",
+    "calibration": "CalibrationDisplay",
+    "cost": "CostDisplay",
+    "delta-pn": "DeltaPNDisplay",
+    "det": "DETDisplay",
+    "gains": "CumulativeGainsDisplay",
+    "lift": "LiftDisplay",
+    "log-pr": "LogPrecisionRecallDisplay",
+    "multiclass-roc": "MulticlassROCDisplay",
+    "pn": "PNDisplay",
+    "pr": "PrecisionRecallDisplay",
+    "prg": "PRGDisplay",
+    "reciprocal-pr": "ReciprocalPrecisionRecallDisplay",
+    "roc": "ROCDisplay",
+}
+KINDS = (*CHARTS, "overview")
+_HULLS = ("roc", "prg")
 
 _PICTURES = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".eps")
 
@@ -178,10 +204,7 @@ class Picture:
         self, classifiers: Mapping[str, Predictions], level: float, pair_weights: PairWeights
     ) -> None:
         """Draw the curves of all classifiers, overlaid."""
-        # Not by way of pyplot, which would choose a backend for the whole process
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6, 6), layout="constrained")
+        figure = _new_figure(6.0, 6.0)
         axes = figure.add_subplot()
         for name, predictions in classifiers.items():
             dmfroc.MulticlassROCDisplay.from_predictions(
@@ -189,16 +212,37 @@ class Picture:
             )
         figure.savefig(self.stream, format=self.format, dpi=150)
 
+    def draw_chart(self, kind: str, predictions: Predictions) -> None:
+        """Draw the curves of all classes on one kind of chart, or on nine of them."""
+        from dmfroc import plots
+
+        if kind == "overview":
+            figure = plots.overview(predictions, figure=_new_figure(12.0, 12.8))
+        else:
+            figure = _new_figure(6.0, 6.0)
+            options = {"plot_hull": True} if kind in _HULLS and predictions.n_classes == 2 else {}
+            getattr(plots, CHARTS[kind]).from_predictions(
+                predictions, ax=figure.add_subplot(), **options
+            )
+        figure.savefig(self.stream, format=self.format, dpi=150)
+
+
+def _new_figure(width: float, height: float) -> Figure:
+    # Not by way of pyplot, which would choose a backend for the whole process
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
 
 @contextmanager
-def open_picture(path: Path | None) -> Iterator[Picture | None]:
+def open_picture(path: Path | None, option: str = "--plot") -> Iterator[Picture | None]:
     """Open a picture for writing; it appears under its name if all goes well, or not at all."""
     if path is None:
         yield None
         return
     suffix = path.suffix.lower()
     if suffix not in _PICTURES:
-        raise ValueError(f"--plot must name a file with one of {', '.join(_PICTURES)}: {path}")
+        raise ValueError(f"{option} must name a file with one of {', '.join(_PICTURES)}: {path}")
     target = Path(os.path.realpath(path))  # a link stays a link
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
@@ -207,7 +251,7 @@ def open_picture(path: Path | None) -> Iterator[Picture | None]:
                 pass
         stream = partial.open("wb")
     except OSError as error:
-        raise ValueError(f"--plot {path} cannot be written: {error.strerror}") from error
+        raise ValueError(f"{option} {path} cannot be written: {error.strerror}") from error
     try:
         with stream:
             yield Picture(stream, suffix.removeprefix("."))

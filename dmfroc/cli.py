@@ -21,6 +21,7 @@ from typer.core import TyperGroup
 import dmfroc
 from dmfroc._cli_inputs import Columns, classifier_names, read_pair_weights, split_list, stem
 from dmfroc._cli_outputs import (
+    KINDS,
     collected_warnings,
     comparison_as_json,
     comparison_notes,
@@ -173,6 +174,19 @@ _Plot = Annotated[
         show_default=False,
     ),
 ]
+_Kind = Annotated[
+    str,
+    typer.Argument(metavar="KIND", help=f"The chart: {', '.join(KINDS)}.", show_default=False),
+]
+_Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        metavar="PATH",
+        help="Draw into this file (.png, .pdf, .svg, ...). Default: dmfroc-KIND.png.",
+        show_default=False,
+    ),
+]
 _DemoPlot = Annotated[
     Path, typer.Option("--plot", metavar="PATH", help="Draw the curves into this file.")
 ]
@@ -285,6 +299,35 @@ def compare(
         )
     else:
         show_result(str(result), notes, plot)
+
+
+@app.command()
+def plot(
+    kind: _Kind,
+    file: _File,
+    label: _Label,
+    scores: _Scores = None,
+    labels: _Labels = None,
+    sample_weight: _SampleWeight = None,
+    output: _Output = None,
+) -> None:
+    """Draw a chart of one classifier.
+
+    One curve per class, each against the rest; of two classes, that of the second.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"KIND must be one of {', '.join(KINDS)}, but it is {kind!r}")
+    _compile_quickly([file])
+    columns = Columns(label, scores, labels, sample_weight, None)
+    target = Path(f"dmfroc-{kind}.png") if output is None else output
+    with open_picture(target, "--output") as picture, collected_warnings() as remarks:
+        with progress(f"Reading {file} ..."):
+            predictions = columns.read(file)
+        with progress("Drawing ..."):
+            assert picture is not None
+            picture.draw_chart(kind, predictions)
+    lines = [*(f"note: {note}" for note in unique(remarks)), f"The picture is in {target}"]
+    show("\n".join(lines))
 
 
 @app.command()

@@ -1,25 +1,91 @@
-"""Render the README's picture: the classifiers of wines that ``dmfroc demo`` compares."""
+"""Render the pictures of the README and of the page about curves."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from matplotlib.figure import Figure
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from dmfroc import MulticlassROCDisplay
+from dmfroc import MulticlassROCDisplay, Predictions, plots
 from dmfroc.demo import demo_predictions
 
 IMAGES = Path(__file__).resolve().parent / "images"
 
+# The chart of each picture, the class to show alone if not all six, and options
+CHARTS = {
+    "pn": ("PNDisplay", None, {}),
+    "roc": ("ROCDisplay", None, {}),
+    "roc-hull": ("ROCDisplay", 4, {"plot_hull": True}),
+    "delta-pn": ("DeltaPNDisplay", None, {}),
+    "boc": ("BOCDisplay", None, {}),
+    "det": ("DETDisplay", None, {}),
+    "accuracy": ("AccuracyDisplay", None, {}),
+    "lift": ("LiftDisplay", None, {"plot_fallout": True}),
+    "lift-factor": ("LiftDisplay", None, {"scale": "factor"}),
+    "gains": ("CumulativeGainsDisplay", None, {}),
+    "bift": ("BIFTDisplay", None, {}),
+    "bprd": ("BPRDDisplay", None, {}),
+    "bird": ("BIRDDisplay", None, {}),
+    "pr": ("PrecisionRecallDisplay", None, {}),
+    "reciprocal-pr": ("ReciprocalPrecisionRecallDisplay", None, {}),
+    "log-pr": ("LogPrecisionRecallDisplay", None, {}),
+    "prg": ("PRGDisplay", None, {}),
+    "prg-hull": ("PRGDisplay", 4, {"plot_hull": True}),
+    "calibration": ("CalibrationDisplay", 4, {}),
+    "calibration-classes": ("CalibrationDisplay", None, {}),
+    "cost": ("CostDisplay", None, {}),
+}
+
+
+COUNTS = {4: 170, 5: 90, 6: 45, 7: 120, 8: 70, 9: 150}
+
+
+def six_digits() -> Predictions:
+    """Return cross-validated probabilities of six handwritten digits, from few of their pixels.
+
+    The digits are made unequally frequent, as classes usually are.
+    """
+    pixels, digits = load_digits(return_X_y=True)
+    chosen = np.concatenate(
+        [np.flatnonzero(digits == digit)[:count] for digit, count in COUNTS.items()]
+    )
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=1000))
+    scores = cross_val_predict(
+        model, pixels[chosen][:, 17:24], digits[chosen], cv=10, method="predict_proba"
+    )
+    return Predictions.from_arrays(digits[chosen], scores)
+
 
 def main() -> None:
-    """Write docs/images/roc.png."""
+    """Write docs/images/roc.png, overview.png and curve-*.png."""
+    IMAGES.mkdir(exist_ok=True)
     figure = Figure(figsize=(7, 6.8), layout="constrained", dpi=200)
     ax = figure.subplots()
     for name, predictions in demo_predictions().items():
         MulticlassROCDisplay.from_predictions(predictions, name=name, ax=ax)
-    IMAGES.mkdir(exist_ok=True)
-    figure.savefig(IMAGES / "roc.png", pil_kwargs={"optimize": True})
+    save(figure, "roc")
+
+    digits = six_digits()
+    save(
+        plots.overview(digits, figure=Figure((12, 12.8), layout="constrained", dpi=75)), "overview"
+    )
+    for name, (display, label, options) in CHARTS.items():
+        figure = Figure(figsize=(5.6, 5.4), layout="constrained", dpi=90)
+        getattr(plots, display).from_predictions(
+            digits, pos_label=label, ax=figure.subplots(), **options
+        )
+        save(figure, f"curve-{name}")
+
+
+def save(figure: Figure, name: str) -> None:
+    """Write a picture as small as PNG allows."""
+    figure.savefig(IMAGES / f"{name}.png", pil_kwargs={"optimize": True})
 
 
 if __name__ == "__main__":

@@ -391,9 +391,9 @@ The cells of DMF-AUC and M that are farthest from 95 %:
 
 {replications["designs"]} samples of each design; A to D have random class sizes. *sd* is the
 standard deviation of the values over the samples, *mean SE* the mean of the jackknife's standard
-errors; the sampling range holds the middle 95 % of the values. In D the rarest class has about three
-cases: there the interval rests on the other classes' variance. Informedness is estimated given the
-class sizes.
+errors; the sampling range holds the middle 95 % of the values. In D the rarest class has about
+three cases: there the interval rests on the other classes' variance. Informedness is estimated
+given the class sizes.
 
 {designs_table(tables["designs"])}
 

@@ -19,12 +19,14 @@ def golden(family):
 
 
 def assert_golden(value, case, key):
-    """Compare under the rule of the files: relative to the larger of one and the number."""
-    expected = np.asarray(case["expected"][key], dtype=float)  # "nan" and "inf" are strings
-    found = np.asarray(value, dtype=float)
+    """Compare under the rule of the files: relative to the larger of one and the number.
+
+    Numbers that JSON lacks are the strings nan, inf and -inf.
+    """
+    expected = np.asarray(case["expected"][key]).astype(float)
+    value = np.asarray(value, float)
+    assert value.shape == expected.shape, f"{key}: shape {value.shape}, not {expected.shape}"
+    same = (value == expected) | (np.isnan(value) & np.isnan(expected))
     with np.errstate(invalid="ignore"):
-        difference = np.abs(found - expected) / np.maximum(1, np.abs(expected))
-    same = (found == expected) | (np.isnan(found) & np.isnan(expected))
-    assert (same | (difference <= case["tolerance"])).all(), (
-        f"{key}: {value}, but expected {expected}"
-    )
+        difference = np.abs(value - expected) / np.maximum(1, np.abs(expected))
+    assert np.all(same | (difference <= case["tolerance"])), f"{key}: {value}, not {expected}"

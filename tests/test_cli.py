@@ -132,6 +132,7 @@ def test_version_of_a_source_tree(monkeypatch):
         ([], ["evaluate", "compare", "demo", "--version"]),
         (["evaluate"], ["--label", "--scores", "--measures", "--pair-weights", "[default: 0.95]"]),
         (["compare"], ["--label", "--labels", "--measure ", "--json", "--plot"]),
+        (["plot"], ["--label", "--output", "calibration", "overview", "reciprocal-pr"]),
         (["demo"], ["--plot", "dmfroc-demo.png"]),
     ],
 )
@@ -376,6 +377,51 @@ def test_plot_does_not_touch_the_users_matplotlib(good, tmp_path):
     backend, figures = plt.get_backend(), plt.get_fignums()
     succeed("evaluate", good, "--label", "tree", "--plot", tmp_path / "roc.png")
     assert (plt.get_backend(), plt.get_fignums()) == (backend, figures)
+
+
+@pytest.mark.parametrize("kind", _cli_outputs.KINDS)
+def test_every_chart_is_drawn(good, tmp_path, kind):
+    if kind == "calibration":  # the file has scores that are no probabilities
+        frame = pd.read_csv(good)
+        scores = np.exp(frame.iloc[:, 1:])
+        frame.iloc[:, 1:] = scores.div(scores.sum(axis=1), axis=0)
+        good = tmp_path / "probabilities.csv"
+        frame.to_csv(good, index=False)
+    picture = tmp_path / "chart.png"
+    stdout = succeed("plot", kind, good, "--label", "tree", "--output", picture)
+    assert stdout == f"The picture is in {picture}\n"
+    assert picture.read_bytes().startswith(PNG)
+
+
+def test_a_chart_has_a_name_of_its_own(good, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    succeed("plot", "boc", good, "--label", "tree")
+    assert (tmp_path / "dmfroc-boc.png").read_bytes().startswith(PNG)
+
+
+def test_a_chart_of_classes_of_which_one_is_absent(folder, tmp_path):
+    stdout = succeed(
+        "plot", "roc", folder / "absent.csv", "--label", "tree", "--output", tmp_path / "a.png"
+    )
+    assert stdout.startswith("note: no curve is drawn of classes without observations: 'cedar'\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["pie", "GOOD", "--label", "tree"], "KIND must be one of accuracy, .*, but it is 'pie'"),
+        (["roc", "GOOD", "--label", "tree", "--output", "a.txt"], "--output must name a file with"),
+        (
+            ["calibration", "GOOD", "--label", "tree"],
+            r"the probabilities of class 'ash' must be in",
+        ),
+        (["roc", "GOOD", "--label", "bush"], "bush"),
+    ],
+)
+def test_charts_that_cannot_be_drawn(folder, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert re.search(message, failure("plot", *located(arguments, folder)))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

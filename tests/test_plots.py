@@ -375,5 +375,5 @@ def test_unknown_name_in_the_package():
     import dmfroc.plots
 
     assert "MulticlassROCDisplay" in dir(dmfroc.plots)
-    with pytest.raises(AttributeError, match="has no attribute 'ROCDisplay'"):
-        _ = dmfroc.plots.ROCDisplay
+    with pytest.raises(AttributeError, match="has no attribute 'RocDisplay'"):
+        _ = dmfroc.plots.RocDisplay

@@ -2,21 +2,85 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dmfroc.plots._overview import overview
+    from dmfroc.plots.calibration import CalibrationDisplay
+    from dmfroc.plots.curves import (
+        AccuracyDisplay,
+        BIFTDisplay,
+        BIRDDisplay,
+        BOCDisplay,
+        BPRDDisplay,
+        CostDisplay,
+        CumulativeGainsDisplay,
+        DeltaPNDisplay,
+        DETDisplay,
+        LiftDisplay,
+        LogPrecisionRecallDisplay,
+        PNDisplay,
+        PrecisionRecallDisplay,
+        PRGDisplay,
+        ReciprocalPrecisionRecallDisplay,
+        ROCDisplay,
+    )
     from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
 
-__all__ = ["MulticlassROCDisplay"]
+# Where each public name lives. It is imported when it is first used, so that importing the
+# package waits neither for JAX nor for Matplotlib.
+_HOMES = {
+    "AccuracyDisplay": "curves",
+    "BIFTDisplay": "curves",
+    "BIRDDisplay": "curves",
+    "BOCDisplay": "curves",
+    "BPRDDisplay": "curves",
+    "CalibrationDisplay": "calibration",
+    "CostDisplay": "curves",
+    "CumulativeGainsDisplay": "curves",
+    "DETDisplay": "curves",
+    "DeltaPNDisplay": "curves",
+    "LiftDisplay": "curves",
+    "LogPrecisionRecallDisplay": "curves",
+    "MulticlassROCDisplay": "multiclass_roc",
+    "PNDisplay": "curves",
+    "PRGDisplay": "curves",
+    "PrecisionRecallDisplay": "curves",
+    "ROCDisplay": "curves",
+    "ReciprocalPrecisionRecallDisplay": "curves",
+    "overview": "_overview",
+}
+
+__all__ = [
+    "AccuracyDisplay",
+    "BIFTDisplay",
+    "BIRDDisplay",
+    "BOCDisplay",
+    "BPRDDisplay",
+    "CalibrationDisplay",
+    "CostDisplay",
+    "CumulativeGainsDisplay",
+    "DETDisplay",
+    "DeltaPNDisplay",
+    "LiftDisplay",
+    "LogPrecisionRecallDisplay",
+    "MulticlassROCDisplay",
+    "PNDisplay",
+    "PRGDisplay",
+    "PrecisionRecallDisplay",
+    "ROCDisplay",
+    "ReciprocalPrecisionRecallDisplay",
+    "overview",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # On first use, so that importing the package does not wait for JAX.
-    from dmfroc.plots import multiclass_roc
-
-    return getattr(multiclass_roc, name)
+    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -18,6 +18,8 @@ from dmfroc.measures.multiclass_roc import (
     dmf_auc,
     multiclass_roc,
 )
+from dmfroc.plots._estimators import scores_of
+from dmfroc.plots._style import COLORS, LINE_STYLES, new_axes, rate_texts
 from dmfroc.predictions import as_predictions
 from dmfroc.uncertainty.band import CurveBand, band_around
 from dmfroc.uncertainty.estimate import Estimate, Settings, estimates_of
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.lines import Line2D
 
-# Okabe and Ito's colours, told apart with any kind of colour vision; yellow is too faint.
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_LINE_STYLES = ("-", "--", "-.", ":")  # for more classifiers than colours
 _CURVE_ID, _CHANCE_ID = "dmfroc-curve", "dmfroc-chance"
 _WIDEST = len("(99.9 % jackknife interval 0.9999 to 0.9999)")
 _NO_VARIATION = 1e-9  # of standard errors that are zero but for rounding
@@ -136,7 +135,7 @@ class MulticlassROCDisplay:
         >>> print(display.estimate)
         dmf_auc 0.9441 (95 % jackknife interval 0.9007 to 0.9692)
         """
-        scores = _scores_of(estimator, X)
+        scores = scores_of(estimator, X)
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, scores, labels=estimator.classes_, name=name, **kwargs)
 
@@ -240,7 +239,7 @@ class MulticlassROCDisplay:
         MulticlassROCDisplay
             This display.
         """
-        ax = _new_axes() if ax is None else ax
+        ax = new_axes() if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
         self.line_ = self._draw_curve(ax, self.name if name is None else name, line_kwargs)
         color = self.line_.get_color()
@@ -292,7 +291,7 @@ class MulticlassROCDisplay:
     def _label(self, name: str | None) -> str:
         """Return the legend's text: name, area, interval, and how the interval was obtained."""
         if self.estimate is None:
-            area = f"AUC {_rate_texts([self.curve.auc], 3)[0]}"
+            area = f"AUC {rate_texts([self.curve.auc], 3)[0]}"
         else:
             area = _area_text(self.estimate)
         return area if name is None else f"{name}: {area}"
@@ -312,42 +311,6 @@ class MulticlassROCDisplay:
         _draw_legend(ax)
 
 
-def _scores_of(estimator: Any, X: Any) -> Any:
-    """Return the scores of each class that a fitted classifier gives."""
-    kind = type(estimator).__name__
-    method = next(
-        (m for m in ("predict_proba", "decision_function") if hasattr(estimator, m)), None
-    )
-    if method is None or not hasattr(estimator, "classes_"):
-        lacking = "classes_ (is it fitted?)" if method else "predict_proba and decision_function"
-        raise TypeError(
-            f"estimator must be a fitted classifier that gives scores, but {kind} lacks {lacking}; "
-            "if you have scores, use from_predictions"
-        )
-    if method == "decision_function" and len(estimator.classes_) > 2 and _votes_by_pairs(estimator):
-        # For three classes there are as many pairs as classes: nothing else would notice.
-        raise TypeError(
-            f"estimator must give one score per class, but {kind} scores pairs of classes "
-            "(decision_function_shape='ovo'); set decision_function_shape='ovr'"
-        )
-    return getattr(estimator, method)(X)
-
-
-def _votes_by_pairs(estimator: Any) -> bool:
-    parameters = estimator.get_params() if hasattr(estimator, "get_params") else {}
-    return any(
-        name.endswith("decision_function_shape") and value == "ovo"
-        for name, value in parameters.items()
-    )
-
-
-def _new_axes() -> Axes:
-    from matplotlib import pyplot
-
-    _, ax = pyplot.subplots(figsize=(6.4, 6.4), layout="constrained")
-    return ax
-
-
 def _drawn(ax: Axes, gid: str) -> list[Line2D]:
     """Return the lines of one kind that are on the axes, from whichever display."""
     return [line for line in ax.lines if line.get_gid() == gid]
@@ -358,11 +321,11 @@ def _next_style(curves: Sequence[Line2D]) -> dict[str, Any]:
     from matplotlib.colors import to_hex
 
     taken = {to_hex(curve.get_color()).upper() for curve in curves}
-    free = [color for color in _COLORS if color not in taken]
-    turn, position = divmod(len(curves), len(_COLORS))
+    free = [color for color in COLORS if color not in taken]
+    turn, position = divmod(len(curves), len(COLORS))
     return {
-        "color": free[0] if free else _COLORS[position],
-        "linestyle": _LINE_STYLES[0 if free else turn % len(_LINE_STYLES)],
+        "color": free[0] if free else COLORS[position],
+        "linestyle": LINE_STYLES[0 if free else turn % len(LINE_STYLES)],
     }
 
 
@@ -426,21 +389,7 @@ def _corner(ax: Axes, width: float, height: float) -> Literal["upper left", "low
 def _area_text(estimate: Estimate) -> str:
     varies = estimate.standard_error > _NO_VARIATION
     digits = max(3, decimals(estimate.standard_error) - 1) if varies else 3
-    value, low, high = _rate_texts([estimate.value, *estimate.interval], digits)
+    value, low, high = rate_texts([estimate.value, *estimate.interval], digits)
     # Without variation the interval is not the jackknife's, see `estimate`.
     method = estimate.method if varies else "exact"
     return f"AUC {value} ({100 * estimate.level:g} % {method} interval {low} to {high})"
-
-
-def _rate_texts(rates: Sequence[float], digits: int) -> list[str]:
-    """Return rates as text in which only 0 and 1 (up to rounding) read as 0 and 1."""
-    step = 10.0**-digits
-    texts = []
-    for rate in rates:
-        if 1e-6 < rate < step / 2:
-            texts.append(f"<{step:.{digits}f}")
-        elif 1 - step / 2 < rate < 1 - 1e-6:
-            texts.append(f">{1 - step:.{digits}f}")
-        else:
-            texts.append(f"{rate:.{digits}f}")
-    return texts

@@ -1,0 +1,461 @@
+"""Calibration: whether predicted probabilities come true."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from dmfroc.curves.cases import Cases, MultiClass, Number, for_each_class
+from dmfroc.curves.charts import draw_roc, line
+from dmfroc.curves.curve import Curve
+from dmfroc.curves.loess import loess
+from dmfroc.curves.points import OperatingPoints, count_points
+
+Axes = Literal["standard", "vuk_curk"]
+
+_PREDICTED, _OBSERVED = "Predicted probability", "Share of positives"
+_GRID = np.linspace(0, 1, 41)  # of the display's LOESS curve
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CalibrationCurve(Curve):
+    """A calibration curve of groups of cases with like predictions.
+
+    Attributes
+    ----------
+    mean_predicted, fraction_positive : numpy.ndarray, shape (g,)
+        Mean prediction and share of positives in each group that has cases, by rising prediction;
+        the x and y of the standard axes.
+    counts : numpy.ndarray, shape (g,)
+        Cases of each of these groups; their total weight if there are weights.
+    all_counts : numpy.ndarray
+        The same for all bins, empty ones included.
+    brier : float
+        Mean squared difference of prediction and outcome, in [0, 1].
+    """
+
+    mean_predicted: Float[np.ndarray, " g"]
+    fraction_positive: Float[np.ndarray, " g"]
+    counts: Float[np.ndarray, " g"]
+    all_counts: Float[np.ndarray, " b"]
+    brier: float
+
+    @property
+    def gaps(self) -> Float[np.ndarray, " g"]:
+        """Absolute difference of mean prediction and share of positives in each group."""
+        return np.abs(self.mean_predicted - self.fraction_positive)
+
+    @property
+    def expected_error(self) -> float:
+        """Expected calibration error, ECE: the mean gap of a case; in [0, 1], 0 is best."""
+        return float(np.average(self.gaps, weights=self.counts))
+
+    @property
+    def maximum_error(self) -> float:
+        """Maximum calibration error, MCE: the largest gap; in [0, 1], 0 is best."""
+        return float(self.gaps.max())
+
+    def intervals(self, level: float = 0.95) -> Float[np.ndarray, "2 g"]:
+        """Return Wilson's interval of the share of positives in each group.
+
+        Parameters
+        ----------
+        level : float
+            Nominal coverage of each, in (0, 1). Weights count as numbers of cases.
+
+        Returns
+        -------
+        numpy.ndarray, shape (2, g)
+            Lower and upper limits, in [0, 1].
+
+        Raises
+        ------
+        ValueError
+            If `level` is not in (0, 1).
+
+        References
+        ----------
+        Wilson (1927), Probable inference, the law of succession, and statistical inference.
+
+        Examples
+        --------
+        >>> curve = calibration_curve([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], n_bins=2)
+        >>> curve.intervals().round(3)
+        array([[0.   , 0.342],
+               [0.658, 1.   ]])
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must be in (0, 1), but it is {level}")
+        from scipy.special import ndtri
+
+        z2 = ndtri((1 + level) / 2) ** 2
+        n, share = self.counts, self.fraction_positive
+        center = (share + z2 / (2 * n)) / (1 + z2 / n)
+        half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+        return np.clip(np.array([center - half, center + half]), 0, 1)
+
+
+def calibration_curve(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    multi_class: MultiClass = "ovr",
+    n_bins: int | None = 10,
+    axes: Axes = "standard",
+) -> CalibrationCurve | dict[Hashable, CalibrationCurve]:
+    """Return the share of positives among cases with like predicted probabilities.
+
+    Parameters
+    ----------
+    y_true : Predictions or array-like of shape (n,)
+        Observed classes.
+    y_prob : array-like or table of shape (n, K), or (n,) for K = 2
+        Probabilities, in [0, 1].
+    labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
+    n_bins : int or None
+        Number of bins of equal width, closed on their right; the first includes 0. None for one
+        group per distinct probability.
+    axes : {"standard", "vuk_curk"}
+        Predictions on the x axis, or, as Vuk and Curk have it, on the y axis.
+
+    Returns
+    -------
+    CalibrationCurve or dict
+        One point per group with cases. The diagonal is perfect calibration (`break_even`: as many
+        positives as predicted). ``thresholds`` are the mean predictions.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`, if a probability is not in [0, 1], or an option out of range.
+
+    References
+    ----------
+    Vuk and Curk, ROC curve, lift chart and calibration plot, section 6, where the number and the
+    closure of bins are open: these are scikit-learn's.
+
+    Examples
+    --------
+    >>> curve = calibration_curve([0, 1, 0, 1, 1], [0.25, 0.25, 0.5, 0.75, 1], n_bins=2)
+    >>> curve.x.round(3), curve.y.round(3), curve.counts
+    (array([0.333, 0.875]), array([0.333, 1.   ]), array([3., 2.]))
+    >>> round(curve.expected_error, 3)
+    0.05
+    """
+    if n_bins is not None and n_bins < 1:
+        raise ValueError(f"n_bins must be at least 1, or None, but it is {n_bins}")
+    _check_axes(axes)
+    return for_each_class(
+        partial(_calibration_of_cases, n_bins=n_bins, axes=axes),
+        y_true,
+        y_prob,
+        labels,
+        sample_weight,
+        pos_label,
+        multi_class,
+    )
+
+
+def _calibration_of_cases(cases: Cases, *, n_bins: int | None, axes: Axes) -> CalibrationCurve:
+    probabilities, outcomes = cases.scores, cases.is_positive.astype(np.float64)
+    _check_probabilities(cases)
+    if n_bins is None:
+        values, group = np.unique(probabilities, return_inverse=True)
+        n_groups = len(values)
+    else:
+        edges = np.linspace(0, 1, n_bins + 1)[1:-1]
+        group, n_groups = np.searchsorted(edges, probabilities), n_bins
+    all_counts, predicted, positive = (
+        np.bincount(group, weights=cases.weights * values, minlength=n_groups)
+        for values in (np.ones_like(probabilities), probabilities, outcomes)
+    )
+    occupied = all_counts > 0
+    counts = all_counts[occupied]
+    predicted, positive = predicted[occupied] / counts, positive[occupied] / counts
+    x, y, x_name, y_name = _oriented(axes, predicted, positive)
+    return CalibrationCurve(
+        kind="calibration",
+        label=cases.label,
+        x=x,
+        y=y,
+        thresholds=predicted,
+        x_name=x_name,
+        y_name=y_name,
+        break_even=line((0, 1), (0, 1)),
+        points=count_points(cases),
+        mean_predicted=predicted,
+        fraction_positive=positive,
+        counts=counts,
+        all_counts=all_counts,
+        brier=float(np.average((probabilities - outcomes) ** 2, weights=cases.weights)),
+    )
+
+
+def loess_calibration_curve(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    multi_class: MultiClass = "ovr",
+    at: Any = None,
+    span: Number = 0.75,
+    degree: int = 1,
+    axes: Axes = "standard",
+) -> Curve | dict[Hashable, Curve]:
+    """Return the share of positives as a smooth function of the predicted probability.
+
+    Parameters
+    ----------
+    y_true, y_prob, labels, sample_weight, pos_label, multi_class, axes
+        As for `calibration_curve`.
+    at : array-like of shape (m,), optional
+        Probabilities at which to fit; by default 41 evenly over the range of the predictions.
+    span, degree
+        As for `loess`.
+
+    Returns
+    -------
+    Curve or dict
+        The fit, which may leave [0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `calibration_curve` and `loess`.
+
+    References
+    ----------
+    Vuk and Curk, ROC curve, lift chart and calibration plot, section 6.
+
+    Examples
+    --------
+    >>> curve = loess_calibration_curve(
+    ...     [0, 0, 0, 1, 1, 1], [0, 0.2, 0.4, 0.6, 0.8, 1], at=[0.4, 0.5]
+    ... )
+    >>> curve.y.round(3)
+    array([0.286, 0.5  ])
+    """
+    _check_axes(axes)
+    grid = None if at is None else np.asarray(at, np.float64)
+    return for_each_class(
+        partial(_loess_of_cases, at=grid, span=span, degree=degree, axes=axes),
+        y_true,
+        y_prob,
+        labels,
+        sample_weight,
+        pos_label,
+        multi_class,
+    )
+
+
+def _loess_of_cases(
+    cases: Cases, *, at: np.ndarray | None, span: Number, degree: int, axes: Axes
+) -> Curve:
+    _check_probabilities(cases)
+    if at is None:
+        lowest, highest = cases.scores.min(), cases.scores.max()
+        at = lowest + (highest - lowest) * _GRID
+    outcomes = cases.is_positive.astype(np.float64)
+    fit = loess(cases.scores, outcomes, at, span=span, degree=degree, sample_weight=cases.weights)
+    x, y, x_name, y_name = _oriented(axes, at, fit.fitted)
+    return Curve(
+        kind="calibration",
+        label=cases.label,
+        x=x,
+        y=y,
+        thresholds=at,
+        x_name=x_name,
+        y_name=y_name,
+        break_even=line((0, 1), (0, 1)),
+    )
+
+
+def isotonic_calibration_curve(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    multi_class: MultiClass = "ovr",
+    axes: Axes = "standard",
+) -> Curve | dict[Hashable, Curve]:
+    """Return the rising step function of the score that fits the outcomes best.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`: the scores need not be probabilities.
+    axes : {"standard", "vuk_curk"}
+        As for `calibration_curve`.
+
+    Returns
+    -------
+    Curve or dict
+        The calibrated score of each distinct score, in rising order. It is the slope of the ROC
+        hull as a probability, so that its AUC is the area under the hull: fit it on other cases
+        than those it is to be judged on.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`, or if `axes` is unknown.
+
+    References
+    ----------
+    Fawcett and Niculescu-Mizil (2007), PAV and the ROC convex hull.
+
+    Examples
+    --------
+    >>> curve = isotonic_calibration_curve([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2])
+    >>> curve.x, curve.y.round(3)
+    (array([0.2, 0.4, 0.5, 0.6, 0.9]), array([0.   , 0.333, 0.333, 1.   , 1.   ]))
+    """
+    _check_axes(axes)
+    return for_each_class(
+        partial(_isotonic_of_cases, axes=axes),
+        y_true,
+        y_score,
+        labels,
+        sample_weight,
+        pos_label,
+        multi_class,
+    )
+
+
+def _isotonic_of_cases(cases: Cases, *, axes: Axes) -> Curve:
+    from sklearn.isotonic import isotonic_regression
+
+    points = count_points(cases)
+    hits, alarms = np.diff(points.true_positives)[::-1], np.diff(points.false_positives)[::-1]
+    scores, weights = points.thresholds[:0:-1], hits + alarms
+    calibrated = isotonic_regression(hits / weights, sample_weight=weights)
+    x, y, x_name, y_name = _oriented(axes, scores, calibrated)
+    return Curve(
+        kind="calibration",
+        label=cases.label,
+        x=x,
+        y=y,
+        thresholds=scores,
+        x_name="Score" if axes == "standard" else x_name,
+        y_name="Score" if axes == "vuk_curk" else y_name,
+        points=points,
+    )
+
+
+def roc_from_calibration(
+    true_probability: Any,
+    density: Any,
+    *,
+    n_positive: Number | None = None,
+    n_negative: Number | None = None,
+) -> Curve:
+    r"""Return the ROC curve that follows from a calibration plot and the density of its groups.
+
+    Parameters
+    ----------
+    true_probability : array-like of shape (g,)
+        Share of positives in each group, in [0, 1], the groups in order of rising prediction.
+    density : array-like of shape (g,)
+        Share of all cases in each group, >= 0 with sum 1.
+    n_positive, n_negative : float, optional
+        Numbers of cases of each class; they only scale the counts, and must have the ratio that
+        the groups imply. By default shares.
+
+    Returns
+    -------
+    Curve
+        As from `roc_curve`; its area is
+        :math:`\frac{M^2}{PN}\sum_g(1-p_g)\rho_g[\sum_{h>g}p_h\rho_h+\frac12p_g\rho_g]`.
+        ``thresholds`` are the numbers of the groups.
+
+    Raises
+    ------
+    ValueError
+        If an input is out of range, lengths differ, one class has no cases, or the numbers of
+        cases contradict the groups.
+
+    References
+    ----------
+    Vuk and Curk, ROC curve, lift chart and calibration plot, equations 6.2 to 6.8, with the sign
+    of 6.7 and 6.8 corrected.
+
+    Examples
+    --------
+    >>> roc_from_calibration([0.1, 0.5, 0.9], [0.3, 0.4, 0.3])
+    Curve(roc of 1: 4 points, area 0.836)
+    """
+    probability = np.asarray(true_probability, np.float64)
+    shares = np.asarray(density, np.float64)
+    if probability.ndim != 1 or probability.shape != shares.shape or probability.size == 0:
+        raise ValueError(
+            "true_probability and density must be one-dimensional and of one length, but have "
+            f"the shapes {probability.shape} and {shares.shape}"
+        )
+    _check_in_unit_interval("true_probability", probability, "group")
+    if not (np.all(shares >= 0) and np.isclose(shares.sum(), 1, rtol=0, atol=1e-9)):
+        raise ValueError(f"density must be >= 0 with sum 1, but its sum is {shares.sum()}")
+    positive, negative = (probability * shares)[::-1], ((1 - probability) * shares)[::-1]
+    if not (positive.sum() > 0 and negative.sum() > 0):
+        raise ValueError("the groups must hold cases of both classes, but hold only one")
+    total = 1.0
+    if n_positive is not None and n_negative is not None:
+        total = float(n_positive + n_negative)
+        if not np.isclose(positive.sum() * total, n_positive, rtol=1e-6):
+            raise ValueError(
+                f"the groups imply that {positive.sum():.6g} of all cases are positive, but "
+                f"n_positive and n_negative say {n_positive / total:.6g}"
+            )
+    elif (n_positive, n_negative) != (None, None):
+        raise ValueError("pass both n_positive and n_negative, or none of them")
+    true_positives = np.append(0.0, np.cumsum(positive) * total)
+    false_positives = np.append(0.0, np.cumsum(negative) * total)
+    return draw_roc(
+        OperatingPoints(
+            label=1,
+            thresholds=np.append(np.inf, np.arange(len(shares), dtype=np.float64)[::-1]),
+            true_positives=true_positives,
+            false_positives=false_positives,
+            positives=float(true_positives[-1]),
+            negatives=float(false_positives[-1]),
+        )
+    )
+
+
+def _oriented(
+    axes: Axes, predicted: np.ndarray, observed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, str, str]:
+    if axes == "standard":
+        return predicted, observed, _PREDICTED, _OBSERVED
+    return observed, predicted, _OBSERVED, _PREDICTED
+
+
+def _check_axes(axes: str) -> None:
+    if axes not in get_args(Axes):
+        raise ValueError(f"axes must be 'standard' or 'vuk_curk', but it is {axes!r}")
+
+
+def _check_probabilities(cases: Cases) -> None:
+    _check_in_unit_interval(f"the probabilities of class {cases.label!r}", cases.scores, "case")
+
+
+def _check_in_unit_interval(name: str, values: Float[np.ndarray, " n"], item: str) -> None:
+    outside: Bool[np.ndarray, " n"] = ~((values >= 0) & (values <= 1))
+    if outside.any():
+        position = int(np.argmax(outside))
+        raise ValueError(
+            f"{name} must be in [0, 1], but that of {item} {position} (counting from 0) is "
+            f"{values[position]:g}; scores that are no probabilities can be calibrated first, "
+            "see isotonic_calibration_curve"
+        )

@@ -1,0 +1,101 @@
+"""What a curve is: its exact points, and the lines that help to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.curves.points import Maximum, OperatingPoints
+
+Rule = Literal["left", "trapezoid", "right"]
+Projection = Callable[[OperatingPoints], tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]]
+"""Where a chart puts operating points: one x and one y for each."""
+
+
+class Line(NamedTuple):
+    """A line on a chart, through the given points."""
+
+    x: Float[np.ndarray, " p"]
+    y: Float[np.ndarray, " p"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Curve:
+    """A curve of one class, with one point per threshold.
+
+    Attributes
+    ----------
+    kind : str
+        The chart: ``"roc"``, ``"pr"``, ``"lift"``, ...
+    label : Hashable
+        The positive class, or the pair (positive class, negative class).
+    x, y : numpy.ndarray, shape (t,)
+        Coordinates, exact, with one point per distinct score: collinear points are kept.
+        Coordinates that do not exist are NaN, such as the precision of no prediction.
+    thresholds : numpy.ndarray, shape (t,)
+        A case is predicted positive if its score is at least the threshold. The first is infinite.
+    x_name, y_name : str
+        Names of the axes.
+    area : float or None
+        The chart's own area, as its function says; None where an area means nothing.
+    chance, break_even : Line or None
+        Where predictions that know nothing lie, and where as many cases are predicted positive
+        as there are positives; None where there is no such line.
+    points : OperatingPoints or None
+        The counts behind the curve.
+    projection : callable or None
+        The map from counts to the chart, from which isometrics and hulls are drawn.
+    """
+
+    kind: str
+    label: Hashable
+    x: Float[np.ndarray, " t"]
+    y: Float[np.ndarray, " t"]
+    thresholds: Float[np.ndarray, " t"]
+    x_name: str
+    y_name: str
+    area: float | None = None
+    chance: Line | None = None
+    break_even: Line | None = None
+    points: OperatingPoints | None = None
+    projection: Projection | None = None
+
+    def integral(self, rule: Rule = "trapezoid") -> float:
+        """Return the area between the points that exist and the x axis.
+
+        Parameters
+        ----------
+        rule : {"left", "trapezoid", "right"}
+            Whether y between two points is that of the first, changes evenly, or is that of the
+            second. For a ROC curve these are P(s+ > s-), the same plus half of P(s+ = s-), and
+            P(s+ >= s-).
+
+        Returns
+        -------
+        float
+            In the units of x times y.
+        """
+        return integrate(self.x, self.y, rule)
+
+    def maximum(self) -> Maximum:
+        """Return the largest y and all thresholds that attain it, in falling order."""
+        largest = np.nanmax(self.y)
+        return Maximum(float(largest), self.thresholds[self.y == largest])
+
+    def __repr__(self) -> str:
+        area = "" if self.area is None else f", area {self.area:.4g}"
+        return f"Curve({self.kind} of {self.label!r}: {len(self.x)} points{area})"
+
+
+def integrate(x: Float[np.ndarray, " t"], y: Float[np.ndarray, " t"], rule: Rule) -> float:
+    """Return the integral of y over x; stretches without an area count for nothing."""
+    left, right = y[:-1], y[1:]
+    heights = {"left": left, "trapezoid": (left + right) / 2, "right": right}
+    if rule not in heights:
+        raise ValueError(f"rule must be 'left', 'trapezoid' or 'right', but it is {rule!r}")
+    pieces = heights[rule] * np.diff(x)
+    return float(np.sum(pieces[np.isfinite(pieces)]))

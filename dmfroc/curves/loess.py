@@ -1,0 +1,182 @@
+"""Local regression, LOESS, of 0/1 responses: a smooth calibration curve."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.curves.cases import Number
+
+
+class LoessFit(NamedTuple):
+    """Fitted values, and how many neighbours each is fitted to."""
+
+    fitted: Float[np.ndarray, " m"]
+    n_neighbors: int
+
+
+def loess(
+    x: Any,
+    y: Any,
+    at: Any,
+    *,
+    span: Number = 0.75,
+    degree: int = 1,
+    sample_weight: Any = None,
+) -> LoessFit:
+    r"""Fit polynomials to the neighbours of each point, nearer ones weighing more.
+
+    Of the k nearest observations, those at distance d have the tricube weight
+    :math:`(1-(d/h)^3)^3`, h being the distance of the farthest.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n,)
+        Observations.
+    at : array-like of shape (m,)
+        Where to fit.
+    span : float
+        Share of the observations in a neighbourhood, in (0, 1]: k is the largest whole number
+        within span n, and at least degree + 1.
+    degree : {1, 2}
+        Of the polynomials.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0, by which the tricube weights are multiplied.
+
+    Returns
+    -------
+    LoessFit
+        Not limited to the range of `y`. Where all neighbours are tied with the point it is the
+        mean of the y tied there; where they are too few to determine the polynomial, their
+        weighted mean. There are no robustness passes, which would discard the rarer class.
+
+    Raises
+    ------
+    ValueError
+        If an input is not one-dimensional and finite, lengths differ, or an option is out of
+        range.
+
+    References
+    ----------
+    Cleveland (1979), Robust locally weighted regression and smoothing scatterplots; Vuk and Curk,
+    ROC curve, lift chart and calibration plot, section 6.
+
+    Examples
+    --------
+    >>> fit = loess([0, 0.2, 0.4, 0.6, 0.8, 1], [0, 0, 0, 1, 1, 1], at=[0.4, 0.5])
+    >>> fit.fitted.round(3), fit.n_neighbors
+    (array([0.286, 0.5  ]), 4)
+    """
+    xs, ys, points = (_finite(name, v) for name, v in (("x", x), ("y", y), ("at", at)))
+    weights = np.ones(len(xs)) if sample_weight is None else _finite("sample_weight", sample_weight)
+    if not len(xs) == len(ys) == len(weights):
+        raise ValueError(
+            f"x, y and sample_weight must be of one length, but have {len(xs)}, {len(ys)} and "
+            f"{len(weights)}"
+        )
+    if len(xs) == 0 or not weights.min() >= 0 or weights.max() == 0:
+        raise ValueError("there must be observations, with weights >= 0 that are not all 0")
+    if not 0 < span <= 1:
+        raise ValueError(f"span must be in (0, 1], but it is {span}")
+    if degree not in (1, 2):
+        raise ValueError(f"degree must be 1 or 2, but it is {degree}")
+    counts = weights > 0
+    order = np.flatnonzero(counts)[np.argsort(xs[counts], kind="stable")]
+    observations = _Observations(xs[order], ys[order], weights[order], np.empty((3, len(order))))
+    # A whole product may fall short of itself by rounding: 0.7 of 10 observations are 7
+    n_neighbors = min(len(order), max(degree + 1, int(np.floor(span * len(order) + 1e-9))))
+    fitted = [_fit(observations, float(point), n_neighbors, degree) for point in points]
+    return LoessFit(np.array(fitted, np.float64), n_neighbors)
+
+
+class _Observations(NamedTuple):
+    """Observations sorted by x, and memory to compute in: fresh memory would take most time."""
+
+    x: Float[np.ndarray, " n"]
+    y: Float[np.ndarray, " n"]
+    weights: Float[np.ndarray, " n"]
+    scratch: Float[np.ndarray, "3 n"]
+
+
+def _finite(name: str, values: Any) -> Float[np.ndarray, " n"]:
+    array = np.asarray(values, np.float64)
+    if array.ndim != 1 or not np.all(np.isfinite(array)):
+        raise ValueError(
+            f"{name} must be a one-dimensional array of finite numbers, but it has the shape "
+            f"{array.shape}" + ("" if array.ndim != 1 else " and others among them")
+        )
+    return array
+
+
+def _fit(observations: _Observations, point: float, n_neighbors: int, degree: int) -> float:
+    """Return the fit at one point."""
+    x, y, weights, scratch = observations
+    start = _window(x, point, n_neighbors)
+    width = max(point - x[start], x[start + n_neighbors - 1] - point)
+    # Only what is nearer than the farthest neighbour has a weight
+    low = int(np.searchsorted(x, point - width, "right"))
+    high = int(np.searchsorted(x, point + width, "left"))
+    if low >= high:  # no neighbour is nearer: all of them are tied with the farthest
+        tied = slice(np.searchsorted(x, point - width), np.searchsorted(x, point + width, "right"))
+        return float(np.average(y[tied], weights=weights[tied]))
+    distance, local, product = scratch[:, : high - low]
+    np.subtract(x[low:high], point, out=distance)
+    distance /= width
+    np.abs(distance, out=local)
+    np.multiply(local, local, out=product)
+    local *= product
+    np.subtract(1, local, out=local)
+    np.multiply(local, local, out=product)
+    local *= product
+    local *= weights[low:high]
+    return _polynomial_at_zero(distance, y[low:high], local, product, degree)
+
+
+def _window(x: Float[np.ndarray, " n"], point: float, size: int) -> int:
+    """Return where the nearest observations start, by bisection."""
+    low, high = 0, len(x) - size
+    while low < high:
+        middle = (low + high) // 2
+        if point - x[middle] > x[middle + size] - point:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _inner(one: Float[np.ndarray, " k"], other: Float[np.ndarray, " k"]) -> float:
+    # Unlike np.dot, without threads: for one pass over memory they are no help, and on a busy
+    # machine they wait for each other
+    return float(np.einsum("i,i->", one, other))
+
+
+def _polynomial_at_zero(
+    x: Float[np.ndarray, " k"],
+    y: Float[np.ndarray, " k"],
+    w: Float[np.ndarray, " k"],
+    scratch: Float[np.ndarray, " k"],
+    degree: int,
+) -> float:
+    """Return the weighted least-squares polynomial at 0, by orthogonal polynomials.
+
+    The x are sorted, and overwritten.
+    """
+    total = w.sum()
+    mean_x, mean_y = _inner(w, x) / total, _inner(w, y) / total
+    between = np.searchsorted(x, x[0], "right") < np.searchsorted(x, x[-1], "left")
+    if x[0] == x[-1] or (degree == 2 and not between):  # too few values for the polynomial
+        return float(mean_y)
+    squares = x * x if degree == 2 else None
+    linear = np.subtract(x, mean_x, out=x)
+    weighted = np.multiply(w, linear, out=scratch)
+    norm = _inner(weighted, linear)
+    at_zero = mean_y - mean_x * (_inner(weighted, y) / norm)
+    if squares is not None:
+        level, slope = _inner(w, squares) / total, _inner(weighted, squares) / norm
+        quadratic = squares - level - slope * linear
+        weighted = np.multiply(w, quadratic, out=scratch)
+        at_quadratic = slope * mean_x - level
+        at_zero += at_quadratic * _inner(weighted, y) / _inner(weighted, quadratic)
+    return float(at_zero)

@@ -1,0 +1,105 @@
+"""One figure with the charts of a classifier, each class in the same colour on all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dmfroc.plots import curves
+from dmfroc.plots._base import CurveDisplay
+from dmfroc.predictions import Predictions, as_predictions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_PANELS: tuple[tuple[type[CurveDisplay], str, dict[str, Any]], ...] = (
+    (curves.ROCDisplay, "ROC", {}),
+    (curves.BOCDisplay, "BOC", {}),
+    (curves.LiftDisplay, "Lift and fallout", {"plot_fallout": True}),
+    (curves.PrecisionRecallDisplay, "Precision-recall", {}),
+    (curves.ReciprocalPrecisionRecallDisplay, "Reciprocal PR", {}),
+    (curves.LogPrecisionRecallDisplay, "Logarithmic PR", {}),
+    (curves.BIFTDisplay, "BIFT", {}),
+    (curves.BPRDDisplay, "BPRD", {}),
+    (curves.BIRDDisplay, "BIRD", {}),
+)
+
+
+def overview(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    figure: Figure | None = None,
+) -> Figure:
+    """Draw the nine charts of Powers' figures 1 and 2 in one figure.
+
+    ROC, BOC and lift chart with fallout; precision-recall, plain, reciprocal and logarithmic;
+    BIFT, BPRD and BIRD: of each class against the rest.
+
+    Parameters
+    ----------
+    y_true : Predictions or array-like of shape (n,)
+        Observed classes.
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2
+        Scores.
+    labels, sample_weight
+        As for `dmfroc.operating_points`.
+    figure : matplotlib.figure.Figure, optional
+        Where to draw, with a constrained layout at best; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        With one legend for all charts.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `dmfroc.operating_points`.
+
+    References
+    ----------
+    Powers, Visualization of tradeoff in evaluation, figures 1 and 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(3, size=60)
+    >>> figure = overview(y, rng.normal(size=(60, 3)) + 2 * np.eye(3)[y])
+    >>> [ax.get_title() for ax in figure.axes][:3]
+    ['ROC', 'BOC', 'Lift and fallout']
+    """
+    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    if figure is None:
+        from matplotlib import pyplot
+
+        figure = pyplot.figure(figsize=(12, 12.8), layout="constrained")
+    for ax, (display, title, options) in zip(figure.subplots(3, 3).flat, _PANELS, strict=True):
+        display.from_predictions(predictions, ax=ax, plot_legend=False, **options)
+        ax.set_title(title)
+    _draw_key(figure, predictions)
+    return figure
+
+
+def _draw_key(figure: Figure, predictions: Predictions) -> None:
+    """Draw the legend of all panels: classes with their numbers of observations."""
+    of_precision_recall = figure.axes[3]  # its chance line differs between classes
+    handles, texts = of_precision_recall.get_legend_handles_labels()
+    counts = {
+        str(label): int(count)
+        for label, count in zip(predictions.labels, predictions.class_counts, strict=True)
+    }
+    keys = {}
+    for handle, text in zip(handles, texts, strict=True):
+        name = text.split(": ")[0].removeprefix("class ")
+        keys[f"{name} ({counts[name]})" if name in counts else text] = handle
+    order = sorted(keys, key=lambda text: text in ("chance", "break-even"))
+    figure.legend(
+        [keys[text] for text in order],
+        order,
+        loc="outside lower center",
+        ncols=min(len(keys), 8),
+        frameon=False,
+    )

@@ -1,0 +1,243 @@
+"""The calibration plot."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from dmfroc import curves
+from dmfroc.curves.calibration import Axes as Orientation
+from dmfroc.curves.calibration import CalibrationCurve
+from dmfroc.curves.curve import Curve
+from dmfroc.plots._base import CurveDisplay, Look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+
+_RUG_STEPS = 500  # more marks than pixels would only take time
+_RUG_HEIGHT = 0.03
+
+
+class CalibrationDisplay(CurveDisplay):
+    """Calibration plots: what comes true of predicted probabilities.
+
+    Groups of cases as points with Wilson intervals, a LOESS curve, and a rug with the
+    predictions of positives at the top and of negatives at the bottom. Of more than two classes
+    only the curves are drawn.
+
+    Parameters
+    ----------
+    curves : CalibrationCurve or dict
+        One curve, or curves by class or pair of classes.
+    smooth : Curve or dict, optional
+        The LOESS curves of the same classes.
+    name : str, optional
+        Name of the classifier.
+
+    Attributes
+    ----------
+    smooth_ : dict
+        The LOESS curves as lines, by class.
+    intervals_ : matplotlib.collections.LineCollection or None
+        The intervals of a single curve.
+    rug_ : list of matplotlib.collections.LineCollection
+        Marks at the predictions of positives and of negatives.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> probability = rng.random(200)
+    >>> outcome = (rng.random(200) < probability).astype(int)
+    >>> display = CalibrationDisplay.from_predictions(outcome, probability, n_bins=5)
+    >>> display.line_.get_xdata().round(2)
+    array([0.09, 0.31, 0.51, 0.7 , 0.91])
+    """
+
+    look = Look(
+        legend="upper left",
+        xlim=(-0.02, 1.02),
+        ylim=(-0.05, 1.05),
+        is_square=True,
+        break_even="perfect calibration",
+    )
+    _compute = staticmethod(curves.calibration_curve)
+    _options = ("n_bins", "axes")
+
+    smooth_: dict[Hashable, Any]
+    intervals_: LineCollection | None
+    rug_: list[LineCollection]
+
+    def __init__(
+        self,
+        curves: CalibrationCurve | Mapping[Hashable, CalibrationCurve],
+        smooth: Curve | Mapping[Hashable, Curve] | None = None,
+        *,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(curves, name=name)
+        if isinstance(smooth, Curve):
+            smooth = {smooth.label: smooth}
+        self.smooth: dict[Hashable, Curve] = dict(smooth or {})
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any = None,
+        *,
+        labels: Any = None,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        multi_class: Literal["ovr", "ovo"] = "ovr",
+        name: str | None = None,
+        ax: Axes | None = None,
+        n_bins: int | None = 10,
+        axes: Orientation = "standard",
+        span: float = 0.75,
+        degree: int = 1,
+        plot_loess: bool = True,
+        **options: Any,
+    ) -> CalibrationDisplay:
+        """Compute the calibration of a classifier's probabilities, and draw it.
+
+        Parameters
+        ----------
+        y_true : Predictions or array-like of shape (n,)
+            Observed classes.
+        y_score : array-like or table of shape (n, K), or (n,) for K = 2
+            Probabilities, in [0, 1].
+        labels, sample_weight, pos_label, multi_class
+            As for `dmfroc.operating_points`.
+        name : str, optional
+            Name of the classifier in the legend.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        n_bins, axes
+            As for `dmfroc.calibration_curve`.
+        span, degree
+            As for `dmfroc.loess_calibration_curve`.
+        plot_loess : bool
+            Whether to compute and draw the LOESS curve.
+        **options
+            As for `plot`.
+
+        Returns
+        -------
+        CalibrationDisplay
+            Already drawn.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `dmfroc.calibration_curve` and `dmfroc.loess_calibration_curve`.
+        """
+        shared: dict[str, Any] = {
+            "labels": labels,
+            "sample_weight": sample_weight,
+            "pos_label": pos_label,
+            "multi_class": multi_class,
+            "axes": axes,
+        }
+        binned = curves.calibration_curve(y_true, y_score, n_bins=n_bins, **shared)
+        smooth = (
+            curves.loess_calibration_curve(y_true, y_score, span=span, degree=degree, **shared)
+            if plot_loess
+            else None
+        )
+        return cls(binned, smooth, name=name).plot(ax, **options)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        plot_intervals: bool = True,
+        plot_rug: bool = True,
+        level: float = 0.95,
+        plot_legend: bool = True,
+        **options: Any,
+    ) -> CalibrationDisplay:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        plot_intervals, plot_rug : bool
+            Whether to draw the intervals of the groups and the rug of a single curve on
+            standard axes.
+        level : float
+            Nominal coverage of each interval.
+        plot_legend : bool
+            Whether to draw the legend.
+        **options
+            As for `CurveDisplay.plot`.
+
+        Returns
+        -------
+        CalibrationDisplay
+            This display.
+        """
+        from dmfroc.plots._base import draw_legend
+
+        is_single = len(self.curves) == 1
+        groups: dict[str, Any] = {"marker": "o", "markersize": 5 if is_single else 3}
+        if self.smooth:
+            # The points speak for themselves, and the smooth curve joins them
+            groups["linestyle"] = "none"
+        super().plot(ax, plot_isometrics=False, plot_legend=False, **(groups | options))
+        self.smooth_, self.intervals_, self.rug_ = {}, None, []
+        for label, curve in self.smooth.items():
+            points = self.lines_[label]
+            (self.smooth_[label],) = self.ax_.plot(
+                np.clip(curve.x, 0, 1),
+                np.clip(curve.y, 0, 1),
+                color=points.get_color(),
+                linestyle="-" if is_single else self._styles(self.ax_)[label].get("linestyle", "-"),
+                linewidth=1.8 if is_single else 1.3,
+                zorder=2.2,
+                label="LOESS" if is_single else "_loess",
+            )
+        (first,) = list(self.curves.values())[:1]
+        if is_single and first.x is first.mean_predicted:
+            if plot_intervals:
+                self._draw_intervals(first, level)
+            if plot_rug:
+                self._draw_rug(first)
+        if plot_legend:
+            draw_legend(self.ax_, self.look.legend)
+            legend = self.ax_.get_legend()
+            if self.rug_ and legend is not None:
+                legend.borderaxespad = 2.0  # below the rug
+        return self
+
+    def _draw_intervals(self, curve: CalibrationCurve, level: float) -> None:
+        low, high = curve.intervals(level)
+        self.intervals_ = self.ax_.vlines(
+            curve.x,
+            low,
+            high,
+            color=self.line_.get_color(),
+            linewidth=1,
+            alpha=0.6,
+            zorder=2.1,
+            label=f"{100 * level:g} % Wilson interval",
+        )
+
+    def _draw_rug(self, curve: CalibrationCurve) -> None:
+        points = curve.points
+        assert points is not None
+        top, bottom = self.ax_.get_ylim()[1], self.ax_.get_ylim()[0]
+        for counts, edge, inner in (
+            (points.true_positives, top, top - _RUG_HEIGHT),
+            (points.false_positives, bottom, bottom + _RUG_HEIGHT),
+        ):
+            scores = points.thresholds[1:][np.diff(counts) > 0]
+            marks = np.unique(np.round(scores * _RUG_STEPS) / _RUG_STEPS)
+            self.rug_.append(
+                self.ax_.vlines(
+                    marks, edge, inner, color=self.line_.get_color(), linewidth=0.6, alpha=0.6
+                )
+            )
