@@ -247,6 +247,9 @@ _HOMES = {
     "vus_score": "measures.vus",
 }
 
+# So that `dmfroc.measures()` or `dmfroc.plots.overview` need no import of their own.
+_SUBPACKAGES = ("curves", "datasets", "measures", "plots", "simulation", "study")
+
 __all__ = [
     "AccuracyDisplay",
     "BIFTDisplay",
@@ -370,6 +373,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("dmfroc")
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"dmfroc.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'dmfroc' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"dmfroc.{_HOMES[name]}"), name)
@@ -378,4 +383,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *_SUBPACKAGES})

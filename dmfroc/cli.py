@@ -35,6 +35,7 @@ from dmfroc._cli_outputs import (
     show_result,
     unique,
 )
+from dmfroc._tables import format_table
 
 _BAD_INPUT = 2
 _INTERRUPTED = 128 + 2  # as shells report SIGINT
@@ -143,13 +144,36 @@ _Measures = Annotated[
     typer.Option(
         "--measures",
         metavar="A,B,...",
-        help="Names of measures. Default: dmf_auc, hand_till and informedness.",
+        help="Names of measures (see: dmfroc measures), or all. Default: dmf_auc, hand_till and "
+        "informedness.",
         show_default=False,
     ),
 ]
 _MeasureName = Annotated[
     str,
     typer.Option("--measure", metavar="NAME", help="Name of a measure, such as hand_till."),
+]
+_Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="METHOD",
+        help="How intervals are found: jackknife, bootstrap or bayesian_bootstrap. Default: "
+        "jackknife, but bootstrap for measures with kinks.",
+        show_default=False,
+    ),
+]
+_NDraws = Annotated[
+    int, typer.Option("--n-draws", metavar="N", help="Number of replicates of a bootstrap.")
+]
+_Rope = Annotated[
+    float,
+    typer.Option(
+        "--rope", metavar="WIDTH", help="Half-width of the region of practical equivalence."
+    ),
+]
+_RandomState = Annotated[
+    int, typer.Option("--random-state", metavar="SEED", help="Seed of everything that is drawn.")
 ]
 _Level = Annotated[
     float, typer.Option("--level", metavar="LEVEL", help="Nominal coverage of the intervals.")
@@ -222,6 +246,9 @@ def evaluate(
     sample_weight: _SampleWeight = None,
     y_pred: _YPred = None,
     measures: _Measures = None,
+    method: _Method = None,
+    n_draws: _NDraws = 2000,
+    random_state: _RandomState = 0,
     level: _Level = 0.95,
     pair_weights: _PairWeights = "equal",
     as_json: _Json = False,
@@ -233,14 +260,20 @@ def evaluate(
     """
     _compile_quickly([file])
     columns = Columns(label, scores, labels, sample_weight, y_pred)
-    chosen = None if measures is None else split_list(measures)
+    chosen = measures if measures in (None, "all") else split_list(measures)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
             predictions = columns.read(file)
             weights = read_pair_weights(pair_weights, predictions)
         with progress("Computing ..."):
             result = dmfroc.evaluate(
-                predictions, measures=chosen, level=level, pair_weights=weights
+                predictions,
+                measures=chosen,
+                method=cast(Any, method),
+                n_draws=n_draws,
+                random_state=random_state,
+                level=level,
+                pair_weights=weights,
             )
             if picture:
                 picture.draw({stem(file): predictions}, level, weights)
@@ -264,6 +297,10 @@ def compare(
     sample_weight: _SampleWeight = None,
     y_pred: _YPred = None,
     measure: _MeasureName = "dmf_auc",
+    method: _Method = None,
+    rope: _Rope = 0.0,
+    n_draws: _NDraws = 2000,
+    random_state: _RandomState = 0,
     level: _Level = 0.95,
     pair_weights: _PairWeights = "equal",
     as_json: _Json = False,
@@ -285,7 +322,15 @@ def compare(
             weights = read_pair_weights(pair_weights, shared)
         with progress("Computing ..."):
             weighted = dmfroc.dmf_auc(pair_weights=weights) if measure == "dmf_auc" else measure
-            result = dmfroc.compare(predictions, measure=weighted, level=level)
+            result = dmfroc.compare(
+                predictions,
+                measure=weighted,
+                method=cast(Any, method),
+                rope=rope,
+                n_draws=n_draws,
+                random_state=random_state,
+                level=level,
+            )
             if picture:
                 picture.draw(predictions, level, weights)
     notes = unique([*comparison_notes(result), *remarks])
@@ -328,6 +373,21 @@ def plot(
             picture.draw_chart(kind, predictions)
     lines = [*(f"note: {note}" for note in unique(remarks)), f"The picture is in {target}"]
     show("\n".join(lines))
+
+
+@app.command()
+def measures(as_json: _Json = False) -> None:
+    """List the measures: range, value under chance, and how their intervals are found."""
+    table = dmfroc.measures.measure_table().reset_index()
+    if as_json:
+        show_json({"measures": table.to_dict("records")})
+        return
+    columns = ["measure", "title", "family", "low", "high", "chance", "interval"]
+    rows = [
+        [f"{x:.3g}" if isinstance(x, float) else str(x) for x in row]
+        for row in table[columns].itertuples(index=False)
+    ]
+    show(format_table(columns, rows))
 
 
 @app.command()

@@ -102,15 +102,24 @@ class Evaluation:
         ).set_index("measure")
 
     def __str__(self) -> str:
-        method = next(e.method for e in self.estimates.values())
+        methods = list(dict.fromkeys(e.method for e in self.estimates.values()))
+        several = len(methods) > 1
+        interval = f"{100 * self._level:g} % interval"
         table = format_table(
-            ["measure", "value", "std. error", f"{100 * self._level:g} % interval ({method})"],
+            [
+                "measure",
+                "value",
+                "std. error",
+                interval if several else f"{interval} ({methods[0]})",
+            ]
+            + ["method"] * several,
             [
                 [
-                    MEASURES[name].title,
+                    MEASURES[name].title if name in MEASURES else name,
                     f"{e.value:.{digits}f}",
                     f"{e.standard_error:.{digits}f}",
                     f"{e.interval[0]:.{digits}f} to {e.interval[1]:.{digits}f}",
+                    *[e.method] * several,
                 ]
                 for name, e in self.estimates.items()
                 for digits in [decimals(e.standard_error)]

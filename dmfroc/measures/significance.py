@@ -5,6 +5,7 @@ Tests need counts of independent observations: they have no meaning for weighted
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -346,6 +347,6 @@ def sellke_bayarri_berger(p_value: Any) -> EvidenceBound:
     p = np.asarray(p_value, dtype=np.float64)
     if ((p < 0) | (p > 1)).any():
         raise ValueError(f"p_value must be in [0, 1], but it is {p_value}")
-    factor = np.where(p < 1 / np.e, -np.e * xlogy(p, p), np.where(np.isnan(p), np.nan, 1.0))
+    factor = np.where(p < 1 / math.e, -math.e * xlogy(p, p), np.where(np.isnan(p), np.nan, 1.0))
     bounds = factor, factor / (1 + factor), 1 / (1 + factor)
     return EvidenceBound(*(float(x) if x.ndim == 0 else x for x in bounds))

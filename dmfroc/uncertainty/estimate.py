@@ -33,9 +33,11 @@ from dmfroc.uncertainty.jackknife import (
     standard_error,
     without_variation,
 )
+from dmfroc.uncertainty.paper_bootstrap import CAVEAT as PAPER_CAVEAT
+from dmfroc.uncertainty.paper_bootstrap import cell_replicates
 from dmfroc.uncertainty.units import Units, units_of
 
-Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap"]
+Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap"]
 METHODS = get_args(Method)
 DEFAULT_N_DRAWS = 2000
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
@@ -115,13 +117,15 @@ def estimate(
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores.
-    method : {"jackknife", "bootstrap", "bayesian_bootstrap"}, optional
+    method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap"}, optional
         ``"jackknife"``, the default for smooth measures: infinitesimal jackknife; the standard
         error of M is DeLong's. The interval is symmetric on the scale where the measure's range
         has no ends (the logit for a range with two), with a t quantile (Satterthwaite, corrected
         for kurtosis and rare classes).
         ``"bootstrap"``: units drawn with replacement. ``"bayesian_bootstrap"``: Dirichlet
-        weights; its interval is a credible interval.
+        weights; its interval is a credible interval. ``"paper_bootstrap"``: that of Wang and
+        Carvalho, whose intervals are far too narrow; it is here to reproduce their paper, and for
+        the DMF-AUC only.
     level : float
         Nominal coverage, in (0, 1).
     labels, sample_weight, y_pred
@@ -209,6 +213,8 @@ class Settings:
                 "the Bayesian bootstrap has no studentized interval: use 'percentile', or "
                 "method='bootstrap'"
             )
+        if self.method == "paper_bootstrap" and self.interval_type not in (None, "percentile"):
+            raise ValueError("the paper's bootstrap has the interval_type 'percentile' only")
         if not (isinstance(self.n_draws, int | np.integer) and self.n_draws >= 100):
             raise ValueError(f"n_draws must be an integer >= 100, but it is {self.n_draws!r}")
 
@@ -334,6 +340,10 @@ def replicates_of(
     settings: Settings,
 ) -> Replicates:
     """Return the values of a bound measure in the replicates of a bootstrap."""
+    if settings.method == "paper_bootstrap":
+        return Replicates(
+            cell_replicates(measure, bound, predictions, settings.n_draws, settings.seed)
+        )
     return replicate_values(
         bound,
         predictions,
@@ -363,6 +373,7 @@ def bootstrap_estimate(
     error = float(np.std(replicates.values, ddof=1)) if is_defined.sum() > 1 else np.nan
     remarks = [
         *caveats([measure], predictions),
+        PAPER_CAVEAT if method == "paper_bootstrap" else None,
         undefined_message({measure.name: value}),
         _few_units_message(units),
         _undefined_draws_message(int((~is_defined).sum()), settings.n_draws),
