@@ -76,6 +76,51 @@ def wall_time(command: list[str]) -> float:
     return statistics.median(times[1:])
 
 
+def bootstrap_table() -> list[str]:
+    """Return the lines of the table of 1,000 bootstrap replicates at (10,000, 10)."""
+    from benchmarks._case import N_REPLICATES
+
+    size = 10_000, 10
+    ours = {name: timed(f"bootstrap {name}", size, 3) for name in ("hand_till", "dmf_auc")}
+    one = timed("bootstrap scikit-learn", size, 20)
+    loop = one["median"] * N_REPLICATES
+    rows = [
+        (TITLES[name].replace("with SE", "bootstrap"), r["median"], r["peak_gib"])
+        for name, r in ours.items()
+    ]
+    rows.append(("scikit-learn in a loop, M (20 replicates run)", loop, one["peak_gib"]))
+    return [
+        f"## Bootstrap: {N_REPLICATES:,} replicates, n = {size[0]:,}, K = {size[1]}",
+        "",
+        "| task | median, s | ratio to our M | peak memory, GiB |",
+        "| --- | ---: | ---: | ---: |",
+        *(
+            f"| {title} | {seconds:.2f} | {seconds / rows[0][1]:.1f} | {peak:.2f} |"
+            for title, seconds, peak in rows
+        ),
+        "",
+    ]
+
+
+def all_measures_table() -> list[str]:
+    """Return the lines of the table of all measures with intervals."""
+    lines = []
+    for size in ((100_000, 10), (10_000, 100)):
+        r = timed("all", size, 2)
+        lines.append(
+            f"| n = {size[0]:,}, K = {size[1]} | {r['first']:.1f} | {r['median']:.1f} "
+            f"| {r['peak_gib']:.2f} |"
+        )
+    return [
+        '## All measures with intervals: `evaluate(..., measures="all")`',
+        "",
+        "| size | first call, s | median of later ones, s | peak memory, GiB |",
+        "| --- | ---: | ---: | ---: |",
+        *lines,
+        "",
+    ]
+
+
 def latency_table() -> list[str]:
     """Return the lines of the table of start-up times."""
     from benchmarks._case import scores_of
@@ -127,7 +172,7 @@ def main() -> None:
     ]
     for size, names in CASES.items():
         lines += size_table(size, names)
-    lines += latency_table()
+    lines += [*bootstrap_table(), *all_measures_table(), *latency_table()]
     RESULTS.write_text("\n".join(lines))
     print(f"wrote {RESULTS.relative_to(ROOT)}")
 

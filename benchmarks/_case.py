@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+N_REPLICATES = 1000
+
 
 def scores_of(n: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Return labels and softmax scores of a classifier with some skill."""
@@ -47,9 +49,29 @@ def task(name: str, y: np.ndarray, scores: np.ndarray) -> Callable[[], float]:
         from pauc import MultiClassROC
 
         return lambda: float(MultiClassROC(y, scores).auc)
+    if name == "bootstrap scikit-learn":
+        return lambda: one_replicate(y, scores)
     from dmfroc import estimate
 
+    if name.startswith("bootstrap "):
+        measure = name.removeprefix("bootstrap ")
+        options = {"method": "bootstrap", "n_draws": N_REPLICATES}
+        return lambda: estimate(measure, y, scores, **options).standard_error
+    if name == "all":
+        from dmfroc import evaluate
+
+        return lambda: evaluate(y, scores, measures="all").estimates["hand_till"].value
     return lambda: estimate(name, y, scores).value
+
+
+def one_replicate(y: np.ndarray, scores: np.ndarray) -> float:
+    """Return scikit-learn's M in one stratified resample."""
+    from sklearn.metrics import roc_auc_score
+
+    generator = np.random.default_rng()
+    of_class = [np.flatnonzero(y == k) for k in range(scores.shape[1])]
+    rows = np.concatenate([generator.choice(r, len(r)) for r in of_class])
+    return roc_auc_score(y[rows], scores[rows], multi_class="ovo")
 
 
 def main() -> None:

@@ -36,6 +36,15 @@ if TYPE_CHECKING:
     )
     from dmfroc.evaluation import Evaluation, evaluate
     from dmfroc.factorization import Factorization, dmf
+    from dmfroc.iso_performance import (
+        OperatingPoint,
+        OptimalOperatingPoints,
+        RandomizedThreshold,
+        operating_point,
+        optimal_operating_points,
+        randomized_threshold,
+        skew_sensitive_accuracy,
+    )
     from dmfroc.measures import Measure
     from dmfroc.measures.auc_mu import auc_mu, auc_mu_score
     from dmfroc.measures.contingency import (
@@ -86,15 +95,6 @@ if TYPE_CHECKING:
         sellke_bayarri_berger,
     )
     from dmfroc.measures.vus import ordinal_vus_score, vus_score
-    from dmfroc.operating_points import (
-        OperatingPoint,
-        OptimalOperatingPoints,
-        RandomizedThreshold,
-        operating_point,
-        optimal_operating_points,
-        randomized_threshold,
-        skew_sensitive_accuracy,
-    )
     from dmfroc.plots import (
         AccuracyDisplay,
         BIFTDisplay,
@@ -157,15 +157,15 @@ _HOMES = {
     "MulticlassROC": "measures.multiclass_roc",
     "MulticlassROCDisplay": "plots",
     "NestedCosts": "threshold_selection",
-    "OperatingPoint": "operating_points",
+    "OperatingPoint": "iso_performance",
     "OperatingPoints": "curves",
-    "OptimalOperatingPoints": "operating_points",
+    "OptimalOperatingPoints": "iso_performance",
     "PNDisplay": "plots",
     "PRGDisplay": "plots",
     "PrecisionRecallDisplay": "plots",
     "Predictions": "predictions",
     "ROCDisplay": "plots",
-    "RandomizedThreshold": "operating_points",
+    "RandomizedThreshold": "iso_performance",
     "ReciprocalPrecisionRecallDisplay": "plots",
     "ThresholdSelection": "threshold_selection",
     "accuracy_curve": "curves",
@@ -221,9 +221,9 @@ _HOMES = {
     "one_vs_one_auc_score": "measures.ranking",
     "one_vs_rest_auc_per_class": "measures.ranking",
     "one_vs_rest_auc_score": "measures.ranking",
-    "operating_point": "operating_points",
+    "operating_point": "iso_performance",
     "operating_points": "curves",
-    "optimal_operating_points": "operating_points",
+    "optimal_operating_points": "iso_performance",
     "ordinal_vus_score": "measures.vus",
     "pairwise_auc_matrix": "measures.ranking",
     "partial_auc": "measures.roc_areas",
@@ -235,7 +235,7 @@ _HOMES = {
     "precision_recall_gain_area": "measures.precision_recall",
     "precision_recall_gain_area_score": "measures.precision_recall",
     "prg_curve": "curves",
-    "randomized_threshold": "operating_points",
+    "randomized_threshold": "iso_performance",
     "reciprocal_precision_recall_curve": "curves",
     "roc_area": "measures.roc_areas",
     "roc_area_score": "measures.roc_areas",
@@ -243,7 +243,7 @@ _HOMES = {
     "roc_from_calibration": "curves",
     "select_class_weights": "class_weights",
     "sellke_bayarri_berger": "measures.significance",
-    "skew_sensitive_accuracy": "operating_points",
+    "skew_sensitive_accuracy": "iso_performance",
     "vus_score": "measures.vus",
 }
 

@@ -36,7 +36,7 @@ from dmfroc.class_weights import (
     optimise,
     weighted_choice,
 )
-from dmfroc.operating_points import Economy, Placement, TieBreak, check_choices, check_conditions
+from dmfroc.iso_performance import Economy, Placement, TieBreak, check_choices, check_conditions
 
 __all__ = [
     "ClassWeightsClassifierCV",

@@ -2,6 +2,7 @@
 
 import warnings
 
+import jax
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -26,10 +27,25 @@ from dmfroc import (
 from dmfroc.measures import MEASURES
 from dmfroc.measures.contingency import CONTINGENCY
 from dmfroc.uncertainty import jackknife
-from dmfroc.uncertainty.estimate import influences, influences_of_all
+from dmfroc.uncertainty.jackknife import Influences, influences_of
 
 THREE = Predictions.from_labels([0, 1, 2], [0, 1, 2])
 OF_ANY = [measure for measure in CONTINGENCY if measure.applies_to(THREE)]
+
+
+def influences(measure, predictions):
+    with jax.enable_x64(True):
+        return influences_of(measure.bind(predictions), predictions)
+
+
+def influences_of_all(measures, predictions):
+    """Return the influences as `evaluate` finds them: of all measures bound together at once."""
+    together = [m for m in measures if m.bind_together is MEASURES["accuracy"].bind_together]
+    with jax.enable_x64(True):
+        bound = together[0].bind_together(together, predictions)
+        found = zip(*influences_of(bound, predictions), strict=True)
+    of_measure = {m.name: Influences(*x) for m, x in zip(together, found, strict=True)}
+    return [of_measure.get(m.name) or influences(m, predictions) for m in measures]
 
 
 def chosen(n_classes):
