@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from dmfroc.measures.ranking import hand_till_score, pairwise_auc_matrix
     from dmfroc.plots import MulticlassROCDisplay
     from dmfroc.predictions import Predictions
+    from dmfroc.uncertainty.bayes import (
+        Posterior,
+        Priors,
+        bayesian_roc,
+        bayesian_roc_prior,
+        bayesian_table,
+    )
     from dmfroc.uncertainty.compare import Comparison, compare
     from dmfroc.uncertainty.estimate import Estimate, estimate
 
@@ -33,7 +40,12 @@ _HOMES = {
     "Measure": "measures",
     "MulticlassROC": "measures.multiclass_roc",
     "MulticlassROCDisplay": "plots",
+    "Posterior": "uncertainty.bayes",
     "Predictions": "predictions",
+    "Priors": "uncertainty.bayes",
+    "bayesian_roc": "uncertainty.bayes",
+    "bayesian_roc_prior": "uncertainty.bayes",
+    "bayesian_table": "uncertainty.bayes",
     "compare": "uncertainty.compare",
     "dmf": "factorization",
     "dmf_auc": "measures.multiclass_roc",
@@ -56,7 +68,12 @@ __all__ = [
     "Measure",
     "MulticlassROC",
     "MulticlassROCDisplay",
+    "Posterior",
     "Predictions",
+    "Priors",
+    "bayesian_roc",
+    "bayesian_roc_prior",
+    "bayesian_table",
     "compare",
     "dmf",
     "dmf_auc",

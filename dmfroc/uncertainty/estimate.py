@@ -70,7 +70,7 @@ def estimate(
     y_true: Any,
     y_score: Any = None,
     *,
-    method: Method = "jackknife",
+    method: Method | Literal["bayes"] = "jackknife",
     level: float = 0.95,
     labels: Any = None,
     sample_weight: Any = None,
@@ -87,10 +87,12 @@ def estimate(
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores.
-    method : {"jackknife"}
+    method : {"jackknife", "bayes"}
         Infinitesimal jackknife, conditional on the class sizes: the standard error of M is
         DeLong's. The interval is symmetric on the logit scale of the measure's range, with a t
-        quantile (Satterthwaite, corrected for kurtosis and rare classes).
+        quantile (Satterthwaite, corrected for kurtosis and rare classes). Or the posterior mean,
+        standard deviation and quantiles: of the DMF-AUC by `bayesian_roc`, of measures of hard
+        labels by `bayesian_table`, which have options and return the draws.
     level : float
         Nominal coverage, in (0, 1).
     labels, sample_weight, y_pred
@@ -123,10 +125,15 @@ def estimate(
     hand_till 0.9315 (95 % jackknife interval 0.8751 to 0.9635)
     """
     measure = get_measure(measure)
-    check_options(method, level)
+    if method != "bayes":
+        check_options(method, level)
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
     )
+    if method == "bayes":
+        from dmfroc.uncertainty.bayes.dispatch import posterior_of  # an optional dependency
+
+        return posterior_of(measure, predictions, level).to_estimate()
     warn_of_absent_classes(predictions)
     return jackknife_estimate(measure, predictions, influences(measure, predictions), level)
 
