@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dmfroc._backend import double_precision
@@ -28,7 +30,6 @@ def posterior_of(measure: Measure, predictions: Predictions, level: float) -> Po
 
 @double_precision
 def _weighs_pairs_equally(measure: Measure, predictions: Predictions) -> bool:
-    weights, default = (
-        np.asarray(m.bind(predictions).args[0].cell_weights) for m in (measure, MEASURES[_CURVE])
-    )
+    bound: list[Any] = [m.bind(predictions) for m in (measure, MEASURES[_CURVE])]
+    weights, default = (np.asarray(curve.args[0].cell_weights) for curve in bound)
     return np.array_equal(weights, default)

@@ -143,7 +143,7 @@ def bayesian_roc(
     >>> bayesian_roc(y, scores, algorithm="laplace").interval[0] > 0.7
     True
     """
-    _check(structure, likelihood, tempering, algorithm)
+    check_choices(structure, likelihood, tempering, algorithm)
     check_options("jackknife", level)
     check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup, n_thresholds=n_thresholds)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
@@ -158,9 +158,7 @@ def bayesian_roc(
         remarks.append("the draws are from a normal approximation of the posterior")
     else:
         size = n_chains, n_draws
-        draws = draw_from_posterior(
-            problem, counts, approximation, size, seed, n_warmup, kernel
-        )
+        draws = draw_from_posterior(problem, counts, approximation, size, seed, n_warmup, kernel)
     posterior = _tree(draws, counts, predictions, n_thresholds, seed)
     if algorithm == "nuts":
         remarks += sampling_problems(posterior, _MONITORED)
@@ -201,7 +199,7 @@ def bayesian_roc_prior(
     >>> sorted(tree.children)
     ['observed_data', 'prior', 'prior_predictive']
     """
-    _check(structure, "ordinal", "pairs", "nuts")
+    check_choices(structure, "ordinal", "pairs", "nuts")
     check_size(n_draws=n_draws, n_thresholds=n_thresholds)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     seed = seed_of(random_state)
@@ -357,7 +355,8 @@ def _replicate(draws: Draws, counts: Counts, seed: int) -> Float[np.ndarray, "ch
     return _areas(np.cumsum(replicated, axis=-1)[..., :-1] / sizes[..., None])
 
 
-def _check(structure: str, likelihood: str, tempering: str, algorithm: str) -> None:
+def check_choices(structure: str, likelihood: str, tempering: str, algorithm: str) -> None:
+    """Refuse an option that is none of those known."""
     given = {
         "structure": (structure, get_args(Structure)),
         "likelihood": (likelihood, get_args(Likelihood)),

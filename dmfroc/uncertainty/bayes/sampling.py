@@ -249,9 +249,7 @@ def default_kernel(model: Callable[..., None]) -> NUTS:
     return NUTS(model, max_tree_depth=_MAX_TREE_DEPTH)
 
 
-def draw_from_prior(
-    model: Callable[[Any], None], data: Any, n_draws: int, seed: int
-) -> Draws:
+def draw_from_prior(model: Callable[[Any], None], data: Any, n_draws: int, seed: int) -> Draws:
     """Draw all sites independently from the prior, as one chain."""
     predictive = Predictive(model, num_samples=n_draws)
     sites = predictive(jax.random.PRNGKey(seed), data)

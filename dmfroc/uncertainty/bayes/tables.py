@@ -8,7 +8,7 @@ import arviz
 import jax
 import numpy as np
 from jax.tree_util import Partial
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from dmfroc._backend import double_precision, share
 from dmfroc.measures import get_measure
@@ -92,12 +92,14 @@ def bayesian_table(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
     )
     warn_of_absent_classes(predictions)
-    _check(measure, predictions, given, pseudo_count)
+    predicted = _hard_labels(measure, predictions)
+    _check(given, pseudo_count)
     check_options("jackknife", level)
     check_size(n_chains=n_chains, n_draws=n_draws)
     seed = seed_of(random_state)
     tables = _draw_tables(
         predictions,
+        predicted,
         given,
         1 / predictions.n_classes if pseudo_count is None else pseudo_count,
         (n_chains, n_draws),
@@ -114,9 +116,7 @@ def bayesian_table(
     return summarize(measure.name, measure.name, posterior, level, seed, remarks)
 
 
-def _check(
-    measure: Measure, predictions: Predictions, given: str, pseudo_count: float | None
-) -> None:
+def _hard_labels(measure: Measure, predictions: Predictions) -> Int[np.ndarray, " n"]:
     if measure.needs != "labels":
         raise ValueError(
             f"{measure.name} is not a function of the table of hard labels, the only kind of "
@@ -124,6 +124,10 @@ def _check(
         )
     if predictions.predicted is None:
         raise ValueError(f"{measure.name} needs hard labels: pass y_pred")
+    return predictions.predicted
+
+
+def _check(given: str, pseudo_count: float | None) -> None:
     if given not in get_args(Given):
         raise ValueError(f"given must be one of {get_args(Given)}, but it is {given!r}")
     if pseudo_count is not None and not (np.isfinite(pseudo_count) and pseudo_count > 0):
@@ -132,6 +136,7 @@ def _check(
 
 def _draw_tables(
     predictions: Predictions,
+    predicted: Int[np.ndarray, " n"],
     given: Given,
     pseudo_count: float,
     size: tuple[int, int],
@@ -141,7 +146,7 @@ def _draw_tables(
     n_classes, present = predictions.n_classes, predictions.present
     true, weights = predictions.true, predictions.sample_weight
     counts = np.zeros((n_classes, n_classes))
-    np.add.at(counts, (predictions.predicted, true), weights)
+    np.add.at(counts, (predicted, true), weights)
     counts *= effective_sizes(predictions) / np.maximum(counts.sum(axis=0), 1e-300)
     concentration = counts[:, present] + pseudo_count
     tables = np.zeros((*size, n_classes, n_classes))
