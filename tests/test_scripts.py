@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
     [
         (["experiments/regularization.py"], "| K=3, continuous | 75 |"),
         (["experiments/coverage.py"], "| K=4, balanced | 600 | DMF-AUC |"),
+        (["experiments/sbc.py"], "| ordinal | spread |"),
         (["-m", "benchmarks"], "dmfroc Hand-Till M with SE"),
     ],
 )

@@ -211,7 +211,8 @@ def test_own_kernel_is_used_and_short_chains_are_reported(sample):
 
 def test_divergences_are_reported(small):
     tree = small.posterior.copy()
-    tree["sample_stats"]["diverging"][0, :3] = True
+    diverging = np.arange(500).reshape(2, 250) < 3
+    tree["sample_stats"]["diverging"] = tree["sample_stats"]["diverging"].copy(data=diverging)
     assert "3 of 500 draws diverged" in sampling_problems(tree, ["auc"])[0]
 
 
@@ -222,10 +223,10 @@ def test_two_classes_are_one_column():
     classes, scores = normal_scores(7, 200, 2)
     difference = scores[:, 1] - scores[:, 0]
     jackknife = estimate("dmf_auc", classes, difference)
-    found = bayesian_roc(classes, difference, **FAST)
+    found = bayesian_roc(classes, difference, **FAST | {"n_thresholds": 31})
     assert found.posterior["posterior"].sizes["pair"] == 1
     assert found.posterior["posterior"]["pair"].item() == "1 from 0"
-    assert found.value == pytest.approx(jackknife.value, abs=0.3 * jackknife.standard_error)
+    assert found.value == pytest.approx(jackknife.value, abs=0.4 * jackknife.standard_error)
     assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
 
 
@@ -288,7 +289,7 @@ def test_tables_keep_class_sizes_or_vary_them():
         np.testing.assert_allclose(table.sum(["predicted", "class"]), 1, rtol=1e-12)
         of_class = table.sum("predicted")
         np.testing.assert_allclose(of_class.mean(["chain", "draw"]), shares, atol=0.02)
-        assert bool(of_class.std() > of_class.mean(["chain", "draw"]).std() + 0.01) == varies
+        assert (of_class.std(["chain", "draw"]) > 0.02).all() == varies
 
 
 def test_informedness_is_near_the_jackknife():

@@ -40,6 +40,9 @@ _STATISTICS = {
 }
 
 
+Run = Callable[..., tuple[Array, dict[str, Array]]]
+
+
 class Gaussian(NamedTuple):
     """A normal approximation of the posterior of the unconstrained parameters."""
 
@@ -82,7 +85,7 @@ class Problem:
             static_argnames="site",
         )
         self.updated = jax.jit(lambda flat, data: update(self.sites(flat, data)))
-        self._samplers: dict[Any, MCMC] = {}
+        self._samplers: dict[Any, Run] = {}
 
     def _parameters(self, flat: Float[Array, " d"]) -> dict[str, Array]:
         scales, others = self.unravel(flat)
@@ -106,19 +109,30 @@ class Problem:
             potential = self.potential(moved, data)
         numpyro.factor("log_density", -potential)
 
-    def sampler(self, kernel: Kernel, n_warmup: int, n_draws: int, n_chains: int) -> MCMC:
-        """Return NumPyro's driver, the same object for the same arguments."""
+    def sampler(self, kernel: Kernel, n_warmup: int, n_draws: int, n_chains: int) -> Run:
+        """Return what runs the chains, compiled as a whole, once for the same arguments."""
         key = kernel, n_warmup, n_draws, n_chains
         if key not in self._samplers:
-            self._samplers[key] = MCMC(
-                kernel(self.whitened),
-                num_warmup=n_warmup,
-                num_samples=n_draws,
-                num_chains=n_chains,
-                chain_method="vectorized",
-                progress_bar=False,
-                jit_model_args=True,
-            )
+
+            def run(
+                key: Array, start: Array, data: Any, approximation: Gaussian
+            ) -> tuple[Array, dict[str, Array]]:
+                driver = MCMC(
+                    kernel(self.whitened),
+                    num_warmup=n_warmup,
+                    num_samples=n_draws,
+                    num_chains=n_chains,
+                    chain_method="vectorized",
+                    progress_bar=False,
+                )
+                fields = tuple(_STATISTICS) if isinstance(driver.sampler, HMC) else ()
+                driver.run(key, data, approximation, init_params={"x": start}, extra_fields=fields)
+                return (
+                    driver.get_samples(group_by_chain=True)["x"],
+                    driver.get_extra_fields(group_by_chain=True),
+                )
+
+            self._samplers[key] = jax.jit(run)
         return self._samplers[key]
 
 
@@ -215,17 +229,10 @@ def draw_from_posterior(
     n_chains, n_draws = size
     for_start, for_chains = jax.random.split(jax.random.PRNGKey(seed))
     shape = (n_chains, problem.size) if n_chains > 1 else (problem.size,)
-    sampler = problem.sampler(kernel, n_warmup, n_draws, n_chains)
-    sampler.run(
-        for_chains,
-        data,
-        approximation,
-        init_params={"x": jax.random.normal(for_start, shape)},
-        extra_fields=tuple(_STATISTICS) if isinstance(sampler.sampler, HMC) else (),
-    )
-    fields = sampler.get_extra_fields(group_by_chain=True)
+    start = jax.random.normal(for_start, shape)
+    run = problem.sampler(kernel, n_warmup, n_draws, n_chains)
+    x, fields = run(for_chains, start, data, approximation)
     statistics = {_STATISTICS[name]: np.asarray(fields[name]) for name in fields}
-    x = sampler.get_samples(group_by_chain=True)["x"]
     return _to_sites(problem, data, approximation, x, statistics)
 
 
