@@ -9,7 +9,7 @@ import arviz
 import jax.numpy as jnp
 import numpy as np
 import xarray
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.special import expit
 
 from dmfroc._backend import double_precision, share
@@ -209,19 +209,30 @@ def bayesian_roc_prior(
 
 
 def pairwise_counts(predictions: Predictions, n_thresholds: int) -> Counts:
-    """Return the counts of all pairs, with the tempering that the number of classes asks for."""
+    """Return the counts of all pairs, with the tempering that the number of classes asks for.
+
+    Every half of a column is given the harmonic mean of the class sizes, so that all pairs weigh
+    the same, as in the point estimate, and their average is as sure as one over classes is.
+    """
     if predictions.n_classes == 2:
         predictions = _with_one_column(predictions)
     bound = bind_curve(predictions, "equal", n_thresholds, 1.0)
     rates = np.asarray(bound.pairwise(share(predictions.sample_weight)))
     sizes = effective_sizes(predictions)[predictions.present]
-    n_classes = len(sizes)
-    reference = reference_classes(n_classes)
-    own = np.broadcast_to(np.arange(n_classes)[:, None], reference.shape)
-    sizes = sizes[np.stack([own, reference], axis=-1).reshape(-1, 2)][-len(rates) :]
+    size = len(sizes) / (1 / sizes).sum()
     # Rounding of cumulative sums must not make a count between thresholds negative.
-    above = np.maximum.accumulate(rates.clip(0, 1), axis=2) * sizes[..., None]
-    return Counts(*(jnp.asarray(x) for x in (above, sizes, 1 / (n_classes - 1))))
+    above = np.maximum.accumulate(rates.clip(0, 1), axis=2) * size
+    arrays = above, np.full(above.shape[:2], size), 1 / (len(sizes) - 1)
+    return Counts(*(jnp.asarray(x) for x in arrays))
+
+
+def _sizes_of_halves(predictions: Predictions) -> Int[np.ndarray, "q 2"]:
+    """Return the sizes of the positive and of the negative class of each pair."""
+    sizes = effective_sizes(predictions)[predictions.present]
+    reference = reference_classes(len(sizes))
+    own = np.broadcast_to(np.arange(len(sizes))[:, None], reference.shape)
+    halves = sizes[np.stack([own, reference], axis=-1).reshape(-1, 2)]
+    return np.maximum(np.rint(halves), 1).astype(int)
 
 
 def _with_one_column(predictions: Predictions) -> Predictions:
@@ -313,9 +324,10 @@ def _tree(
     classes = [predictions.labels[index] for index in predictions.present]
     pairs = [f"{i} from {j}" for i in classes for j in classes if i != j]
     observed = np.asarray(counts.above / counts.sizes[..., None])
+    sizes = _sizes_of_halves(predictions)[-len(observed) :]
     groups = {
         kind: sites,
-        f"{kind}_predictive": {"pairwise_auc": _replicate(draws, counts, seed)},
+        f"{kind}_predictive": {"pairwise_auc": _replicate(draws, sizes, seed)},
         "observed_data": {"pairwise_auc": _areas(observed)},
     }
     if draws.sample_stats:
@@ -338,7 +350,9 @@ def _dimensions(sites: dict[str, np.ndarray]) -> dict[str, list[str]]:
     return _DIMENSIONS | {"spread": ["effect"], "correlation": ["effect", "effect_2"]}
 
 
-def _replicate(draws: Draws, counts: Counts, seed: int) -> Float[np.ndarray, "chain draw q"]:
+def _replicate(
+    draws: Draws, sizes: Int[np.ndarray, "q 2"], seed: int
+) -> Float[np.ndarray, "chain draw q"]:
     """Draw the areas of all pairs in data sets like the observed one."""
     step = max(1, draws.sites["auc"].shape[1] // _REPLICATES_PER_CHAIN)
     scale, shift, logits = (
@@ -347,7 +361,6 @@ def _replicate(draws: Draws, counts: Counts, seed: int) -> Float[np.ndarray, "ch
     rates = expit(scale[..., None, None] * logits[:, :, None] + shift[..., None])
     edge = np.zeros((*rates.shape[:-1], 1))
     shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=-1), axis=-1).clip(0)
-    sizes = np.maximum(np.rint(np.asarray(counts.sizes)), 1).astype(int)
     generator = np.random.default_rng(seed)
     replicated = generator.multinomial(
         np.broadcast_to(sizes, shares.shape[:-1]), shares / shares.sum(axis=-1, keepdims=True)
