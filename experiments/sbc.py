@@ -34,7 +34,7 @@ from dmfroc.uncertainty.bayes.sampling import (
 
 PRIORS = Priors(split_scale=1.0)
 N_PAIRS, N_THRESHOLDS, CLASS_SIZE = 6, 7, 40
-N_DRAWS, N_WARMUP, THINNING = 630, 200, 10
+N_DRAWS, N_WARMUP, THINNING = 441, 200, 7
 N_BINS = 8  # divides the number of possible ranks, 64
 QUANTITIES = ("auc", "spread", "first pair's effect", "first TPR logit")
 
@@ -132,6 +132,6 @@ if __name__ == "__main__":
         if arguments(__doc__).quick:
             print(study(n_replications=3)[0])
         else:
-            table, figure = study(n_replications=400)
+            table, figure = study(n_replications=120)
             figure.savefig(DOCS / "images" / "sbc.png", dpi=90)
-            write_page("sbc", page(400, table))
+            write_page("sbc", page(120, table))
