@@ -31,7 +31,7 @@ docs: $(VENV)/.installed-docs
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 
-experiments: $(VENV)/.installed
+experiments: $(VENV)/.installed-bayes
 	for study in $(filter-out experiments/_%,$(wildcard experiments/*.py)); do \
 		$(BIN)/python $$study || exit; \
 	done

@@ -125,6 +125,13 @@ if TYPE_CHECKING:
         nested_class_weights,
         nested_threshold_selection,
     )
+    from dmfroc.uncertainty.bayes import (
+        Posterior,
+        Priors,
+        bayesian_roc,
+        bayesian_roc_prior,
+        bayesian_table,
+    )
     from dmfroc.uncertainty.compare import Comparison, compare
     from dmfroc.uncertainty.estimate import Estimate, estimate
 
@@ -162,8 +169,10 @@ _HOMES = {
     "OptimalOperatingPoints": "iso_performance",
     "PNDisplay": "plots",
     "PRGDisplay": "plots",
+    "Posterior": "uncertainty.bayes",
     "PrecisionRecallDisplay": "plots",
     "Predictions": "predictions",
+    "Priors": "uncertainty.bayes",
     "ROCDisplay": "plots",
     "RandomizedThreshold": "iso_performance",
     "ReciprocalPrecisionRecallDisplay": "plots",
@@ -172,6 +181,9 @@ _HOMES = {
     "auc_mu": "measures.auc_mu",
     "auc_mu_score": "measures.auc_mu",
     "average_precision_score": "measures.precision_recall",
+    "bayesian_roc": "uncertainty.bayes",
+    "bayesian_roc_prior": "uncertainty.bayes",
+    "bayesian_table": "uncertainty.bayes",
     "bift_curve": "curves",
     "bird_curve": "curves",
     "boc_curve": "curves",
@@ -282,8 +294,10 @@ __all__ = [
     "OptimalOperatingPoints",
     "PNDisplay",
     "PRGDisplay",
+    "Posterior",
     "PrecisionRecallDisplay",
     "Predictions",
+    "Priors",
     "ROCDisplay",
     "RandomizedThreshold",
     "ReciprocalPrecisionRecallDisplay",
@@ -292,6 +306,9 @@ __all__ = [
     "auc_mu",
     "auc_mu_score",
     "average_precision_score",
+    "bayesian_roc",
+    "bayesian_roc_prior",
+    "bayesian_table",
     "bift_curve",
     "bird_curve",
     "boc_curve",

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
         (["experiments/discrimination.py"], "| argmax | none (random) |"),
         (["experiments/class_skew.py"], "| 2 | one-vs-rest, macro |"),
         (["experiments/weights.py"], "| K | 0.1 | 0.25 | 0.5 | 1 | 2 | 4 | 10 |"),
+        (["experiments/sbc.py"], "| ordinal | spread |"),
         (["-m", "benchmarks"], "dmfroc Hand-Till M with SE"),
     ],
 )

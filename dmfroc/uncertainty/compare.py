@@ -276,7 +276,8 @@ def compare(
     remarks = (remark for p in predictions.values() for remark in caveats([measure], p))
     warn(dict.fromkeys(remarks))
     units = {name: units_of(p, groups, stratify=stratify) for name, p in predictions.items()}
-    if settings.method_for(measure) == "jackknife":
+    shared = next(iter(predictions.values()))
+    if settings.method_for(measure, shared) == "jackknife":
         comparison = _compare_by_jackknife(measure, predictions, units, settings, paired, rope)
     else:
         comparison = _compare_by_bootstrap(measure, predictions, units, settings, paired, rope)
@@ -394,7 +395,7 @@ def _compare_by_bootstrap(
             influence - of_second if paired else np.concatenate([influence, -of_second]),
             settings.level,
             (low - high, high - low),
-            settings.interval_type_for(measure),
+            settings.interval_type_of_draws,
         )
         better = _share_above(sign * draws)
         p_value = min(1.0, 2 * (min(better, 1 - better) * len(draws) + 1) / (len(draws) + 1))
@@ -427,7 +428,7 @@ def _compare_by_bootstrap(
         ),
         level=settings.level,
         rope=rope,
-        method=settings.method_for(measure),
+        method=settings.method or "bootstrap",
         n_draws=settings.n_draws,
         seed=settings.seed,
     )

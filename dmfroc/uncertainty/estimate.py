@@ -40,6 +40,9 @@ from dmfroc.uncertainty.units import Units, units_of
 Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap"]
 METHODS = get_args(Method)
 DEFAULT_N_DRAWS = 2000
+# Scores beyond which measures with kinks use the derivative, which exists almost everywhere: a
+# bootstrap of them would take minutes.
+_MANY_SCORES = 100_000
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
@@ -94,7 +97,7 @@ def estimate(
     y_true: Any,
     y_score: Any = None,
     *,
-    method: Method | None = None,
+    method: Method | Literal["bayes"] | None = None,
     level: float = 0.95,
     labels: Any = None,
     sample_weight: Any = None,
@@ -117,15 +120,18 @@ def estimate(
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores.
-    method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap"}, optional
-        ``"jackknife"``, the default for smooth measures: infinitesimal jackknife; the standard
+    method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
+        ``"jackknife"``, the default (but for measures with kinks, such as the area under the
+        convex hull, the bootstrap is, up to 100,000 scores): infinitesimal jackknife; the standard
         error of M is DeLong's. The interval is symmetric on the scale where the measure's range
         has no ends (the logit for a range with two), with a t quantile (Satterthwaite, corrected
         for kurtosis and rare classes).
         ``"bootstrap"``: units drawn with replacement. ``"bayesian_bootstrap"``: Dirichlet
         weights; its interval is a credible interval. ``"paper_bootstrap"``: that of Wang and
         Carvalho, whose intervals are far too narrow; it is here to reproduce their paper, and for
-        the DMF-AUC only.
+        the DMF-AUC only. ``"bayes"``: posterior mean, standard deviation and quantiles, of the
+        DMF-AUC by `bayesian_roc`, of measures of hard labels by `bayesian_table`, which have
+        options and return the draws.
     level : float
         Nominal coverage, in (0, 1).
     labels, sample_weight, y_pred
@@ -172,6 +178,13 @@ def estimate(
     hand_till 0.9315 (95 % jackknife interval 0.8751 to 0.9635)
     """
     measure = get_measure(measure)
+    if method == "bayes":
+        from dmfroc.uncertainty.bayes.dispatch import posterior_of  # an optional dependency
+
+        predictions = as_predictions(
+            y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
+        )
+        return posterior_of(measure, predictions, level, seed_of(random_state)).to_estimate()
     settings = Settings(method, level, stratify, interval_type, n_draws, seed_of(random_state))
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
@@ -218,19 +231,17 @@ class Settings:
         if not (isinstance(self.n_draws, int | np.integer) and self.n_draws >= 100):
             raise ValueError(f"n_draws must be an integer >= 100, but it is {self.n_draws!r}")
 
-    def method_for(self, measure: Measure) -> str:
+    def method_for(self, measure: Measure, predictions: Predictions) -> str:
         """Return the method that was asked for, or the default of the measure."""
-        if self.method == "jackknife" and not measure.is_smooth:
-            raise ValueError(
-                f"{measure.name} has kinks, where the jackknife's derivative does not exist: use "
-                "method='bootstrap'"
-            )
-        return self.method or ("jackknife" if measure.is_smooth else "bootstrap")
+        if self.method is not None:
+            return self.method
+        use_derivative = measure.is_smooth or predictions.scores.size > _MANY_SCORES
+        return "jackknife" if use_derivative else "bootstrap"
 
-    def interval_type_for(self, measure: Measure) -> IntervalType:
-        """Return the interval type that was asked for, or the default of the bootstrap."""
-        is_plain = self.method_for(measure) == "bootstrap"
-        return self.interval_type or ("bca" if is_plain else "percentile")
+    @property
+    def interval_type_of_draws(self) -> IntervalType:
+        """The interval type that was asked for, or the default of the bootstrap."""
+        return self.interval_type or ("bca" if self.method in (None, "bootstrap") else "percentile")
 
 
 def estimates_of(
@@ -276,7 +287,7 @@ def _estimates_of_group(
     bound = bind_together(measures, predictions)
     together = influences_of(bound, predictions)
     found = [Influences(*of_measure) for of_measure in zip(*together, strict=True)]
-    if settings.method_for(measures[0]) == "jackknife":
+    if settings.method_for(measures[0], predictions) == "jackknife":
         return [
             jackknife_estimate(measure, predictions, units, of_measure, settings)
             for measure, of_measure in zip(measures, found, strict=True)
@@ -293,7 +304,7 @@ def _estimate_of(
 ) -> Estimate:
     bound = measure.bind(predictions)
     found = influences_of(bound, predictions)
-    if settings.method_for(measure) == "jackknife":
+    if settings.method_for(measure, predictions) == "jackknife":
         return jackknife_estimate(measure, predictions, units, found, settings)
     replicates = replicates_of(measure, bound, predictions, units, settings)
     return bootstrap_estimate(measure, predictions, units, found, replicates, settings)
@@ -318,6 +329,7 @@ def jackknife_estimate(
         *caveats([measure], predictions),
         undefined_message({measure.name: value}),
         _rare_class_message(predictions),
+        _kinks_message(measure),
     ]
     if ends.is_degenerate:
         remarks.append(_no_variation_message(value, measure, units))
@@ -348,7 +360,7 @@ def replicates_of(
         bound,
         predictions,
         units,
-        bayesian=settings.method_for(measure) == "bayesian_bootstrap",
+        bayesian=settings.method_for(measure, predictions) == "bayesian_bootstrap",
         n_draws=settings.n_draws,
         seed=settings.seed,
         standard_errors=settings.interval_type == "studentized",
@@ -364,7 +376,7 @@ def bootstrap_estimate(
     settings: Settings,
 ) -> Estimate:
     """Return the estimate that follows from a measure's replicates."""
-    value, method = float(found.values), settings.method_for(measure)
+    value, method = float(found.values), settings.method_for(measure, predictions)
     is_defined = np.isfinite(replicates.values)
     errors = replicates.standard_errors
     replicates = Replicates(
@@ -391,7 +403,7 @@ def bootstrap_estimate(
             units.sums(found.influences),
             settings.level,
             measure.bounds,
-            settings.interval_type_for(measure),
+            settings.interval_type_of_draws,
             standard_error(moments_of(found.influences, units)),
         )
     return Estimate(
@@ -418,6 +430,15 @@ def _rare_class_message(predictions: Predictions) -> str | None:
     return (
         f"class {single[0]!r} has a single observation, which shows no variation: "
         "the variance within the other classes stands in for its own"
+    )
+
+
+def _kinks_message(measure: Measure) -> str | None:
+    if measure.is_smooth:
+        return None
+    return (
+        f"{measure.name} has kinks, where it has no derivative, which the jackknife uses: "
+        "method='bootstrap' does without"
     )
 
 

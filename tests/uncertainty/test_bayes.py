@@ -1,0 +1,368 @@
+"""Posteriors: spread against the jackknife, exact Dirichlet cases, likelihoods, degenerate data."""
+
+import arviz
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.tree_util import Partial
+from numpyro.infer import HMC
+from scipy import stats
+from scipy.special import expit, softmax
+from simulations import normal_scores
+
+from dmfroc import (
+    Predictions,
+    Priors,
+    bayesian_roc,
+    bayesian_roc_prior,
+    bayesian_table,
+    dmf_auc,
+    estimate,
+    informedness,
+)
+from dmfroc.measures import Measure
+from dmfroc.uncertainty.bayes.models import (
+    Counts,
+    Curve,
+    binomial_log_likelihood,
+    ordinal_log_likelihood,
+)
+from dmfroc.uncertainty.bayes.posterior import sampling_problems
+from dmfroc.uncertainty.bayes.roc import check_choices, pairwise_counts
+
+# One model and one shape of data, K = 4, serve most tests: compiling takes most of their time.
+FAST = {"n_thresholds": 7, "algorithm": "laplace"}
+SMALL = {"n_thresholds": 7, "n_chains": 2, "n_draws": 250, "n_warmup": 150}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    classes, scores = normal_scores(1, 600, 4)
+    return classes, softmax(scores, axis=1)
+
+
+@pytest.fixture(scope="module")
+def jackknife(sample):
+    return estimate(dmf_auc(n_thresholds=7), *sample)
+
+
+@pytest.fixture(scope="module")
+def small(sample):
+    """A posterior by short Markov chains."""
+    return bayesian_roc(*sample, **SMALL)
+
+
+# Spread
+
+
+def test_standard_deviation_is_near_the_jackknife(jackknife, small):
+    assert small.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
+    assert small.value == pytest.approx(jackknife.value, abs=0.3 * jackknife.standard_error)
+    assert small.interval == pytest.approx(jackknife.interval, abs=jackknife.standard_error / 2)
+
+
+def test_untempered_likelihood_is_too_sure(sample):
+    spreads = [
+        bayesian_roc(*sample, tempering=tempering, **FAST).standard_error
+        for tempering in ("pairs", "none")
+    ]
+    assert spreads[1] / spreads[0] == pytest.approx(1 / np.sqrt(3), rel=0.1)
+
+
+def test_binomial_cells_are_too_sure():
+    classes, scores = normal_scores(2, 300, 2)
+    ordinal = bayesian_roc(classes, scores, **FAST)
+    binomial = bayesian_roc(classes, scores, likelihood="binomial", **FAST)
+    assert binomial.standard_error < 0.7 * ordinal.standard_error
+    assert any("too narrow" in remark for remark in binomial.warnings)
+
+
+def test_tempering_by_the_jackknife_has_its_standard_error():
+    classes, scores = normal_scores(3, 150, 4, prior=[0.4, 0.3, 0.2, 0.1])
+    target = estimate("dmf_auc", classes, scores).standard_error
+    found = bayesian_roc(classes, scores, tempering="jackknife", n_draws=4000, **FAST)
+    assert found.standard_error == pytest.approx(target, rel=0.1)
+    by_pairs = bayesian_roc(classes, scores, n_draws=4000, **FAST)
+    assert by_pairs.standard_error > 1.05 * target
+
+
+def test_normal_approximation_is_near_the_chains(sample, small):
+    laplace = bayesian_roc(*sample, **FAST)
+    assert laplace.value == pytest.approx(small.value, abs=0.2 * small.standard_error)
+    assert laplace.standard_error == pytest.approx(small.standard_error, rel=0.15)
+
+
+def test_rare_and_frequent_classes_weigh_the_same():
+    # The pairs of the first two classes, nearly all of the sample, are much better separated.
+    classes, scores = normal_scores(12, 600, 4, prior=[0.46, 0.46, 0.04, 0.04])
+    scores[np.arange(600), classes] += 2.0 * (classes < 2)
+    reference = estimate(dmf_auc(n_thresholds=7), classes, scores)
+    found = bayesian_roc(classes, scores, **FAST)
+    assert found.value == pytest.approx(reference.value, abs=reference.standard_error)
+
+
+# Models
+
+
+def test_ordinal_likelihood_is_multinomial():
+    generator = np.random.default_rng(4)
+    logits = np.sort(generator.normal(size=(2, 5)), axis=1)
+    scale, shift = np.array([0.5, 1.5]), generator.normal(size=(2, 2))
+    rates = expit(scale[:, None, None] * logits + shift[..., None])
+    edge = np.zeros((2, 2, 1))
+    shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=2), axis=2)
+    inside = generator.poisson(5, size=shares.shape).astype(float)
+    counts = Counts(
+        jnp.asarray(inside.cumsum(axis=2)[..., :-1]),
+        jnp.asarray(inside.sum(axis=2)),
+        jnp.ones(()),
+    )
+    curve = Curve(jnp.asarray(logits), jnp.asarray(np.diff(logits, axis=1)))
+    with jax.enable_x64(True):
+        found = ordinal_log_likelihood(counts, curve, jnp.asarray(scale), jnp.asarray(shift))
+        cells = binomial_log_likelihood(counts, curve, jnp.asarray(scale), jnp.asarray(shift))
+    assert float(found) == pytest.approx((inside * np.log(shares)).sum(), rel=1e-5)
+    above, sizes = np.asarray(counts.above), np.asarray(counts.sizes)[..., None]
+    expected = (above * np.log(rates) + (sizes - above) * np.log(1 - rates)).sum()
+    assert float(cells) == pytest.approx(expected, rel=1e-5)
+
+
+def test_hierarchical_structure_takes_up_shifted_pairs():
+    # In this sample class 0 is favoured whatever was observed: its pairs have shifted rates.
+    classes, scores = normal_scores(5, 300, 3, shift=1.0)
+    scores[:, 0] += 1.5
+    rank_one = bayesian_roc(classes, scores, **FAST)
+    hierarchical = bayesian_roc(classes, scores, structure="hierarchical", **FAST)
+    spread = hierarchical.posterior["posterior"]["spread"].mean(["chain", "draw"])
+    assert spread.dims == ("effect",)
+    assert (spread.sel(effect=["tpr", "fpr"]) > 0.3).all()
+    shift = hierarchical.posterior["posterior"]["pair_shift"].mean(["chain", "draw"])
+    assert (shift.sel(pair=["0 from 1", "0 from 2"]) > shift.sel(pair="1 from 2")).all()
+    np.testing.assert_allclose(shift.mean("pair"), 0, atol=1e-12)
+
+    def misfit(found):
+        replicated = found.posterior["posterior_predictive"]["pairwise_auc"]
+        observed = found.posterior["observed_data"]["pairwise_auc"]
+        return float((abs(replicated.mean(["chain", "draw"]) - observed)).mean())
+
+    assert misfit(hierarchical) < misfit(rank_one)
+
+
+def test_weights_in_one_class_count_by_their_effective_size():
+    classes, scores = normal_scores(6, 90, 3)
+    plain = pairwise_counts(Predictions.from_arrays(classes, scores), 9)
+    weights = np.where(classes == 0, 5.0, 1.0)
+    rescaled = Predictions.from_arrays(classes, scores, sample_weight=weights)
+    np.testing.assert_allclose(pairwise_counts(rescaled, 9).sizes, plain.sizes)
+    weights[np.flatnonzero(classes == 1)[:15]] = 0
+    halved = Predictions.from_arrays(classes, scores, sample_weight=weights)
+    harmonic = 3 / (1 / 30 + 1 / 15 + 1 / 30)
+    np.testing.assert_allclose(pairwise_counts(halved, 9).sizes, harmonic)
+
+
+# Draws
+
+
+def test_prior_treats_a_curve_and_its_mirror_image_alike(sample):
+    tree = bayesian_roc_prior(*sample, n_thresholds=7, n_draws=2000)
+    areas = tree["prior"]["auc"].to_numpy().ravel()
+    # Ten thousand false alarms for one of these bounds.
+    assert stats.kstest(areas, 1 - areas).pvalue > 1e-4
+    assert areas.min() < 0.1
+    assert areas.max() > 0.9
+    tight = bayesian_roc_prior(*sample, n_thresholds=7, priors=Priors(split_scale=0.5))
+    assert tight["prior"]["auc"].std() < 0.5 * areas.std()
+    assert tree["prior_predictive"]["pairwise_auc"].dims == ("chain", "draw", "pair")
+
+
+def test_posterior_predictive_areas_cover_the_observed_ones(small):
+    replicated = small.posterior["posterior_predictive"]["pairwise_auc"]
+    observed = small.posterior["observed_data"]["pairwise_auc"]
+    share_below = (replicated < observed).mean(["chain", "draw"])
+    assert ((share_below > 0.01) & (share_below < 0.99)).all()
+
+
+def test_arviz_reads_the_draws(small):
+    summary = arviz.summary(small.posterior, var_names=["auc", "pair_effect"])
+    assert summary.index[0] == "auc"
+    assert summary.shape[0] == 13
+    posterior = small.posterior["posterior"]
+    assert posterior["threshold_effect"].dims == ("chain", "draw", "rate", "threshold")
+    np.testing.assert_allclose(posterior["pair_effect"].mean("pair"), 1, rtol=1e-12)
+    assert (posterior["threshold_effect"].diff("threshold") > 0).all()
+    assert not small.posterior["sample_stats"]["diverging"].any()
+    assert small.posterior.attrs["seed"] == 0
+    assert small.posterior.attrs["level"] == 0.95
+    area = np.trapezoid(posterior["tpr"], posterior["fpr"], axis=-1)
+    np.testing.assert_allclose(area, posterior["auc"], rtol=1e-12)
+
+
+def test_same_seed_same_draws(sample, small):
+    again = bayesian_roc(*sample, **SMALL)
+    assert again.value == small.value
+    assert again.interval == small.interval
+    other = bayesian_roc(*sample, **SMALL, random_state=1)
+    assert other.value != small.value
+    generator = bayesian_roc(*sample, **FAST, random_state=np.random.default_rng(1))
+    assert generator.seed == int(np.random.default_rng(1).integers(2**31))
+
+
+def test_own_kernel_is_used_and_short_chains_are_reported(sample):
+    def static_trajectories(model):
+        return HMC(model, num_steps=2, trajectory_length=None)
+
+    found = bayesian_roc(*sample, **SMALL | {"n_draws": 20}, kernel=static_trajectories)
+    assert (found.posterior["sample_stats"]["n_steps"] == 2).all()
+    text = " ".join(found.warnings)
+    assert "R-hat" in text
+    assert "independent ones" in text
+
+
+def test_divergences_are_reported(small):
+    tree = small.posterior.copy()
+    diverging = np.arange(500).reshape(2, 250) < 3
+    tree["sample_stats"]["diverging"] = tree["sample_stats"]["diverging"].copy(data=diverging)
+    assert "3 of 500 draws diverged" in sampling_problems(tree, ["auc"])[0]
+
+
+# Special cases
+
+
+def test_two_classes_are_one_column():
+    classes, scores = normal_scores(7, 200, 2)
+    difference = scores[:, 1] - scores[:, 0]
+    jackknife = estimate("dmf_auc", classes, difference)
+    found = bayesian_roc(classes, difference, **FAST | {"n_thresholds": 31})
+    assert found.posterior["posterior"].sizes["pair"] == 1
+    assert found.posterior["posterior"]["pair"].item() == "1 from 0"
+    assert found.value == pytest.approx(jackknife.value, abs=0.4 * jackknife.standard_error)
+    assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
+
+
+def test_perfect_classifier_is_not_certain():
+    intervals = {}
+    for n in (40, 400):
+        classes = np.arange(n) % 4
+        found = bayesian_roc(classes, np.eye(4)[classes], **FAST)
+        intervals[n] = found.interval
+        assert 0.9 < found.value < 1
+        assert found.standard_error > 0
+        assert any("perfect" in remark for remark in found.warnings)
+    # In the spirit of the rule of three: with ten per class, errors cannot be excluded.
+    assert 0.7 < intervals[40][0] < 0.99
+    assert intervals[40][0] < intervals[400][0] < 1
+
+
+def test_absent_class_is_left_out(sample):
+    classes, scores = sample
+    scores = np.column_stack([scores, np.zeros(len(scores))])
+    with pytest.warns(UserWarning, match="1 class has a column but no observation"):
+        found = bayesian_roc(classes, scores, labels=[0, 1, 2, 3, 4], **FAST)
+    assert found.posterior["posterior"].sizes["pair"] == 12
+    assert any("no observation" in remark for remark in found.warnings)
+
+
+# Tables
+
+
+def recall_of_first(weights):
+    return weights[0] / (weights[0] + weights[2])
+
+
+def first_recall():
+    return Measure(
+        "recall", "Recall", lambda _: Partial(recall_of_first), (0.0, 1.0), 0.5, "x", "labels"
+    )
+
+
+@pytest.mark.parametrize("given", ["class_sizes", "nothing"])
+@pytest.mark.parametrize(("pseudo_count", "prior"), [(None, 0.5), (1, 1.0)])
+def test_recall_of_two_classes_has_a_beta_posterior(given, pseudo_count, prior):
+    predictions = Predictions.from_labels([0] * 10 + [1] * 20, [0] * 7 + [1] * 18 + [0] * 5)
+    found = bayesian_table(
+        first_recall(), predictions, given=given, pseudo_count=pseudo_count, n_draws=2500
+    )
+    exact = stats.beta(7 + prior, 3 + prior)
+    draws = found.posterior["posterior"]["recall"].to_numpy().ravel()
+    assert stats.kstest(draws, exact.cdf).pvalue > 1e-4
+    assert found.interval == pytest.approx(exact.ppf([0.025, 0.975]), abs=0.015)
+
+
+def test_tables_keep_class_sizes_or_vary_them():
+    classes, scores = normal_scores(8, 60, 3, prior=[0.6, 0.3, 0.1])
+    predictions = Predictions.from_arrays(classes, scores)
+    shares = np.bincount(classes) / 60
+    for given, varies in (("class_sizes", False), ("nothing", True)):
+        found = bayesian_table("informedness", predictions, given=given, n_draws=500)
+        table = found.posterior["posterior"]["table"]
+        np.testing.assert_allclose(table.sum(["predicted", "class"]), 1, rtol=1e-12)
+        of_class = table.sum("predicted")
+        np.testing.assert_allclose(of_class.mean(["chain", "draw"]), shares, atol=0.02)
+        assert (of_class.std(["chain", "draw"]) > 0.02).all() == varies
+
+
+def test_informedness_is_near_the_jackknife():
+    classes, scores = normal_scores(9, 600, 3)
+    jackknife = estimate("informedness", classes, scores)
+    found = estimate("informedness", classes, scores, method="bayes")
+    assert found.value == pytest.approx(jackknife.value, abs=0.3 * jackknife.standard_error)
+    assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.1)
+    assert (found.method, found.n_draws, found.seed) == ("bayes", 4000, 0)
+
+
+def test_weighted_tables_have_the_effective_size():
+    classes, scores = normal_scores(10, 200, 2)
+    weights = np.random.default_rng(11).exponential(size=200)
+    equal, weighted = (
+        bayesian_table("informedness", classes, scores, sample_weight=w).standard_error
+        for w in (None, weights)
+    )
+    # Exponential weights halve the effective size.
+    assert weighted / equal == pytest.approx(np.sqrt(2), rel=0.15)
+
+
+def test_absent_class_has_zeros_in_the_table():
+    predictions = Predictions.from_labels([0, 0, 1, 1], [0, 0, 1, 2], labels=[0, 1, 2])
+    with pytest.warns(UserWarning, match="no observation"):
+        found = bayesian_table("informedness", predictions)
+    table = found.posterior["posterior"]["table"]
+    assert (table.sel({"class": 2}) == 0).all()
+    assert (table.sel({"class": 1, "predicted": 2}) > 0).all()
+    assert np.isfinite(found.value)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"structure": "rank_two"}, "structure must be one of"),
+        ({"likelihood": "normal"}, "likelihood must be one of"),
+        ({"tempering": "half"}, "tempering must be one of"),
+        ({"algorithm": "gibbs"}, "algorithm must be one of"),
+    ],
+)
+def test_choices_are_checked(options, message):
+    given = {"structure": "rank_one", "likelihood": "ordinal", "tempering": "pairs"}
+    with pytest.raises(ValueError, match=message):
+        check_choices(**given | {"algorithm": "nuts"} | options)
+
+
+def test_numbers_are_checked(sample):
+    with pytest.raises(ValueError, match="n_chains must be a positive integer, but it is 0"):
+        bayesian_roc(*sample, n_chains=0)
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+        bayesian_roc(*sample, level=1.5)
+
+
+def test_other_measures_are_refused(sample):
+    with pytest.raises(ValueError, match="hand_till is not a function of the table"):
+        estimate("hand_till", *sample, method="bayes")
+    with pytest.raises(ValueError, match="knows pair_weights='equal' only"):
+        estimate(dmf_auc(pair_weights=np.arange(16).reshape(4, 4) + 1), *sample, method="bayes")
+    with pytest.raises(ValueError, match="pseudo_count must be positive"):
+        bayesian_table(informedness(), *sample, pseudo_count=0.0)
+    with pytest.raises(ValueError, match="split_scale must be positive"):
+        Priors(split_scale=-1.0)
