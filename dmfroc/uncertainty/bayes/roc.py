@@ -13,8 +13,9 @@ from jaxtyping import Float, Int
 from scipy.special import expit
 
 from dmfroc._backend import double_precision, share
+from dmfroc.measures._pairwise_rates import grid_levels, reference_classes
 from dmfroc.measures.base import absent_classes_message, warn_of_absent_classes
-from dmfroc.measures.multiclass_roc import bind_curve, dmf_auc, grid_levels, reference_classes
+from dmfroc.measures.multiclass_roc import bind_curve, dmf_auc
 from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.bayes.models import (
     Counts,
@@ -39,8 +40,9 @@ from dmfroc.uncertainty.bayes.sampling import (
     problem_of,
     standard_deviation,
 )
-from dmfroc.uncertainty.estimate import check_options
-from dmfroc.uncertainty.jackknife import class_moments, influences_of, standard_error
+from dmfroc.uncertainty.estimate import Settings
+from dmfroc.uncertainty.jackknife import influences_of, moments_of, standard_error
+from dmfroc.uncertainty.units import units_of
 
 Tempering = Literal["pairs", "jackknife", "none"]
 Algorithm = Literal["nuts", "laplace"]
@@ -144,7 +146,7 @@ def bayesian_roc(
     True
     """
     check_choices(structure, likelihood, tempering, algorithm)
-    check_options("jackknife", level)
+    Settings(level=level)  # refuses a level outside (0, 1)
     check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup, n_thresholds=n_thresholds)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     warn_of_absent_classes(predictions)
@@ -268,7 +270,7 @@ def _temper(
     if tempering != "jackknife":
         return counts, approximation, []
     found = influences_of(dmf_auc().bind(predictions), predictions)
-    target = standard_error(class_moments(found.influences, predictions))
+    target = standard_error(moments_of(found.influences, units_of(predictions)))
     if _is_perfect(counts):
         return counts, approximation, ["no jackknife for a perfect classifier: tempered by pairs"]
     for _ in range(_CALIBRATION_STEPS):

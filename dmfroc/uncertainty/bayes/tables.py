@@ -16,7 +16,7 @@ from dmfroc.measures.base import Measure, absent_classes_message, warn_of_absent
 from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.bayes.options import check_size, effective_sizes, seed_of
 from dmfroc.uncertainty.bayes.posterior import Posterior, summarize
-from dmfroc.uncertainty.estimate import check_options
+from dmfroc.uncertainty.estimate import Settings
 
 Given = Literal["class_sizes", "nothing"]
 
@@ -94,7 +94,7 @@ def bayesian_table(
     warn_of_absent_classes(predictions)
     predicted = _hard_labels(measure, predictions)
     _check(given, pseudo_count)
-    check_options("jackknife", level)
+    Settings(level=level)  # refuses a level outside (0, 1)
     check_size(n_chains=n_chains, n_draws=n_draws)
     seed = seed_of(random_state)
     tables = _draw_tables(
