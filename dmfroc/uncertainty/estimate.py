@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -36,6 +36,9 @@ from dmfroc.uncertainty.jackknife import (
 from dmfroc.uncertainty.paper_bootstrap import CAVEAT as PAPER_CAVEAT
 from dmfroc.uncertainty.paper_bootstrap import cell_replicates
 from dmfroc.uncertainty.units import Units, units_of
+
+if TYPE_CHECKING:
+    import xarray
 
 Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap"]
 METHODS = get_args(Method)
@@ -82,6 +85,31 @@ class Estimate:
     seed: int | None = None
     warnings: tuple[str, ...] = ()
     draws: Float[np.ndarray, " draws"] | None = field(default=None, repr=False, compare=False)
+
+    def to_datatree(self) -> xarray.DataTree:
+        """Return the draws as an ArviZ tree with the dimensions chain and draw.
+
+        Raises
+        ------
+        ValueError
+            If the method has no draws.
+        ImportError
+            If ArviZ is not installed; it comes with ``dmfroc[bayes]``.
+        """
+        if self.draws is None:
+            raise ValueError(
+                f"an estimate by method={self.method!r} has no draws: use a bootstrap, or "
+                "bayesian_roc, whose posterior is a tree"
+            )
+        import arviz
+
+        import dmfroc
+
+        tree = arviz.from_dict({"posterior": {self.measure: self.draws[None]}})
+        tree["posterior"].attrs.update(
+            method=self.method, level=self.level, seed=self.seed, dmfroc_version=dmfroc.__version__
+        )
+        return tree
 
     def __str__(self) -> str:
         digits = decimals(self.standard_error)

@@ -309,3 +309,53 @@ def test_replicates_of_two_classes_are_areas():
     draws = estimate("dmf_auc", predictions, method="bootstrap", n_draws=100).draws
     expected = roc_auc_score(classes, scores[:, 1], sample_weight=count)
     assert abs(draws[0] - expected) < 1e-12
+
+
+# What becomes of the draws
+
+
+def test_draws_become_an_arviz_tree(predictions):
+    arviz = pytest.importorskip("arviz")
+    found = estimate("hand_till", predictions, method="bayesian_bootstrap", n_draws=500)
+    tree = found.to_datatree()
+    assert tree["posterior"]["hand_till"].dims == ("chain", "draw")
+    np.testing.assert_array_equal(tree["posterior"]["hand_till"].values[0], found.draws)
+    assert tree["posterior"].attrs["method"] == "bayesian_bootstrap"
+    summary = arviz.summary(tree, round_to=None)
+    assert float(summary.loc["hand_till", "mean"]) == pytest.approx(found.draws.mean(), abs=1e-3)
+    with pytest.raises(ValueError, match="has no draws: use a bootstrap"):
+        estimate("hand_till", predictions).to_datatree()
+
+
+# The paper's bootstrap
+
+
+def test_the_papers_bootstrap_is_too_narrow():
+    predictions = Predictions.from_arrays(*sample(n=600, n_classes=4))
+    honest = estimate("dmf_auc", predictions)
+    found = estimate("dmf_auc", predictions, method="paper_bootstrap", n_draws=200)
+    assert found.value == honest.value
+    assert 0.05 < found.standard_error / honest.standard_error < 0.3
+    assert found.warnings[0].startswith("the paper's bootstrap takes cumulative counts")
+
+
+def test_the_papers_bootstrap_is_for_its_curve_only(predictions):
+    for measure, sampled in (("hand_till", predictions), ("dmf_auc", sample(n_classes=2))):
+        arguments = (sampled,) if isinstance(sampled, Predictions) else sampled
+        with pytest.raises(ValueError, match="it is for 'dmf_auc' of three or more classes"):
+            estimate(measure, *arguments, method="paper_bootstrap")
+    with pytest.raises(ValueError, match="the interval_type 'percentile' only"):
+        estimate("dmf_auc", predictions, method="paper_bootstrap", interval_type="bca")
+
+
+# Measures with kinks
+
+
+def test_measures_with_kinks_are_resampled():
+    predictions = Predictions.from_arrays(*sample(n=120))
+    found = estimate("convex_hull_auc", predictions, n_draws=200)
+    assert found.method == "bootstrap"
+    assert estimate("hand_till", predictions).method == "jackknife"
+    by_derivative = estimate("convex_hull_auc", predictions, method="jackknife")
+    assert any("convex_hull_auc has kinks" in warning for warning in by_derivative.warnings)
+    assert by_derivative.standard_error == pytest.approx(found.standard_error, rel=0.3)
