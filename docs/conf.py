@@ -40,8 +40,16 @@ def visit_displayed_formula(translator: Any, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def skip_generated(
+    app: Sphinx, what: str, name: str, member: Any, skip: bool, options: Any
+) -> bool | None:
+    """Leave out what scikit-learn gives every estimator for its metadata routing."""
+    return True if name.startswith("set_") and name.endswith("_request") else None
+
+
 def setup(app: Sphinx) -> None:
-    """Register the writer of formulas."""
+    """Register the writer of formulas, and what not to document."""
+    app.connect("autodoc-skip-member", skip_generated)
     app.add_html_math_renderer(
         "mathml",
         inline_renderers=(visit_inline_formula, None),
