@@ -23,7 +23,8 @@ RESULTS = Path(__file__).resolve().parent / "results"
 def arguments(description: str, *, is_study: bool = False) -> argparse.Namespace:
     """Read the command line: --quick runs a few seconds and writes nothing.
 
-    A study can also be told who computes it: --workers or --scheduler.
+    A study can also be told who computes it, --workers or --scheduler, and to be content with fewer
+    replications of each setting; a later run adds the others.
     """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
@@ -31,11 +32,14 @@ def arguments(description: str, *, is_study: bool = False) -> argparse.Namespace
     )
     if is_study:
         add_run_options(parser)
+        parser.add_argument("--replications", type=int, help="at most so many of each setting")
     return parser.parse_args()
 
 
 def run_study(study: Study, options: argparse.Namespace) -> pd.DataFrame:
     """Run a study as the command line asks for; a quick one here, twice, leaving no file."""
+    if options.replications is not None:
+        study = replace(study, replications=min(options.replications, study.replications))
     if not options.quick:
         return study.run(n_workers=options.n_workers, scheduler=options.scheduler)
     with tempfile.TemporaryDirectory() as folder:

@@ -197,9 +197,9 @@ def studies() -> dict[str, Study]:
         "designs": Study(
             "coverage_designs", hard_case, grid(design=list(DESIGNS)), replications=1000, **common
         ),
+        "grid": Study("coverage", cell, cells, replications=1000, **common),
         "paired": Study("coverage_paired", paired, comparisons, replications=2000, **common),
         "bootstrap": Study("coverage_bootstrap", resampled, few, replications=200, **common),
-        "grid": Study("coverage", cell, cells, replications=1000, **common),
     }
 
 

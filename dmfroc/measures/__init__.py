@@ -42,12 +42,13 @@ def measure_table() -> pd.DataFrame:
     pandas.DataFrame
         Indexed by name: title, family, smallest and largest value, value under chance (NaN if it
         depends on the sample), whether greater is better, what it is computed from, and the
-        default method of its interval (measures with kinks have no jackknife).
+        default method of its interval (measures with kinks are resampled in samples of up to
+        100,000 scores).
 
     Examples
     --------
-    >>> measure_table().loc["hand_till", ["title", "chance", "interval"]].tolist()
-    ['Hand-Till M', 0.5, 'jackknife']
+    >>> measure_table().loc["hand_till", ["title", "family", "interval"]].tolist()
+    ['Hand-Till M', 'ranking', 'jackknife']
     """
     import pandas as pd
 
