@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -199,7 +199,7 @@ def compare(
     y_scores: Mapping[str, Any] | None = None,
     measure: str | Measure = "dmf_auc",
     *,
-    method: Method | None = None,
+    method: Method | Literal["bayes"] | None = None,
     level: float = 0.95,
     labels: Any = None,
     sample_weight: Any = None,
@@ -222,9 +222,9 @@ def compare(
         Each classifier's scores, by its name.
     measure : str or Measure
         What to compare, see `estimate`.
-    method : {"jackknife", "bootstrap", "bayesian_bootstrap"}, optional
+    method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
         As for `estimate`. Influences of the same observations are subtracted; replicates of the
-        bootstraps are the same for all classifiers.
+        bootstraps are the same for all classifiers. ``"bayes"`` is for independent samples.
     level : float
         Nominal coverage of the intervals, in (0, 1).
     labels, sample_weight
@@ -268,23 +268,39 @@ def compare(
     True
     """
     measure = get_measure(measure)
-    settings = Settings(method, level, stratify, interval_type, n_draws, seed_of(random_state))
-    _check_options(settings, paired, groups, rope)
+    by_posterior = method == "bayes"
+    settings = Settings(
+        None if by_posterior else method,
+        level,
+        stratify,
+        interval_type,
+        n_draws,
+        seed_of(random_state),
+    )
+    _check_options(settings, paired, groups, rope, by_posterior)
     predictions = _named_predictions(y_true, y_scores, labels, sample_weight)
     if paired:
         _check_same_observations(predictions)
     remarks = (remark for p in predictions.values() for remark in caveats([measure], p))
     warn(dict.fromkeys(remarks))
+    if by_posterior:
+        return _compare_by_posterior(measure, predictions, settings, rope)
     units = {name: units_of(p, groups, stratify=stratify) for name, p in predictions.items()}
     shared = next(iter(predictions.values()))
     if settings.method_for(measure, shared) == "jackknife":
-        comparison = _compare_by_jackknife(measure, predictions, units, settings, paired, rope)
-    else:
-        comparison = _compare_by_bootstrap(measure, predictions, units, settings, paired, rope)
-    return comparison
+        return _compare_by_jackknife(measure, predictions, units, settings, paired, rope)
+    return _compare_by_bootstrap(measure, predictions, units, settings, paired, rope)
 
 
-def _check_options(settings: Settings, paired: bool, groups: Any, rope: float) -> None:
+def _check_options(
+    settings: Settings, paired: bool, groups: Any, rope: float, by_posterior: bool
+) -> None:
+    if by_posterior and (paired or groups is not None):
+        raise ValueError(
+            "a posterior knows its own classifier only, not how the errors of several on the same "
+            "observations go together: use method='bayesian_bootstrap', or paired=False for "
+            "independent samples without groups"
+        )
     if not rope >= 0:
         raise ValueError(f"rope must be >= 0, but it is {rope!r}")
     if settings.interval_type == "studentized":
@@ -381,15 +397,14 @@ def _compare_by_bootstrap(
         own = settings if paired else replace(settings, seed=settings.seed + place)
         replicates[name] = replicates_of(measure, bound, of_one, units[name], own)
     _check_finite(measure, found)
-    sign = 1 if measure.greater_is_better else -1
     low, high = measure.bounds
-    differences = []
-    for first, second in itertools.combinations(predictions, 2):
-        value = float(found[first].values - found[second].values)
-        draws = replicates[first].values - replicates[second].values
+
+    def ends_of(
+        first: str, second: str, value: float, draws: Float[np.ndarray, " draws"]
+    ) -> tuple[float, float]:
         influence = units[first].sums(found[first].influences)
         of_second = units[second].sums(found[second].influences)
-        ends = replicate_interval(
+        return replicate_interval(
             value,
             Replicates(draws),
             influence - of_second if paired else np.concatenate([influence, -of_second]),
@@ -397,39 +412,83 @@ def _compare_by_bootstrap(
             (low - high, high - low),
             settings.interval_type_of_draws,
         )
-        better = _share_above(sign * draws)
-        p_value = min(1.0, 2 * (min(better, 1 - better) * len(draws) + 1) / (len(draws) + 1))
+
+    estimates = {
+        name: bootstrap_estimate(
+            measure, predictions[name], units[name], found[name], replicates[name], settings
+        )
+        for name in predictions
+    }
+    draws = {name: r.values for name, r in replicates.items()}
+    return _comparison_of_draws(measure, estimates, draws, ends_of, settings, rope)
+
+
+def _compare_by_posterior(
+    measure: Measure,
+    predictions: dict[str, Predictions],
+    settings: Settings,
+    rope: float,
+) -> Comparison:
+    from dmfroc.uncertainty.bayes.dispatch import posterior_of  # an optional dependency
+
+    estimates = {
+        name: posterior_of(measure, of_one, settings.level, settings.seed + place).to_estimate()
+        for place, (name, of_one) in enumerate(predictions.items())
+    }
+    shortest = min(len(e.draws) for e in estimates.values() if e.draws is not None)
+    draws = {name: e.draws[:shortest] for name, e in estimates.items() if e.draws is not None}
+
+    def ends_of(
+        first: str, second: str, value: float, draws: Float[np.ndarray, " draws"]
+    ) -> tuple[float, float]:
+        low, high = np.quantile(draws, [(1 - settings.level) / 2, (1 + settings.level) / 2])
+        return float(low), float(high)
+
+    return _comparison_of_draws(measure, estimates, draws, ends_of, settings, rope)
+
+
+def _comparison_of_draws(
+    measure: Measure,
+    estimates: dict[str, Estimate],
+    draws: dict[str, Float[np.ndarray, " draws"]],
+    ends_of: Callable[[str, str, float, Float[np.ndarray, " draws"]], tuple[float, float]],
+    settings: Settings,
+    rope: float,
+) -> Comparison:
+    sign = 1 if measure.greater_is_better else -1
+    differences = []
+    for first, second in itertools.combinations(estimates, 2):
+        value = estimates[first].value - estimates[second].value
+        of_difference = draws[first] - draws[second]
+        better = _share_above(sign * of_difference)
+        n_draws = len(of_difference)
+        p_value = min(1.0, 2 * (min(better, 1 - better) * n_draws + 1) / (n_draws + 1))
         differences.append(
             Difference(
                 first=first,
                 second=second,
                 value=value,
-                standard_error=float(draws.std(ddof=1)),
-                interval=ends,
+                standard_error=float(of_difference.std(ddof=1)),
+                interval=ends_of(first, second, value, of_difference),
                 p_value=p_value,
                 adjusted_p_value=np.nan,
                 probability_better=better,
-                probability_equivalent=float(np.mean(np.abs(draws) <= rope)),
+                probability_equivalent=float(np.mean(np.abs(of_difference) <= rope)),
             )
         )
     return Comparison(
         measure=measure.name,
-        estimates={
-            name: bootstrap_estimate(
-                measure, predictions[name], units[name], found[name], replicates[name], settings
-            )
-            for name in predictions
-        },
+        estimates=estimates,
         differences=_with_adjusted_p_values(differences),
         order_probabilities=_order_probabilities(
-            tuple(predictions),
-            sign * np.stack([r.values for r in replicates.values()], axis=1),
+            tuple(estimates),
+            sign * np.stack(list(draws.values()), axis=1),
             np.random.default_rng(settings.seed),
         ),
         level=settings.level,
         rope=rope,
-        method=settings.method or "bootstrap",
-        n_draws=settings.n_draws,
+        method=next(iter(estimates.values())).method,
+        n_draws=len(next(iter(draws.values()))),
         seed=settings.seed,
     )
 

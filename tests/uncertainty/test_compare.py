@@ -352,3 +352,19 @@ def test_groups_are_the_units_of_a_comparison():
     grouped = compare(np.repeat(classes, 3), thrice, "hand_till", groups=groups).differences[0]
     assert grouped.standard_error == pytest.approx(once.standard_error, rel=1e-9)
     assert grouped.p_value == pytest.approx(once.p_value, rel=1e-6)
+
+
+def test_posteriors_of_independent_samples():
+    pytest.importorskip("numpyro")
+    samples = {}
+    for seed, name in enumerate("ab"):
+        classes, scores = classifiers(30 + seed, shifts=(1.5 - 0.5 * seed,))
+        samples[name] = Predictions.from_arrays(classes, scores["a"])
+    result = compare(samples, measure="informedness", method="bayes", paired=False)
+    errors = [e.standard_error for e in result.estimates.values()]
+    difference = result.differences[0]
+    assert difference.standard_error == pytest.approx(np.hypot(*errors), rel=0.05)
+    assert difference.interval[0] < difference.value < difference.interval[1]
+    assert (result.method, result.n_draws) == ("bayes", len(result.estimates["a"].draws))
+    with pytest.raises(ValueError, match="a posterior knows its own classifier only"):
+        compare(samples, measure="informedness", method="bayes")

@@ -43,6 +43,8 @@ class Posterior:
     posterior : xarray.DataTree
         All draws with named dimensions (chain, draw, threshold, pair, class); the functions of
         ArviZ work on it unchanged.
+    draws : numpy.ndarray of shape (n_draws,)
+        The draws of the measure itself, chain after chain.
     """
 
     measure: str
@@ -54,6 +56,7 @@ class Posterior:
     seed: int
     warnings: tuple[str, ...]
     posterior: xarray.DataTree
+    draws: Float[np.ndarray, " draws"]
 
     @property
     def method(self) -> str:
@@ -61,7 +64,7 @@ class Posterior:
         return "bayes"
 
     def to_estimate(self) -> Estimate:
-        """Return the numbers without the draws."""
+        """Return the numbers, and the draws of the measure."""
         return Estimate(
             measure=self.measure,
             value=self.value,
@@ -72,6 +75,7 @@ class Posterior:
             n_draws=self.n_draws,
             seed=self.seed,
             warnings=self.warnings,
+            draws=self.draws,
         )
 
     def __repr__(self) -> str:
@@ -111,6 +115,7 @@ def summarize(
         seed=seed,
         warnings=tuple(remarks),
         posterior=posterior,
+        draws=draws.ravel(),
     )
 
 
