@@ -499,10 +499,12 @@ def _completed(
 def _gentle_interrupt() -> Iterator[Event]:
     """Let the first Ctrl-C set an event, and a second one interrupt as usual."""
     stop = get_context("spawn").Event()
-    if threading.current_thread() is not threading.main_thread():
+    previous = signal.getsignal(signal.SIGINT)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    # A shell's background jobs ignore Ctrl-C, which is meant for what is in the foreground.
+    if not in_main_thread or previous is signal.SIG_IGN:
         yield stop
         return
-    previous = signal.getsignal(signal.SIGINT)
 
     def interrupt(*_: Any) -> None:
         stop.set()

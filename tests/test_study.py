@@ -23,6 +23,8 @@ from dmfroc.study import Study, grid, read_provenance
 TESTS = Path(__file__).parent
 SETTINGS = grid(n=[5, 50])
 SCRIPT = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
 import sys
 import study_functions
 from dmfroc.study import Study, grid
