@@ -57,8 +57,14 @@ def units_of(predictions: Predictions, groups: Any = None, *, stratify: bool = T
     ValueError
         If ``groups`` has another length than the sample, missing values, or one group only.
     """
-    n, true = predictions.n_observations, predictions.true
-    of_row = np.arange(n) if groups is None else _group_of_row(groups, n)
+    n, true, present = predictions.n_observations, predictions.true, predictions.present
+    if groups is None:
+        place = np.zeros(predictions.n_classes, int)
+        place[present] = np.arange(len(present))
+        stratum = place[true] if stratify else np.zeros(n, int)
+        smallest = int(predictions.class_counts[present].min())
+        return Units(np.arange(n), stratum, np.bincount(stratum), smallest)
+    of_row = _group_of_row(groups, n)
     unit_class = np.unique(np.stack([of_row, true]), axis=1)
     n_units = int(unit_class[0, -1]) + 1
     units_per_class = np.bincount(unit_class[1])
