@@ -280,14 +280,14 @@ def estimates_of(
     for position, measure in enumerate(measures):
         groups.setdefault(measure.bind_together or position, []).append(position)
 
+    def estimate_group(positions: list[int]) -> list[Estimate]:
+        return _estimates_of_group([measures[p] for p in positions], predictions, units, settings)
+
+    if len(groups) == 1:
+        return estimate_group(list(range(len(measures))))
     # Side by side, because a first call spends its time on compiling each of them.
     with ThreadPoolExecutor() as executor:
-        of_groups = executor.map(
-            lambda positions: _estimates_of_group(
-                [measures[p] for p in positions], predictions, units, settings
-            ),
-            groups.values(),
-        )
+        of_groups = executor.map(estimate_group, groups.values())
         found = {
             position: of_measure
             for positions, of_group in zip(groups.values(), of_groups, strict=True)
