@@ -199,7 +199,7 @@ def evaluate(
     >>> list(evaluation.to_pandas().index)
     ['dmf_auc', 'hand_till', 'informedness']
     """
-    settings = Settings(method, level, stratify, interval_type, n_draws, seed_of(random_state))
+    settings = Settings(method, level, interval_type, n_draws, seed_of(random_state))
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
     )

@@ -132,7 +132,7 @@ class CurveDisplay:
         y_score : array-like or table of shape (n, K), or (n,) for K = 2
             Scores.
         labels, sample_weight, pos_label, multi_class
-            As for `dmfroc.iso_performance`.
+            As for `dmfroc.operating_points`.
         name : str, optional
             Name of the classifier in the legend.
         ax : matplotlib.axes.Axes, optional

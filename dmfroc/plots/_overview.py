@@ -44,7 +44,7 @@ def overview(
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores.
     labels, sample_weight
-        As for `dmfroc.iso_performance`.
+        As for `dmfroc.operating_points`.
     figure : matplotlib.figure.Figure, optional
         Where to draw, with a constrained layout at best; by default a new figure.
 
@@ -56,7 +56,7 @@ def overview(
     Raises
     ------
     TypeError, ValueError
-        As for `dmfroc.iso_performance`.
+        As for `dmfroc.operating_points`.
 
     References
     ----------

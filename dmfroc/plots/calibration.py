@@ -110,7 +110,7 @@ class CalibrationDisplay(CurveDisplay):
         y_score : array-like or table of shape (n, K), or (n,) for K = 2
             Probabilities, in [0, 1].
         labels, sample_weight, pos_label, multi_class
-            As for `dmfroc.iso_performance`.
+            As for `dmfroc.operating_points`.
         name : str, optional
             Name of the classifier in the legend.
         ax : matplotlib.axes.Axes, optional

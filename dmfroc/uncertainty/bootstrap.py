@@ -234,4 +234,4 @@ def seed_of(random_state: int | np.random.Generator | None) -> int:
         if random_state < 0:
             raise ValueError(f"random_state must be >= 0, but it is {random_state}")
         return int(random_state)
-    return int(np.random.default_rng(random_state).integers(2**63))
+    return int(np.random.default_rng(random_state).integers(2**31))

@@ -272,7 +272,6 @@ def compare(
     settings = Settings(
         None if by_posterior else method,
         level,
-        stratify,
         interval_type,
         n_draws,
         seed_of(random_state),

@@ -213,7 +213,7 @@ def estimate(
             y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
         )
         return posterior_of(measure, predictions, level, seed_of(random_state)).to_estimate()
-    settings = Settings(method, level, stratify, interval_type, n_draws, seed_of(random_state))
+    settings = Settings(method, level, interval_type, n_draws, seed_of(random_state))
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
     )
@@ -229,7 +229,6 @@ class Settings:
 
     method: str | None = None
     level: float = 0.95
-    stratify: bool = True
     interval_type: IntervalType | None = None
     n_draws: int = DEFAULT_N_DRAWS
     seed: int = 0

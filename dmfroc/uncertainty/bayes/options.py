@@ -7,21 +7,12 @@ from jaxtyping import Float
 
 from dmfroc.predictions import Predictions
 
-_SEEDS = 2**31
-
 
 def check_size(**sizes: int) -> None:
     """Refuse numbers of chains or draws that are not positive integers."""
     for name, size in sizes.items():
         if not (isinstance(size, int | np.integer) and size >= 1):
             raise ValueError(f"{name} must be a positive integer, but it is {size!r}")
-
-
-def seed_of(random_state: int | np.random.Generator) -> int:
-    """Return a seed: the given one, or one that the generator draws."""
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(_SEEDS))
-    return int(random_state)
 
 
 def effective_sizes(predictions: Predictions) -> Float[np.ndarray, " k"]:

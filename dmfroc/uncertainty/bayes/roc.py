@@ -25,7 +25,7 @@ from dmfroc.uncertainty.bayes.models import (
     model_of,
     reestimated_spread,
 )
-from dmfroc.uncertainty.bayes.options import check_size, effective_sizes, seed_of
+from dmfroc.uncertainty.bayes.options import check_size, effective_sizes
 from dmfroc.uncertainty.bayes.posterior import Posterior, sampling_problems, summarize
 from dmfroc.uncertainty.bayes.sampling import (
     Draws,
@@ -40,6 +40,7 @@ from dmfroc.uncertainty.bayes.sampling import (
     problem_of,
     standard_deviation,
 )
+from dmfroc.uncertainty.bootstrap import seed_of
 from dmfroc.uncertainty.estimate import Settings
 from dmfroc.uncertainty.jackknife import influences_of, moments_of, standard_error
 from dmfroc.uncertainty.units import units_of

@@ -14,8 +14,9 @@ from dmfroc._backend import double_precision, share
 from dmfroc.measures import get_measure
 from dmfroc.measures.base import Measure, absent_classes_message, warn_of_absent_classes
 from dmfroc.predictions import Predictions, as_predictions
-from dmfroc.uncertainty.bayes.options import check_size, effective_sizes, seed_of
+from dmfroc.uncertainty.bayes.options import check_size, effective_sizes
 from dmfroc.uncertainty.bayes.posterior import Posterior, summarize
+from dmfroc.uncertainty.bootstrap import seed_of
 from dmfroc.uncertainty.estimate import Settings
 
 Given = Literal["class_sizes", "nothing"]
