@@ -19,6 +19,7 @@ BOOTSTRAP_MEASURES = ("dmf_auc", "hand_till")
 STRENGTHS = {"weak": 0.6, "good": 1.5, "near-perfect": 3.0}
 LEVEL = 0.95
 POPULATION = 400_000
+SAMPLES_PER_BATCH = 50  # of the grid, whose single samples would be a large file
 ENOUGH = 20  # observations of the rarest class, from which on all must be well
 
 
@@ -79,17 +80,23 @@ def truth(
 def cell(
     generator: np.random.Generator, n_classes: int, n: int, skew: str, strength: str, ties: bool
 ) -> dict:
-    """Estimate all measures of one sample by the jackknife."""
-    predictions = draw(generator, class_sizes(n_classes, n, skew), strength, ties)
+    """Estimate all measures of a batch of samples by the jackknife; return the batch's means."""
+    sizes = class_sizes(n_classes, n, skew)
     true_values = truth(n_classes, n, skew, strength, ties, GRID_MEASURES)
-    row = {"smallest": int(predictions.class_counts.min())}
-    for name, true_value in true_values.items():
-        found = estimate(name, predictions)
-        row[f"{name}_error"] = found.value - true_value
-        row[f"{name}_se"] = found.standard_error
-        row[f"{name}_width"] = found.interval[1] - found.interval[0]
-        row[f"{name}_covered"] = found.interval[0] <= true_value <= found.interval[1]
-    return row
+    rows = []
+    for _ in range(SAMPLES_PER_BATCH):
+        predictions = draw(generator, sizes, strength, ties)
+        row: dict[str, float] = {}
+        for name, true_value in true_values.items():
+            found = estimate(name, predictions)
+            low, high = found.interval
+            row[f"{name}_error"] = found.value - true_value
+            row[f"{name}_squared_error"] = (found.value - true_value) ** 2
+            row[f"{name}_se"] = found.standard_error
+            row[f"{name}_width"] = high - low
+            row[f"{name}_covered"] = low <= true_value <= high
+        rows.append(row)
+    return {"smallest": int(sizes.min())} | pd.DataFrame(rows).mean().to_dict()
 
 
 @functools.cache
@@ -197,7 +204,7 @@ def studies() -> dict[str, Study]:
         "designs": Study(
             "coverage_designs", hard_case, grid(design=list(DESIGNS)), replications=1000, **common
         ),
-        "grid": Study("coverage", cell, cells, replications=1000, **common),
+        "grid": Study("coverage", cell, cells, replications=1000 // SAMPLES_PER_BATCH, **common),
         "paired": Study("coverage_paired", paired, comparisons, replications=2000, **common),
         "bootstrap": Study("coverage_bootstrap", resampled, few, replications=200, **common),
     }
@@ -210,16 +217,18 @@ def percent(share: float) -> str:
 def cell_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row per cell and measure."""
     keys = ["n_classes", "n", "skew", "strength", "ties"]
+    by_cell = table.groupby(keys).mean()
     parts = []
     for name in GRID_MEASURES:
-        by_cell = table.groupby(keys)
+        error = by_cell[f"{name}_error"]
+        sd = np.sqrt(by_cell[f"{name}_squared_error"] - error**2)
         part = pd.DataFrame(
             {
-                "smallest": by_cell["smallest"].first(),
-                "covered": by_cell[f"{name}_covered"].mean(),
-                "width": by_cell[f"{name}_width"].mean(),
-                "bias": by_cell[f"{name}_error"].mean() / by_cell[f"{name}_error"].std(),
-                "se ratio": by_cell[f"{name}_se"].mean() / by_cell[f"{name}_error"].std(),
+                "smallest": by_cell["smallest"].astype(int),
+                "covered": by_cell[f"{name}_covered"],
+                "width": by_cell[f"{name}_width"],
+                "bias": error / sd,
+                "se_ratio": by_cell[f"{name}_se"] / sd,
             }
         )
         parts.append(part.assign(measure=name).reset_index())
@@ -270,7 +279,7 @@ def worst_cells(cells: pd.DataFrame) -> str:
             f"{row.bias:+.2f}",
             f"{row.se_ratio:.2f}",
         ]
-        for row in chosen.loc[order].rename(columns={"se ratio": "se_ratio"}).itertuples()
+        for row in chosen.loc[order].itertuples()
     ]
     header = ["measure", "K", "n", "smallest class", "classifier", "ties"]
     return markdown_table([*header, "coverage, %", "bias / sd", "mean SE / sd"], rows)
@@ -414,14 +423,15 @@ balanced and skewed, 1,000 draws; *least* and *most* are of single cells, whose 
 
 
 def main() -> None:
-    global POPULATION
+    global POPULATION, SAMPLES_PER_BATCH
     options = arguments(__doc__, is_study=True)
     chosen = studies()
     if options.quick:
-        POPULATION = 6000
+        POPULATION, SAMPLES_PER_BATCH = 6000, 2
         chosen = {name: replace(s, settings=s.settings[:1]) for name, s in chosen.items()}
     tables = {name: run_study(study, options) for name, study in chosen.items()}
     replications = {name: int(table["replication"].nunique()) for name, table in tables.items()}
+    replications["grid"] *= SAMPLES_PER_BATCH
     cells = cell_table(tables["grid"])
     text = page(tables, cells, replications)
     if options.quick:

@@ -120,8 +120,8 @@ def spread(moments: Moments) -> Spread:
 
     Every stratum's variance is drawn towards the pooled one by one pseudo-observation, without
     which a class of three cases has an interval that covers 65 % instead of 95 %. The degrees of
-    freedom are Satterthwaite's, each variance being as uncertain as the kurtosis of its
-    influences makes it.
+    freedom are Satterthwaite's: the variance of a stratum is as uncertain as the kurtosis of its
+    influences makes it, but for the part that comes from the pooled one.
     """
     sizes = moments.sizes
     variances = ((sizes - 1) * moments.variances + moments.pooled) / sizes
@@ -129,8 +129,11 @@ def spread(moments: Moments) -> Spread:
     total = parts.sum()
     if total == 0:
         return Spread(0.0, np.inf)
+    others = np.maximum(sizes - 1, 1)
     excess = np.maximum(moments.kurtoses, 0)
-    freedom = 1 + np.where(sizes > 1, 2 / (excess / sizes + 2 / np.maximum(sizes - 1, 1)), 0.0)
+    own_freedom = 2 / (excess / sizes + 2 / others)
+    # A stratum of one unit has the pooled variance alone, as a guess that one unit may outweigh.
+    freedom = np.where(sizes > 1, own_freedom * (sizes / others) ** 2, 1.0)
     return Spread(float(np.sqrt(total)), float(total**2 / (parts**2 / freedom).sum()))
 
 
