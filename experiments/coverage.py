@@ -10,7 +10,7 @@ import pandas as pd
 from _study import RESULTS, arguments, markdown_table, run_study, simulate, write_figure, write_page
 from matplotlib.figure import Figure
 
-from dmfroc import Predictions, compare, estimate
+from dmfroc import Predictions, bayesian_roc, compare, estimate
 from dmfroc.measures import MEASURES
 from dmfroc.study import Study, grid
 
@@ -147,28 +147,45 @@ def resampled(
     true_values = truth(n_classes, n, skew, strength, False, BOOTSTRAP_MEASURES)
     rows = []
     for name, true_value in true_values.items():
-        for method, interval_type in (
-            ("bootstrap", "bca"),
-            ("bayesian_bootstrap", "percentile"),
-        ):
-            found = estimate(
-                name,
-                predictions,
-                method=method,
-                interval_type=interval_type,
-                n_draws=1000,
-                random_state=seed,
-            )
-            low, high = found.interval
-            rows.append(
-                {
-                    "measure": name,
-                    "method": f"{method}, {interval_type}",
-                    "width": high - low,
-                    "covered": low <= true_value <= high,
-                }
-            )
+        for method in ("bootstrap", "bayesian_bootstrap"):
+            found = estimate(name, predictions, method=method, n_draws=1000, random_state=seed)
+            percentiles = np.quantile(found.draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+            for interval_type, (low, high) in (
+                ("bca", found.interval),
+                ("percentile", percentiles),
+            ):
+                rows.append(
+                    {
+                        "measure": name,
+                        "method": method,
+                        "interval_type": interval_type,
+                        "width": high - low,
+                        "covered": low <= true_value <= high,
+                    }
+                )
     return rows
+
+
+def posterior(generator: np.random.Generator, n_classes: int, n: int, strength: str) -> dict:
+    """Sample the posterior of the DMF-AUC of one sample with balanced classes by NUTS."""
+    predictions = draw(generator, class_sizes(n_classes, n, "balanced"), strength, ties=False)
+    [true_value] = truth(n_classes, n, "balanced", strength, False, ("dmf_auc",)).values()
+    found = bayesian_roc(
+        predictions,
+        n_chains=2,
+        n_draws=500,
+        level=LEVEL,
+        random_state=int(generator.integers(2**31)),
+    )
+    low, high = found.interval
+    jackknife = estimate("dmf_auc", predictions, level=LEVEL).interval
+    return {
+        "error": found.value - true_value,
+        "sd": found.standard_error,
+        "width": high - low,
+        "jackknife_width": jackknife[1] - jackknife[0],
+        "covered": low <= true_value <= high,
+    }
 
 
 def paired(generator: np.random.Generator, n_classes: int, n: int, gap: float) -> dict:
@@ -198,7 +215,10 @@ def studies() -> dict[str, Study]:
         strength=list(STRENGTHS),
         ties=[False, True],
     )
-    few = grid(n_classes=[3], n=[300, 1000], skew=["balanced", "skewed"], strength=list(STRENGTHS))
+    both = {"n_classes": [3], "skew": ["balanced", "skewed"]}
+    few = grid(n=[300], **both, strength=list(STRENGTHS))
+    few += grid(n=[1000], **both, strength=["near-perfect"])
+    fewest = grid(n_classes=[2, 3, 5], n=[300], strength=list(STRENGTHS))
     comparisons = grid(n_classes=[2, 5], n=[300], gap=[0.0, 0.15])
     return {
         "designs": Study(
@@ -207,11 +227,16 @@ def studies() -> dict[str, Study]:
         "grid": Study("coverage", cell, cells, replications=1000 // SAMPLES_PER_BATCH, **common),
         "paired": Study("coverage_paired", paired, comparisons, replications=2000, **common),
         "bootstrap": Study("coverage_bootstrap", resampled, few, replications=200, **common),
+        "bayes": Study("coverage_bayes", posterior, fewest, replications=200, **common),
     }
 
 
 def percent(share: float) -> str:
     return f"{100 * share:.1f}"
+
+
+def monte_carlo_error(n_samples: int) -> str:
+    return percent(np.sqrt(LEVEL * (1 - LEVEL) / n_samples))
 
 
 def cell_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -331,21 +356,40 @@ def designs_table(table: pd.DataFrame) -> str:
 
 
 def bootstrap_table(table: pd.DataFrame) -> str:
-    keys = ["measure", "method", "strength"]
+    keys = ["measure", "method", "interval_type", "strength", "n"]
+    rows = []
+    for (measure, method, interval_type, strength, n), part in table.groupby(keys, sort=False):
+        by_skew = part.groupby("skew")["covered"].mean()
+        rows.append(
+            [
+                MEASURES[measure].title,
+                f"{method}, {interval_type}",
+                strength,
+                n,
+                percent(by_skew["balanced"]),
+                percent(by_skew.get("skewed", np.nan)),
+                f"{part['width'].mean():.4f}",
+            ]
+        )
+    header = ["measure", "interval", "classifier", "n", "balanced classes: coverage, %"]
+    return markdown_table([*header, "skewed: coverage, %", "width"], rows)
+
+
+def posterior_table(table: pd.DataFrame) -> str:
     rows = [
         [
-            MEASURES[measure].title,
-            method,
+            n_classes,
             strength,
-            part.groupby(["n_classes", "n", "skew"]).ngroups,
             percent(part["covered"].mean()),
-            percent(part.groupby(["n_classes", "n", "skew"])["covered"].mean().min()),
-            percent(part.groupby(["n_classes", "n", "skew"])["covered"].mean().max()),
+            f"{part['error'].mean() / part['error'].std():+.2f}",
+            f"{part['sd'].mean() / part['error'].std():.2f}",
+            f"{part['width'].mean():.4f}",
+            f"{part['jackknife_width'].mean():.4f}",
         ]
-        for (measure, method, strength), part in table.groupby(keys, sort=False)
+        for (n_classes, strength), part in table.groupby(["n_classes", "strength"], sort=False)
     ]
-    header = ["measure", "interval", "classifier", "cells", "coverage, %", "least", "most"]
-    return markdown_table(header, rows)
+    header = ["K", "classifier", "coverage, %", "bias / sd", "mean posterior sd / sd", "width"]
+    return markdown_table([*header, "width of the jackknife's"], rows)
 
 
 def paired_table(table: pd.DataFrame) -> str:
@@ -375,9 +419,11 @@ measured in about {POPULATION:,} observations with the same class proportions.
 
 * **The jackknife interval, the default, is the one to use.** It costs one evaluation, knows of rare
   classes and of near-perfect classifiers, and the tables below show where it holds.
-* **The bootstrap (BCa) and the Bayesian bootstrap** give draws, for probabilities of anything. They
-  take as many evaluations as there are draws, and no resample can show what a class of a few
-  cases has not shown: with fewer than ten cases they warn.
+* **The bootstrap and the Bayesian bootstrap** give draws, for probabilities of anything. They take
+  as many evaluations as there are draws, and no resample can show what a class of a few cases has
+  not shown: with fewer than ten cases they warn. Their default interval, BCa, is corrected for the
+  skewness of a near-perfect classifier's draws; plain percentiles are not.
+* **The Bayesian model** gives the posterior of the curve itself, and is for those who want that.
 * **The source paper's bootstrap** takes the cells of the rate matrices for independent. Do not use
   it but to reproduce the paper.
 
@@ -408,11 +454,20 @@ given the class sizes.
 
 ## Bootstraps
 
-{replications["bootstrap"]} samples of each cell with 3 classes, 300 and 1,000 observations,
-balanced and skewed, 1,000 draws; *least* and *most* are of single cells, whose Monte Carlo error is
-{percent(np.sqrt(LEVEL * (1 - LEVEL) / replications["bootstrap"]))} points.
+{replications["bootstrap"]} samples of each cell with 3 classes, 1,000 draws; the Monte Carlo error
+of a coverage is {monte_carlo_error(replications["bootstrap"])} points. *bca*, the default, is
+corrected for bias and acceleration and has the jackknife's quantile of the t distribution;
+*percentile* are the quantiles of the draws.
 
 {bootstrap_table(tables["bootstrap"])}
+
+## The Bayesian model
+
+Credible intervals of the DMF-AUC by the ordinal model (`bayesian_roc`, NUTS, 2 chains of 500
+draws) in {replications["bayes"]} samples of 300 observations with balanced classes; the Monte Carlo
+error of a coverage is {monte_carlo_error(replications["bayes"])} points.
+
+{posterior_table(tables["bayes"])}
 
 ## Tests of two classifiers
 

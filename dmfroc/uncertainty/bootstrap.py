@@ -7,7 +7,6 @@ draws are computed at a time, and all classifiers of the same sample see the sam
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
@@ -24,6 +23,7 @@ from dmfroc._backend import double_precision, share
 from dmfroc._progress import track
 from dmfroc.measures.base import BoundMeasure
 from dmfroc.predictions import Predictions
+from dmfroc.uncertainty.jackknife import Moments, quantile_in_standard_errors, standard_error
 from dmfroc.uncertainty.scale import scale_of
 from dmfroc.uncertainty.units import Units
 
@@ -173,39 +173,51 @@ def replicate_interval(
     value: float,
     replicates: Replicates,
     influence: Float[np.ndarray, " u"],
+    moments: Moments,
     level: float,
     bounds: tuple[float, float],
     interval_type: IntervalType,
-    standard_error: float = math.nan,
+    *,
+    bayesian: bool = False,
 ) -> tuple[float, float]:
     """Return the interval that follows from the replicates (Efron and Tibshirani 1993).
 
-    ``influence`` is that of each unit; the standard error is for the studentized interval.
+    ``influence`` is that of each unit, ``moments`` are theirs.
     """
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if interval_type == "bca":
-        tails = _bca_levels(value, replicates.values, influence, tails)
+        quantile = quantile_in_standard_errors(moments, level)
+        quantiles = np.array([-quantile, quantile])
+        tails = _corrected_tails(value, replicates.values, influence, quantiles, bayesian=bayesian)
     if interval_type in ("bca", "percentile"):
         ends = np.quantile(replicates.values, tails)
     elif interval_type == "basic":
         ends = 2 * value - np.quantile(replicates.values, tails[::-1])
     else:
-        ends = _studentized_ends(value, standard_error, replicates, tails, bounds)
+        ends = _studentized_ends(value, standard_error(moments), replicates, tails, bounds)
     return max(float(ends[0]), bounds[0]), min(float(ends[1]), bounds[1])
 
 
-def _bca_levels(
+def _corrected_tails(
     value: float,
     values: Float[np.ndarray, " draws"],
     influence: Float[np.ndarray, " u"],
-    tails: Float[np.ndarray, " 2"],
+    quantiles: Float[np.ndarray, " 2"],
+    *,
+    bayesian: bool,
 ) -> Float[np.ndarray, " 2"]:
-    """Correct the levels of the percentiles for bias and acceleration."""
+    """Correct the levels of the percentiles for bias and acceleration.
+
+    The skewness of Dirichlet weights is twice that of multinomial ones: replicates of the Bayesian
+    bootstrap have the acceleration in their quantiles already, and too much of it in their median.
+    """
     below = (np.sum(values < value) + np.sum(values == value) / 2) / len(values)
     bias = ndtri(np.clip(below, 0.5 / len(values), 1 - 0.5 / len(values)))
     squares = (influence**2).sum()
     acceleration = (influence**3).sum() / (6 * squares**1.5) if squares > 0 else 0.0
-    shifted = bias + ndtri(tails)
+    if bayesian:
+        return ndtr(2 * bias - acceleration + quantiles)
+    shifted = bias + quantiles
     return ndtr(bias + shifted / (1 - acceleration * shifted))
 
 

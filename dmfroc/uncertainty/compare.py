@@ -401,15 +401,26 @@ def _compare_by_bootstrap(
     def ends_of(
         first: str, second: str, value: float, draws: Float[np.ndarray, " draws"]
     ) -> tuple[float, float]:
-        influence = units[first].sums(found[first].influences)
-        of_second = units[second].sums(found[second].influences)
+        of_first, of_second = found[first].influences, found[second].influences
+        if paired:
+            influence = units[first].sums(of_first - of_second)
+            moments = moments_of(of_first - of_second, units[first])
+        else:
+            influence = np.concatenate(
+                [units[first].sums(of_first), -units[second].sums(of_second)]
+            )
+            moments = moments_of(of_first, units[first]).beside(
+                moments_of(of_second, units[second])
+            )
         return replicate_interval(
             value,
             Replicates(draws),
-            influence - of_second if paired else np.concatenate([influence, -of_second]),
+            influence,
+            moments,
             settings.level,
             (low - high, high - low),
             settings.interval_type_of_draws,
+            bayesian=settings.method == "bayesian_bootstrap",
         )
 
     estimates = {

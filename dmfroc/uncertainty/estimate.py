@@ -171,8 +171,8 @@ def estimate(
     stratify : bool
         Whether to take the class sizes as fixed (groups with several classes never are).
     interval_type : {"bca", "percentile", "basic", "studentized"}, optional
-        Interval of the bootstraps: by default ``"bca"`` (bias-corrected and accelerated) for the
-        bootstrap, ``"percentile"`` for the Bayesian one.
+        Interval of the bootstraps, by default ``"bca"``: bias-corrected and accelerated, with the
+        jackknife's t quantile. ``"percentile"`` are the quantiles of the draws as they are.
     n_draws : int
         Number of replicates, at least 100.
     random_state : int, numpy.random.Generator or None
@@ -268,7 +268,7 @@ class Settings:
     @property
     def interval_type_of_draws(self) -> IntervalType:
         """The interval type that was asked for, or the default of the bootstrap."""
-        return self.interval_type or ("bca" if self.method in (None, "bootstrap") else "percentile")
+        return self.interval_type or ("percentile" if self.method == "paper_bootstrap" else "bca")
 
 
 def estimates_of(
@@ -428,10 +428,11 @@ def bootstrap_estimate(
             value,
             replicates,
             units.sums(found.influences),
+            moments_of(found.influences, units),
             settings.level,
             measure.bounds,
             settings.interval_type_of_draws,
-            standard_error(moments_of(found.influences, units)),
+            bayesian=method == "bayesian_bootstrap",
         )
     return Estimate(
         measure=measure.name,

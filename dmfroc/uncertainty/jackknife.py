@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, Int
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from dmfroc._backend import double_precision, share
 from dmfroc.measures.base import BoundMeasure
@@ -135,6 +135,15 @@ def spread(moments: Moments) -> Spread:
     # A stratum of one unit has the pooled variance alone, as a guess that one unit may outweigh.
     freedom = np.where(sizes > 1, own_freedom * (sizes / others) ** 2, 1.0)
     return Spread(float(np.sqrt(total)), float(total**2 / (parts**2 / freedom).sum()))
+
+
+def quantile_in_standard_errors(moments: Moments, level: float) -> float:
+    """Return the half-width of an interval in standard errors: 1.96 or more for 95 %."""
+    scale, freedom = spread(moments)
+    error = standard_error(moments)
+    if error == 0:
+        return float(ndtri((1 + level) / 2))
+    return float(stdtrit(freedom, (1 + level) / 2)) * scale / error
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from dmfroc import Predictions, estimate, hand_till_score
 from dmfroc._backend import double_precision
 from dmfroc.measures import get_measure
 from dmfroc.uncertainty import bootstrap
-from dmfroc.uncertainty.units import units_of
+from dmfroc.uncertainty.jackknife import moments_of, quantile_in_standard_errors
+from dmfroc.uncertainty.units import Units, units_of
 
 MEASURES = ["hand_till", "dmf_auc", "informedness"]
 
@@ -143,6 +144,10 @@ def test_standard_errors_of_replicates_are_those_of_the_drawn_rows(predictions):
 # Intervals
 
 
+def one_stratum(n):
+    return Units(np.arange(n), np.zeros(n, int), np.array([n]), n_complete_sets=n)
+
+
 def test_intervals_are_those_of_scipy():
     """SciPy's bootstrap of a mean, given the same replicates."""
     generator = np.random.default_rng(8)
@@ -151,19 +156,54 @@ def test_intervals_are_those_of_scipy():
     values = counts @ x / 60
     influence = (x - x.mean()) / 60
     replicates = bootstrap.Replicates(values)
-    options = {"level": 0.9, "bounds": (-np.inf, np.inf)}
+    moments = moments_of(influence, one_stratum(60))
+    arguments = x.mean(), replicates, influence, moments, 0.9, (-np.inf, np.inf)
 
     percentile, basic, bca = (
-        bootstrap.replicate_interval(x.mean(), replicates, influence, interval_type=kind, **options)
-        for kind in ("percentile", "basic", "bca")
+        bootstrap.replicate_interval(*arguments, kind) for kind in ("percentile", "basic", "bca")
     )
     assert percentile == tuple(np.quantile(values, [0.05, 0.95]))
     assert basic == pytest.approx(2 * x.mean() - np.array(percentile[::-1]), abs=1e-15)
+    # Where SciPy takes the normal quantile of the level, ours is the t interval's half-width.
+    level = 1 - 2 * stats.norm.sf(quantile_in_standard_errors(moments, 0.9))
+    assert 0.9 < level < 0.93
     expected = stats.bootstrap(
-        (x,), np.mean, confidence_level=0.9, method="BCa", n_resamples=4000, random_state=1
+        (x,), np.mean, confidence_level=level, method="BCa", n_resamples=4000, random_state=1
     ).confidence_interval
     assert bca == pytest.approx(tuple(expected), abs=0.02)
     assert bca[1] > percentile[1] + 0.005  # skewed to the right
+
+
+def test_corrected_intervals_of_both_bootstraps_agree():
+    """To second order they are the same, though the skewness of the replicates is not."""
+    generator = np.random.default_rng(9)
+    x = generator.exponential(size=150)
+    influence = (x - x.mean()) / 150
+    moments = moments_of(influence, one_stratum(150))
+    weights = {
+        False: generator.multinomial(150, np.full(150, 1 / 150), size=100_000) / 150,
+        True: generator.dirichlet(np.ones(150), size=100_000),
+    }
+    percentile, corrected = (
+        {
+            bayesian: bootstrap.replicate_interval(
+                x.mean(),
+                bootstrap.Replicates(w @ x),
+                influence,
+                moments,
+                0.95,
+                (-np.inf, np.inf),
+                kind,
+                bayesian=bayesian,
+            )
+            for bayesian, w in weights.items()
+        }
+        for kind in ("percentile", "bca")
+    )
+    sd = np.sqrt((influence**2).sum())
+    np.testing.assert_allclose(corrected[True], corrected[False], rtol=0, atol=0.08 * sd)
+    for bayesian in (False, True):
+        assert corrected[bayesian][1] > percentile[bayesian][1] + 0.06 * sd
 
 
 @pytest.mark.parametrize("interval_type", bootstrap.INTERVAL_TYPES)
