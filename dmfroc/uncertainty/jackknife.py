@@ -120,8 +120,8 @@ def spread(moments: Moments) -> Spread:
 
     Every stratum's variance is drawn towards the pooled one by one pseudo-observation, without
     which a class of three cases has an interval that covers 65 % instead of 95 %. The degrees of
-    freedom are Satterthwaite's: the variance of a stratum is as uncertain as the kurtosis of its
-    influences makes it, but for the part that comes from the pooled one.
+    freedom are Satterthwaite's, each variance being as uncertain as the kurtosis of its
+    influences makes it; the pseudo-observation adds one.
     """
     sizes = moments.sizes
     variances = ((sizes - 1) * moments.variances + moments.pooled) / sizes
@@ -131,9 +131,9 @@ def spread(moments: Moments) -> Spread:
         return Spread(0.0, np.inf)
     others = np.maximum(sizes - 1, 1)
     excess = np.maximum(moments.kurtoses, 0)
-    own_freedom = 2 / (excess / sizes + 2 / others)
-    # A stratum of one unit has the pooled variance alone, as a guess that one unit may outweigh.
-    freedom = np.where(sizes > 1, own_freedom * (sizes / others) ** 2, 1.0)
+    own_freedom = np.where(sizes > 1, 2 / (excess / sizes + 2 / others), 0.0)
+    # Without excess kurtosis n^2 / (n - 1), because the own variance's share is only (n - 1) / n.
+    freedom = (1 + own_freedom) * sizes / others
     return Spread(float(np.sqrt(total)), float(total**2 / (parts**2 / freedom).sum()))
 
 

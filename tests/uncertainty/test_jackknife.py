@@ -176,7 +176,8 @@ def hand_made_interval(classes, influence, value, level, low=0.0, high=1.0):
     sizes, variances, kurtoses = map(np.array, (sizes, variances, kurtoses))
     pooled = ((sizes - 1) * variances).sum() / (sizes - 1).sum()
     parts = ((sizes - 1) * variances + pooled) / sizes / sizes
-    degrees_of_freedom = 2 / (kurtoses / sizes + 2 / (sizes - 1)) * (sizes / (sizes - 1)) ** 2
+    own = 2 / (kurtoses / sizes + 2 / (sizes - 1))
+    degrees_of_freedom = (1 + own) * sizes / (sizes - 1)
     total = parts.sum()
     t = stats.t.ppf((1 + level) / 2, total**2 / (parts**2 / degrees_of_freedom).sum())
     place = (value - low) / (high - low)
