@@ -18,6 +18,8 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+# torchmetrics and confidenceinterval may live in an environment of their own, or be left out.
+PEERS_PYTHON = os.environ.get("DMFROC_PEERS_PYTHON", sys.executable)
 # Peers that would take minutes at a size are left out there.
 CASES = {
     (100_000, 10): ("hand_till", "dmf_auc", "scikit-learn", "pauc", "sort"),
@@ -34,9 +36,9 @@ TITLES = {
 }
 
 
-def timed(name: str, size: tuple[int, int], repeats: int) -> dict:
+def timed(name: str, size: tuple[int, int], repeats: int, python: str = sys.executable) -> dict:
     """Run one task in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks._case", name, *map(str, size), str(repeats)]
+    command = [python, "-m", "benchmarks._case", name, *map(str, size), str(repeats)]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     result: dict = json.loads(done.stdout.splitlines()[-1])
     result["median"] = statistics.median(result["times"])
@@ -76,19 +78,36 @@ def wall_time(command: list[str]) -> float:
     return statistics.median(times[1:])
 
 
+def is_installed(peer: str) -> bool:
+    """Say whether the peers' interpreter has a package."""
+    command = [PEERS_PYTHON, "-c", f"import {peer}"]
+    return subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+
 def bootstrap_table() -> list[str]:
     """Return the lines of the table of 1,000 bootstrap replicates at (10,000, 10)."""
-    from benchmarks._case import N_REPLICATES
+    from benchmarks._case import N_REPLICATES, N_REPLICATES_OF_SLOW_PEERS
 
     size = 10_000, 10
     ours = {name: timed(f"bootstrap {name}", size, 3) for name in ("hand_till", "dmf_auc")}
-    one = timed("bootstrap scikit-learn", size, 20)
-    loop = one["median"] * N_REPLICATES
+    one = timed("bootstrap scikit-learn", size, N_REPLICATES_OF_SLOW_PEERS)
+    some = f"M ({N_REPLICATES_OF_SLOW_PEERS} replicates run)"
     rows = [
         (TITLES[name].replace("with SE", "bootstrap"), r["median"], r["peak_gib"])
         for name, r in ours.items()
     ]
-    rows.append(("scikit-learn in a loop, M (20 replicates run)", loop, one["peak_gib"]))
+    rows.append((f"scikit-learn in a loop, {some}", one["median"] * N_REPLICATES, one["peak_gib"]))
+    for peer, title, factor in (
+        (
+            "confidenceinterval",
+            f"with scikit-learn's {some}",
+            N_REPLICATES / N_REPLICATES_OF_SLOW_PEERS,
+        ),
+        ("torchmetrics", "one-vs-rest AUC", 1),
+    ):
+        if is_installed(peer):
+            r = timed(f"bootstrap {peer}", size, 1, PEERS_PYTHON)
+            rows.append((f"{peer}, {title}", r["median"] * factor, r["peak_gib"]))
     return [
         f"## Bootstrap: {N_REPLICATES:,} replicates, n = {size[0]:,}, K = {size[1]}",
         "",

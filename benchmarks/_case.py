@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 N_REPLICATES = 1000
+N_REPLICATES_OF_SLOW_PEERS = 20  # whose time is proportional to the number
 
 
 def scores_of(n: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -51,6 +52,28 @@ def task(name: str, y: np.ndarray, scores: np.ndarray) -> Callable[[], float]:
         return lambda: float(MultiClassROC(y, scores).auc)
     if name == "bootstrap scikit-learn":
         return lambda: one_replicate(y, scores)
+    if name == "bootstrap confidenceinterval":
+        from confidenceinterval.bootstrap import bootstrap_ci
+        from sklearn.metrics import roc_auc_score
+
+        def m(y: np.ndarray, scores: np.ndarray) -> float:
+            return roc_auc_score(y, scores, multi_class="ovo")
+
+        options = {"n_resamples": N_REPLICATES_OF_SLOW_PEERS, "method": "bootstrap_percentile"}
+        return lambda: bootstrap_ci(y, scores, m, **options)[0]
+    if name == "bootstrap torchmetrics":
+        import torch
+        from torchmetrics.classification import MulticlassAUROC
+        from torchmetrics.wrappers import BootStrapper
+
+        targets, inputs = torch.tensor(y), torch.tensor(scores)
+
+        def resample() -> float:
+            metric = BootStrapper(MulticlassAUROC(scores.shape[1]), num_bootstraps=N_REPLICATES)
+            metric.update(inputs, targets)
+            return float(metric.compute()["std"])
+
+        return resample
     from dmfroc import estimate
 
     if name.startswith("bootstrap "):
