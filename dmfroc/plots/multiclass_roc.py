@@ -133,7 +133,7 @@ class MulticlassROCDisplay:
         >>> model = LogisticRegression().fit(X[::2, :2], y[::2])
         >>> display = MulticlassROCDisplay.from_estimator(model, X[1::2, :2], y[1::2])
         >>> print(display.estimate)
-        dmf_auc 0.9441 (95 % jackknife interval 0.9007 to 0.9692)
+        dmf_auc 0.9441 (95 % jackknife interval 0.9008 to 0.9692)
         """
         scores = scores_of(estimator, X)
         name = type(estimator).__name__ if name is None else name

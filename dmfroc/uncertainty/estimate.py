@@ -27,9 +27,11 @@ from dmfroc.uncertainty.jackknife import (
     NO_VARIATION,
     Influences,
     Interval,
+    Moments,
     influences_of,
     interval,
     moments_of,
+    spread,
     standard_error,
     without_variation,
 )
@@ -46,6 +48,7 @@ DEFAULT_N_DRAWS = 2000
 # Scores beyond which measures with kinks use the derivative, which exists almost everywhere: a
 # bootstrap of them would take minutes.
 _MANY_SCORES = 100_000
+_FEW_DEGREES_OF_FREEDOM = 8  # below, intervals cover up to 99 % where they say 95 %
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
@@ -203,7 +206,7 @@ def estimate(
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LogisticRegression().fit(X[::2, :2], y[::2])
     >>> print(estimate("hand_till", y[1::2], model.predict_proba(X[1::2, :2])))
-    hand_till 0.9315 (95 % jackknife interval 0.8751 to 0.9635)
+    hand_till 0.9315 (95 % jackknife interval 0.8752 to 0.9634)
     """
     measure = get_measure(measure)
     if method == "bayes":
@@ -355,11 +358,12 @@ def jackknife_estimate(
     remarks = [
         *caveats([measure], predictions),
         undefined_message({measure.name: value}),
-        _rare_class_message(predictions),
         _kinks_message(measure),
     ]
     if ends.is_degenerate:
-        remarks.append(_no_variation_message(value, measure, units))
+        remarks += [_rare_class_message(predictions), _no_variation_message(value, measure, units)]
+    else:
+        remarks.append(_rare_class_message(predictions) or _few_decide_message(moments))
     return Estimate(
         measure=measure.name,
         value=value,
@@ -458,6 +462,15 @@ def _rare_class_message(predictions: Predictions) -> str | None:
     return (
         f"class {single[0]!r} has a single observation, which shows no variation: "
         "the variance within the other classes stands in for its own"
+    )
+
+
+def _few_decide_message(moments: Moments) -> str | None:
+    if not spread(moments).degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM:
+        return None
+    return (
+        "few observations decide how sure the value is, as where a classifier is near-perfect: "
+        "the interval may be wider than need be"
     )
 
 

@@ -10,7 +10,8 @@ from simulations import area_of_shift, normal_scores
 
 from dmfroc import Predictions, dmf_auc, estimate, hand_till_score, informedness
 from dmfroc.measures import get_measure
-from dmfroc.uncertainty.jackknife import influences_of
+from dmfroc.uncertainty.jackknife import influences_of, moments_of, spread
+from dmfroc.uncertainty.units import units_of
 
 MEASURES = ["dmf_auc", "hand_till", "informedness"]
 SKEWED = [0.6, 0.3, 0.1]
@@ -249,6 +250,21 @@ def test_perfect_classifier_has_a_one_sided_interval(measure, level):
     assert "Clopper and Pearson's exact bound from 10 independent sets" in warning
 
 
+def test_a_few_decisive_observations_are_told():
+    """One misranked observation of 60 is all that shows variation."""
+    classes = np.repeat([0, 1], 30)
+    scores = np.arange(60.0)
+    scores[0] = 30.5
+    predictions = Predictions.from_arrays(classes, scores)
+    found = estimate("hand_till", predictions)
+    influence = influences(get_measure("hand_till"), predictions).influences
+    moments = moments_of(influence, units_of(predictions))
+    assert spread(moments).degrees_of_freedom < 8
+    assert any("few observations decide" in warning for warning in found.warnings)
+    many = estimate("hand_till", *normal_scores(15, 60, 2))
+    assert many.warnings == ()
+
+
 @pytest.mark.parametrize(
     ("measure", "chance"), [("dmf_auc", 0.5), ("hand_till", 0.5), ("informedness", 0.0)]
 )
@@ -299,7 +315,7 @@ def test_one_error_is_enough_for_a_standard_error(measure):
     assert found.value < 1
     assert found.standard_error > 0.001
     assert found.interval[0] < found.value < found.interval[1] < 1
-    assert found.warnings == ()
+    assert not any("perfect in this sample" in warning for warning in found.warnings)
 
 
 # Coverage
