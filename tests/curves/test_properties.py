@@ -262,20 +262,19 @@ def test_hull_where_no_neighbours_help():
         points = curves.OperatingPoints(
             1, -np.arange(n, dtype=float), true, false, float(true[-1]), float(false[-1])
         )
-        from dmfroc.curves.hull import _scan, hull_vertices
+        from dmfroc._roc_points import _scan, hull_vertices
 
-        expected = _scan(np.arange(n), false, true, 0.0)
+        expected = _scan(np.arange(n), false.tolist(), true.tolist(), 0.0)
         assert np.array_equal(hull_vertices(points), expected)
 
 
 @given(samples())
 def test_both_ways_to_a_hull_agree(sample):
-    from dmfroc.curves.hull import _scan, hull_vertices
+    from dmfroc._roc_points import _scan, hull_vertices
 
     points = curves.operating_points(*sample[:2])
-    scanned = _scan(
-        np.arange(len(points.thresholds)), points.false_positives, points.true_positives, 0.0
-    )
+    counts = points.false_positives.tolist(), points.true_positives.tolist()
+    scanned = _scan(np.arange(len(points.thresholds)), *counts, 0.0)
     assert np.array_equal(hull_vertices(points), scanned)
 
 
