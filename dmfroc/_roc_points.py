@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num
@@ -11,6 +12,9 @@ from dmfroc.predictions import Predictions
 
 ROUNDING = 1e-12
 """Differences this small, relative to the range of a quantity, are rounding of weights or costs."""
+
+_EXACT = 2.0**53  # up to here floats count exactly
+_ROUNDS = 30
 
 
 class ROCPoints(NamedTuple):
@@ -68,7 +72,7 @@ def roc_points(
     scores, is_positive, weights = scores[counted], is_positive[counted], weights[counted]
     if (weights == np.round(weights)).all():
         weights = weights.astype(np.int64)
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(-scores)
     scores = scores[order]
     last_of_tie = np.append(scores[1:] != scores[:-1], True)
     positive, negative = (
@@ -78,18 +82,52 @@ def roc_points(
     return ROCPoints(np.concatenate([[np.inf], scores[last_of_tie]]), positive, negative)
 
 
-def hull_vertices(points: ROCPoints) -> Int[np.ndarray, " v"]:
+@runtime_checkable
+class Counted(Protocol):
+    """What is counted at each threshold, from none to all."""
+
+    @property
+    def true_positives(self) -> Num[np.ndarray, " t"]: ...
+    @property
+    def false_positives(self) -> Num[np.ndarray, " t"]: ...
+
+
+def hull_vertices(points: Counted) -> Int[np.ndarray, " v"]:
     """Return the positions of the vertices of the upper convex hull, from (0, 0) to (1, 1).
 
-    Points on an edge are no vertices.
+    Points on an edge are no vertices; for whole counts of any size this is decided exactly.
     """
-    x, y = points.false_positives.tolist(), points.true_positives.tolist()
-    is_exact = points.true_positives.dtype.kind == "i"  # Python's integers do not overflow
-    slack = 0 if is_exact else ROUNDING * points.positives * points.negatives
+    x, y = points.false_positives, points.true_positives
+    index = np.arange(len(x))
+    largest = max(x[-1], y[-1])
+    if not all((counts == np.floor(counts)).all() for counts in (x, y)):
+        # Sums of weights that are equal but for rounding
+        slack = 0.1 * ROUNDING * float(x[-1]) * float(y[-1])
+    elif largest < 2**31:
+        dtype = np.float64 if largest**2 < _EXACT else np.int64
+        x, y, slack = x.astype(dtype), y.astype(dtype), 0.0
+    else:  # Python's integers do not overflow
+        across, up = ([int(count) for count in counts.tolist()] for counts in (x, y))
+        return _scan(index, across, up, 0.0)
+    for _ in range(_ROUNDS):
+        # A point on or below the line between its neighbours is no vertex, whichever of them go
+        is_above = np.ones(len(index), bool)
+        run, rise = np.diff(x[index]), np.diff(y[index])
+        is_above[1:-1] = rise[:-1] * run[1:] - rise[1:] * run[:-1] > slack
+        if is_above.all():
+            return index
+        index = index[is_above]
+    return _scan(index, x.tolist(), y.tolist(), slack)
+
+
+def _scan(
+    index: Int[np.ndarray, " t"], x: Sequence[Any], y: Sequence[Any], slack: float
+) -> Int[np.ndarray, " v"]:
+    """Find the vertices from left to right, for data on which the rounds above make no headway."""
     vertices: list[int] = []
-    for new in range(len(x)):
+    for new in index.tolist():
         while len(vertices) > 1:
-            before, last = vertices[-2], vertices[-1]
+            before, last = vertices[-2:]
             rise = (y[last] - y[before]) * (x[new] - x[last])
             if rise - (y[new] - y[last]) * (x[last] - x[before]) > slack:
                 break

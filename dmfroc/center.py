@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.scipy.special import logit
 from jaxtyping import Array, ArrayLike, Bool, Float, Int
+from scipy import special
 
 # Rates of exactly 0 and 1 have no finite logit. Drawing them in by this much (about 30 on the
 # logit scale) gives every fit a finite optimum and leaves every rate unchanged to 13 digits.
@@ -50,12 +52,13 @@ class Center(NamedTuple):
         return self.gradient_norm <= _TOLERANCE
 
 
-def logit_of_rates(rates: Float[ArrayLike, "*cells"]) -> Float[Array, "*cells"]:
+def logit_of_rates(rates: Float[np.ndarray, "*cells"]) -> Float[np.ndarray, "*cells"]:
     """Return the logits of rates, finite (about +-30) also for rates of 0 and 1."""
-    return logit(_inner(jnp.asarray(rates)))
+    logits: np.ndarray = special.logit(_inner(rates))
+    return logits
 
 
-def _inner(rates: Float[Array, "*cells"]) -> Float[Array, "*cells"]:
+def _inner[T: (Array, np.ndarray)](rates: T) -> T:
     return _INNERMOST_RATE + (1 - 2 * _INNERMOST_RATE) * rates
 
 

@@ -8,6 +8,7 @@ from prediction_samples import exactly
 from sklearn.metrics import accuracy_score
 
 from dmfroc import optimal_operating_points, select_class_weights
+from dmfroc.class_weights import _line_search, log_scores
 
 
 def sample(seed, n, n_classes=3):
@@ -222,3 +223,21 @@ def test_bad_input(arguments, options, message):
 def test_certain_observations_do_not_hold_up_the_search():
     scores = [[1, 0]] * 5 + [[0, 1]] * 5 + [[0.6, 0.4]]
     assert select_class_weights([0] * 5 + [1] * 6, scores).expected_cost == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_step_gains_what_it_says_where_some_scores_are_zero(seed):
+    """Observations that a class wins for certain, or never, cost the same at every step."""
+    generator = np.random.default_rng(seed)
+    scores = generator.integers(0, 3, (12, 3)).astype(float) * (generator.random((12, 3)) + 0.5)
+    scores[:4] = np.eye(3)[[0, 1, 2, 0]]
+    scores[scores.sum(axis=1) == 0, 0] = 1
+    losses = generator.integers(0, 9, (12, 3)).astype(float)
+    logs = log_scores(scores)
+    for label in range(3):
+        step, gain = _line_search(logs, losses, label)
+        costs = [
+            losses[np.arange(12), (logs + raised * np.eye(3)[label]).argmax(axis=1)].sum()
+            for raised in (0, step)
+        ]
+        assert gain == pytest.approx(costs[0] - costs[1], rel=0, abs=1e-12)

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import dmfroc
 from dmfroc import curves, plots
+from dmfroc.plots._style import COLORS
 from dmfroc.predictions import Predictions
 
 RNG = np.random.default_rng(4)
@@ -163,6 +164,12 @@ def test_a_class_has_the_same_colour_and_dashes_on_all_charts():
     assert tuple(line.get_color() for line in calibration.lines_.values()) == tuple(
         color for color, _ in styles.pop()
     )
+
+
+def test_classes_take_the_colours_in_their_order(ax):
+    display = plots.ROCDisplay.from_predictions(NAMES, MANY, ax=ax)
+    expected = dict(zip(["ant", "bee", "cat", "dog"], COLORS, strict=False))
+    assert {name: line.get_color() for name, line in display.lines_.items()} == expected
 
 
 def test_up_to_twenty_classes_look_different(ax):

@@ -335,12 +335,12 @@ def isotonic_calibration_curve(
 
 
 def _isotonic_of_cases(cases: Cases, *, axes: Axes) -> Curve:
-    from sklearn.isotonic import isotonic_regression
+    from scipy.optimize import isotonic_regression  # here, because few need it and it takes time
 
     points = count_points(cases)
     hits, alarms = np.diff(points.true_positives)[::-1], np.diff(points.false_positives)[::-1]
     scores, weights = points.thresholds[:0:-1], hits + alarms
-    calibrated = isotonic_regression(hits / weights, sample_weight=weights)
+    calibrated = isotonic_regression(hits / weights, weights=weights).x
     x, y, x_name, y_name = _oriented(axes, scores, calibrated)
     return Curve(
         kind="calibration",

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
+from dmfroc._roc_points import hull_vertices
 from dmfroc.curves.cases import Cases, MultiClass, for_each_class
 from dmfroc.curves.curve import Curve, Line, integrate
 from dmfroc.curves.gain import gain_area
@@ -16,8 +17,6 @@ from dmfroc.curves.points import OperatingPoints, count_points
 
 # Charts that are affine images of the counts, and so share their hull
 _AFFINE = ("pn", "roc", "boc", "det", "lift", "gains", "bift", "accuracy")
-_EXACT = 2.0**53  # up to here floats count exactly
-_ROUNDS = 30
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,50 +147,6 @@ def _f_calibrated_scores(vertices: OperatingPoints) -> Float[np.ndarray, " s"]:
     recall = misses[:-1] * true[1:] - misses[1:] * true[:-1]
     precision = false[1:] * true[:-1] - false[:-1] * true[1:]
     return recall / (recall + precision)
-
-
-def hull_vertices(points: OperatingPoints) -> Int[np.ndarray, " v"]:
-    """Return the positions of the vertices of the upper left hull of the counts."""
-    true, false = points.true_positives, points.false_positives
-    counts = np.array([false, true])
-    are_whole = bool(np.all(counts == np.floor(counts)))
-    if are_whole and points.total**2 < _EXACT:
-        tolerance = 0.0
-    elif are_whole and points.total < 2**31:
-        false, true = counts.astype(np.int64)
-        tolerance = 0
-    else:
-        # Sums of weights that are equal but for rounding
-        tolerance = 1e-13 * points.positives * points.negatives
-    index = np.arange(len(true))
-    for _ in range(_ROUNDS):
-        # A point on or below the line between its neighbours is no vertex, whichever of them go
-        is_above = np.ones(len(index), bool)
-        x, y = false[index], true[index]
-        turn = np.diff(x)[:-1] * np.diff(y)[1:] - np.diff(y)[:-1] * np.diff(x)[1:]
-        is_above[1:-1] = turn < -tolerance
-        if is_above.all():
-            return index
-        index = index[is_above]
-    return _scan(index, false, true, tolerance)
-
-
-def _scan(
-    index: Int[np.ndarray, " t"], false: np.ndarray, true: np.ndarray, tolerance: float
-) -> Int[np.ndarray, " v"]:
-    """Find the vertices from left to right, for data on which the rounds above make no headway."""
-    vertices: list[int] = []
-    for point in index.tolist():
-        while len(vertices) >= 2:
-            a, b = vertices[-2:]
-            turn = (false[b] - false[a]) * (true[point] - true[b]) - (true[b] - true[a]) * (
-                false[point] - false[b]
-            )
-            if turn < -tolerance:
-                break
-            vertices.pop()
-        vertices.append(point)
-    return np.array(vertices, np.int64)
 
 
 # Cost curves

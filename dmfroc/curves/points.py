@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from dmfroc._roc_points import roc_points
 from dmfroc.curves.cases import Cases, MultiClass, for_each_class
 
 
@@ -135,19 +136,14 @@ class OperatingPoints:
 
 def count_points(cases: Cases) -> OperatingPoints:
     """Count both classes at every distinct score."""
-    order = np.argsort(-cases.scores)
-    scores, weights = cases.scores[order], cases.weights[order]
-    is_positive = cases.is_positive[order]
-    last_of_ties = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)
-    true_positives = np.cumsum(np.where(is_positive, weights, 0.0))[last_of_ties]
-    false_positives = np.cumsum(np.where(is_positive, 0.0, weights))[last_of_ties]
+    points = roc_points(cases.scores, cases.is_positive, cases.weights)
     return OperatingPoints(
         label=cases.label,
-        thresholds=np.append(np.inf, scores[last_of_ties]),
-        true_positives=np.append(0.0, true_positives),
-        false_positives=np.append(0.0, false_positives),
-        positives=float(true_positives[-1]),
-        negatives=float(false_positives[-1]),
+        thresholds=points.thresholds,
+        true_positives=points.true_positives.astype(float),
+        false_positives=points.false_positives.astype(float),
+        positives=points.positives,
+        negatives=points.negatives,
     )
 
 

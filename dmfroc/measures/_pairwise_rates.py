@@ -12,8 +12,8 @@ from jaxtyping import Array, Float, Int, Shaped
 
 from dmfroc._backend import aligned_empty, parallel, share
 from dmfroc.measures._blocks import ClassBlocks, per_row
+from dmfroc.measures._cumulative import cumulative_sum
 
-_CUMULATION_BLOCK = 32
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
 _POOLED_AT_ONCE = 1 << 18  # scores: what a processor's cache holds
 
@@ -67,7 +67,7 @@ def _weight_above(
 
     # One column after the other: what is summed and looked up stays in the processor's cache.
     def of_column(column: PairwiseRates) -> Float[Array, "c_minus_1 2 t"]:
-        up_to = _cumulative_sum(weights.at[column.sorted_rows].get(mode="promise_in_bounds"))
+        up_to = cumulative_sum(weights.at[column.sorted_rows].get(mode="promise_in_bounds"))
         before_tied, before_greater = (
             up_to.at[places].get(mode="promise_in_bounds")
             for places in (column.at_least, column.above)
@@ -112,7 +112,7 @@ def _weight_above_backward(rates: PairwiseRates, cotangent: Array) -> tuple[None
             (rates.stops, -cotangent.sum(axis=-1)),
         ):
             changes = changes.at[places].add(change, mode="promise_in_bounds")
-        of_places = _cumulative_sum(changes)[1 : n + 1]
+        of_places = cumulative_sum(changes[:-1])[1:]
         return total.at[rates.sorted_rows].add(
             of_places, mode="promise_in_bounds", unique_indices=True
         ), None
@@ -121,18 +121,6 @@ def _weight_above_backward(rates: PairwiseRates, cotangent: Array) -> tuple[None
 
 
 _weight_above.defvjp(_weight_above_forward, _weight_above_backward)
-
-
-def _cumulative_sum(x: Float[Array, " m"]) -> Float[Array, " places"]:
-    """Return the sums of the first 0, 1, ..., m numbers (and beyond: a whole number of blocks).
-
-    By blocks and a matrix product, which XLA does much faster than its own cumulative sum.
-    """
-    size = -(-(len(x) + 1) // _CUMULATION_BLOCK) * _CUMULATION_BLOCK
-    blocks = jnp.pad(x, (1, size - len(x) - 1)).reshape(-1, _CUMULATION_BLOCK)
-    within = blocks @ jnp.triu(jnp.ones((_CUMULATION_BLOCK, _CUMULATION_BLOCK)))
-    before = jnp.cumsum(within[:, -1]) - within[:, -1]
-    return (within + before[:, None]).ravel()
 
 
 def bind_rates(
@@ -161,10 +149,13 @@ def bind_rates(
         tied_share=share(np.zeros(thresholds.shape)),
     )
     numerators, denominator = grid_levels(n_thresholds)
+    levels = numerators / denominator
     # The place of the ordered pair (j, i) in the flattened order of the pairs (i, j).
     swapped = reference * (blocks.n_classes - 1) + own - (own > reference)
-    base = None if weights is None else share(weights)
-    tied_share = _split_ties(rates, base, share(numerators / denominator), share(swapped))
+    if weights is None:
+        tied_share = share(_split_counted_ties(blocks, at_least, above, levels, swapped))
+    else:
+        tied_share = _split_ties(rates, share(weights), share(levels), share(swapped))
     return rates._replace(tied_share=tied_share)
 
 
@@ -327,24 +318,50 @@ def _locate_thresholds(
     return at_least, above
 
 
+def _split_counted_ties(
+    blocks: ClassBlocks,
+    at_least: Int[np.ndarray, "c c_minus_1 2 t"],
+    above: Int[np.ndarray, "c c_minus_1 2 t"],
+    levels: Float[np.ndarray, " t"],
+    swapped: Int[np.ndarray, "c c_minus_1"],
+) -> Float[np.ndarray, "c c_minus_1 t"]:
+    """Split the ties as `_split_ties` does, where all weights are equal; nothing to compile."""
+    n_classes, sizes = blocks.n_classes, np.diff(blocks.starts)
+    reference = reference_classes(n_classes)
+    shape = n_classes, n_classes - 1, len(levels)
+    greater, tied = (np.empty(shape, np.int32) for _ in range(2))
+    shares = aligned_empty(shape, np.float64)
+
+    def count(i: int) -> None:
+        tied[i] = (above[i] - at_least[i]).sum(axis=1)
+        ends = blocks.starts[i + 1] + blocks.starts[reference[i] + 1]
+        greater[i] = ends[:, None] - above[i].sum(axis=1)
+
+    def split(i: int) -> None:
+        over_pool = (x[i] + x.reshape(-1, len(levels))[swapped[i]] for x in (greater, tied))
+        totals = 2 * (sizes[i] + sizes[reference[i]])
+        of_ties = (levels * totals[:, None] - next(over_pool)) / next(over_pool)
+        np.clip(of_ties, 0, 1, out=shares[i])
+
+    for task in (count, split):
+        parallel(task, range(n_classes), shares.size)
+    return shares
+
+
 @jax.jit
 def _split_ties(
     rates: PairwiseRates,
-    weights: Float[Array, " n"] | None,
+    weights: Float[Array, " n"],
     quantile_levels: Float[Array, " t"],
     swapped: Int[Array, "c c_minus_1"],
 ) -> Float[Array, "c c_minus_1 t"]:
     """Split the ties at a threshold such that the pool above it has exactly its level."""
-    if weights is None:
-        totals = jnp.zeros(len(rates.sorted_rows), int).at[rates.class_of_row].add(1)
-        greater, tied = _count_above(rates)
-    else:
-        totals = jnp.zeros(len(rates.sorted_rows)).at[rates.class_of_row].add(weights)
-        greater, not_less = (
-            _weight_above(rates._replace(tied_share=jnp.full_like(rates.tied_share, x)), weights)
-            for x in (0, 1)
-        )
-        tied = not_less - greater
+    totals = jnp.zeros(len(rates.sorted_rows)).at[rates.class_of_row].add(weights)
+    greater, not_less = (
+        _weight_above(rates._replace(tied_share=jnp.full_like(rates.tied_share, x)), weights)
+        for x in (0, 1)
+    )
+    tied = not_less - greater
 
     def over_pool(x: Array) -> Array:
         of_pair = x.sum(axis=2)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
@@ -17,6 +18,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from dmfroc._backend import share
 from dmfroc.measures._blocks import run_ends
+from dmfroc.measures._cumulative import cumulative_sum
 from dmfroc.measures.base import BoundMeasure, Measure, value_of
 from dmfroc.predictions import Predictions, as_predictions
 
@@ -68,21 +70,62 @@ def rank_pairs(
     )
 
 
+@jax.custom_vjp
 def mean_projected_area(pairs: RankedPairs, weights: Float[Array, " n"]) -> Float[Array, ""]:
     """Return the mean area of the pairs."""
     ordered = weights[pairs.rows]
     first = jnp.where(pairs.is_first, ordered, 0)
-    second = jnp.pad(jnp.cumsum(ordered - first), (1, 0))
-    bounds = second[pairs.starts]
-    below = (second[pairs.run_start] + second[pairs.run_end]) / 2 - bounds[pairs.pair]
+    totals, below = _below(pairs, jnp.stack([first, ordered - first]))
+    return _areas(pairs, first, totals, below[1]).mean()
+
+
+def _below(
+    pairs: RankedPairs, of_classes: Float[Array, "2 m"]
+) -> tuple[Float[Array, "2 pairs"], Float[Array, "2 m"]]:
+    """Return what both classes of each pair weigh, and what of it is below each place.
+
+    Ties count by half.
+    """
+    sums = cumulative_sum(of_classes)
+    bounds = sums[:, pairs.starts]
+    middle = (sums[:, pairs.run_start] + sums[:, pairs.run_end]) / 2
+    return jnp.diff(bounds), middle - bounds[:, pairs.pair]
+
+
+def _areas(
+    pairs: RankedPairs,
+    first: Float[Array, " m"],
+    totals: Float[Array, "2 pairs"],
+    second_below: Float[Array, " m"],
+) -> Float[Array, " pairs"]:
     # Pairs of observations first, then division: whole and half numbers have exact sums.
-    per_class = (
-        jnp.zeros((len(bounds) - 1, 2))
-        .at[pairs.pair]
-        .add(jnp.stack([first * below, first], axis=1), indices_are_sorted=True)
-    )
-    areas = per_class[:, 0] / (per_class[:, 1] * jnp.diff(bounds))
-    return jnp.clip(areas, 0, 1).mean()
+    won = jnp.zeros(totals.shape[1]).at[pairs.pair].add(first * second_below)
+    return jnp.clip(won / (totals[0] * totals[1]), 0, 1)  # rounding exceeds 1
+
+
+def _mean_projected_area_forward(
+    pairs: RankedPairs, weights: Float[Array, " n"]
+) -> tuple[Float[Array, ""], Float[Array, " n"]]:
+    """Return the mean area and its derivative: what each observation wins, less its share."""
+    ordered = weights[pairs.rows]
+    first = jnp.where(pairs.is_first, ordered, 0)
+    totals, below = _below(pairs, jnp.stack([first, ordered - first]))
+    areas = _areas(pairs, first, totals, below[1])
+    of_first, of_second = totals[:, pairs.pair]
+    won = jnp.where(pairs.is_first, below[1], of_first - below[0])
+    own = jnp.where(pairs.is_first, of_first, of_second)
+    other = jnp.where(pairs.is_first, of_second, of_first)
+    of_places = (won / other - areas[pairs.pair]) / (own * len(areas))
+    return areas.mean(), jnp.zeros_like(weights).at[pairs.rows].add(of_places)
+
+
+def _mean_projected_area_backward(
+    gradient: Float[Array, " n"], cotangent: Float[Array, ""]
+) -> tuple[None, Float[Array, " n"]]:
+    return None, cotangent * gradient
+
+
+mean_projected_area.defvjp(_mean_projected_area_forward, _mean_projected_area_backward)
 
 
 def auc_mu(partition: Any = None) -> Measure:

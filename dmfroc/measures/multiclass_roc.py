@@ -270,7 +270,7 @@ def _binary_roc(predictions: Predictions) -> MulticlassROC:
         fpr=fpr_points,
         tpr=tpr_points,
         auc=float(np.trapezoid(tpr_points, fpr_points)),
-        threshold_effect=np.asarray(logit_of_rates(rates)),
+        threshold_effect=logit_of_rates(rates),
         pair_effect=np.ones(1),
         pairs=((predictions.labels[1], predictions.labels[0]),),
         pairwise_fpr=fpr[None],

@@ -7,6 +7,7 @@ area of class i against the rest is the average of A(i|j) over j, weighted by th
 
 from __future__ import annotations
 
+from enum import IntEnum
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -26,6 +27,7 @@ from dmfroc.measures._blocks import (
     per_row,
     run_ends,
 )
+from dmfroc.measures._cumulative import cumulative_sum
 from dmfroc.measures._once import once_per_predictions
 from dmfroc.measures.base import (
     BoundMeasure,
@@ -125,83 +127,107 @@ def _find_entries(
 
 
 class _PairwiseAreas(NamedTuple):
-    """The areas A(i|j) of the placed columns i, and the weights of the classes."""
+    """The areas A(i|j) of the placed columns i, and what they were computed from."""
 
     areas: Float[Array, "columns c"]
     is_pair: Bool[Array, "columns c"]  # whether i and j differ
     totals: Float[Array, " c"]
-    columns: Int[Array, " columns"]
+    above: Float[Array, " entries"]  # weight of the column's class above each placement
 
 
 def _pairwise_areas(placements: Placements, weights: Float[Array, " n"]) -> _PairwiseAreas:
-    """Return all A(i|j).
+    """Return all A(i|j)."""
+    above, totals = _weight_above(placements, weights)
+    grouped = weights[placements.rows]
 
-    The weights of the pairs are summed before anything is divided: for unit weights they are
-    whole or half numbers, whose sum does not depend on the order of the rows.
-    """
-    cumulative = jnp.concatenate([jnp.zeros(1), jnp.cumsum(weights[placements.sorted_rows])])
+    def of_column(entry: Int[Array, " n"]) -> Float[Array, " c"]:
+        pairs = grouped * above.at[entry].get(mode="promise_in_bounds")
+        return _per_class(placements, pairs)
+
+    pairs = lax.map(of_column, placements.entry)
+    return _areas_of(placements, pairs, totals, above)
+
+
+def _weight_above(
+    placements: Placements, weights: Float[Array, " n"]
+) -> tuple[Float[Array, " entries"], Float[Array, " c"]]:
+    cumulative = cumulative_sum(weights[placements.sorted_rows])
     start, stop = cumulative[placements.starts], cumulative[placements.stops]
     middle = (cumulative[placements.lower] + cumulative[placements.upper]) / 2
-    above = stop[placements.entry_class] - middle
-    grouped, totals = weights[placements.rows], stop - start
+    return stop[placements.entry_class] - middle, stop - start
 
-    def pairs_of_column(entry: Int[Array, " n"]) -> Float[Array, " c"]:
-        pairs = grouped * above.at[entry].get(mode="promise_in_bounds")
-        return jnp.zeros(len(totals)).at[placements.row_class].add(pairs, indices_are_sorted=True)
 
-    columns = placements.columns
-    areas = lax.map(pairs_of_column, placements.entry) / (totals[columns, None] * totals)
-    is_pair = columns[:, None] != jnp.arange(len(totals))
-    return _PairwiseAreas(jnp.clip(areas, 0, 1), is_pair, totals, columns)  # rounding exceeds 1
+def _per_class(placements: Placements, of_rows: Float[Array, " n"]) -> Float[Array, " c"]:
+    zeros = jnp.zeros(len(placements.starts))
+    return zeros.at[placements.row_class].add(of_rows, indices_are_sorted=True)
+
+
+def _areas_of(
+    placements: Placements,
+    pairs: Float[Array, "columns c"],
+    totals: Float[Array, " c"],
+    above: Float[Array, " entries"],
+) -> _PairwiseAreas:
+    """Divide the summed weights of the pairs, those in the right order, by those of all.
+
+    Nothing is divided before: for unit weights the sums are whole or half numbers, and do not
+    depend on the order of the rows.
+    """
+    columns = placements.columns[:, None]
+    areas = jnp.clip(pairs / (totals[columns] * totals), 0, 1)  # rounding exceeds 1
+    return _PairwiseAreas(areas, columns != jnp.arange(len(totals)), totals, above)
 
 
 _compiled_pairwise_areas = jax.jit(_pairwise_areas)
 
 
-def _even(pairs: _PairwiseAreas, _: Float[Array, " c"]) -> Float[Array, "columns c"]:
-    return jnp.full(pairs.areas.shape, 1 / (len(pairs.columns) * (len(pairs.totals) - 1)))
+class _Shares(IntEnum):
+    """How much each pair counts. One compiled program serves all: which one is meant is data."""
+
+    EVEN = 0
+    BY_PREVALENCE_OF_PAIR = 1
+    EVEN_AGAINST_THE_REST = 2
+    BY_PREVALENCE_AGAINST_THE_REST = 3
+    BY_BIAS_AGAINST_THE_REST = 4
 
 
-def _by_prevalence_of_pair(
-    pairs: _PairwiseAreas, _: Float[Array, " c"]
-) -> Float[Array, "columns c"]:
-    prevalence = pairs.totals / pairs.totals.sum()
-    return (prevalence[pairs.columns, None] + prevalence) / (2 * (len(prevalence) - 1))
+class _Weights(NamedTuple):
+    """What decides how much an area counts: weights of the classes, and of the predicted ones."""
+
+    own: Float[Array, "*pairs"]  # observed of the column's class
+    other: Float[Array, "*pairs"]
+    total: Float[Array, "*pairs"]
+    own_predicted: Float[Array, "*pairs"]
+    all_predicted: Float[Array, "*pairs"]
 
 
-def _against_the_rest(pairs: _PairwiseAreas) -> Float[Array, "columns c"]:
-    """Return each reference class's share of the rest."""
-    return pairs.totals / (pairs.totals.sum() - pairs.totals[pairs.columns, None])
+def _weights_of_pairs(
+    columns: Int[Array, " columns"], totals: Float[Array, " c"], predicted: Float[Array, " c"]
+) -> _Weights:
+    of_columns = totals[columns, None], totals, totals.sum()
+    weights = *of_columns, predicted[columns, None], predicted.sum()
+    return _Weights(*jnp.broadcast_arrays(*weights))
 
 
-def _even_against_the_rest(
-    pairs: _PairwiseAreas, _: Float[Array, " c"]
-) -> Float[Array, "columns c"]:
-    return _against_the_rest(pairs) / len(pairs.columns)
+def _shares(which: Int[Array, ""], weights: _Weights) -> Float[Array, "columns c"]:
+    """Return how much each A(i|j) counts."""
+    n_columns, n_classes = weights.own.shape
+    any_predicted = weights.all_predicted > 0
+    bias = weights.own_predicted / jnp.where(any_predicted, weights.all_predicted, 1)
+    of_column = jnp.select(
+        [which == _Shares.EVEN_AGAINST_THE_REST, which == _Shares.BY_PREVALENCE_AGAINST_THE_REST],
+        [1 / n_columns, weights.own / weights.total],
+        jnp.where(any_predicted, bias, 1 / n_classes),
+    )
+    of_pair = (weights.own + weights.other) / (2 * (n_classes - 1) * weights.total)
+    return jnp.select(
+        [which == _Shares.EVEN, which == _Shares.BY_PREVALENCE_OF_PAIR],
+        [1 / (n_columns * (n_classes - 1)), of_pair],
+        of_column * weights.other / (weights.total - weights.own),
+    )
 
 
-def _by_prevalence_against_the_rest(
-    pairs: _PairwiseAreas, _: Float[Array, " c"]
-) -> Float[Array, "columns c"]:
-    return _against_the_rest(pairs) * (pairs.totals / pairs.totals.sum())[pairs.columns, None]
-
-
-def _by_bias_against_the_rest(
-    pairs: _PairwiseAreas, bias: Float[Array, " c"]
-) -> Float[Array, "columns c"]:
-    return _against_the_rest(pairs) * bias[pairs.columns, None]
-
-
-# How much each pair counts. One compiled program serves them all: which one is meant is data.
-_SHARES = (
-    _even,
-    _by_prevalence_of_pair,
-    _even_against_the_rest,
-    _by_prevalence_against_the_rest,
-    _by_bias_against_the_rest,
-)
-
-
+@jax.custom_vjp
 def average_pairwise_area(
     placements: Placements,
     predicted: Int[Array, " n"] | None,
@@ -211,20 +237,101 @@ def average_pairwise_area(
     """Return the average of A(i|j) over the placed columns i and all other classes j.
 
     ``predicted`` holds hard labels as positions among the classes that occur, or the number of
-    those for a class that does not; ``which`` is a position in `_SHARES`.
+    those for a class that does not; ``which`` is one of `_Shares`.
     """
     pairs = _pairwise_areas(placements, weights)
-    n_classes = len(pairs.totals)
-    bias = jnp.full(n_classes, 1 / n_classes)
-    if predicted is not None:
-        counts = jnp.zeros(n_classes).at[predicted].add(weights, mode="drop")
-        any_predicted = counts.sum() > 0
-        bias = jnp.where(any_predicted, counts / jnp.where(any_predicted, counts.sum(), 1), bias)
-    shares = lax.switch(which, _SHARES, pairs, bias)
+    of_predicted = _count_predicted(placements, predicted, weights)
+    of_pairs = _weights_of_pairs(placements.columns, pairs.totals, of_predicted)
+    return _average(pairs, _shares(which, of_pairs))
+
+
+def _average(pairs: _PairwiseAreas, shares: Float[Array, "columns c"]) -> Float[Array, ""]:
     return jnp.clip((shares * pairs.areas).sum(where=pairs.is_pair), 0, 1)  # rounding exceeds 1
 
 
-def _bind_average(predictions: Predictions, which: int) -> BoundMeasure:
+def _count_predicted(
+    placements: Placements, predicted: Int[Array, " n"] | None, weights: Float[Array, " n"]
+) -> Float[Array, " c"]:
+    zeros = jnp.zeros(len(placements.starts))
+    return zeros if predicted is None else zeros.at[predicted].add(weights, mode="drop")
+
+
+def _average_forward(
+    placements: Placements,
+    predicted: Int[Array, " n"] | None,
+    which: Int[Array, ""],
+    weights: Float[Array, " n"],
+) -> tuple[Float[Array, ""], Float[Array, " n"]]:
+    """Return the average and its derivative, in one pass over the columns.
+
+    An observation counts as a member of j, by what of class i is above it, and as one of i, by
+    what of all j is below it; and by the weights of the classes.
+    """
+    above, totals = _weight_above(placements, weights)
+    grouped = weights[placements.rows]
+    of_predicted = _count_predicted(placements, predicted, weights)
+    columns = placements.columns
+    is_pair = columns[:, None] != jnp.arange(len(totals))
+
+    def coefficients(of_pairs: _Weights) -> tuple[Array, Array]:
+        shares = _shares(which, of_pairs)
+        return jnp.where(is_pair, shares / (of_pairs.own * of_pairs.other), 0), shares
+
+    of_pairs = _weights_of_pairs(columns, totals, of_predicted)
+    per_pair, pull_back, shares = jax.vjp(coefficients, of_pairs, has_aux=True)
+
+    def add_column(
+        sums: tuple[Array, Array], column: tuple[Array, Array]
+    ) -> tuple[tuple[Array, Array], Array]:
+        of_rows, of_entries = sums
+        entry, per_class = column
+        above_each = above.at[entry].get(mode="promise_in_bounds")
+        coefficient = per_class.at[placements.row_class].get(mode="promise_in_bounds")
+        of_entries = of_entries.at[entry].add(grouped * coefficient, mode="promise_in_bounds")
+        of_rows = of_rows + coefficient * above_each
+        return (of_rows, of_entries), _per_class(placements, grouped * above_each)
+
+    zeros = jnp.zeros_like(grouped), jnp.zeros_like(above)
+    (of_rows, of_entries), summed = lax.scan(add_column, zeros, (placements.entry, per_pair))
+    pairs = _areas_of(placements, summed, totals, above)
+    [by] = pull_back(summed)
+    of_totals = (by.other.sum(axis=0) + by.total.sum()).at[columns].add(by.own.sum(axis=1))
+    of_rows = of_rows + of_totals[placements.row_class]
+    gradient = _below_own(placements, of_entries).at[placements.rows].add(of_rows)
+    if predicted is not None:
+        of_counts = jnp.full(len(totals), by.all_predicted.sum())
+        of_counts = of_counts.at[columns].add(by.own_predicted.sum(axis=1))
+        gradient = gradient + jnp.append(of_counts, 0)[predicted]
+    return _average(pairs, shares), gradient
+
+
+def _below_own(placements: Placements, of_entries: Float[Array, " entries"]) -> Float[Array, " n"]:
+    """Return, for each observation, the sum over the placements in its own class's column below it.
+
+    Those between two scores of a class are below the upper one; ties count by half.
+    """
+    # Places, each class having one more than members: placements after the last are below none.
+    n, n_classes = len(placements.sorted_rows), len(placements.starts)
+    sums = jnp.zeros(n + n_classes)
+    for positions in (placements.lower, placements.upper):
+        sums = sums.at[positions + placements.entry_class].add(of_entries / 2)
+    up_to = cumulative_sum(sums)
+    own_class = placements.row_class  # of a sorted place too, for classes follow one another
+    before = up_to[placements.starts + jnp.arange(n_classes)]
+    below = up_to[jnp.arange(n) + own_class + 1] - before[own_class]
+    return jnp.zeros(n).at[placements.sorted_rows].set(below)
+
+
+def _average_backward(
+    gradient: Float[Array, " n"], cotangent: Float[Array, ""]
+) -> tuple[None, None, None, Float[Array, " n"]]:
+    return None, None, None, cotangent * gradient
+
+
+average_pairwise_area.defvjp(_average_forward, _average_backward)
+
+
+def _bind_average(predictions: Predictions, which: _Shares) -> BoundMeasure:
     predicted = None
     if predictions.predicted is not None:
         n_present = len(predictions.present)
@@ -247,9 +354,9 @@ def bind_areas(
 ) -> BoundMeasure:
     """Bind the mean of A(i|j) over some columns (positions among the classes that occur)."""
     if columns is None:
-        return _bind_average(predictions, _SHARES.index(_even))
+        return _bind_average(predictions, _Shares.EVEN)
     placements = place(group_by_class(predictions), columns)
-    return Partial(average_pairwise_area, placements, None, share(np.array(0, np.int32)))
+    return Partial(average_pairwise_area, placements, None, share(np.array(_Shares.EVEN, np.int32)))
 
 
 def _bind_bias_weighted(predictions: Predictions) -> BoundMeasure:
@@ -258,7 +365,7 @@ def _bind_bias_weighted(predictions: Predictions) -> BoundMeasure:
             "the bias weighting needs hard labels, and a one-dimensional y_score has no threshold "
             "of its own: pass y_pred, or the scores of both classes"
         )
-    return _bind_average(predictions, _SHARES.index(_by_bias_against_the_rest))
+    return _bind_average(predictions, _Shares.BY_BIAS_AGAINST_THE_REST)
 
 
 _area = partial(Measure, bounds=(0.0, 1.0), chance=0.5, family="ranking")
@@ -267,18 +374,18 @@ HAND_TILL = _area(name="hand_till", title="Hand-Till M", bind=bind_areas)
 ONE_VS_ONE_BY_PREVALENCE = _area(
     name="one_vs_one_auc_prevalence",
     title="One-vs-one AUC, by prevalence",
-    bind=partial(_bind_average, which=_SHARES.index(_by_prevalence_of_pair)),
+    bind=partial(_bind_average, which=_Shares.BY_PREVALENCE_OF_PAIR),
 )
 ONE_VS_REST = {
     "macro": _area(
         name="one_vs_rest_auc",
         title="One-vs-rest AUC",
-        bind=partial(_bind_average, which=_SHARES.index(_even_against_the_rest)),
+        bind=partial(_bind_average, which=_Shares.EVEN_AGAINST_THE_REST),
     ),
     "prevalence": _area(
         name="one_vs_rest_auc_prevalence",
         title="One-vs-rest AUC, by prevalence",
-        bind=partial(_bind_average, which=_SHARES.index(_by_prevalence_against_the_rest)),
+        bind=partial(_bind_average, which=_Shares.BY_PREVALENCE_AGAINST_THE_REST),
     ),
     "bias": _area(
         name="one_vs_rest_auc_bias",
@@ -510,7 +617,9 @@ def one_vs_rest_auc_per_class(
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     warn_of_absent_classes(predictions)
     pairs = _compiled_pairwise_areas(all_placements(predictions), share(predictions.sample_weight))
-    shares = np.where(pairs.is_pair, _against_the_rest(pairs) * pairs.areas, 0)
+    totals = np.asarray(pairs.totals)
+    of_rest = totals / (totals.sum() - totals[:, None])
+    shares = np.where(pairs.is_pair, of_rest * pairs.areas, 0)
     areas = np.full(predictions.n_classes, np.nan)
     areas[predictions.present] = np.clip(shares.sum(axis=1), 0, 1)
     return areas

@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Literal
 
+from scipy.special import betaln
+
 from dmfroc.measures import _areas
 from dmfroc.measures._one_vs_rest import bind_area, bind_hull_area
 from dmfroc.measures.base import Measure, value_of
@@ -32,7 +34,7 @@ def roc_area(ties: Ties = "half") -> Measure:
     return _ranking(
         name="roc_area" if ties == "half" else f"roc_area_{ties}",
         title="ROC area" if ties == "half" else f"ROC area, {ties} staircase",
-        bind=partial(bind_area, area=_areas.roc_area, parameters=(share,)),
+        bind=partial(bind_area, area=_areas.linear_area, parameters=(share, 0.0, 1.0)),
         bounds=(0.0, 1.0),
         chance=0.5 if ties == "half" else float("nan"),
     )
@@ -44,7 +46,7 @@ def lift_area(ties: Ties = "half") -> Measure:
     return _ranking(
         name="lift_area" if ties == "half" else f"lift_area_{ties}",
         title="Lift area" if ties == "half" else f"Lift area, {ties} staircase",
-        bind=partial(bind_area, area=_areas.lift_area, parameters=(share,)),
+        bind=partial(bind_area, area=_areas.linear_area, parameters=(share, 1.0, 1.0)),
         bounds=(0.0, 1.0),
         chance=0.5 if ties == "half" else float("nan"),
     )
@@ -83,7 +85,7 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not 0 < value < float("inf"):
             raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
-    parameters = (float(alpha), float(beta), alpha / (alpha + beta))
+    parameters = (float(alpha), float(beta), float(betaln(alpha, beta)))
     return Measure(
         name="h_measure",
         title="H-measure",
@@ -98,14 +100,14 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
 GINI = _ranking(
     name="gini",
     title="Gini coefficient",
-    bind=partial(bind_area, area=_areas.gini),
+    bind=partial(bind_area, area=_areas.linear_area, parameters=(0.5, 0.0, 2.0)),
     bounds=(-1.0, 1.0),
     chance=0.0,
 )
 CONVEX_HULL_AUC = _ranking(
     name="convex_hull_auc",
     title="Convex hull AUC",
-    bind=partial(bind_hull_area, area=_areas.roc_area),
+    bind=partial(bind_hull_area, area=_areas.linear_area, parameters=(0.5, 0.0, 1.0)),
     bounds=(0.5, 1.0),
     chance=0.5,
     is_smooth=False,
@@ -113,7 +115,7 @@ CONVEX_HULL_AUC = _ranking(
 MAX_INFORMEDNESS = _ranking(
     name="max_informedness",
     title="Maximal informedness",
-    bind=partial(bind_area, area=_areas.max_informedness),
+    bind=partial(bind_area, area=_areas.max_informedness, parameters=()),
     bounds=(0.0, 1.0),
     chance=0.0,
     is_smooth=False,

@@ -29,8 +29,8 @@ from dmfroc.measures.multiclass_roc import (
     multiclass_roc,
 )
 from dmfroc.predictions import Predictions
-from dmfroc.uncertainty.estimate import Settings
 from dmfroc.uncertainty.jackknife import Moments, influences_of, interval, moments_of
+from dmfroc.uncertainty.level import check_level
 from dmfroc.uncertainty.units import units_of
 
 DEFAULT_N_POINTS = 101
@@ -123,7 +123,7 @@ def curve_band(
     0.85: 0.96 to 0.99
     1.00: 0.96 to 1.00
     """
-    Settings(level=level)  # refuses a level outside (0, 1)
+    check_level(level)
     if not (isinstance(n_points, int | np.integer) and n_points >= 3):
         raise ValueError(f"n_points must be an integer >= 3, but it is {n_points!r}")
     curve = multiclass_roc(

@@ -35,6 +35,7 @@ from dmfroc.uncertainty.jackknife import (
     standard_error,
     without_variation,
 )
+from dmfroc.uncertainty.level import check_level
 from dmfroc.uncertainty.paper_bootstrap import CAVEAT as PAPER_CAVEAT
 from dmfroc.uncertainty.paper_bootstrap import cell_replicates
 from dmfroc.uncertainty.units import Units, units_of
@@ -162,7 +163,7 @@ def estimate(
         Carvalho, whose intervals are far too narrow; it is here to reproduce their paper, and for
         the DMF-AUC only. ``"bayes"``: posterior mean, standard deviation and quantiles, of the
         DMF-AUC by `bayesian_roc`, of measures of hard labels by `bayesian_table`, which have
-        options and return the draws.
+        options and return the draws; of the options below only the level and the seed are its.
     level : float
         Nominal coverage, in (0, 1).
     labels, sample_weight, y_pred
@@ -210,6 +211,7 @@ def estimate(
     """
     measure = get_measure(measure)
     if method == "bayes":
+        _refuse_options_of_bootstraps(groups, stratify, interval_type, n_draws)
         from dmfroc.uncertainty.bayes.dispatch import posterior_of  # an optional dependency
 
         predictions = as_predictions(
@@ -226,6 +228,29 @@ def estimate(
     return found
 
 
+def _refuse_options_of_bootstraps(
+    groups: Any, stratify: bool, interval_type: IntervalType | None, n_draws: int
+) -> None:
+    """Refuse what a posterior does not use."""
+    bootstrap = "use method='bootstrap', or leave it out"
+    remedies = {
+        "groups": (groups is None, f"its observations are independent; {bootstrap}"),
+        "stratify": (
+            stratify is True,
+            "it takes the class sizes as fixed; call bayesian_table with given='nothing', or leave "
+            "it out",
+        ),
+        "interval_type": (interval_type is None, f"its intervals are quantiles; {bootstrap}"),
+        "n_draws": (
+            n_draws == DEFAULT_N_DRAWS,
+            "call bayesian_roc or bayesian_table, which have it, or leave it out",
+        ),
+    }
+    for name, (is_default, remedy) in remedies.items():
+        if not is_default:
+            raise ValueError(f"{name} is no option of method='bayes': {remedy}")
+
+
 @dataclass(frozen=True)
 class Settings:
     """How uncertainty is to be obtained: the options of `estimate`, checked."""
@@ -239,10 +264,7 @@ class Settings:
     def __post_init__(self) -> None:
         if self.method is not None and self.method not in METHODS:
             raise ValueError(f"method must be one of {METHODS}, but it is {self.method!r}")
-        if not 0 < self.level < 1:
-            raise ValueError(
-                f"level must be between 0 and 1, such as 0.95, but it is {self.level!r}"
-            )
+        check_level(self.level)
         if self.interval_type is not None and self.interval_type not in INTERVAL_TYPES:
             raise ValueError(
                 f"interval_type must be one of {INTERVAL_TYPES}, but it is {self.interval_type!r}"

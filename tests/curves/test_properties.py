@@ -262,20 +262,19 @@ def test_hull_where_no_neighbours_help():
         points = curves.OperatingPoints(
             1, -np.arange(n, dtype=float), true, false, float(true[-1]), float(false[-1])
         )
-        from dmfroc.curves.hull import _scan, hull_vertices
+        from dmfroc._roc_points import _scan, hull_vertices
 
-        expected = _scan(np.arange(n), false, true, 0.0)
+        expected = _scan(np.arange(n), false.tolist(), true.tolist(), 0.0)
         assert np.array_equal(hull_vertices(points), expected)
 
 
 @given(samples())
 def test_both_ways_to_a_hull_agree(sample):
-    from dmfroc.curves.hull import _scan, hull_vertices
+    from dmfroc._roc_points import _scan, hull_vertices
 
     points = curves.operating_points(*sample[:2])
-    scanned = _scan(
-        np.arange(len(points.thresholds)), points.false_positives, points.true_positives, 0.0
-    )
+    counts = points.false_positives.tolist(), points.true_positives.tolist()
+    scanned = _scan(np.arange(len(points.thresholds)), *counts, 0.0)
     assert np.array_equal(hull_vertices(points), scanned)
 
 
@@ -930,3 +929,23 @@ def test_unknown_choices_name_the_known_ones(function, option, choices):
     ((name, value),) = option.items()
     with pytest.raises(Exception, match=f"{name}.*({choices}.*{value!r}|{re.escape(value)})"):
         plain(CLASSES, PROBABILITIES, **option)
+
+
+@pytest.mark.parametrize("excess", [0.0, 1e-12, 1e-9, 1e-7, 1e-5, 4e-5, 1e-3, 0.02, 0.3, 2.0])
+def test_area_under_kappa_where_classes_are_almost_equally_frequent(excess):
+    """With an excess of positives kappa bends along the curve; a series takes over for a small one.
+
+    Kappa itself is integrated by Gauss and Legendre's rule, segment by segment.
+    """
+    classes = np.array([1, 1, 0, 1, 0, 0, 1, 0])
+    weights = np.where(classes == 1, 1 + excess, 1.0)
+    points = curves.operating_points(classes, -np.arange(8.0), sample_weight=weights)
+    nodes, shares = np.polynomial.legendre.leggauss(40)
+    u = (nodes + 1) / 2
+    tpr, fpr = points.true_positive_rate, points.false_positive_rate
+    y, x = (rate[:-1, None] + np.diff(rate)[:, None] * u for rate in (tpr, fpr))
+    p = points.prevalence
+    bias = p * y + (1 - p) * x
+    kappa = 2 * p * (1 - p) * (y - x) / (p + bias - 2 * p * bias)
+    area = (kappa @ shares / 2) @ np.diff(fpr)
+    assert curves.kappa_area(points) == pytest.approx(area, rel=0, abs=2e-12)

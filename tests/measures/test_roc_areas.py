@@ -31,6 +31,8 @@ from dmfroc import (
     roc_area_score,
 )
 from dmfroc.measures import MEASURES
+from dmfroc.measures._areas import _means_of_hyperbola
+from dmfroc.uncertainty.jackknife import influences_of
 
 # Two classes of tied scores; the shape is fixed, so that JAX compiles once.
 CLASSES = np.repeat([0, 1], [13, 11])
@@ -113,6 +115,24 @@ def test_partial_area_agrees_with_scikit_learn(max_fpr, is_weighted):
     expected = roc_auc_score(classes, scores, max_fpr=max_fpr, sample_weight=weights)
     area = partial_auc_score(classes, scores, max_fpr=max_fpr, sample_weight=weights)
     assert area == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("max_fpr", [0.25, 0.5])
+def test_influences_of_a_partial_area_whose_limit_is_a_step(max_fpr):
+    """A quarter of the twelve negatives is a whole number: two steps of the curve meet there.
+
+    No positive lies between the two negatives at the limit, so that the derivative exists.
+    """
+    classes = np.repeat([0, 1], [12, 6])
+    scores = np.append(np.arange(12.0), [11.5, 10.5, 9.5, 6.5, 3.5, 0.5])
+    predictions = Predictions.from_arrays(classes, scores)
+    with jax.enable_x64(True):
+        bound = partial_auc(max_fpr).bind(predictions)
+        found = influences_of(bound, predictions).influences
+        shifts = 1e-6 * jax.numpy.eye(18)
+        value = jax.jit(bound)
+        differences = [float(value(1 + shift) - value(1 - shift)) / 2e-6 for shift in shifts]
+    np.testing.assert_allclose(found, differences, rtol=0, atol=1e-9)
 
 
 def test_lower_bound_of_the_partial_area_is_attained():
@@ -263,3 +283,15 @@ def test_resampled_weights_in_one_program_repeat_rows(name):
     for value, counts in zip(values, weights, strict=True):
         expected = estimate(name, classes, np.round(scores, 1), sample_weight=counts).value
         assert float(value) == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_means_of_a_hyperbola_near_a_straight_line(sign):
+    """Near 0 a series takes over from the closed form, which cancels there."""
+    z = sign * np.geomspace(1e-12, 0.5, 200)
+    nodes, shares = np.polynomial.legendre.leggauss(40)
+    u = (nodes + 1) / 2
+    with jax.enable_x64(True):
+        constant, linear = (np.asarray(mean) for mean in _means_of_hyperbola(jax.numpy.asarray(z)))
+    np.testing.assert_allclose(constant, (1 / (1 + np.outer(z, u))) @ shares / 2, rtol=1e-14)
+    np.testing.assert_allclose(linear, (u / (1 + np.outer(z, u))) @ shares / 2, rtol=1e-12)

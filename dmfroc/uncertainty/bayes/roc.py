@@ -41,8 +41,8 @@ from dmfroc.uncertainty.bayes.sampling import (
     standard_deviation,
 )
 from dmfroc.uncertainty.bootstrap import seed_of
-from dmfroc.uncertainty.estimate import Settings
 from dmfroc.uncertainty.jackknife import influences_of, moments_of, standard_error
+from dmfroc.uncertainty.level import check_level
 from dmfroc.uncertainty.units import units_of
 
 Tempering = Literal["pairs", "jackknife", "none"]
@@ -147,7 +147,7 @@ def bayesian_roc(
     True
     """
     check_choices(structure, likelihood, tempering, algorithm)
-    Settings(level=level)  # refuses a level outside (0, 1)
+    check_level(level)
     check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup, n_thresholds=n_thresholds)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     warn_of_absent_classes(predictions)

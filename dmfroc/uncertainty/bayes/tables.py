@@ -17,7 +17,7 @@ from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.bayes.options import check_size, effective_sizes
 from dmfroc.uncertainty.bayes.posterior import Posterior, summarize
 from dmfroc.uncertainty.bootstrap import seed_of
-from dmfroc.uncertainty.estimate import Settings
+from dmfroc.uncertainty.level import check_level
 
 Given = Literal["class_sizes", "nothing"]
 
@@ -95,7 +95,7 @@ def bayesian_table(
     warn_of_absent_classes(predictions)
     predicted = _hard_labels(measure, predictions)
     _check(given, pseudo_count)
-    Settings(level=level)  # refuses a level outside (0, 1)
+    check_level(level)
     check_size(n_chains=n_chains, n_draws=n_draws)
     seed = seed_of(random_state)
     tables = _draw_tables(
