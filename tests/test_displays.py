@@ -172,6 +172,11 @@ def test_classes_take_the_colours_in_their_order(ax):
     assert {name: line.get_color() for name, line in display.lines_.items()} == expected
 
 
+def test_pairs_are_named_positive_class_first(ax):
+    display = plots.ROCDisplay.from_predictions(NAMES, MANY, multi_class="ovo", ax=ax)
+    assert display.lines_["bee", "ant"].get_label().startswith("bee against ant: AUC ")
+
+
 def test_up_to_twenty_classes_look_different(ax):
     classes = np.arange(400) % 20
     display = plots.ROCDisplay.from_predictions(classes, RNG.normal(size=(400, 20)), ax=ax)
