@@ -14,6 +14,7 @@ import dmfroc
 from dmfroc import curves, plots
 from dmfroc.plots._style import COLORS
 from dmfroc.predictions import Predictions
+from dmfroc.uncertainty.band import curve_band
 
 RNG = np.random.default_rng(4)
 TRUE = RNG.integers(0, 2, 120)
@@ -353,6 +354,31 @@ def test_calibration_with_exchanged_axes_and_without_extras(ax):
 
 
 # Overview
+
+
+def test_roc_bands_are_those_of_each_class_against_the_rest(ax):
+    display = plots.ROCDisplay.from_predictions(NAMES, MANY, plot_band=True, level=0.8, ax=ax)
+    assert set(display.bands_) == set(display.lines_) == set(display.curves)
+    for position, label in enumerate(sorted(set(NAMES))):
+        binary = Predictions.from_arrays((np.array(NAMES) == label).astype(int), MANY[:, position])
+        expected = curve_band(binary, level=0.8)
+        np.testing.assert_array_equal(display.bands[label].low, expected.low)
+        np.testing.assert_array_equal(display.bands[label].high, expected.high)
+        drawn = display.bands_[label]
+        assert to_hex(drawn.get_facecolor()[0]) == to_hex(display.lines_[label].get_color())
+        corners = {tuple(corner) for corner in drawn.get_paths()[0].vertices}
+        assert corners >= set(zip(expected.fpr, expected.low, strict=True))
+        assert corners >= set(zip(expected.fpr, expected.high, strict=True))
+    assert plots.ROCDisplay.from_predictions(NAMES, MANY, ax=ax).bands_ == {}
+
+
+def test_band_of_one_curve_contains_it(ax):
+    display = plots.ROCDisplay.from_predictions(TRUE, PROBABILITY, plot_band=True, ax=ax)
+    band = display.bands[1]
+    assert (band.low <= band.tpr).all()
+    assert (band.tpr <= band.high).all()
+    again = plots.ROCDisplay(display.curves[1], band).plot(ax)
+    assert again.bands_.keys() == {1}
 
 
 def test_overview_has_nine_charts_and_one_legend():

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
         PrecisionRecallDisplay,
         PRGDisplay,
         ReciprocalPrecisionRecallDisplay,
-        ROCDisplay,
     )
     from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
+    from dmfroc.plots.roc import ROCDisplay
 
 # Where each public name lives. It is imported when it is first used, so that importing the
 # package waits neither for JAX nor for Matplotlib.
@@ -47,7 +47,7 @@ _HOMES = {
     "PNDisplay": "curves",
     "PRGDisplay": "curves",
     "PrecisionRecallDisplay": "curves",
-    "ROCDisplay": "curves",
+    "ROCDisplay": "roc",
     "ReciprocalPrecisionRecallDisplay": "curves",
     "overview": "_overview",
 }

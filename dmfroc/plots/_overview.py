@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from dmfroc.plots import curves
 from dmfroc.plots._base import CurveDisplay
+from dmfroc.plots.roc import ROCDisplay
 from dmfroc.predictions import Predictions, as_predictions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PANELS: tuple[tuple[type[CurveDisplay], str, dict[str, Any]], ...] = (
-    (curves.ROCDisplay, "ROC", {}),
+    (ROCDisplay, "ROC", {}),
     (curves.BOCDisplay, "BOC", {}),
     (curves.LiftDisplay, "Lift and fallout", {"plot_fallout": True}),
     (curves.PrecisionRecallDisplay, "Precision-recall", {}),

@@ -17,23 +17,6 @@ if TYPE_CHECKING:
 _DATA: Limits = (None, None)
 
 
-class ROCDisplay(CurveDisplay):
-    """ROC curves, with lines of equal informedness, and convex hulls on request.
-
-    For one summarising curve of all classes see `MulticlassROCDisplay`.
-
-    Examples
-    --------
-    >>> display = ROCDisplay.from_predictions([1, 1, 0, 0, 1], [0.9, 0.6, 0.5, 0.4, 0.4])
-    >>> display.line_.get_label()
-    'class 1: AUC 0.750'
-    """
-
-    look = Look("AUC", "lower right", is_square=True, shares_isometrics=True)
-    _compute = staticmethod(curves.roc_curve)
-    _draws_hull = True
-
-
 class PNDisplay(CurveDisplay):
     """PN curves: the counts of true and false positives.
 
