@@ -33,6 +33,7 @@ def test_script_runs(command, expected):
 @pytest.mark.parametrize(
     ("study", "expected"),
     [
+        ("charts", "(tableware)"),
         ("real_data", "| iris | multinomial |"),
         ("threshold_selection", "| shuttle-landing-control | bayes |"),
     ],
