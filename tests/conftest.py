@@ -1,4 +1,5 @@
 import os
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -24,3 +25,15 @@ def data_directory() -> Path:
     if not directory or not Path(directory).is_dir():
         pytest.skip("DMFROC_DATA does not name a directory with the real data sets")
     return Path(directory)
+
+
+@pytest.fixture
+def openml(tmp_path, monkeypatch):
+    """Return a function that routes downloads through a handler, with an empty cache."""
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "cache"))
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+
+    def route(handler: type[urllib.request.HTTPSHandler]) -> None:
+        monkeypatch.setattr(urllib.request, "_opener", urllib.request.build_opener(handler))
+
+    return route

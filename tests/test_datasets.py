@@ -1,18 +1,12 @@
 """Data sets: real files as described, and OpenML (behind a stubbed transport) the same as files."""
 
-import hashlib
-import io
-import json
 import subprocess
 import sys
-import urllib.error
-import urllib.request
-from email.message import Message
-from urllib.response import addinfourl
 
 import numpy as np
 import pandas as pd
 import pytest
+from openml_stub import Offline, openml_server
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -93,85 +87,11 @@ high,3,2,good
 """
 
 
-def openml_feature(index: int, name: str, data_type: str) -> dict[str, str]:
-    return {
-        "index": str(index),
-        "name": name,
-        "data_type": data_type,
-        "is_target": str(name == "class").lower(),
-        "is_ignore": "false",
-        "is_row_identifier": "false",
-        "number_of_missing_values": "0" if name == "class" else "1",
-    }
-
-
-OPENML_ANSWERS = {
-    "/api/v1/json/data/list/data_name/car/limit/2/data_version/1": {
-        "data": {"dataset": [{"did": 21, "name": "car", "version": 1, "status": "active"}]}
-    },
-    "/api/v1/json/data/21": {
-        "data_set_description": {
-            "id": "21",
-            "name": "car",
-            "version": "1",
-            "description": "Four cars",
-            "format": "ARFF",
-            "file_id": "21",
-            "url": "https://www.openml.org/data/download/21/car.arff",
-            "default_target_attribute": "class",
-            "status": "active",
-            "md5_checksum": hashlib.md5(ARFF.encode()).hexdigest(),
-        }
-    },
-    "/api/v1/json/data/features/21": {
-        "data_features": {
-            "feature": [
-                openml_feature(0, "buying", "nominal"),
-                openml_feature(1, "doors", "nominal"),
-                openml_feature(2, "weight", "numeric"),
-                openml_feature(3, "class", "nominal"),
-            ]
-        }
-    },
-    "/api/v1/json/data/qualities/21": {
-        "data_qualities": {"quality": [{"name": "NumberOfInstances", "value": "4"}]}
-    },
-}
-
-
-class OpenMLStub(urllib.request.HTTPSHandler):
-    """Answers like the OpenML server, which holds one small set named car."""
-
-    def https_open(self, request: urllib.request.Request) -> addinfourl:
-        path = request.selector
-        body = json.dumps(OPENML_ANSWERS[path]) if path.startswith("/api/") else ARFF
-        response = addinfourl(io.BytesIO(body.encode()), Message(), request.full_url, 200)
-        response.msg = "OK"
-        return response
-
-
-class Offline(urllib.request.HTTPSHandler):
-    def https_open(self, request: urllib.request.Request) -> addinfourl:
-        raise urllib.error.URLError("no route to host")
-
-
 @pytest.fixture
 def csv_directory(tmp_path, monkeypatch):
     (tmp_path / "car.csv").write_text(CSV)
     monkeypatch.setenv("DMFROC_DATA", str(tmp_path))
     return tmp_path
-
-
-@pytest.fixture
-def openml(tmp_path, monkeypatch):
-    """Return a function that routes downloads through a handler, with an empty cache."""
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "cache"))
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
-
-    def route(handler: type[urllib.request.HTTPSHandler]) -> None:
-        monkeypatch.setattr(urllib.request, "_opener", urllib.request.build_opener(handler))
-
-    return route
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -205,7 +125,7 @@ def test_columns_are_numeric_or_objects_with_nan_for_missing(csv_directory):
 
 def test_openml_gives_what_the_file_gives(csv_directory, openml, monkeypatch):
     from_file = load_dataset("car")
-    openml(OpenMLStub)
+    openml(openml_server(car=ARFF))
     monkeypatch.delenv("DMFROC_DATA")
     from_openml = load_dataset("car")
     pd.testing.assert_frame_equal(from_openml.X, from_file.X)
@@ -214,7 +134,7 @@ def test_openml_gives_what_the_file_gives(csv_directory, openml, monkeypatch):
 
 
 def test_a_directory_without_the_file_falls_back_to_openml(tmp_path, openml, monkeypatch):
-    openml(OpenMLStub)
+    openml(openml_server(car=ARFF))
     monkeypatch.setenv("DMFROC_DATA", str(tmp_path))
     assert load_dataset("car").source == "OpenML car, version 1"
 

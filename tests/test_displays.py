@@ -400,6 +400,15 @@ def test_overview_has_nine_charts_and_one_legend():
     figure.canvas.draw()
 
 
+def test_overview_keeps_a_legend_of_long_names_inside_the_figure():
+    long_names = np.array([f"the {name} among the classes" for name in NAMES])
+    figure = plots.overview(long_names, MANY, figure=Figure(figsize=(9, 9), layout="constrained"))
+    figure.canvas.draw()
+    legend = figure.legends[0].get_window_extent()
+    assert legend.x0 >= 0
+    assert legend.x1 <= figure.bbox.width
+
+
 def test_overview_of_two_classes_and_a_new_figure():
     figure = plots.overview(TRUE, PROBABILITY)
     texts = [text.get_text() for text in figure.legends[0].get_texts()]

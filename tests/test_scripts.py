@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
         (["experiments/coverage.py"], "| K=4, balanced | 600 | DMF-AUC |"),
         (["experiments/discrimination.py"], "| argmax | none (random) |"),
         (["experiments/class_skew.py"], "| 2 | one-vs-rest, macro |"),
+        (["experiments/power.py"], "| all pairs | 0.2 |"),
         (["experiments/weights.py"], "| K | 0.1 | 0.25 | 0.5 | 1 | 2 | 4 | 10 |"),
         (["experiments/sbc.py"], "| ordinal | spread |"),
         (["-m", "benchmarks"], "dmfroc Hand-Till M with SE"),
@@ -33,6 +34,8 @@ def test_script_runs(command, expected):
 @pytest.mark.parametrize(
     ("study", "expected"),
     [
+        ("charts", "(tableware)"),
+        ("rank_disagreement", "| AUPRG and AUPR disagree on the best model"),
         ("real_data", "| iris | multinomial |"),
         ("threshold_selection", "| shuttle-landing-control | bayes |"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from dmfroc.plots import curves
@@ -97,10 +98,12 @@ def _draw_key(figure: Figure, predictions: Predictions) -> None:
         name = text.split(": ")[0].removeprefix("class ")
         keys[f"{name} ({counts[name]})" if name in counts else text] = handle
     order = sorted(keys, key=lambda text: text in ("chance", "break-even"))
+    # In inches at the usual font size: a letter takes about 0.085, what is beside the text 0.7
+    n_rows = ceil(sum(0.085 * len(text) + 0.7 for text in order) / figure.get_figwidth())
     figure.legend(
         [keys[text] for text in order],
         order,
         loc="outside lower center",
-        ncols=min(len(keys), 8),
+        ncols=ceil(len(order) / n_rows),
         frameon=False,
     )

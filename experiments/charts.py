@@ -1,0 +1,263 @@
+"""Nine charts of a problem with six classes: Powers' figures 1 and 2 on real data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from _study import arguments, claims_table, markdown_table, write_figure, write_page
+from matplotlib.figure import Figure
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+from dmfroc import Predictions, bift_curve, bird_curve, boc_curve, precision_recall_curve, roc_curve
+from dmfroc.curves import Curve, OperatingPoints
+from dmfroc.datasets import design_matrix, load_dataset
+from dmfroc.plots import overview
+
+DATA = "glass"
+N_FOLDS = 9  # as many as the smallest class has rows
+N_TREES = 300
+
+
+def fusion(n_trees: int) -> Predictions:
+    """Return cross-validated scores of several classifiers fused, as Powers' are."""
+    dataset = load_dataset(DATA)
+    classifiers = [
+        ("regression", LogisticRegression(max_iter=1000)),
+        ("forest", RandomForestClassifier(n_trees, random_state=0)),
+        ("neighbours", KNeighborsClassifier()),
+    ]
+    scores = cross_val_predict(
+        make_pipeline(design_matrix(dataset), VotingClassifier(classifiers, voting="soft")),
+        dataset.X,
+        dataset.y,
+        cv=StratifiedKFold(N_FOLDS, shuffle=True, random_state=0),
+        method="predict_proba",
+    )
+    return Predictions.from_arrays(dataset.y, scores)
+
+
+@dataclass(frozen=True)
+class Charted:
+    """The numbers of one class that its charts show."""
+
+    roc: Curve
+    boc: Curve
+    pr: Curve
+    bift: Curve
+    bird: Curve
+
+    @property
+    def points(self) -> OperatingPoints:
+        """The counts behind all curves."""
+        return self.roc.points
+
+    @property
+    def between_lift_and_fallout(self) -> float:
+        """The area between the two curves of the lift chart."""
+        gap = self.points.true_positive_rate - self.points.false_positive_rate
+        return float(np.trapezoid(gap, self.points.bias))
+
+    @property
+    def drift(self) -> np.ndarray:
+        """Bias over prevalence, without smoothing."""
+        return self.points.bias / self.points.prevalence
+
+    @property
+    def at_break_even(self) -> int:
+        """The point where the share predicted positive is nearest to the prevalence."""
+        return int(np.abs(self.drift - 1).argmin())
+
+    def means(self) -> dict[str, np.ndarray]:
+        """Return the arithmetic, harmonic and geometric mean of precision and recall."""
+        precision, recall = self.points.precision, self.points.true_positive_rate
+        with np.errstate(invalid="ignore"):
+            return {
+                "A": (precision + recall) / 2,
+                "F": 2 * precision * recall / (precision + recall),
+                "G": np.sqrt(precision * recall),
+            }
+
+
+def charted(predictions: Predictions) -> dict[Hashable, Charted]:
+    """Return the curves of each class against the rest."""
+    charts = [
+        chart(predictions)
+        for chart in (roc_curve, boc_curve, precision_recall_curve, bift_curve, bird_curve)
+    ]
+    return {label: Charted(*(chart[label] for chart in charts)) for label in predictions.labels}
+
+
+def claims(classes: dict[Hashable, Charted]) -> str:
+    """Hold the paper's statements against the six classes."""
+    each = list(classes.values())
+    areas = np.array(
+        [
+            (c.boc.area, c.bift.area, c.between_lift_and_fallout) - np.array(c.roc.area - 0.5)
+            for c in each
+        ]
+    )
+    exact = [c for c in each if (c.drift == 1).any()]
+    unequal = np.array(
+        [
+            (
+                c.points.true_positive_rate[c.at_break_even] - c.points.precision[c.at_break_even],
+                c.points.informedness[c.at_break_even] - c.points.cohen_kappa[c.at_break_even],
+            )
+            for c in exact
+        ]
+    )
+    best_drifts = np.array([c.drift[c.points.informedness.argmax()] for c in each])
+    deepest = np.array([c.bird.x[c.bird.y.argmin()] for c in each])
+    optima = [{name: np.nanargmax(mean) for name, mean in c.means().items()} for c in each]
+    n_off = {
+        name: sum(found[name] != c.at_break_even for found, c in zip(optima, each, strict=True))
+        for name in "AFG"
+    }
+    return claims_table(
+        [
+            (
+                "The areas of BOC and BIFT, and that between lift and fallout, are AUC - 1/2 "
+                "(theorems 1A and 1B)",
+                f"they differ by {np.abs(areas).max():.1g} at most",
+                bool(np.abs(areas).max() < 1e-12),
+            ),
+            (
+                "At break-even, recall = precision and informedness = kappa",
+                f"in {len(exact)} classes with such a point they differ by "
+                f"{np.abs(unequal).max():.1g} at most",
+                bool(np.abs(unequal).max() < 1e-12),
+            ),
+            (
+                "The optima of A, the arithmetic mean of precision and recall, are off break-even",
+                f"in {n_off['A']} of {len(each)} classes",
+                n_off["A"] > len(each) / 2,
+            ),
+            (
+                "Reciprocal and logarithmic axes (harmonic mean F, geometric mean G) do not change "
+                "that",
+                f"F in {n_off['F']}, G in {n_off['G']} of {len(each)} classes",
+                min(n_off["F"], n_off["G"]) >= n_off["A"],
+            ),
+            (
+                "The best informedness is right of break-even: overpredict",
+                f"in {(best_drifts > 1).sum()} of {len(each)} classes, at "
+                f"{best_drifts.min():.2f} to {best_drifts.max():.2f} times the prevalence",
+                bool((best_drifts > 1).all()),
+            ),
+            (
+                "The best information is left of it: underpredict",
+                f"in {(deepest < 0).sum()} of {len(each)} classes, at {deepest.min():.1f} to "
+                f"{deepest.max():.1f} doublings of the prevalence",
+                bool((deepest < 0).all()),
+            ),
+        ]
+    )
+
+
+def span(classes: dict[Hashable, Charted], number: Callable[[Charted], float], form: str) -> str:
+    """Name the classes with the smallest and the largest number."""
+    found = {label: number(c) for label, c in classes.items()}
+    low, high = min(found, key=found.get), max(found, key=found.get)
+    return f"{found[low]:{form}} ({low}) to {found[high]:{form}} ({high})"
+
+
+def chart_table(classes: dict[Hashable, Charted]) -> str:
+    """Say what each chart shows, in the paper's terms, and what it shows here."""
+    rows = [
+        (
+            "ROC",
+            "recall against fallout; the area is the probability that a positive ranks above a "
+            "negative",
+            f"area {span(classes, lambda c: c.roc.area, '.3f')}",
+        ),
+        (
+            "BOC",
+            "informedness, the probability of an informed decision, against fallout: the corner of "
+            "the ROC chart becomes its top",
+            f"top {span(classes, lambda c: c.boc.maximum().value, '.3f')}",
+        ),
+        (
+            "Lift and fallout",
+            "recall and, below, fallout against bias, the share predicted positive; break-even is "
+            "upright, where bias is the prevalence",
+            f"break-even at {span(classes, lambda c: c.points.prevalence, '.3f')}",
+        ),
+        (
+            "Precision-recall",
+            "the only one of these where all classes break even on the same line",
+            "recall there "
+            + span(classes, lambda c: c.points.true_positive_rate[c.at_break_even], ".3f"),
+        ),
+        (
+            "Reciprocal PR",
+            "F1 is the same along straight lines",
+            f"best F1 {span(classes, lambda c: np.nanmax(c.means()['F']), '.3f')}",
+        ),
+        (
+            "Logarithmic PR",
+            "G, the geometric mean, is the same along straight lines; in bits",
+            f"best G {span(classes, lambda c: np.nanmax(c.means()['G']), '.3f')}",
+        ),
+        (
+            "BIFT",
+            "informedness against bias: lift minus fallout",
+            f"area {span(classes, lambda c: c.bift.area, '.3f')}",
+        ),
+        (
+            "BPRD",
+            "informedness against relative drift, bias over prevalence; all classes break even "
+            "at 1",
+            "informedness there "
+            + span(classes, lambda c: c.points.informedness[c.at_break_even], ".3f"),
+        ),
+        (
+            "BIRD",
+            "information (minus the logarithm of the likelihood ratio) against the logarithm of "
+            "relative drift, both in bits: the deeper the better",
+            f"depth {span(classes, lambda c: c.bird.y.min(), '.2f')}",
+        ),
+    ]
+    return markdown_table(["chart", "what it shows", "here"], rows)
+
+
+def page(predictions: Predictions, n_trees: int) -> str:
+    """Report the figure."""
+    classes = charted(predictions)
+    return f"""# Nine charts of six classes
+
+Made by `experiments/charts.py`, after figures 1 and 2 of Powers, *Visualization of tradeoff in
+evaluation*, which show six facial emotions by a fusion of classifiers. His data are not public;
+these are the {len(predictions.true)} fragments of six kinds of glass of the UCI repository, told
+apart by the mean of the class probabilities of a multinomial regression, {n_trees} trees and five
+nearest neighbours, with {N_FOLDS}-fold cross-validation. `dmfroc.plots.overview` draws all nine.
+
+![Nine charts of six kinds of glass](../images/charts.png)
+
+Each class against the rest; dashed is chance and dotted break-even, where as many are predicted
+positive as there are positives.
+
+{chart_table(classes)}
+
+What the paper says of these charts:
+
+{claims(classes)}
+
+BIRD and BPRD smooth counts by adding one, as the paper does; the drift of the best informedness is
+that of the plain counts.
+"""
+
+
+if __name__ == "__main__":
+    if arguments(__doc__).quick:
+        print(page(fusion(n_trees=5), n_trees=5))
+    else:
+        predictions = fusion(N_TREES)
+        figure = Figure(figsize=(10, 10.8), layout="constrained")
+        write_figure("charts", overview(predictions, figure=figure))
+        write_page("charts", page(predictions, N_TREES))
