@@ -18,6 +18,7 @@ from dmfroc import (
     bayesian_roc_prior,
     bayesian_table,
     dmf_auc,
+    dmf_auc_score,
     estimate,
     informedness,
 )
@@ -252,6 +253,16 @@ def test_perfect_classifier_is_not_certain():
     # In the spirit of the rule of three: with ten per class, errors cannot be excluded.
     assert 0.7 < intervals[40][0] < 0.99
     assert intervals[40][0] < intervals[400][0] < 1
+
+
+def test_a_prior_that_outweighs_the_data_is_told():
+    classes, scores = normal_scores(9, 300, 2, shift=4.0)
+    options = SMALL | {"n_thresholds": 63, "n_warmup": 300}
+    value = dmf_auc_score(classes, scores)
+    strong = bayesian_roc(classes, scores, **options)
+    weak = bayesian_roc(classes, scores, priors=Priors(split_scale=8.0), **options)
+    assert any("the prior draws the area" in remark for remark in strong.warnings)
+    assert strong.value < weak.value < value
 
 
 def test_absent_class_is_left_out(sample):

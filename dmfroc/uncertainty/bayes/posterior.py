@@ -131,7 +131,9 @@ def sampling_problems(posterior: xarray.DataTree, variables: list[str]) -> list[
                 "kernel=lambda model: NUTS(model, target_accept_prob=0.95)"
             )
     draws = posterior["posterior"].dataset[variables]
-    worst_r_hat, where = _extreme(arviz.rhat(draws), largest=True)
+    with np.errstate(invalid="ignore"):  # of two classes the pair effect is 1 in all draws
+        r_hat = arviz.rhat(draws)
+    worst_r_hat, where = _extreme(r_hat, largest=True)
     if worst_r_hat > _LARGEST_R_HAT:
         remarks.append(
             f"the chains disagree about {where}: R-hat is {worst_r_hat:.3f}, more than "

@@ -166,6 +166,9 @@ def bayesian_roc(
     if algorithm == "nuts":
         remarks += sampling_problems(posterior, _MONITORED)
     remarks += _caveats(counts, predictions, likelihood)
+    if not _is_perfect(counts):
+        mean = float(posterior["posterior"]["auc"].mean())
+        remarks += _strong_prior_remarks(mean, predictions, n_thresholds)
     return summarize("dmf_auc", "auc", posterior, level, seed, remarks)
 
 
@@ -296,6 +299,22 @@ def _caveats(counts: Counts, predictions: Predictions, likelihood: Likelihood) -
     if (absent := absent_classes_message(predictions)) is not None:
         remarks.append(absent)
     return remarks
+
+
+def _strong_prior_remarks(
+    posterior_mean: float, predictions: Predictions, n_thresholds: int
+) -> list[str]:
+    """Compare the posterior mean with the value in the sample."""
+    bound = dmf_auc(n_thresholds=n_thresholds).bind(predictions)
+    value, influence = influences_of(bound, predictions)
+    error = standard_error(moments_of(influence, units_of(predictions)))
+    if abs(posterior_mean - value) <= error:
+        return []
+    return [
+        f"the prior draws the area from {float(value):.4f} in the sample to {posterior_mean:.4f}, "
+        "by more than a standard error, as it does where a classifier is near-perfect: give a "
+        "weaker one, such as priors=Priors(split_scale=8), or use the jackknife"
+    ]
 
 
 def _is_perfect(counts: Counts) -> bool:
