@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 
@@ -43,24 +44,21 @@ def task(name: str, y: np.ndarray, scores: np.ndarray) -> Callable[[], float]:
 
         return sort
     if name == "scikit-learn":
-        from sklearn.metrics import roc_auc_score
-
-        return lambda: roc_auc_score(y, scores, multi_class="ovo")
+        value_of = scikit_learn_m()
+        return lambda: value_of(y, scores)
     if name == "pauc":
         from pauc import MultiClassROC
 
         return lambda: float(MultiClassROC(y, scores).auc)
     if name == "bootstrap scikit-learn":
-        return lambda: one_replicate(y, scores)
+        value_of = scikit_learn_m()
+        return lambda: value_of(*resampled(y, scores))
     if name == "bootstrap confidenceinterval":
         from confidenceinterval.bootstrap import bootstrap_ci
-        from sklearn.metrics import roc_auc_score
 
-        def m(y: np.ndarray, scores: np.ndarray) -> float:
-            return roc_auc_score(y, scores, multi_class="ovo")
-
+        value_of = scikit_learn_m()
         options = {"n_resamples": N_REPLICATES_OF_SLOW_PEERS, "method": "bootstrap_percentile"}
-        return lambda: bootstrap_ci(y, scores, m, **options)[0]
+        return lambda: bootstrap_ci(y, scores, value_of, **options)[0]
     if name == "bootstrap torchmetrics":
         import torch
         from torchmetrics.classification import MulticlassAUROC
@@ -87,14 +85,19 @@ def task(name: str, y: np.ndarray, scores: np.ndarray) -> Callable[[], float]:
     return lambda: estimate(name, y, scores).value
 
 
-def one_replicate(y: np.ndarray, scores: np.ndarray) -> float:
-    """Return scikit-learn's M in one stratified resample."""
+def scikit_learn_m() -> Callable[[np.ndarray, np.ndarray], float]:
+    """Return scikit-learn's M."""
     from sklearn.metrics import roc_auc_score
 
+    return partial(roc_auc_score, multi_class="ovo")
+
+
+def resampled(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a stratified resample."""
     generator = np.random.default_rng()
     of_class = [np.flatnonzero(y == k) for k in range(scores.shape[1])]
     rows = np.concatenate([generator.choice(r, len(r)) for r in of_class])
-    return roc_auc_score(y[rows], scores[rows], multi_class="ovo")
+    return y[rows], scores[rows]
 
 
 def main() -> None:

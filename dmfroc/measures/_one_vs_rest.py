@@ -23,6 +23,7 @@ from dmfroc.measures import _areas
 from dmfroc.measures._areas import Area, OperatingPoints, Parameters
 from dmfroc.measures._blocks import run_ends
 from dmfroc.measures._cumulative import cumulative_sum
+from dmfroc.measures._gradient import with_gradient
 from dmfroc.measures._hull import hull_vertices
 from dmfroc.measures._once import once_per_predictions
 from dmfroc.measures.base import BoundMeasure
@@ -92,20 +93,6 @@ def _add_to_weights(
     return gradient.at[column.rows].add(of_ranks, mode="promise_in_bounds", unique_indices=True)
 
 
-_Mean = Callable[[Columns, Int[Array, ""], Parameters, Float[Array, " n"]], Float[Array, ""]]
-
-
-def _with_gradient(mean: _Mean, value_and_gradient: Callable[..., tuple[Array, Array]]) -> _Mean:
-    """Return a function whose value and derivative with respect to the weights come together."""
-    function = jax.custom_vjp(mean)
-
-    def backward(gradient: Array, cotangent: Array) -> tuple[None, None, None, Array]:
-        return None, None, None, cotangent * gradient
-
-    function.defvjp(value_and_gradient, backward)
-    return function
-
-
 def _mean_area_value(
     columns: Columns, which: Int[Array, ""], parameters: Parameters, weights: Float[Array, " n"]
 ) -> Float[Array, ""]:
@@ -129,7 +116,7 @@ def _mean_area_and_gradient(
     return values.mean(), gradient / len(values)
 
 
-_mean_area = _with_gradient(_mean_area_value, _mean_area_and_gradient)
+_mean_area = with_gradient(_mean_area_value, _mean_area_and_gradient)
 
 
 def _hulls(columns: Columns, weights: Float[Array, " n"]) -> tuple[OperatingPoints, Array]:
@@ -167,7 +154,7 @@ def _mean_hull_area_and_gradient(
     return values.mean(), gradient / len(values)
 
 
-_mean_hull_area = _with_gradient(_mean_hull_area_value, _mean_hull_area_and_gradient)
+_mean_hull_area = with_gradient(_mean_hull_area_value, _mean_hull_area_and_gradient)
 
 
 def bind_area(predictions: Predictions, area: Area, parameters: tuple[float, ...]) -> BoundMeasure:
@@ -183,7 +170,7 @@ def bind_hull_area(
 
 
 def _bind(
-    mean: _Mean,
+    mean: Callable[..., Float[Array, ""]],
     areas: tuple[Area, ...],
     predictions: Predictions,
     area: Area,

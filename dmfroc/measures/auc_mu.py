@@ -10,7 +10,6 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
@@ -19,6 +18,7 @@ from jaxtyping import Array, Bool, Float, Int
 from dmfroc._backend import share
 from dmfroc.measures._blocks import run_ends
 from dmfroc.measures._cumulative import cumulative_sum
+from dmfroc.measures._gradient import with_gradient
 from dmfroc.measures.base import BoundMeasure, Measure, value_of
 from dmfroc.predictions import Predictions, as_predictions
 
@@ -70,8 +70,7 @@ def rank_pairs(
     )
 
 
-@jax.custom_vjp
-def mean_projected_area(pairs: RankedPairs, weights: Float[Array, " n"]) -> Float[Array, ""]:
+def _mean_area(pairs: RankedPairs, weights: Float[Array, " n"]) -> Float[Array, ""]:
     """Return the mean area of the pairs."""
     ordered = weights[pairs.rows]
     first = jnp.where(pairs.is_first, ordered, 0)
@@ -103,7 +102,7 @@ def _areas(
     return jnp.clip(won / (totals[0] * totals[1]), 0, 1)  # rounding exceeds 1
 
 
-def _mean_projected_area_forward(
+def _mean_area_and_gradient(
     pairs: RankedPairs, weights: Float[Array, " n"]
 ) -> tuple[Float[Array, ""], Float[Array, " n"]]:
     """Return the mean area and its derivative: what each observation wins, less its share."""
@@ -119,13 +118,7 @@ def _mean_projected_area_forward(
     return areas.mean(), jnp.zeros_like(weights).at[pairs.rows].add(of_places)
 
 
-def _mean_projected_area_backward(
-    gradient: Float[Array, " n"], cotangent: Float[Array, ""]
-) -> tuple[None, Float[Array, " n"]]:
-    return None, cotangent * gradient
-
-
-mean_projected_area.defvjp(_mean_projected_area_forward, _mean_projected_area_backward)
+mean_projected_area = with_gradient(_mean_area, _mean_area_and_gradient)
 
 
 def auc_mu(partition: Any = None) -> Measure:

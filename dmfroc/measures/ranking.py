@@ -28,6 +28,7 @@ from dmfroc.measures._blocks import (
     run_ends,
 )
 from dmfroc.measures._cumulative import cumulative_sum
+from dmfroc.measures._gradient import with_gradient
 from dmfroc.measures._once import once_per_predictions
 from dmfroc.measures.base import (
     BoundMeasure,
@@ -227,8 +228,7 @@ def _shares(which: Int[Array, ""], weights: _Weights) -> Float[Array, "columns c
     )
 
 
-@jax.custom_vjp
-def average_pairwise_area(
+def _average_area(
     placements: Placements,
     predicted: Int[Array, " n"] | None,
     which: Int[Array, ""],
@@ -256,7 +256,7 @@ def _count_predicted(
     return zeros if predicted is None else zeros.at[predicted].add(weights, mode="drop")
 
 
-def _average_forward(
+def _average_area_and_gradient(
     placements: Placements,
     predicted: Int[Array, " n"] | None,
     which: Int[Array, ""],
@@ -322,13 +322,7 @@ def _below_own(placements: Placements, of_entries: Float[Array, " entries"]) -> 
     return jnp.zeros(n).at[placements.sorted_rows].set(below)
 
 
-def _average_backward(
-    gradient: Float[Array, " n"], cotangent: Float[Array, ""]
-) -> tuple[None, None, None, Float[Array, " n"]]:
-    return None, None, None, cotangent * gradient
-
-
-average_pairwise_area.defvjp(_average_forward, _average_backward)
+average_pairwise_area = with_gradient(_average_area, _average_area_and_gradient)
 
 
 def _bind_average(predictions: Predictions, which: _Shares) -> BoundMeasure:

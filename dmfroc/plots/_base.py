@@ -98,7 +98,7 @@ class CurveDisplay:
 
     look: ClassVar[Look]
     _compute: ClassVar[Callable[..., Any]]
-    _options: ClassVar[tuple[str, ...]] = ()  # of the function that computes the curves
+    _options: ClassVar[tuple[str, ...]] = ()  # of what computes the curves
     _draws_hull: ClassVar[bool] = False
 
     def __init__(
@@ -138,7 +138,8 @@ class CurveDisplay:
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         **options
-            Those of the function that computes the curves, and those of `plot`.
+            Those of the function that computes the curves, those that the class names, and those of
+            `plot`.
 
         Returns
         -------
@@ -151,16 +152,24 @@ class CurveDisplay:
             As for the function that computes the curves.
         """
         own = {option: options.pop(option) for option in cls._options if option in options}
-        curves = cls._compute(
+        display = cls._of_predictions(
             y_true,
             y_score,
+            name=name,
             labels=labels,
             sample_weight=sample_weight,
             pos_label=pos_label,
             multi_class=multi_class,
             **own,
         )
-        return cls(curves, name=name).plot(ax, **options)
+        return display.plot(ax, **options)
+
+    @classmethod
+    def _of_predictions(
+        cls, y_true: Any, y_score: Any, *, name: str | None, **options: Any
+    ) -> CurveDisplay:
+        """Compute what the display stores."""
+        return cls(cls._compute(y_true, y_score, **options), name=name)
 
     @classmethod
     def from_estimator(

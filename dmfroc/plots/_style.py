@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+
+    from dmfroc.uncertainty.band import CurveBand
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; yellow is too faint.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -25,6 +28,13 @@ def new_axes() -> Axes:
 
     _, ax = pyplot.subplots(figsize=(6.4, 6.4), layout="constrained")
     return ax
+
+
+def draw_band(ax: Axes, band: CurveBand, color: Any) -> PolyCollection:
+    """Draw a confidence band beneath its curve."""
+    return ax.fill_between(
+        band.fpr, band.low, band.high, color=color, alpha=0.18, linewidth=0, zorder=1.5
+    )
 
 
 def rate_texts(rates: Sequence[float], digits: int) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,10 @@ class CalibrationDisplay(CurveDisplay):
 
     Groups of cases as points with Wilson intervals, a LOESS curve, and a rug with the
     predictions of positives at the top and of negatives at the bottom. Of more than two classes
-    only the curves are drawn.
+    only the curves are drawn. `from_predictions` and `from_estimator` have the options ``n_bins``
+    and ``axes`` of `dmfroc.calibration_curve`, ``span`` and ``degree`` of
+    `dmfroc.loess_calibration_curve`, and ``plot_loess``, whether to compute and draw the LOESS
+    curve (True).
 
     Parameters
     ----------
@@ -63,8 +66,7 @@ class CalibrationDisplay(CurveDisplay):
         is_square=True,
         break_even="perfect calibration",
     )
-    _compute = staticmethod(curves.calibration_curve)
-    _options = ("n_bins", "axes")
+    _options = ("n_bins", "axes", "span", "degree", "plot_loess")
 
     smooth_: dict[Hashable, Any]
     intervals_: LineCollection | None
@@ -83,71 +85,26 @@ class CalibrationDisplay(CurveDisplay):
         self.smooth: dict[Hashable, Curve] = dict(smooth or {})
 
     @classmethod
-    def from_predictions(
+    def _of_predictions(
         cls,
         y_true: Any,
-        y_score: Any = None,
+        y_score: Any,
         *,
-        labels: Any = None,
-        sample_weight: Any = None,
-        pos_label: Any = None,
-        multi_class: Literal["ovr", "ovo"] = "ovr",
-        name: str | None = None,
-        ax: Axes | None = None,
+        name: str | None,
         n_bins: int | None = 10,
         axes: Orientation = "standard",
         span: float = 0.75,
         degree: int = 1,
         plot_loess: bool = True,
-        **options: Any,
+        **which: Any,
     ) -> CalibrationDisplay:
-        """Compute the calibration of a classifier's probabilities, and draw it.
-
-        Parameters
-        ----------
-        y_true : Predictions or array-like of shape (n,)
-            Observed classes.
-        y_score : array-like or table of shape (n, K), or (n,) for K = 2
-            Probabilities, in [0, 1].
-        labels, sample_weight, pos_label, multi_class
-            As for `dmfroc.operating_points`.
-        name : str, optional
-            Name of the classifier in the legend.
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-        n_bins, axes
-            As for `dmfroc.calibration_curve`.
-        span, degree
-            As for `dmfroc.loess_calibration_curve`.
-        plot_loess : bool
-            Whether to compute and draw the LOESS curve.
-        **options
-            As for `plot`.
-
-        Returns
-        -------
-        CalibrationDisplay
-            Already drawn.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As for `dmfroc.calibration_curve` and `dmfroc.loess_calibration_curve`.
-        """
-        shared: dict[str, Any] = {
-            "labels": labels,
-            "sample_weight": sample_weight,
-            "pos_label": pos_label,
-            "multi_class": multi_class,
-            "axes": axes,
-        }
-        binned = curves.calibration_curve(y_true, y_score, n_bins=n_bins, **shared)
-        smooth = (
-            curves.loess_calibration_curve(y_true, y_score, span=span, degree=degree, **shared)
-            if plot_loess
-            else None
-        )
-        return cls(binned, smooth, name=name).plot(ax, **options)
+        binned = curves.calibration_curve(y_true, y_score, n_bins=n_bins, axes=axes, **which)
+        smooth = None
+        if plot_loess:
+            smooth = curves.loess_calibration_curve(
+                y_true, y_score, span=span, degree=degree, axes=axes, **which
+            )
+        return cls(binned, smooth, name=name)
 
     def plot(
         self,

@@ -19,7 +19,7 @@ from dmfroc.measures.multiclass_roc import (
     multiclass_roc,
 )
 from dmfroc.plots._estimators import scores_of
-from dmfroc.plots._style import COLORS, LINE_STYLES, new_axes, rate_texts
+from dmfroc.plots._style import COLORS, LINE_STYLES, draw_band, new_axes, rate_texts
 from dmfroc.predictions import as_predictions
 from dmfroc.uncertainty.band import CurveBand, band_around
 from dmfroc.uncertainty.estimate import Estimate, Settings, estimates_of
@@ -243,7 +243,8 @@ class MulticlassROCDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         self.line_ = self._draw_curve(ax, self.name if name is None else name, line_kwargs)
         color = self.line_.get_color()
-        self.band_ = self._draw_band(ax, color) if plot_band and self.band is not None else None
+        band = self.band if plot_band else None
+        self.band_ = None if band is None else draw_band(ax, band, color)
         self.pairs_ = self._draw_pairs(ax, color) if plot_pairs else None
         self.chance_ = _draw_chance(ax) if plot_chance and not _drawn(ax, _CHANCE_ID) else None
         self._decorate(ax)
@@ -263,13 +264,6 @@ class MulticlassROCDisplay:
         style = defaults | normalize_kwargs(line_kwargs, Line2D) | {"gid": _CURVE_ID}
         (line,) = ax.plot(self.curve.fpr, self.curve.tpr, **style)
         return line
-
-    def _draw_band(self, ax: Axes, color: Any) -> PolyCollection:
-        band = self.band
-        assert band is not None
-        return ax.fill_between(
-            band.fpr, band.low, band.high, color=color, alpha=0.18, linewidth=0, zorder=1.5
-        )
 
     def _draw_pairs(self, ax: Axes, color: Any) -> LineCollection:
         """Draw the curves of the pairs so faintly that ninety of them leave the centre visible."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from dmfroc import curves
 from dmfroc.curves.cases import Cases, for_each_class
 from dmfroc.curves.curve import Curve
 from dmfroc.plots._base import CurveDisplay, Look
+from dmfroc.plots._style import draw_band
 from dmfroc.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 class ROCDisplay(CurveDisplay):
     """ROC curves, with lines of equal informedness, and bands and convex hulls on request.
 
-    For one summarising curve of all classes see `MulticlassROCDisplay`.
+    For one summarising curve of all classes see `MulticlassROCDisplay`. `from_predictions` and
+    `from_estimator` have the options ``plot_band``, whether to compute and draw the bands by the
+    method of `MulticlassROCDisplay` (False), and ``level``, their nominal coverage at each point
+    (0.95).
 
     Parameters
     ----------
@@ -49,7 +53,7 @@ class ROCDisplay(CurveDisplay):
     bands_: dict[Hashable, PolyCollection]
 
     look = Look("AUC", "lower right", is_square=True, shares_isometrics=True)
-    _compute = staticmethod(curves.roc_curve)
+    _options = ("plot_band", "level")
     _draws_hull = True
 
     def __init__(
@@ -65,80 +69,25 @@ class ROCDisplay(CurveDisplay):
         self.bands: dict[Hashable, CurveBand] = dict(bands or {})
 
     @classmethod
-    def from_predictions(
+    def _of_predictions(
         cls,
         y_true: Any,
-        y_score: Any = None,
+        y_score: Any,
         *,
-        labels: Any = None,
-        sample_weight: Any = None,
-        pos_label: Any = None,
-        multi_class: Literal["ovr", "ovo"] = "ovr",
-        name: str | None = None,
-        ax: Axes | None = None,
+        name: str | None,
         plot_band: bool = False,
         level: float = 0.95,
-        **options: Any,
+        **which: Any,
     ) -> ROCDisplay:
-        """Compute the curves of a classifier's scores, and draw them.
-
-        Parameters
-        ----------
-        y_true : Predictions or array-like of shape (n,)
-            Observed classes.
-        y_score : array-like or table of shape (n, K), or (n,) for K = 2
-            Scores.
-        labels, sample_weight, pos_label, multi_class
-            As for `dmfroc.operating_points`.
-        name : str, optional
-            Name of the classifier in the legend.
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-        plot_band : bool
-            Whether to compute and draw the bands, by the method of `MulticlassROCDisplay`.
-        level : float
-            Nominal coverage of the bands at each point, in (0, 1).
-        **options
-            As for `plot`.
-
-        Returns
-        -------
-        ROCDisplay
-            Already drawn. Pass its ``ax_`` as ``ax`` to overlay another classifier.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As for `dmfroc.roc_curve`.
-        """
         bands = None
         if plot_band:
-            which = labels, sample_weight, pos_label, multi_class
-            bands = for_each_class(lambda cases: _band(cases, level), y_true, y_score, *which)
-        found = curves.roc_curve(
-            y_true,
-            y_score,
-            labels=labels,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            multi_class=multi_class,
-        )
-        display = cls(found, bands, name=name)
-        display.plot(ax, **options)
-        return display
+            bands = for_each_class(lambda cases: _band(cases, level), y_true, y_score, **which)
+        return cls(curves.roc_curve(y_true, y_score, **which), bands, name=name)
 
     def _draw_curves(self, ax: Axes, *arguments: Any) -> None:
         super()._draw_curves(ax, *arguments)
         self.bands_ = {
-            label: ax.fill_between(
-                band.fpr,
-                band.low,
-                band.high,
-                color=self.lines_[label].get_color(),
-                alpha=0.18,
-                linewidth=0,
-                zorder=1.5,
-            )
+            label: draw_band(ax, band, self.lines_[label].get_color())
             for label, band in self.bands.items()
         }
 

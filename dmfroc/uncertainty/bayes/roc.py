@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from dmfroc._backend import double_precision, share
 from dmfroc.measures._pairwise_rates import grid_levels, reference_classes
-from dmfroc.measures.base import absent_classes_message, warn_of_absent_classes
+from dmfroc.measures.base import Measure, absent_classes_message, warn_of_absent_classes
 from dmfroc.measures.multiclass_roc import bind_curve, dmf_auc
 from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.bayes.models import (
@@ -273,15 +273,21 @@ def _temper(
     approximation = approximate(problem, counts)
     if tempering != "jackknife":
         return counts, approximation, []
-    found = influences_of(dmf_auc().bind(predictions), predictions)
-    target = standard_error(moments_of(found.influences, units_of(predictions)))
     if _is_perfect(counts):
         return counts, approximation, ["no jackknife for a perfect classifier: tempered by pairs"]
+    _, target = _value_and_error(dmf_auc(), predictions)
     for _ in range(_CALIBRATION_STEPS):
         spread = standard_deviation(problem, counts, approximation, "auc")
         counts = counts._replace(tempering=counts.tempering * (spread / target) ** 2)
         approximation = approximate(problem, counts)
     return counts, approximation, []
+
+
+def _value_and_error(measure: Measure, predictions: Predictions) -> tuple[float, float]:
+    """Return the value in the sample and the jackknife's standard error."""
+    found = influences_of(measure.bind(predictions), predictions)
+    error = standard_error(moments_of(found.influences, units_of(predictions)))
+    return float(found.values), error
 
 
 def _caveats(counts: Counts, predictions: Predictions, likelihood: Likelihood) -> list[str]:
@@ -305,13 +311,11 @@ def _strong_prior_remarks(
     posterior_mean: float, predictions: Predictions, n_thresholds: int
 ) -> list[str]:
     """Compare the posterior mean with the value in the sample."""
-    bound = dmf_auc(n_thresholds=n_thresholds).bind(predictions)
-    value, influence = influences_of(bound, predictions)
-    error = standard_error(moments_of(influence, units_of(predictions)))
+    value, error = _value_and_error(dmf_auc(n_thresholds=n_thresholds), predictions)
     if abs(posterior_mean - value) <= error:
         return []
     return [
-        f"the prior draws the area from {float(value):.4f} in the sample to {posterior_mean:.4f}, "
+        f"the prior draws the area from {value:.4f} in the sample to {posterior_mean:.4f}, "
         "by more than a standard error, as it does where a classifier is near-perfect: give a "
         "weaker one, such as priors=Priors(split_scale=8), or use the jackknife"
     ]
