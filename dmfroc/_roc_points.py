@@ -16,6 +16,8 @@ ROUNDING = 1e-12
 _EXACT = 2.0**53  # up to here floats count exactly
 _ROUNDS = 30
 
+type Rounding = tuple[float | int, float | int]  # of the counts on the x and on the y axis
+
 
 class ROCPoints(NamedTuple):
     """What is counted at or above each threshold, from the strictest threshold down.
@@ -100,36 +102,44 @@ def hull_vertices(points: Counted) -> Int[np.ndarray, " v"]:
     x, y = points.false_positives, points.true_positives
     index = np.arange(len(x))
     largest = max(x[-1], y[-1])
+    rounding: Rounding = 0, 0
     if not all((counts == np.floor(counts)).all() for counts in (x, y)):
         # Sums of weights that are equal but for rounding
-        slack = 0.1 * ROUNDING * float(x[-1]) * float(y[-1])
+        rounding = 0.1 * ROUNDING * float(x[-1]), 0.1 * ROUNDING * float(y[-1])
     elif largest < 2**31:
         dtype = np.float64 if largest**2 < _EXACT else np.int64
-        x, y, slack = x.astype(dtype), y.astype(dtype), 0.0
+        x, y = x.astype(dtype), y.astype(dtype)
     else:  # Python's integers do not overflow
         across, up = ([int(count) for count in counts.tolist()] for counts in (x, y))
-        return _scan(index, across, up, 0.0)
+        return _scan(index, across, up, rounding)
     for _ in range(_ROUNDS):
         # A point on or below the line between its neighbours is no vertex, whichever of them go
-        is_above = np.ones(len(index), bool)
+        is_vertex = np.ones(len(index), bool)
         run, rise = np.diff(x[index]), np.diff(y[index])
-        is_above[1:-1] = rise[:-1] * run[1:] - rise[1:] * run[:-1] > slack
-        if is_above.all():
+        is_vertex[1:-1] = _is_above(run[:-1], rise[:-1], run[1:], rise[1:], rounding)
+        if is_vertex.all():
             return index
-        index = index[is_above]
-    return _scan(index, x.tolist(), y.tolist(), slack)
+        index = index[is_vertex]
+    return _scan(index, x.tolist(), y.tolist(), rounding)
+
+
+def _is_above(run: Any, rise: Any, next_run: Any, next_rise: Any, rounding: Rounding) -> Any:
+    """Return whether a point is above the line between its neighbours, beyond rounding."""
+    of_x, of_y = rounding
+    slack = of_x * (rise + next_rise) + of_y * (run + next_run)
+    return rise * next_run - next_rise * run > slack
 
 
 def _scan(
-    index: Int[np.ndarray, " t"], x: Sequence[Any], y: Sequence[Any], slack: float
+    index: Int[np.ndarray, " t"], x: Sequence[Any], y: Sequence[Any], rounding: Rounding
 ) -> Int[np.ndarray, " v"]:
     """Find the vertices from left to right, for data on which the rounds above make no headway."""
     vertices: list[int] = []
     for new in index.tolist():
         while len(vertices) > 1:
             before, last = vertices[-2:]
-            rise = (y[last] - y[before]) * (x[new] - x[last])
-            if rise - (y[new] - y[last]) * (x[last] - x[before]) > slack:
+            run, rise = x[last] - x[before], y[last] - y[before]
+            if _is_above(run, rise, x[new] - x[last], y[new] - y[last], rounding):
                 break
             vertices.pop()
         vertices.append(new)

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float
 
+from dmfroc._roc_points import hull_vertices
 from dmfroc.curves.cases import Cases, MultiClass, Number, for_each_class
 from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve
@@ -335,12 +336,13 @@ def isotonic_calibration_curve(
 
 
 def _isotonic_of_cases(cases: Cases, *, axes: Axes) -> Curve:
-    from scipy.optimize import isotonic_regression  # here, because few need it and it takes time
-
     points = count_points(cases)
-    hits, alarms = np.diff(points.true_positives)[::-1], np.diff(points.false_positives)[::-1]
-    scores, weights = points.thresholds[:0:-1], hits + alarms
-    calibrated = isotonic_regression(hits / weights, weights=weights).x
+    vertices = hull_vertices(points)
+    hits, alarms = (
+        np.diff(counts[vertices]) for counts in (points.true_positives, points.false_positives)
+    )
+    scores = points.thresholds[:0:-1]
+    calibrated = np.repeat(hits / (hits + alarms), np.diff(vertices))[::-1]
     x, y, x_name, y_name = _oriented(axes, scores, calibrated)
     return Curve(
         kind="calibration",

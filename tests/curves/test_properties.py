@@ -264,7 +264,7 @@ def test_hull_where_no_neighbours_help():
         )
         from dmfroc._roc_points import _scan, hull_vertices
 
-        expected = _scan(np.arange(n), false.tolist(), true.tolist(), 0.0)
+        expected = _scan(np.arange(n), false.tolist(), true.tolist(), (0, 0))
         assert np.array_equal(hull_vertices(points), expected)
 
 
@@ -274,8 +274,20 @@ def test_both_ways_to_a_hull_agree(sample):
 
     points = curves.operating_points(*sample[:2])
     counts = points.false_positives.tolist(), points.true_positives.tolist()
-    scanned = _scan(np.arange(len(points.thresholds)), *counts, 0.0)
+    scanned = _scan(np.arange(len(points.thresholds)), *counts, (0, 0))
     assert np.array_equal(hull_vertices(points), scanned)
+
+
+@given(samples(weighted=True))
+def test_heavy_cases_beyond_all_others_leave_the_fit_of_light_ones(sample):
+    classes, scores, weights = sample
+    alone = curves.isotonic_calibration_curve(classes, scores, sample_weight=weights)
+    among = curves.isotonic_calibration_curve(
+        np.append(classes, [0, 1]),
+        np.append(scores, [-1, 2]),
+        sample_weight=np.append(weights, [3e7 + 0.1, 3e7 + 0.1]),
+    )
+    assert among.y[1:-1] == pytest.approx(alone.y, abs=1e-6)
 
 
 def test_hull_of_counts_beyond_what_floats_multiply_exactly():
