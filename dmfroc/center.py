@@ -16,7 +16,6 @@ import numpy as np
 from jax import lax
 from jax.scipy.special import logit
 from jaxtyping import Array, ArrayLike, Bool, Float, Int
-from scipy import special
 
 # Rates of exactly 0 and 1 have no finite logit. Drawing them in by this much (about 30 on the
 # logit scale) gives every fit a finite optimum and leaves every rate unchanged to 13 digits.
@@ -54,7 +53,8 @@ class Center(NamedTuple):
 
 def logit_of_rates(rates: Float[np.ndarray, "*cells"]) -> Float[np.ndarray, "*cells"]:
     """Return the logits of rates, finite (about +-30) also for rates of 0 and 1."""
-    logits: np.ndarray = special.logit(_inner(rates))
+    inner = _inner(rates)
+    logits: np.ndarray = np.log(inner) - np.log1p(-inner)
     return logits
 
 
