@@ -22,6 +22,7 @@ from dmfroc.uncertainty.estimate import (
     Method,
     Settings,
     estimates_of,
+    refuse_unused_options,
     warn_of,
 )
 from dmfroc.uncertainty.units import units_of
@@ -203,11 +204,15 @@ def evaluate(
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
     )
-    units = units_of(predictions, groups, stratify=stratify)
     chosen = [
         dmf_auc(pair_weights=pair_weights) if measure.name == "dmf_auc" else measure
         for measure in _choose(measures, predictions)
     ]
+    methods = {settings.method_for(measure, predictions) for measure in chosen}
+    if len(methods) == 1:  # what one of several does not use, another does
+        [only] = methods
+        refuse_unused_options(only, groups, stratify, interval_type, n_draws)
+    units = units_of(predictions, groups, stratify=stratify)
     found = estimates_of(chosen, predictions, units, settings)
     warn_of(chosen, predictions, found)
     estimates = {estimate.measure: estimate for estimate in found}

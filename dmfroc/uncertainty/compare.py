@@ -15,7 +15,7 @@ from dmfroc._backend import double_precision
 from dmfroc._tables import decimals, format_probability, format_table
 from dmfroc.measures import get_measure
 from dmfroc.measures.base import Measure, caveats, warn
-from dmfroc.predictions import Predictions
+from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.bootstrap import (
     IntervalType,
     Replicates,
@@ -29,6 +29,7 @@ from dmfroc.uncertainty.estimate import (
     Settings,
     bootstrap_estimate,
     jackknife_estimate,
+    refuse_unused_options,
     replicates_of,
 )
 from dmfroc.uncertainty.jackknife import (
@@ -276,8 +277,10 @@ def compare(
         n_draws,
         seed_of(random_state),
     )
-    _check_options(settings, paired, groups, rope, by_posterior)
     predictions = _named_predictions(y_true, y_scores, labels, sample_weight)
+    chosen = method or settings.method_for(measure, next(iter(predictions.values())))
+    refuse_unused_options(chosen, groups, stratify, interval_type, n_draws)
+    _check_options(settings, paired, groups, rope, by_posterior)
     if paired:
         _check_same_observations(predictions)
     remarks = (remark for p in predictions.values() for remark in caveats([measure], p))
@@ -285,8 +288,7 @@ def compare(
     if by_posterior:
         return _compare_by_posterior(measure, predictions, settings, rope)
     units = {name: units_of(p, groups, stratify=stratify) for name, p in predictions.items()}
-    shared = next(iter(predictions.values()))
-    if settings.method_for(measure, shared) == "jackknife":
+    if chosen == "jackknife":
         return _compare_by_jackknife(measure, predictions, units, settings, paired, rope)
     return _compare_by_bootstrap(measure, predictions, units, settings, paired, rope)
 
@@ -294,11 +296,11 @@ def compare(
 def _check_options(
     settings: Settings, paired: bool, groups: Any, rope: float, by_posterior: bool
 ) -> None:
-    if by_posterior and (paired or groups is not None):
+    if by_posterior and paired:
         raise ValueError(
             "a posterior knows its own classifier only, not how the errors of several on the same "
             "observations go together: use method='bayesian_bootstrap', or paired=False for "
-            "independent samples without groups"
+            "independent samples"
         )
     if not rope >= 0:
         raise ValueError(f"rope must be >= 0, but it is {rope!r}")
@@ -533,13 +535,14 @@ def _named_predictions(
     y_true: Any, y_scores: Mapping[str, Any] | None, labels: Any, sample_weight: Any
 ) -> dict[str, Predictions]:
     if isinstance(y_true, Mapping) and y_scores is None:
-        named = dict(y_true)
-        for name, value in named.items():
+        named = {}
+        for name, value in y_true.items():
             if not isinstance(value, Predictions):
                 raise TypeError(
                     f"y_true as a dict must hold Predictions, but {name!r} is a "
                     f"{type(value).__name__}; for arrays pass y_true and a dict of scores"
                 )
+            named[name] = as_predictions(value, labels=labels, sample_weight=sample_weight)
     elif isinstance(y_scores, Mapping):
         named = {
             name: Predictions.from_arrays(

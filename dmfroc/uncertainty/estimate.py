@@ -51,6 +51,27 @@ DEFAULT_N_DRAWS = 2000
 _MANY_SCORES = 100_000
 _FEW_DEGREES_OF_FREEDOM = 8  # below, intervals cover up to 99 % where they say 95 %
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
+_USE_BOOTSTRAP = "use method='bootstrap', or leave it out"
+# What to do instead.
+_UNUSED_OPTIONS = {
+    "jackknife": {
+        "interval_type": f"it has one kind of interval; {_USE_BOOTSTRAP}",
+        "n_draws": f"it draws nothing; {_USE_BOOTSTRAP}",
+    },
+    "paper_bootstrap": {
+        "groups": f"its observations are independent; {_USE_BOOTSTRAP}",
+        "stratify": f"it takes the class sizes as fixed; {_USE_BOOTSTRAP}",
+    },
+    "bayes": {
+        "groups": f"its observations are independent; {_USE_BOOTSTRAP}",
+        "stratify": (
+            "it takes the class sizes as fixed; call bayesian_table with given='nothing', or leave "
+            "it out"
+        ),
+        "interval_type": f"its intervals are quantiles; {_USE_BOOTSTRAP}",
+        "n_draws": "call bayesian_roc or bayesian_table, which have it, or leave it out",
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -178,7 +199,7 @@ def estimate(
         Interval of the bootstraps, by default ``"bca"``: bias-corrected and accelerated, with the
         jackknife's t quantile. ``"percentile"`` are the quantiles of the draws as they are.
     n_draws : int
-        Number of replicates, at least 100.
+        Number of replicates of the bootstraps, at least 100.
     random_state : int, numpy.random.Generator or None
         Seed of the replicates; the same seed gives the same numbers.
 
@@ -193,7 +214,8 @@ def estimate(
     Raises
     ------
     TypeError, ValueError
-        If an input is not what `Predictions.from_arrays` accepts, or an option out of its range.
+        If an input is not what `Predictions.from_arrays` accepts, or an option is out of its range
+        or, other than the seed, not used by the method.
 
     References
     ----------
@@ -210,45 +232,36 @@ def estimate(
     hand_till 0.9315 (95 % jackknife interval 0.8752 to 0.9634)
     """
     measure = get_measure(measure)
-    if method == "bayes":
-        _refuse_options_of_bootstraps(groups, stratify, interval_type, n_draws)
-        from dmfroc.uncertainty.bayes.dispatch import posterior_of  # an optional dependency
-
-        predictions = as_predictions(
-            y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
-        )
-        return posterior_of(measure, predictions, level, seed_of(random_state)).to_estimate()
-    settings = Settings(method, level, interval_type, n_draws, seed_of(random_state))
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
     )
+    if method == "bayes":
+        refuse_unused_options(method, groups, stratify, interval_type, n_draws)
+        from dmfroc.uncertainty.bayes.dispatch import posterior_of  # an optional dependency
+
+        return posterior_of(measure, predictions, level, seed_of(random_state)).to_estimate()
+    settings = Settings(method, level, interval_type, n_draws, seed_of(random_state))
+    chosen = settings.method_for(measure, predictions)
+    refuse_unused_options(chosen, groups, stratify, interval_type, n_draws)
     units = units_of(predictions, groups, stratify=stratify)
     [found] = estimates_of([measure], predictions, units, settings)
     warn_of([measure], predictions, [found])
     return found
 
 
-def _refuse_options_of_bootstraps(
-    groups: Any, stratify: bool, interval_type: IntervalType | None, n_draws: int
+def refuse_unused_options(
+    method: str, groups: Any, stratify: bool, interval_type: IntervalType | None, n_draws: int
 ) -> None:
-    """Refuse what a posterior does not use."""
-    bootstrap = "use method='bootstrap', or leave it out"
-    remedies = {
-        "groups": (groups is None, f"its observations are independent; {bootstrap}"),
-        "stratify": (
-            stratify is True,
-            "it takes the class sizes as fixed; call bayesian_table with given='nothing', or leave "
-            "it out",
-        ),
-        "interval_type": (interval_type is None, f"its intervals are quantiles; {bootstrap}"),
-        "n_draws": (
-            n_draws == DEFAULT_N_DRAWS,
-            "call bayesian_roc or bayesian_table, which have it, or leave it out",
-        ),
+    """Refuse options that were given and that the method does not use."""
+    is_given = {
+        "groups": groups is not None,
+        "stratify": stratify is not True,
+        "interval_type": interval_type is not None,
+        "n_draws": n_draws != DEFAULT_N_DRAWS,
     }
-    for name, (is_default, remedy) in remedies.items():
-        if not is_default:
-            raise ValueError(f"{name} is no option of method='bayes': {remedy}")
+    for name, remedy in _UNUSED_OPTIONS.get(method, {}).items():
+        if is_given[name]:
+            raise ValueError(f"{name} is no option of method={method!r}: {remedy}")
 
 
 @dataclass(frozen=True)
@@ -268,10 +281,6 @@ class Settings:
         if self.interval_type is not None and self.interval_type not in INTERVAL_TYPES:
             raise ValueError(
                 f"interval_type must be one of {INTERVAL_TYPES}, but it is {self.interval_type!r}"
-            )
-        if self.interval_type is not None and self.method in (None, "jackknife"):
-            raise ValueError(
-                "interval_type is an option of the bootstraps: give method='bootstrap' too"
             )
         if self.interval_type == "studentized" and self.method == "bayesian_bootstrap":
             raise ValueError(

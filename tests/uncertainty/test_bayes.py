@@ -379,22 +379,6 @@ def test_other_measures_are_refused(sample):
         Priors(split_scale=-1.0)
 
 
-@pytest.mark.parametrize(
-    ("option", "remedy"),
-    [
-        ({"groups": np.arange(60) // 2}, "independent; use method='bootstrap'"),
-        ({"stratify": False}, "class sizes as fixed; call bayesian_table with given='nothing'"),
-        ({"interval_type": "percentile"}, "quantiles; use method='bootstrap'"),
-        ({"n_draws": 500}, "call bayesian_roc or bayesian_table, which have it"),
-    ],
-)
-def test_estimate_refuses_options_that_no_posterior_has(option, remedy):
-    [name] = option
-    classes = np.arange(60) % 3
-    with pytest.raises(ValueError, match=f"{name} is no option of method='bayes': .*{remedy}"):
-        estimate("informedness", classes, np.eye(3)[classes], method="bayes", **option)
-
-
 @pytest.mark.parametrize("level", [0.0, 1.0, 95.0])
 @pytest.mark.parametrize("measure", ["dmf_auc", "informedness"])
 def test_a_posterior_refuses_a_level_outside_0_and_1(measure, level):

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from simulations import normal_scores
 
-from dmfroc import Predictions, compare, estimate
+from dmfroc import Predictions, compare, estimate, evaluate
 
 MEASURES = ["dmf_auc", "hand_till", "informedness"]
 
@@ -264,6 +264,51 @@ def test_wrong_forms_are_told():
         compare(classes, scores, "auc")
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         compare(classes, scores, level=95.0)
+    finished = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
+    with pytest.raises(TypeError, match="labels cannot be given together with a Predictions"):
+        compare(finished, labels=[0, 1, 2])
+
+
+GROUPS = {"groups": np.arange(60) // 2}
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "remedy"),
+    [
+        (None, {"n_draws": 500}, "draws nothing; use method='bootstrap'"),
+        ("jackknife", {"interval_type": "percentile"}, "use method='bootstrap'"),
+        ("jackknife", {"n_draws": 500}, "draws nothing; use method='bootstrap'"),
+        ("paper_bootstrap", GROUPS, "independent; use method='bootstrap'"),
+        ("paper_bootstrap", {"stratify": False}, "class sizes as fixed; use method='bootstrap'"),
+        ("bayes", GROUPS, "independent; use method='bootstrap'"),
+        ("bayes", {"stratify": False}, "class sizes as fixed; call bayesian_table with given="),
+        ("bayes", {"interval_type": "percentile"}, "quantiles; use method='bootstrap'"),
+        ("bayes", {"n_draws": 500}, "call bayesian_roc or bayesian_table, which have it"),
+    ],
+)
+def test_options_that_a_method_does_not_use_are_refused(method, option, remedy):
+    classes, scores = classifiers(17)
+    sample = Predictions.from_arrays(classes, scores["a"])
+    samples = {"a": sample, "b": sample}
+    [name], given = option, {"method": method} | option
+    # The jackknife is the default of this measure.
+    message = f"^{name} is no option of method='{method or 'jackknife'}': .*{remedy}"
+    for paired in (True, False):
+        with pytest.raises(ValueError, match=message):
+            compare(samples, measure="dmf_auc", paired=paired, **given)
+    with pytest.raises(ValueError, match=message):
+        estimate("dmf_auc", sample, **given)
+    if method != "bayes":
+        with pytest.raises(ValueError, match=message):
+            evaluate(sample, measures=["dmf_auc"], **given)
+
+
+def test_one_of_several_measures_may_use_an_option():
+    classes, scores = classifiers(17)
+    found = evaluate(
+        classes, scores["a"], measures=["hand_till", "convex_hull_auc"], n_draws=100
+    ).estimates
+    assert [found[name].n_draws for name in ("hand_till", "convex_hull_auc")] == [None, 100]
 
 
 # Bootstrap, independent samples, many comparisons
@@ -303,7 +348,7 @@ def test_independent_samples_add_their_variances(method):
         samples[name] = Predictions.from_arrays(classes[keep], scores["a"][keep])
     with pytest.raises(ValueError, match="a paired comparison needs the same observations"):
         compare(samples, measure="hand_till")
-    result = compare(samples, measure="hand_till", paired=False, method=method, n_draws=1000)
+    result = compare(samples, measure="hand_till", paired=False, method=method)
     errors = [estimate("hand_till", p).standard_error for p in samples.values()]
     assert result.differences[0].standard_error == pytest.approx(np.hypot(*errors), rel=0.08)
     low, high = result.differences[0].interval
