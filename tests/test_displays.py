@@ -42,6 +42,25 @@ DISPLAYS = {
     plots.ROCDisplay: curves.roc_curve,
     plots.ReciprocalPrecisionRecallDisplay: curves.reciprocal_precision_recall_curve,
 }
+AREAS = {
+    plots.AccuracyDisplay: "mean",
+    plots.BIFTDisplay: "area",
+    plots.BOCDisplay: "area",
+    plots.CostDisplay: "mean",
+    plots.CumulativeGainsDisplay: "area",
+    plots.LiftDisplay: "area",
+    plots.PRGDisplay: "AUPRG",
+    plots.PrecisionRecallDisplay: "area",
+    plots.ROCDisplay: "AUC",
+}
+# The least of both coordinates and the largest of each that a chart shows, where it does not show
+# all that its curve has
+CUT = {
+    plots.BPRDDisplay: (-np.inf, 3, np.inf),
+    plots.LogPrecisionRecallDisplay: (-np.inf, 3, 3),
+    plots.PRGDisplay: (0, np.inf, np.inf),
+    plots.ReciprocalPrecisionRecallDisplay: (-np.inf, 4, 4),
+}
 CASES = pytest.mark.parametrize(
     ("display", "function"), DISPLAYS.items(), ids=[d.__name__ for d in DISPLAYS]
 )
@@ -54,6 +73,14 @@ def ax():
 
 def legend_texts(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def is_covered(display):
+    """Return whether the legend hides points of the curve."""
+    display.figure_.draw_without_rendering()
+    box = display.ax_.get_legend().get_window_extent()
+    points = display.ax_.transData.transform(display.line_.get_xydata())
+    return any(box.contains(x, y) for x, y in points)
 
 
 def expected_data(curve):
@@ -102,6 +129,36 @@ def test_lines_are_the_curves_of_the_classes(display, function, ax):
 
 
 @CASES
+def test_legend_gives_each_class_its_area_beside_its_line(display, function, ax):
+    drawn = display.from_predictions(NAMES, MANY, ax=ax)
+    area = AREAS.get(display)
+    expected = {
+        label: f"{label}: {area} {curve.area:.3f}" if area else label
+        for label, curve in function(NAMES, MANY).items()
+    }
+    texts = legend_texts(ax)
+    assert texts[:4] == list(expected.values())
+    assert {*texts[4:]} <= {"chance", "break-even", "perfect calibration"}
+    colors = [handle.get_color() for handle in ax.get_legend().legend_handles[:4]]
+    assert colors == [drawn.lines_[label].get_color() for label in expected]
+
+
+@pytest.mark.parametrize("scores", [MANY, MANY[::-1]], ids=["good", "guessing"])
+@CASES
+def test_axes_show_the_curves(display, function, scores, ax):
+    display.from_predictions(NAMES, scores, ax=ax)
+    curves_data = map(expected_data, function(NAMES, scores).values())
+    x, y = np.concatenate([np.stack(data) for data in curves_data], axis=1)
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    lowest, x_highest, y_highest = CUT.get(display, (-np.inf, np.inf, np.inf))
+    shown = (np.minimum(x, y) >= lowest) & (x <= x_highest) & (y <= y_highest)
+    assert left <= x[shown].min()
+    assert x[shown].max() <= right <= x_highest
+    assert bottom <= y[shown].min()
+    assert y[shown].max() <= top <= y_highest
+
+
+@CASES
 def test_a_figure_can_be_rendered(display, function, ax):
     display.from_predictions(NAMES, MANY, ax=ax, sample_weight=np.linspace(0.5, 2, 200))
     ax.figure.canvas.draw()
@@ -109,6 +166,17 @@ def test_a_figure_can_be_rendered(display, function, ax):
     figure = ax.figure.bbox
     assert figure.x0 <= box.x0 < box.x1 <= figure.x1
     assert figure.y0 <= box.y0 < box.y1 <= figure.y1
+
+
+@CASES
+def test_legend_leaves_the_curve_uncovered(display, function, ax):
+    assert not is_covered(display.from_predictions(TRUE, PROBABILITY, ax=ax))
+
+
+def test_legend_leaves_the_lift_factor_uncovered(ax):
+    cases = np.arange(100)
+    display = plots.LiftDisplay.from_predictions(cases < 5, -cases, scale="factor", ax=ax)
+    assert not is_covered(display)
 
 
 def test_options_reach_the_curves(ax):
@@ -252,6 +320,22 @@ def test_guides_that_differ_have_the_colours_of_the_classes(ax):
     assert len(guides(display, "break-even")) == 1
 
 
+def test_a_guide_that_classes_share_reaches_as_far_as_the_longest(ax):
+    display = plots.ReciprocalPrecisionRecallDisplay.from_predictions(NAMES, MANY, ax=ax)
+    (drawn,) = guides(display, "break-even")
+    ends = [curve.break_even.x.max() for curve in display.curves.values()]
+    assert len({*ends}) > 1
+    assert drawn.get_xdata().max() == max(ends)
+
+
+def test_normal_deviates_are_labelled_with_their_rates(ax):
+    plots.DETDisplay.from_predictions(TRUE, PROBABILITY, ax=ax)
+    for axis in (ax.xaxis, ax.yaxis):
+        texts = [text.get_text() for text in axis.get_ticklabels()]
+        rates = [float(text.removesuffix(" %")) / 100 for text in texts]
+        assert norm.cdf(axis.get_ticklocs()) == pytest.approx(rates)
+
+
 def test_guides_can_be_left_out(ax):
     display = plots.ROCDisplay.from_predictions(
         TRUE,
@@ -294,6 +378,31 @@ def test_gain_isometrics_are_of_round_gains(ax):
     assert np.concatenate(sums) == pytest.approx([0.4, 0.8, 1.2, 1.6])
 
 
+def test_reciprocal_isometrics_are_of_round_f_measures(ax):
+    display = plots.ReciprocalPrecisionRecallDisplay.from_predictions(
+        NAMES, MANY, plot_chance=False, plot_break_even=False, ax=ax
+    )
+    sums = [np.unique((line.get_xdata() + line.get_ydata()).round(9)) for line in display.guides_]
+    assert 2 / np.concatenate(sums) == pytest.approx([0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+
+
+@pytest.mark.parametrize(
+    ("classes", "scores", "aspect"),
+    [
+        (TRUE, PROBABILITY, 1),
+        (TRUE, np.roll(PROBABILITY, 7), 1),
+        (TRUE, 1 - PROBABILITY, "auto"),  # equal scales would leave a narrow strip
+        (np.arange(12) < 3, np.arange(12), "auto"),
+    ],
+    ids=["good", "guessing", "reversed", "reversed and rare"],
+)
+def test_gains_are_shown_down_to_minus_one(ax, classes, scores, aspect):
+    display = plots.PRGDisplay.from_predictions(classes, scores, ax=ax)
+    x, y = display.line_.get_data()
+    assert ax.get_ylim()[0] == pytest.approx(max(y[x >= 0].min(), -1), abs=0.02)
+    assert ax.get_aspect() == aspect
+
+
 def test_hulls(ax):
     for display, function in (
         (plots.ROCDisplay, curves.roc_curve),
@@ -305,6 +414,9 @@ def test_hulls(ax):
             assert np.array_equal(drawn.hulls_[label].get_xdata(), hull.x)
             assert np.array_equal(drawn.hulls_[label].get_ydata(), hull.y)
         assert display.from_predictions(NAMES, MANY, ax=ax).hulls_ == {}
+    assert "convex hull" not in legend_texts(ax)
+    plots.ROCDisplay.from_predictions(TRUE, PROBABILITY, plot_hull=True, ax=ax)
+    assert "convex hull" in legend_texts(ax)
 
 
 def test_fallout_on_the_lift_chart(ax):
@@ -357,10 +469,15 @@ def test_calibration_with_exchanged_axes_and_without_extras(ax):
 
 
 def test_roc_bands_are_those_of_each_class_against_the_rest(ax):
-    display = plots.ROCDisplay.from_predictions(NAMES, MANY, plot_band=True, level=0.8, ax=ax)
+    weights = np.linspace(0.5, 2, 200)
+    display = plots.ROCDisplay.from_predictions(
+        NAMES, MANY, sample_weight=weights, plot_band=True, level=0.8, ax=ax
+    )
     assert set(display.bands_) == set(display.lines_) == set(display.curves)
     for position, label in enumerate(sorted(set(NAMES))):
-        binary = Predictions.from_arrays((np.array(NAMES) == label).astype(int), MANY[:, position])
+        binary = Predictions.from_arrays(
+            (label == NAMES).astype(int), MANY[:, position], sample_weight=weights
+        )
         expected = curve_band(binary, level=0.8)
         np.testing.assert_array_equal(display.bands[label].low, expected.low)
         np.testing.assert_array_equal(display.bands[label].high, expected.high)
@@ -379,24 +496,39 @@ def test_band_of_one_curve_contains_it(ax):
     assert (band.tpr <= band.high).all()
     again = plots.ROCDisplay(display.curves[1], band).plot(ax)
     assert again.bands_.keys() == {1}
+    beneath = [*display.guides_, *display.bands_.values()]
+    assert max(part.get_zorder() for part in beneath) < display.line_.get_zorder()
 
 
 def test_overview_has_nine_charts_and_one_legend():
     predictions = Predictions.from_arrays(NAMES, MANY)
     figure = plots.overview(predictions, figure=Figure(figsize=(9, 9), layout="constrained"))
-    assert [ax.get_title() for ax in figure.axes] == [
-        "ROC", "BOC", "Lift and fallout", "Precision-recall", "Reciprocal PR", "Logarithmic PR",
-        "BIFT", "BPRD", "BIRD",
-    ]  # fmt: skip
-    assert all(ax.get_legend() is None for ax in figure.axes)
-    counts = [f"{name} ({np.sum(name == NAMES)})" for name in np.unique(NAMES)]
-    texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert texts[:4] == counts
+    charts = {
+        "ROC": curves.roc_curve,
+        "BOC": curves.boc_curve,
+        "Lift and fallout": curves.lift_curve,
+        "Precision-recall": curves.precision_recall_curve,
+        "Reciprocal PR": curves.reciprocal_precision_recall_curve,
+        "Logarithmic PR": curves.log_precision_recall_curve,
+        "BIFT": curves.bift_curve,
+        "BPRD": curves.bprd_curve,
+        "BIRD": curves.bird_curve,
+    }
+    assert [ax.get_title() for ax in figure.axes] == [*charts]
+    for ax, function in zip(figure.axes, charts.values(), strict=True):
+        drawn = [line.get_ydata() for line in ax.lines]
+        for curve in function(predictions).values():
+            assert (ax.get_xlabel(), ax.get_ylabel()) == (curve.x_name, curve.y_name)
+            assert any(np.array_equal(expected_data(curve)[1], y) for y in drawn)
+            if ax.get_title() == "Lift and fallout":
+                fallout = curve.points.false_positive_rate
+                assert any(np.array_equal(fallout, y) for y in drawn)
+        assert ax.get_legend() is None
+    [legend] = figure.legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert texts[:4] == [f"{name} ({np.sum(name == NAMES)})" for name in np.unique(NAMES)]
+    assert [handle.get_color() for handle in legend.legend_handles[:4]] == [*COLORS[:4]]
     assert {*texts[4:]} == {"chance", "break-even"}
-    roc = curves.roc_curve(predictions)
-    drawn = [line.get_ydata() for line in figure.axes[0].lines]
-    for curve in roc.values():
-        assert any(np.array_equal(curve.y, y) for y in drawn)
     figure.canvas.draw()
 
 

@@ -205,8 +205,10 @@ def test_parts_can_be_left_out(computed, ax):
 
 
 def test_band_that_is_not_wanted_is_not_computed(ax):
-    display = MulticlassROCDisplay.from_predictions(CLASSES, SCORES, plot_band=False, ax=ax)
-    assert display.band is None
+    display = MulticlassROCDisplay.from_predictions(
+        CLASSES, SCORES, plot_band=False, plot_chance=False, ax=ax
+    )
+    assert (display.band, display.chance_) == (None, None)
     assert display.plot(ax).band_ is None
 
 
@@ -242,6 +244,9 @@ def test_overlaid_classifiers_share_chance_line_and_legend(computed, ax):
     assert len(ax.lines) == 4
     texts = legend_texts(ax)
     assert [text.split(":")[0] for text in texts] == ["forest", "tree", "dice", "chance"]
+    drawn = [first_line, second_line, third_line, first_chance]
+    handles = ax.get_legend().legend_handles
+    assert [handle.get_color() for handle in handles] == [line.get_color() for line in drawn]
 
 
 def test_overlay_avoids_colours_that_are_taken(computed, ax):

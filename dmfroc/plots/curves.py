@@ -206,7 +206,7 @@ class BPRDDisplay(CurveDisplay):
     array([0. , 0.5, 1. , 1.5, 2. ])
     """
 
-    look = Look(legend="lower right", xlim=_DATA, ylim=(None, 1.01), isometric_values=())
+    look = Look(legend="upper left", xlim=_DATA, ylim=(None, 1.01), isometric_values=())
     _compute = staticmethod(curves.bprd_curve)
     _options = ("s",)
 
