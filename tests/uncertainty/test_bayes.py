@@ -4,6 +4,7 @@ import arviz
 import jax
 import jax.numpy as jnp
 import numpy as np
+import numpyro
 import pytest
 from jax.tree_util import Partial
 from numpyro.infer import HMC
@@ -23,9 +24,9 @@ from dmfroc import (
     informedness,
 )
 from dmfroc.measures import Measure
+from dmfroc.uncertainty.bayes.average_curve import Curve, _pooled_quantiles, sample_curve
 from dmfroc.uncertainty.bayes.models import (
     Counts,
-    Curve,
     binomial_log_likelihood,
     ordinal_log_likelihood,
 )
@@ -84,8 +85,25 @@ def test_tempering_by_the_jackknife_has_its_standard_error():
     target = estimate("dmf_auc", classes, scores).standard_error
     found = bayesian_roc(classes, scores, tempering="jackknife", n_draws=4000, **FAST)
     assert found.standard_error == pytest.approx(target, rel=0.1)
-    by_pairs = bayesian_roc(classes, scores, n_draws=4000, **FAST)
+    by_pairs = bayesian_roc(classes, scores, tempering="pairs", n_draws=4000, **FAST)
     assert by_pairs.standard_error > 1.05 * target
+
+
+@pytest.mark.parametrize("n_classes", [3, 6])
+def test_tempering_by_overlap_has_about_the_jackknifes_standard_error(n_classes):
+    classes, scores = normal_scores(13, 900, n_classes)
+    target = estimate("dmf_auc", classes, scores).standard_error
+    found = bayesian_roc(classes, scores, n_draws=4000, **FAST)
+    assert found.standard_error == pytest.approx(target, rel=0.1)
+
+
+def test_columns_of_two_classes_do_not_overlap():
+    classes, scores = normal_scores(14, 100, 2)
+    overlap, none = (
+        bayesian_roc(classes, scores, tempering=tempering, **FAST)
+        for tempering in ("overlap", "none")
+    )
+    assert overlap.interval == pytest.approx(none.interval, rel=1e-9)
 
 
 def test_normal_approximation_is_near_the_chains(sample, small):
@@ -165,6 +183,34 @@ def test_weights_in_one_class_count_by_their_effective_size():
 # Draws
 
 
+@pytest.mark.parametrize("distance", [-3.0, 0.0, 0.4, 2.1, 7.0])
+def test_prior_is_centred_at_the_binormal_curve(distance):
+    known = {"discrimination": jnp.asarray(distance), "split": jnp.zeros((2, 49))}
+    with jax.enable_x64(True):
+        curve = numpyro.handlers.substitute(sample_curve, known)(jnp.zeros((2, 50)), 1.0, 1.0)
+        slope = jax.jacfwd(_pooled_quantiles)(jnp.asarray(distance), 49)
+        ahead, behind = (
+            np.asarray(_pooled_quantiles(jnp.asarray(distance + h), 49)) for h in (1e-5, -1e-5)
+        )
+    np.testing.assert_allclose(slope, (ahead - behind) / 2e-5, atol=1e-8)
+    tpr, fpr = expit(np.asarray(curve.logits))
+    np.testing.assert_allclose((tpr + fpr) / 2, np.arange(1, 50) / 50, rtol=1e-12)
+    np.testing.assert_allclose(np.diff(curve.logits, axis=1), curve.distances, atol=1e-9)
+    # The probit ROC of two unit normals is a straight line of slope one.
+    inside = (np.minimum(tpr, fpr) > 1e-12) & (np.maximum(tpr, fpr) < 1 - 1e-12)
+    difference = stats.norm.ppf(tpr) - stats.norm.ppf(fpr)
+    np.testing.assert_allclose(difference[inside], distance, atol=1e-4)
+
+
+def test_counts_choose_coordinates_and_leave_the_prior_alone(sample):
+    few = np.arange(4).repeat(2), np.eye(4).repeat(2, axis=0)
+    areas = [
+        bayesian_roc_prior(*data, n_thresholds=7, n_draws=2000, random_state=seed)["prior"]["auc"]
+        for seed, data in enumerate((sample, few))
+    ]
+    assert stats.ks_2samp(*(a.to_numpy().ravel() for a in areas)).pvalue > 1e-4
+
+
 def test_prior_treats_a_curve_and_its_mirror_image_alike(sample):
     tree = bayesian_roc_prior(*sample, n_thresholds=7, n_draws=2000)
     areas = tree["prior"]["auc"].to_numpy().ravel()
@@ -172,7 +218,8 @@ def test_prior_treats_a_curve_and_its_mirror_image_alike(sample):
     assert stats.kstest(areas, 1 - areas).pvalue > 1e-4
     assert areas.min() < 0.1
     assert areas.max() > 0.9
-    tight = bayesian_roc_prior(*sample, n_thresholds=7, priors=Priors(split_scale=0.5))
+    near_chance = Priors(discrimination_scale=0.5, split_scale=0.5)
+    tight = bayesian_roc_prior(*sample, n_thresholds=7, priors=near_chance)
     assert tight["prior"]["auc"].std() < 0.5 * areas.std()
     assert tree["prior_predictive"]["pairwise_auc"].dims == ("chain", "draw", "pair")
 
@@ -255,14 +302,19 @@ def test_perfect_classifier_is_not_certain():
     assert intervals[40][0] < intervals[400][0] < 1
 
 
-def test_a_prior_that_outweighs_the_data_is_told():
+def test_near_perfect_classifier_is_left_alone():
     classes, scores = normal_scores(9, 300, 2, shift=4.0)
-    options = SMALL | {"n_thresholds": 63, "n_warmup": 300}
-    value = dmf_auc_score(classes, scores)
-    strong = bayesian_roc(classes, scores, **options)
-    weak = bayesian_roc(classes, scores, priors=Priors(split_scale=8.0), **options)
-    assert any("the prior draws the area" in remark for remark in strong.warnings)
-    assert strong.value < weak.value < value
+    jackknife = estimate("dmf_auc", classes, scores)
+    found = bayesian_roc(classes, scores, **SMALL | {"n_thresholds": 63, "n_warmup": 300})
+    assert abs(found.value - jackknife.value) < found.standard_error
+    assert not any("the model draws the area" in remark for remark in found.warnings)
+
+
+def test_a_prior_that_outweighs_the_data_is_told(sample):
+    strong = Priors(discrimination_scale=0.1, split_scale=0.1)
+    found = bayesian_roc(*sample, priors=strong, **FAST)
+    assert found.value < dmf_auc_score(*sample)
+    assert any("the model draws the area" in remark for remark in found.warnings)
 
 
 def test_absent_class_is_left_out(sample):

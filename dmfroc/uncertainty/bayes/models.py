@@ -19,6 +19,8 @@ import numpyro
 import numpyro.distributions as dist
 from jaxtyping import Array, Float
 
+from dmfroc.uncertainty.bayes.average_curve import Curve, sample_curve
+
 Structure = Literal["rank_one", "hierarchical"]
 Likelihood = Literal["ordinal", "binomial"]
 Model = Callable[["Counts"], None]
@@ -44,6 +46,12 @@ class Counts(NamedTuple):
     sizes: Float[Array, "q 2"]
     tempering: Float[Array, ""]
 
+    @property
+    def between(self) -> Float[Array, "q 2 t_plus_1"]:
+        """Observations between successive thresholds, and beyond the first and the last."""
+        edges = jnp.concatenate([self.above, self.sizes[..., None]], axis=2)
+        return jnp.diff(edges, axis=2, prepend=0.0)
+
 
 @dataclass(frozen=True)
 class Priors:
@@ -51,13 +59,17 @@ class Priors:
 
     The rates of the average pair halve the probability of a score again and again: above or
     below the median threshold, above or below the quartile, and so on. Each of these splits has
-    a normal logit, which treats a curve and its mirror image alike.
+    the logit that two normal distributions of equal variance would give it, and a normal
+    deviation. A curve and its mirror image are alike.
 
     Attributes
     ----------
+    discrimination_scale : float
+        Standard deviation of the distance d' between the two normal distributions, in units of
+        theirs. The area is then ``Phi(d' / sqrt(2))``: 0.983 for the default 3.
     split_scale : float
-        Standard deviation of the logit of each split. The default 4 is weak enough to leave a
-        near-perfect classifier alone; about 1 keeps curves near the diagonal.
+        Standard deviation of the deviation of the first split's logit, the one at the median.
+        The variance of a later one is proportional to the share of the scores that it splits.
     pair_spread : float
         Median of the standard deviation tau of the log pair effects.
     intercept_spread : float
@@ -70,7 +82,8 @@ class Priors:
         more favours independence. Hierarchical structure only.
     """
 
-    split_scale: float = 4.0
+    discrimination_scale: float = 3.0
+    split_scale: float = 2.0
     pair_spread: float = 0.3
     intercept_spread: float = 0.3
     spread_log_scale: float = 0.7
@@ -82,17 +95,6 @@ class Priors:
                 raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
 
 
-class Curve(NamedTuple):
-    """The average pair: logits of its rates, and the distances between neighbours.
-
-    The distances are computed apart from the logits, whose differences would lose all digits
-    between thresholds that hardly any score separates.
-    """
-
-    logits: Float[Array, "2 t"]
-    distances: Float[Array, "2 t_minus_1"]
-
-
 @cache
 def model_of(structure: Structure, likelihood: Likelihood, priors: Priors) -> Model:
     """Return a NumPyro model of `Counts`; the same object for the same arguments."""
@@ -100,8 +102,9 @@ def model_of(structure: Structure, likelihood: Likelihood, priors: Priors) -> Mo
     sample_pairs = {"rank_one": _proportional_pairs, "hierarchical": _random_pairs}
 
     def model(counts: Counts) -> None:
-        n_pairs, _, n_thresholds = counts.above.shape
-        curve = _sample_curve(n_thresholds, priors)
+        n_pairs = len(counts.above)
+        of_all_pairs = counts.tempering * counts.between.sum(axis=0)
+        curve = sample_curve(of_all_pairs, priors.discrimination_scale, priors.split_scale)
         scale, shift = sample_pairs[structure](n_pairs, priors)
         numpyro.factor(
             "log_likelihood",
@@ -118,38 +121,6 @@ def model_of(structure: Structure, likelihood: Likelihood, priors: Priors) -> Mo
         numpyro.deterministic("auc", jnp.trapezoid(tpr, fpr))
 
     return model
-
-
-def _sample_curve(n_thresholds: int, priors: Priors) -> Curve:
-    """Draw the curve of the average pair by splitting the thresholds in half again and again."""
-    is_lower, is_upper = _halvings(n_thresholds + 1)
-    split = numpyro.sample("split", dist.Normal(0, 1).expand([2, n_thresholds]).to_event(2))
-    logit = priors.split_scale * split
-    log_lower = jax.nn.log_sigmoid(logit)
-    share = jnp.exp(log_lower @ is_lower + (log_lower - logit) @ is_upper)
-    before = jnp.cumsum(share, axis=1)[:, :-1]
-    after = jnp.cumsum(share[:, ::-1], axis=1)[:, -2::-1]
-    between = share[:, 1:-1]
-    return Curve(
-        jnp.log(before) - jnp.log(after),
-        jnp.log1p(between / before[:, :-1]) + jnp.log1p(between / after[:, 1:]),
-    )
-
-
-@cache
-def _halvings(n_bins: int) -> tuple[Float[np.ndarray, "s bins"], Float[np.ndarray, "s bins"]]:
-    """Return which bins each split puts into its first and into its second half."""
-    first, second = [], []
-    ranges = [(0, n_bins)]
-    while ranges:
-        start, stop = ranges.pop(0)
-        if stop - start > 1:
-            middle = (start + stop) // 2
-            bins = np.arange(n_bins)
-            first.append((start <= bins) & (bins < middle))
-            second.append((middle <= bins) & (bins < stop))
-            ranges += [(start, middle), (middle, stop)]
-    return np.array(first, float), np.array(second, float)
 
 
 def _proportional_pairs(n_pairs: int, priors: Priors) -> tuple[Array, Array]:
@@ -223,9 +194,7 @@ def ordinal_log_likelihood(
     function, so that each threshold needs a single logarithm for the bins on both of its sides.
     """
     eta = _logits_of_pairs(curve, scale, shift)
-    edges = jnp.concatenate([counts.above, counts.sizes[..., None]], axis=2)
-    inside = jnp.diff(edges, axis=2, prepend=0.0)
-    before, after = inside[..., :-1], inside[..., 1:]
+    before, after = counts.between[..., :-1], counts.between[..., 1:]
     at_thresholds = (before + after) * _log_sigmoid(eta) - after * eta
     distance = scale[:, None, None] * curve.distances
     between = before[..., 1:] * jnp.log(-jnp.expm1(-distance))
