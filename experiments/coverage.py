@@ -424,7 +424,6 @@ measured in about {POPULATION:,} observations with the same class proportions.
   not shown: with fewer than ten cases they warn. Their default interval, BCa, is corrected for the
   skewness of a near-perfect classifier's draws; plain percentiles are not.
 * **The Bayesian model** gives the posterior of the curve itself, and is for those who want that.
-  For a near-perfect classifier its default prior is too strong, as a warning then says.
 * **The source paper's bootstrap** takes the cells of the rate matrices for independent. Do not use
   it but to reproduce the paper.
 

@@ -32,7 +32,7 @@ from dmfroc.uncertainty.bayes.sampling import (
     problem_of,
 )
 
-PRIORS = Priors(split_scale=1.0)
+PRIORS = Priors()
 N_PAIRS, N_THRESHOLDS, CLASS_SIZE = 6, 7, 40
 N_DRAWS, N_WARMUP, THINNING = 441, 200, 7
 N_BINS = 8  # divides the number of possible ranks, 64
@@ -113,9 +113,8 @@ def page(n_replications: int, table: str) -> str:
     return f"""# Calibration of the samplers
 
 Made by `experiments/sbc.py`: {n_replications} data sets for each likelihood, drawn from the model
-with parameters drawn from its prior (split scale {PRIORS.split_scale:g}, {N_PAIRS} pairs,
-{N_THRESHOLDS} thresholds, {CLASS_SIZE} observations per class, no tempering). If the sampler is
-right, the rank of a true value among {N_DRAWS // THINNING} posterior draws (every {THINNING}th of
+with parameters drawn from its default prior ({N_PAIRS} pairs, {N_THRESHOLDS} thresholds,
+{CLASS_SIZE} observations per class, no tempering). If the sampler is right, the rank of a true value among {N_DRAWS // THINNING} posterior draws (every {THINNING}th of
 {N_DRAWS}) is uniform; *p* is that of a chi-square test over {N_BINS} bins.
 
 ![Histograms of ranks](../images/sbc.png)
