@@ -423,9 +423,9 @@ measured in about {POPULATION:,} observations with the same class proportions.
   as many evaluations as there are draws, and no resample can show what a class of a few cases has
   not shown: with fewer than ten cases they warn. Their default interval, BCa, is corrected for the
   skewness of a near-perfect classifier's draws; plain percentiles are not.
-* **The Bayesian model** gives the posterior of the curve itself, and is for those who want that. Its
-  intervals of near-perfect classifiers are shorter than the jackknife's, because it takes the curve
-  to be of a common shape, and cover as well where it is.
+* **The Bayesian model** gives the posterior of the curve itself, and is for those who want that.
+  Its intervals of near-perfect classifiers are shorter than the jackknife's, because it takes the
+  curve to be of a common shape, and cover about as well where it is.
 * **The source paper's bootstrap** takes the cells of the rate matrices for independent. Do not use
   it but to reproduce the paper.
 

@@ -114,8 +114,9 @@ def page(n_replications: int, table: str) -> str:
 
 Made by `experiments/sbc.py`: {n_replications} data sets for each likelihood, drawn from the model
 with parameters drawn from its default prior ({N_PAIRS} pairs, {N_THRESHOLDS} thresholds,
-{CLASS_SIZE} observations per class, no tempering). If the sampler is right, the rank of a true value among {N_DRAWS // THINNING} posterior draws (every {THINNING}th of
-{N_DRAWS}) is uniform; *p* is that of a chi-square test over {N_BINS} bins.
+{CLASS_SIZE} observations per class, no tempering). If the sampler is right, the rank of a true
+value among {N_DRAWS // THINNING} posterior draws (every {THINNING}th of {N_DRAWS}) is uniform;
+*p* is that of a chi-square test over {N_BINS} bins.
 
 ![Histograms of ranks](../images/sbc.png)
 
