@@ -302,6 +302,17 @@ def test_perfect_classifier_is_not_certain():
     assert intervals[40][0] < intervals[400][0] < 1
 
 
+@pytest.mark.parametrize("tempering", ["overlap", "jackknife"])
+def test_scores_without_any_variation_have_a_posterior(tempering):
+    classes = np.arange(40) % 4
+    guess = bayesian_roc(classes, np.zeros((40, 4)), tempering=tempering, **FAST)
+    assert guess.value == pytest.approx(0.5, abs=0.02)
+    assert 0.25 < guess.interval[0] < 0.48
+    always_wrong = bayesian_roc(classes, -np.eye(4)[classes], tempering=tempering, **FAST)
+    assert 0 < always_wrong.value < 0.1
+    assert always_wrong.standard_error > 0
+
+
 def test_near_perfect_classifier_is_left_alone():
     classes, scores = normal_scores(9, 300, 2, shift=4.0)
     jackknife = estimate("dmf_auc", classes, scores)

@@ -42,7 +42,12 @@ from dmfroc.uncertainty.bayes.sampling import (
     standard_deviation,
 )
 from dmfroc.uncertainty.bootstrap import seed_of
-from dmfroc.uncertainty.jackknife import influences_of, moments_of, standard_error
+from dmfroc.uncertainty.jackknife import (
+    NO_VARIATION,
+    influences_of,
+    moments_of,
+    standard_error,
+)
 from dmfroc.uncertainty.level import check_level
 from dmfroc.uncertainty.units import units_of
 
@@ -276,25 +281,25 @@ def _temper(
 ) -> tuple[Counts, Gaussian]:
     """Return the counts with the tempering asked for, and the approximation under it.
 
-    A perfect classifier has no errors that could say how columns overlap or how large a standard
-    error is; its counts stay tempered by pairs.
+    Where all observations have the same influence, as under a perfect classifier, nothing shows
+    how columns overlap or how large a standard error is; the counts stay tempered by pairs.
     """
     if tempering == "none":
         counts = counts._replace(tempering=jnp.ones(()))
-    elif tempering == "overlap" and not _is_perfect(counts):
-        overlap = _overlap(predictions, n_thresholds)
+    elif tempering == "overlap":
+        overlap = _overlap(predictions, n_thresholds, default=float(counts.tempering))
         counts = counts._replace(tempering=jnp.asarray(overlap))
     approximation = approximate(problem, counts)
-    if tempering == "jackknife" and not _is_perfect(counts):
+    if tempering == "jackknife":
         _, target = _value_and_error(predictions, n_thresholds)
-        for _ in range(_CALIBRATION_STEPS):
+        for _ in range(_CALIBRATION_STEPS if target > NO_VARIATION else 0):
             spread = standard_deviation(problem, counts, approximation, "auc")
             counts = counts._replace(tempering=counts.tempering * (spread / target) ** 2)
             approximation = approximate(problem, counts)
     return counts, approximation
 
 
-def _overlap(predictions: Predictions, n_thresholds: int) -> float:
+def _overlap(predictions: Predictions, n_thresholds: int, default: float) -> float:
     """Return the power that makes up for columns that share observations.
 
     An observation whose influences agree from column to column makes the variance of their sum
@@ -303,7 +308,8 @@ def _overlap(predictions: Predictions, n_thresholds: int) -> float:
     """
     bound = _bind_curve(predictions, n_thresholds)
     found = influences_of(Partial(_areas_of_pairs, bound), predictions).influences
-    return float((found**2).sum() / (found.sum(axis=0) ** 2).sum())
+    apart, together = (found**2).sum(), (found.sum(axis=0) ** 2).sum()
+    return float(apart / together) if together > NO_VARIATION**2 else default
 
 
 def _areas_of_pairs(bound: BoundCurve, weights: Float[Array, " n"]) -> Float[Array, " q"]:

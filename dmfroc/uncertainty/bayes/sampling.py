@@ -69,9 +69,12 @@ class Problem:
     """
 
     def __init__(self, model: Callable[[Any], None], update: Update, data: Any):
-        # Values of the data do not matter here, only shapes.
-        start = initialize_model(jax.random.PRNGKey(0), model, model_args=(data,)).param_info.z
-        start = jax.tree.map(jnp.zeros_like, start)
+        # Only shapes matter here; to run the model, each of its operations would be compiled.
+        shapes = jax.eval_shape(
+            lambda key: initialize_model(key, model, model_args=(data,)).param_info.z,
+            jax.random.PRNGKey(0),
+        )
+        start = jax.tree.map(lambda site: jnp.zeros(site.shape), shapes)
         self.n_scaled = len(start["effect"])
         scales = start.pop("spread")
         flat, self.unravel = ravel_pytree((scales, start))
