@@ -313,11 +313,7 @@ def _overlap(predictions: Predictions, n_thresholds: int, default: float) -> flo
 
 
 def _areas_of_pairs(bound: BoundCurve, weights: Float[Array, " n"]) -> Float[Array, " q"]:
-    rates = bound.pairwise(weights)
-    tpr, fpr = (
-        jnp.pad(x, ((0, 0), (1, 1)), constant_values=(0, 1)) for x in (rates[:, 0], rates[:, 1])
-    )
-    return jnp.trapezoid(tpr, fpr)
+    return _areas(bound.pairwise(weights))
 
 
 def _value_and_error(predictions: Predictions, n_thresholds: int) -> tuple[float, float]:
@@ -362,15 +358,14 @@ def _misfit_remarks(
 
 
 def _is_perfect(counts: Counts) -> bool:
-    rates = np.asarray(counts.above / counts.sizes[..., None])
-    return bool((_areas(rates) > 1 - _PERFECT).all())
+    return bool((_areas(counts.above / counts.sizes[..., None]) > 1 - _PERFECT).all())
 
 
-def _areas(rates: Float[np.ndarray, "*draw q 2 t"]) -> Float[np.ndarray, "*draw q"]:
+def _areas(rates: Float[Array, "*draw q 2 t"]) -> Float[Array, "*draw q"]:
     """Return the area of each pair by the trapezoid rule."""
-    edge = np.zeros((*rates.shape[:-1], 1))
-    padded = np.concatenate([edge, rates, edge + 1], axis=-1)
-    return np.trapezoid(padded[..., 0, :], padded[..., 1, :], axis=-1)
+    inside = [(0, 0)] * (rates.ndim - 1)
+    padded = jnp.pad(rates, [*inside, (1, 1)], constant_values=(0, 1))
+    return jnp.trapezoid(padded[..., 0, :], padded[..., 1, :])
 
 
 def _tree(
@@ -389,12 +384,12 @@ def _tree(
     numerators, denominator = grid_levels(n_thresholds)
     classes = [predictions.labels[index] for index in predictions.present]
     pairs = [f"{i} from {j}" for i in classes for j in classes if i != j]
-    observed = np.asarray(counts.above / counts.sizes[..., None])
+    observed = counts.above / counts.sizes[..., None]
     sizes = _sizes_of_halves(predictions)[-len(observed) :]
     groups = {
         kind: sites,
         f"{kind}_predictive": {"pairwise_auc": _replicate(draws, sizes, seed)},
-        "observed_data": {"pairwise_auc": _areas(observed)},
+        "observed_data": {"pairwise_auc": np.asarray(_areas(observed))},
     }
     if draws.sample_stats:
         groups["sample_stats"] = draws.sample_stats
@@ -431,7 +426,8 @@ def _replicate(
     replicated = generator.multinomial(
         np.broadcast_to(sizes, shares.shape[:-1]), shares / shares.sum(axis=-1, keepdims=True)
     )
-    return _areas(np.cumsum(replicated, axis=-1)[..., :-1] / sizes[..., None])
+    above = np.cumsum(replicated, axis=-1)[..., :-1]
+    return np.asarray(_areas(jnp.asarray(above / sizes[..., None])))
 
 
 def check_choices(structure: str, likelihood: str, tempering: str, algorithm: str) -> None:
