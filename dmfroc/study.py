@@ -103,7 +103,8 @@ class Study:
         Seed of the study, >= 0.
     directory : path-like
         Where ``<name>.parquet`` is written. Finished replications are kept beside it in
-        ``<name>.parts``; delete that directory to compute everything again.
+        ``<name>.parts``; where that is gone, as in a fresh clone, those in the results count as
+        finished. Delete both to compute everything again.
 
     Raises
     ------
@@ -115,7 +116,7 @@ class Study:
     -----
     A finished replication counts as such as long as seed, setting and the code of `function`
     stay the same (comments and layout do not matter). Changes in what the function calls, or in
-    the package, go unnoticed: then delete the parts or give the study another name.
+    the package, go unnoticed: then delete parts and results or give the study another name.
 
     Examples
     --------
@@ -211,6 +212,8 @@ class Study:
             After Ctrl-C, once everything finished is on disk.
         RuntimeError
             If a worker process of this machine was killed.
+        ValueError
+            If the file to be written exists and is not a study's.
         Exception
             Whatever the function raises, with a note that names the replication.
         """
@@ -220,6 +223,7 @@ class Study:
             raise ValueError("give either n_workers or scheduler, not both")
         if chunk_size is not None and chunk_size < 1:
             raise ValueError(f"chunk_size must be at least 1, but it is {chunk_size}")
+        self._restore_parts()
         missing = [_missing(self._parts(setting), self.replications) for setting in self.settings]
         n_missing = sum(map(len, missing))
         if n_missing:
@@ -254,6 +258,23 @@ class Study:
         digest = hashlib.sha256(identity.encode()).hexdigest()[:20]
         return Path(self.directory) / f"{self.name}.parts" / digest
 
+    def _restore_parts(self) -> None:
+        """Take from the results what was finished, where its parts are gone."""
+        if not self.path.exists():
+            return
+        provenance = read_provenance(self.path)
+        if (provenance["seed"], provenance["code"]) != (self.seed, self._code):
+            return
+        table, _ = _read(self.path)
+        finished = range(provenance["replications"])
+        first = 0
+        for setting, n_rows in zip(provenance["settings"], provenance["rows"], strict=True):
+            rows = table.iloc[first : first + n_rows].drop(columns=list(setting))
+            first += n_rows
+            if _missing(self._parts(setting), len(finished)):
+                path = self._part_directory(setting) / _part_name(finished)
+                _write(path, rows, provenance["versions"])
+
     def _store(self, chunk: _Chunk, finished: _Finished) -> None:
         if not finished.rows:  # a worker that was to stop
             return
@@ -263,15 +284,17 @@ class Study:
             for replication, rows in enumerate(finished.rows, first)
             for row in rows
         ]
-        name = f"{first}-{first + len(finished.rows)}.parquet"
-        _write(self._part_directory(chunk.setting) / name, rows, finished.versions)
+        name = _part_name(range(first, first + len(finished.rows)))
+        _write(self._part_directory(chunk.setting) / name, rows, [finished.versions])
 
     def _combine(self) -> pd.DataFrame:
         import pandas as pd
 
-        tables, all_versions = [], []
+        tables: list[pd.DataFrame] = []
+        all_versions: list[dict[str, str]] = []
+        n_rows = []
         for setting in self.settings:
-            n_covered = 0
+            n_before, n_covered = sum(map(len, tables)), 0
             for run, path in sorted(self._parts(setting).items(), key=lambda part: part[0].start):
                 part, versions = _read(path)
                 # Two runs of a study at the same time leave parts that overlap.
@@ -280,7 +303,8 @@ class Study:
                 n_covered = max(n_covered, run.stop)
                 if len(part):
                     tables.append(self._with_setting(part, setting))
-                    all_versions += [versions] if versions not in all_versions else []
+                    all_versions += [v for v in versions if v not in all_versions]
+            n_rows.append(sum(map(len, tables)) - n_before)
         if len(all_versions) > 1:
             warnings.warn(
                 f"the parts of the study {self.name!r} were computed with different versions: "
@@ -291,7 +315,9 @@ class Study:
         provenance = {
             "study": self.name,
             "function": f"{self.function.__module__}.{self.function.__qualname__}",
+            "code": self._code,
             "settings": self.settings,
+            "rows": n_rows,
             "replications": self.replications,
             "seed": self.seed,
             "versions": all_versions,
@@ -324,9 +350,10 @@ def read_provenance(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``study``, ``function``, ``settings``, ``replications``, ``seed`` and ``versions``, a list
-        of the versions of Python and packages with which its parts were computed: one, unless
-        they changed between runs.
+        ``study``; ``function``, its name, and ``code``, what it said; ``settings`` and the number
+        of ``rows`` of each; ``replications`` and ``seed``; and ``versions``, a list of the versions
+        of Python and packages with which its parts were computed: one, unless they changed between
+        runs.
 
     Raises
     ------
@@ -582,6 +609,10 @@ def _code_of(function: Callable[..., Any]) -> str:
         return function.__qualname__
 
 
+def _part_name(replications: range) -> str:
+    return f"{replications.start}-{replications.stop}.parquet"
+
+
 def _missing(finished: Iterable[range], n_replications: int) -> list[int]:
     return sorted(set(range(n_replications)).difference(*finished))
 
@@ -605,7 +636,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _write(path: Path, rows: pd.DataFrame | Rows, provenance: dict[str, Any]) -> None:
+def _write(path: Path, rows: pd.DataFrame | Rows, provenance: Any) -> None:
     """Write a Parquet file as a whole or not at all."""
     import pandas as pd
     import pyarrow as pa
@@ -619,7 +650,7 @@ def _write(path: Path, rows: pd.DataFrame | Rows, provenance: dict[str, Any]) ->
     os.replace(temporary, path)
 
 
-def _read(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _read(path: Path) -> tuple[pd.DataFrame, Any]:
     import pyarrow.parquet as pq
 
     table = pq.read_table(path)

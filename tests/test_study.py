@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pandas as pd
 import pytest
 import study_functions
 from pandas.testing import assert_frame_equal
-from study_functions import failing, interval, logged, moments, two_rows
+from study_functions import failing, interval, logged, logged_anew, moments, two_rows
 
 from dmfroc.study import Study, grid, read_provenance
 
@@ -110,9 +111,51 @@ def test_finished_work_is_kept_and_extended(tmp_path):
     assert_frame_equal(shorter, first, check_exact=True)
 
 
+def test_results_stand_in_for_lost_parts(tmp_path):
+    log = tmp_path / "log"
+    settings = [{"n": 5, "log": str(log), "pause": 0}, {"log": str(log), "pause": 0.0, "n": 50}]
+
+    def run(**options):
+        study = study_of(tmp_path, **({"function": logged, "settings": settings} | options))
+        table = study.run(n_workers=1, chunk_size=7)
+        shutil.rmtree(tmp_path / "s.parts")
+        return table, len(log.read_text().splitlines())
+
+    first, _ = run()
+    assert_frame_equal(run()[0], first, check_exact=True)
+    assert run()[1] == 40
+    longer, n_evaluated = run(replications=25, settings=[*settings[::-1], settings[0] | {"n": 9}])
+    assert n_evaluated == 40 + 2 * 5 + 25
+    kept = longer[(longer["n"] == 50) & (longer["replication"] < 20)].reset_index(drop=True)
+    expected = first[first["n"] == 50].reset_index(drop=True)
+    assert_frame_equal(kept, expected, check_exact=True, check_like=True)
+    assert run(settings=settings, seed=9)[1] == n_evaluated + 40
+    assert run(settings=settings, seed=9, function=logged_anew)[1] == n_evaluated + 80
+
+
+def test_results_of_several_rows_and_other_settings_are_restored(tmp_path):
+    settings = [{"n": 30, "scales": [1, 10]}, {"n": 7, "scales": [2]}]
+    study = study_of(tmp_path, two_rows, settings, replications=3)
+    table = study.run(n_workers=1)
+    assert read_provenance(study.path)["rows"] == [6, 3]
+    shutil.rmtree(tmp_path / "s.parts")
+    again = study.run(n_workers=1)
+    assert again.drop(columns="scales").equals(table.drop(columns="scales"))
+    assert [list(x) for x in again["scales"]] == [list(x) for x in table["scales"]]
+
+
+def test_file_of_something_else_is_not_overwritten(tmp_path):
+    mine = pd.DataFrame({"a": [1]})
+    mine.to_parquet(tmp_path / "s.parquet")
+    with pytest.raises(ValueError, match=r"s\.parquet was not written by a study"):
+        study_of(tmp_path).run(n_workers=1)
+    assert_frame_equal(pd.read_parquet(tmp_path / "s.parquet"), mine)
+
+
 def test_lost_and_overlapping_parts(tmp_path):
     study = study_of(tmp_path)
     whole = study.run(n_workers=1, chunk_size=8)
+    study.path.unlink()
     for part in tmp_path.rglob("8-16.parquet"):
         part.unlink()
         (part.parent / ".8-16.parquet.99.tmp").write_bytes(b"cut o")
