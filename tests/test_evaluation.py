@@ -246,6 +246,19 @@ def test_import_does_not_load_the_heavy_libraries():
     assert not set(heavy) & set(run_python(code))
 
 
+def test_a_curve_does_not_load_what_only_intervals_need():
+    code = """
+import json, sys
+import dmfroc
+
+dmfroc.multiclass_roc([0, 1, 0, 1], [0.1, 0.9, 0.4, 0.3])
+print(json.dumps(list(sys.modules)))
+"""
+    loaded = set(run_python(code))
+    assert "dmfroc.measures.multiclass_roc" in loaded
+    assert not {"scipy.special", "pandas", "sklearn", "matplotlib"} & loaded
+
+
 def test_users_are_told_about_wrong_choices_and_where_a_warning_comes_from():
     code = """
 import json, sys, warnings

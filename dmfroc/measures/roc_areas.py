@@ -9,12 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Literal
 
-from scipy.special import betaln
-
 from dmfroc.measures import _areas
 from dmfroc.measures._one_vs_rest import bind_area, bind_hull_area
-from dmfroc.measures.base import Measure, value_of
-from dmfroc.predictions import as_predictions
+from dmfroc.measures.base import BoundMeasure, Measure, value_of
+from dmfroc.predictions import Predictions, as_predictions
 
 Ties = Literal["half", "lower", "upper"]
 _SHARE_OF_TIES = {"lower": 0.0, "half": 0.5, "upper": 1.0}
@@ -85,16 +83,23 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not 0 < value < float("inf"):
             raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
-    parameters = (float(alpha), float(beta), float(betaln(alpha, beta)))
     return Measure(
         name="h_measure",
         title="H-measure",
-        bind=partial(bind_hull_area, area=_areas.h_measure, parameters=parameters),
+        bind=partial(_bind_h_measure, alpha=float(alpha), beta=float(beta)),
         bounds=(0.0, 1.0),
         chance=0.0,
         family="costs",
         is_smooth=False,
     )
+
+
+def _bind_h_measure(predictions: Predictions, alpha: float, beta: float) -> BoundMeasure:
+    # Imported where it is used: with it the package would take a sixth of a second longer.
+    from scipy.special import betaln
+
+    parameters = (alpha, beta, float(betaln(alpha, beta)))
+    return bind_hull_area(predictions, _areas.h_measure, parameters)
 
 
 GINI = _ranking(
