@@ -49,7 +49,9 @@ DEFAULT_N_DRAWS = 2000
 # Scores beyond which measures with kinks use the derivative, which exists almost everywhere: a
 # bootstrap of them would take minutes.
 _MANY_SCORES = 100_000
-_FEW_DEGREES_OF_FREEDOM = 8  # below, intervals cover up to 99 % where they say 95 %
+# Below these, intervals cover 88 to 99 % where they say 95 %.
+_FEW_DEGREES_OF_FREEDOM = 8
+_FEW_ERRORS = 0.25  # observations of the rarest class times distance from a perfect value
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 _USE_BOOTSTRAP = "use method='bootstrap', or leave it out"
 # What to do instead.
@@ -394,7 +396,9 @@ def jackknife_estimate(
     if ends.is_degenerate:
         remarks += [_rare_class_message(predictions), _no_variation_message(value, measure, units)]
     else:
-        remarks.append(_rare_class_message(predictions) or _few_decide_message(moments))
+        remarks.append(
+            _rare_class_message(predictions) or _few_decide_message(measure, value, moments)
+        )
     return Estimate(
         measure=measure.name,
         value=value,
@@ -496,12 +500,15 @@ def _rare_class_message(predictions: Predictions) -> str | None:
     )
 
 
-def _few_decide_message(moments: Moments) -> str | None:
-    if not spread(moments).degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM:
+def _few_decide_message(measure: Measure, value: float, moments: Moments) -> str | None:
+    low, high = measure.bounds
+    best = high if measure.greater_is_better else low
+    errors = abs(best - value) / (high - low) * moments.sizes.min()  # NaN without bounds
+    if not (errors < _FEW_ERRORS or spread(moments).degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM):
         return None
     return (
         "few observations decide how sure the value is, as where a classifier is near-perfect: "
-        "the interval may be wider than need be"
+        "the interval may cover a few per cent more or less than it says"
     )
 
 

@@ -265,6 +265,18 @@ def test_a_few_decisive_observations_are_told():
     assert many.warnings == ()
 
 
+@pytest.mark.parametrize(("shift", "is_told"), [(3.0, True), (1.5, False)])
+def test_a_near_perfect_classifier_of_rare_classes_is_told(shift, is_told):
+    """The influences do not show it: many observations have a small one."""
+    classes = np.repeat(np.arange(10), [9, 22, 6, 8, 12, 6, 8, 7, 11, 11])
+    noise = np.random.default_rng(1).normal(size=(100, 10))
+    predictions = Predictions.from_arrays(classes, noise + shift * np.eye(10)[classes])
+    influence = influences(get_measure("hand_till"), predictions).influences
+    assert spread(moments_of(influence, units_of(predictions))).degrees_of_freedom > 8
+    found = estimate("hand_till", predictions)
+    assert any("more or less than it says" in warning for warning in found.warnings) == is_told
+
+
 @pytest.mark.parametrize(
     ("measure", "chance"), [("dmf_auc", 0.5), ("hand_till", 0.5), ("informedness", 0.0)]
 )
