@@ -7,16 +7,20 @@ model itself, with independent columns and an untempered likelihood.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from _study import DOCS, arguments, markdown_table, write_page
+import pandas as pd
+from _study import RESULTS, arguments, markdown_table, run_study, write_figure, write_page
 from matplotlib.figure import Figure
 from scipy.special import expit
 from scipy.stats import chisquare
 
+from dmfroc.study import Study, grid
 from dmfroc.uncertainty.bayes.models import (
     Counts,
     Likelihood,
@@ -25,6 +29,7 @@ from dmfroc.uncertainty.bayes.models import (
     reestimated_spread,
 )
 from dmfroc.uncertainty.bayes.sampling import (
+    Problem,
     approximate,
     default_kernel,
     draw_from_posterior,
@@ -35,7 +40,9 @@ from dmfroc.uncertainty.bayes.sampling import (
 PRIORS = Priors()
 N_PAIRS, N_THRESHOLDS, CLASS_SIZE = 6, 7, 40
 N_DRAWS, N_WARMUP, THINNING = 441, 200, 7
-N_BINS = 8  # divides the number of possible ranks, 64
+N_RANKS = N_DRAWS // THINNING + 1
+N_BINS = 8  # divides the number of ranks
+LIKELIHOODS: tuple[Likelihood, ...] = ("binomial", "ordinal")
 QUANTITIES = ("auc", "spread", "first pair's effect", "first TPR logit")
 
 
@@ -66,46 +73,55 @@ def quantities(sites: dict[str, np.ndarray]) -> np.ndarray:
     )
 
 
-def ranks(likelihood: Likelihood, n_replications: int) -> np.ndarray:
-    """Return the rank of each quantity's true value among thinned draws, one row per data set."""
-    generator = np.random.default_rng(1)
+@cache
+def problem(likelihood: Likelihood) -> tuple[Callable[[Any], None], Counts, Problem]:
+    """Return a model, data of its shape, and what samples it."""
     sizes = jnp.full((N_PAIRS, 2), float(CLASS_SIZE))
     empty = Counts(jnp.zeros((N_PAIRS, 2, N_THRESHOLDS)), sizes, jnp.ones(()))
     model = model_of("rank_one", likelihood, PRIORS)
-    problem = problem_of(
-        model, partial(reestimated_spread, structure="rank_one", priors=PRIORS), empty
-    )
-    prior = draw_from_prior(model, empty, n_replications, seed=1).sites
-    found = []
-    for index in range(n_replications):
-        truth = {name: values[0, index] for name, values in prior.items()}
+    update = partial(reestimated_spread, structure="rank_one", priors=PRIORS)
+    return model, empty, problem_of(model, update, empty)
+
+
+def ranks(generator: np.random.Generator, likelihood: Likelihood) -> dict[str, int]:
+    """Return the rank of each quantity's true value among thinned draws given one data set."""
+    of_prior, of_posterior = generator.integers(2**31, size=2).tolist()
+    with jax.enable_x64(True):
+        model, empty, sampled = problem(likelihood)
+        prior = draw_from_prior(model, empty, 1, of_prior).sites
+        truth = {name: values[0, 0] for name, values in prior.items()}
         counts = empty._replace(above=jnp.asarray(simulate_counts(generator, truth, likelihood)))
-        approximation = approximate(problem, counts)
+        approximation = approximate(sampled, counts)
         draws = draw_from_posterior(
-            problem, counts, approximation, (1, N_DRAWS), index, N_WARMUP, default_kernel
+            sampled, counts, approximation, (1, N_DRAWS), of_posterior, N_WARMUP, default_kernel
         )
-        kept = {name: values[0, ::THINNING] for name, values in draws.sites.items()}
-        found.append((quantities(kept) < quantities(truth)).sum(axis=0))
-    return np.array(found)
+    kept = {name: values[0, ::THINNING] for name, values in draws.sites.items()}
+    found = (quantities(kept) < quantities(truth)).sum(axis=0)
+    return dict(zip(QUANTITIES, found.tolist(), strict=True))
 
 
-def study(n_replications: int) -> tuple[str, Figure]:
-    """Rank, test and draw."""
+def study() -> Study:
+    settings = grid(likelihood=LIKELIHOODS)
+    return Study("sbc", ranks, settings, replications=200, seed=1, directory=RESULTS)
+
+
+def report(table: pd.DataFrame) -> tuple[str, Figure]:
+    """Test the ranks and draw their histograms."""
     figure = Figure(figsize=(11, 5), layout="constrained")
-    axes = figure.subplots(2, len(QUANTITIES), sharey=True)
+    axes = figure.subplots(len(LIKELIHOODS), len(QUANTITIES), sharey=True)
     rows = []
-    for likelihood, row_of_axes in zip(("binomial", "ordinal"), axes, strict=True):
-        found = ranks(likelihood, n_replications)
-        for quantity, ax, of_quantity in zip(QUANTITIES, row_of_axes, found.T, strict=True):
-            n_ranks = N_DRAWS // THINNING + 1
-            counts, _ = np.histogram(of_quantity, bins=N_BINS, range=(-0.5, n_ranks - 0.5))
+    for (likelihood, part), row_of_axes in zip(
+        table.groupby("likelihood", sort=False), axes, strict=True
+    ):
+        for quantity, ax in zip(QUANTITIES, row_of_axes, strict=True):
+            counts, _ = np.histogram(part[quantity], bins=N_BINS, range=(-0.5, N_RANKS - 0.5))
             p_value = chisquare(counts).pvalue
             rows.append([likelihood, quantity, " ".join(map(str, counts)), f"{p_value:.3f}"])
             ax.bar(np.arange(N_BINS), counts, width=0.95, color="tab:blue")
-            ax.axhline(n_replications / N_BINS, color="black", linewidth=1)
+            ax.axhline(len(part) / N_BINS, color="black", linewidth=1)
             ax.set(title=f"{likelihood}: {quantity}", xlabel="bin of ranks", xticks=[])
-    table = markdown_table(["likelihood", "quantity", "data sets per bin of ranks", "p"], rows)
-    return table, figure
+    header = ["likelihood", "quantity", "data sets per bin of ranks", "p"]
+    return markdown_table(header, rows), figure
 
 
 def page(n_replications: int, table: str) -> str:
@@ -115,7 +131,7 @@ def page(n_replications: int, table: str) -> str:
 Made by `experiments/sbc.py`: {n_replications} data sets for each likelihood, drawn from the model
 with parameters drawn from its default prior ({N_PAIRS} pairs, {N_THRESHOLDS} thresholds,
 {CLASS_SIZE} observations per class, no tempering). If the sampler is right, the rank of a true
-value among {N_DRAWS // THINNING} posterior draws (every {THINNING}th of {N_DRAWS}) is uniform;
+value among {N_RANKS - 1} posterior draws (every {THINNING}th of {N_DRAWS}) is uniform;
 *p* is that of a chi-square test over {N_BINS} bins.
 
 ![Histograms of ranks](../images/sbc.png)
@@ -128,10 +144,11 @@ scores, whose columns share their observations: see [tempering](../bayes.md).
 
 
 if __name__ == "__main__":
-    with jax.enable_x64(True):
-        if arguments(__doc__).quick:
-            print(study(n_replications=3)[0])
-        else:
-            table, figure = study(n_replications=120)
-            figure.savefig(DOCS / "images" / "sbc.png", dpi=90)
-            write_page("sbc", page(120, table))
+    options = arguments(__doc__, is_study=True)
+    found = run_study(study(), options)
+    table, figure = report(found)
+    if options.quick:
+        print(table)
+    else:
+        write_figure("sbc", figure)
+        write_page("sbc", page(found["replication"].nunique(), table))
