@@ -31,7 +31,7 @@ from dmfroc.uncertainty.bayes.models import (
     ordinal_log_likelihood,
 )
 from dmfroc.uncertainty.bayes.posterior import sampling_problems
-from dmfroc.uncertainty.bayes.roc import check_choices, pairwise_counts
+from dmfroc.uncertainty.bayes.roc import bind_pairs, check_choices, pairwise_counts
 
 # One model and one shape of data, K = 4, serve most tests: compiling takes most of their time.
 FAST = {"n_thresholds": 7, "algorithm": "laplace"}
@@ -170,14 +170,18 @@ def test_hierarchical_structure_takes_up_shifted_pairs():
 
 def test_weights_in_one_class_count_by_their_effective_size():
     classes, scores = normal_scores(6, 90, 3)
-    plain = pairwise_counts(Predictions.from_arrays(classes, scores), 9)
+
+    def counts(predictions):
+        return pairwise_counts(bind_pairs(predictions, 9), predictions)
+
+    plain = counts(Predictions.from_arrays(classes, scores))
     weights = np.where(classes == 0, 5.0, 1.0)
     rescaled = Predictions.from_arrays(classes, scores, sample_weight=weights)
-    np.testing.assert_allclose(pairwise_counts(rescaled, 9).sizes, plain.sizes)
+    np.testing.assert_allclose(counts(rescaled).sizes, plain.sizes)
     weights[np.flatnonzero(classes == 1)[:15]] = 0
     halved = Predictions.from_arrays(classes, scores, sample_weight=weights)
     harmonic = 3 / (1 / 30 + 1 / 15 + 1 / 30)
-    np.testing.assert_allclose(pairwise_counts(halved, 9).sizes, harmonic)
+    np.testing.assert_allclose(counts(halved).sizes, harmonic)
 
 
 # Draws

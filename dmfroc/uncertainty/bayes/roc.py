@@ -160,9 +160,10 @@ def bayesian_roc(
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     warn_of_absent_classes(predictions)
     seed = seed_of(random_state)
-    counts = pairwise_counts(predictions, n_thresholds)
+    bound = bind_pairs(predictions, n_thresholds)
+    counts = pairwise_counts(bound, predictions)
     problem = _problem(structure, likelihood, priors, counts)
-    counts, approximation = _temper(problem, counts, tempering, predictions, n_thresholds)
+    counts, approximation = _temper(problem, counts, tempering, bound, predictions, n_thresholds)
     remarks = []
     if algorithm == "laplace":
         size = n_chains, n_draws
@@ -217,18 +218,31 @@ def bayesian_roc_prior(
     check_size(n_draws=n_draws, n_thresholds=n_thresholds)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     seed = seed_of(random_state)
-    counts = pairwise_counts(predictions, n_thresholds)
+    counts = pairwise_counts(bind_pairs(predictions, n_thresholds), predictions)
     draws = draw_from_prior(model_of(structure, "ordinal", priors), counts, n_draws, seed)
     return _tree(draws, counts, predictions, n_thresholds, seed, kind="prior")
 
 
-def pairwise_counts(predictions: Predictions, n_thresholds: int) -> Counts:
+def bind_pairs(predictions: Predictions, n_thresholds: int) -> BoundCurve:
+    """Bind the rates of all pairs, and the curve that they have in common."""
+    if predictions.n_classes == 2:
+        # Both classes are given the scores of the second, whose quantiles then are the thresholds.
+        predictions = Predictions(
+            predictions.labels,
+            predictions.true,
+            predictions.scores[:, [1, 1]],
+            predictions.sample_weight,
+            predictions.predicted,
+        )
+    return bind_curve(predictions, "equal", n_thresholds, shrinkage=1.0)
+
+
+def pairwise_counts(bound: BoundCurve, predictions: Predictions) -> Counts:
     """Return the counts of all pairs, tempered by the number of pairs that a class is in.
 
     Every half of a column is given the harmonic mean of the class sizes, so that all pairs weigh
     the same, as in the point estimate, and their average is as sure as one over classes is.
     """
-    bound = _bind_curve(predictions, n_thresholds)
     rates = np.asarray(bound.pairwise(share(predictions.sample_weight)))
     sizes = effective_sizes(predictions)[predictions.present]
     size = len(sizes) / (1 / sizes).sum()
@@ -247,19 +261,6 @@ def _sizes_of_halves(predictions: Predictions) -> Int[np.ndarray, "q 2"]:
     return np.maximum(np.rint(halves), 1).astype(int)
 
 
-def _bind_curve(predictions: Predictions, n_thresholds: int) -> BoundCurve:
-    if predictions.n_classes == 2:
-        # Both classes are given the scores of the second, whose quantiles then are the thresholds.
-        predictions = Predictions(
-            predictions.labels,
-            predictions.true,
-            predictions.scores[:, [1, 1]],
-            predictions.sample_weight,
-            predictions.predicted,
-        )
-    return bind_curve(predictions, "equal", n_thresholds, shrinkage=1.0)
-
-
 @cache
 def _update(structure: Structure, priors: Priors) -> Any:
     return partial(reestimated_spread, structure=structure, priors=priors)
@@ -276,6 +277,7 @@ def _temper(
     problem: Problem,
     counts: Counts,
     tempering: Tempering,
+    bound: BoundCurve,
     predictions: Predictions,
     n_thresholds: int,
 ) -> tuple[Counts, Gaussian]:
@@ -287,7 +289,7 @@ def _temper(
     if tempering == "none":
         counts = counts._replace(tempering=jnp.ones(()))
     elif tempering == "overlap":
-        overlap = _overlap(predictions, n_thresholds, default=float(counts.tempering))
+        overlap = _overlap(bound, predictions, default=float(counts.tempering))
         counts = counts._replace(tempering=jnp.asarray(overlap))
     approximation = approximate(problem, counts)
     if tempering == "jackknife":
@@ -299,14 +301,13 @@ def _temper(
     return counts, approximation
 
 
-def _overlap(predictions: Predictions, n_thresholds: int, default: float) -> float:
+def _overlap(bound: BoundCurve, predictions: Predictions, default: float) -> float:
     """Return the power that makes up for columns that share observations.
 
     An observation whose influences agree from column to column makes the variance of their sum
     larger than the sum of their variances. Both rest on the same errors of the classifier, and
     the ratio is therefore steadier than either.
     """
-    bound = _bind_curve(predictions, n_thresholds)
     found = influences_of(Partial(_areas_of_pairs, bound), predictions).influences
     apart, together = (found**2).sum(), (found.sum(axis=0) ** 2).sum()
     return float(apart / together) if together > NO_VARIATION**2 else default
