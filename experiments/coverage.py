@@ -215,9 +215,9 @@ def studies() -> dict[str, Study]:
         strength=list(STRENGTHS),
         ties=[False, True],
     )
-    both = {"n_classes": [3], "skew": ["balanced", "skewed"]}
-    few = grid(n=[300], **both, strength=list(STRENGTHS))
-    few += grid(n=[1000], **both, strength=["near-perfect"])
+    both = ["balanced", "skewed"]
+    few = grid(n_classes=[2, 3, 5], n=[300], skew=both, strength=list(STRENGTHS))
+    few += grid(n_classes=[3], n=[1000], skew=both, strength=["near-perfect"])
     fewest = grid(n_classes=[2, 3, 5], n=[300], strength=list(STRENGTHS))
     comparisons = grid(n_classes=[2, 5], n=[300], gap=[0.0, 0.15])
     return {
@@ -226,7 +226,7 @@ def studies() -> dict[str, Study]:
         ),
         "grid": Study("coverage", cell, cells, replications=1000 // SAMPLES_PER_BATCH, **common),
         "paired": Study("coverage_paired", paired, comparisons, replications=2000, **common),
-        "bootstrap": Study("coverage_bootstrap", resampled, few, replications=200, **common),
+        "bootstrap": Study("coverage_bootstrap", resampled, few, replications=500, **common),
         "bayes": Study("coverage_bayes", posterior, fewest, replications=200, **common),
     }
 
@@ -288,10 +288,18 @@ def summary(cells: pd.DataFrame, n_samples: int) -> str:
     return markdown_table(header, rows)
 
 
+@functools.cache
+def share_told(measure: str, n_classes: int, n: int, skew: str, strength: str, ties: bool) -> float:
+    """Return the share of a cell's samples in which the estimate has a remark."""
+    sizes, generator = class_sizes(n_classes, n, skew), np.random.default_rng(2)
+    samples = (draw(generator, sizes, strength, ties) for _ in range(SAMPLES_PER_BATCH))
+    return float(np.mean([bool(estimate(measure, sample).warnings) for sample in samples]))
+
+
 def worst_cells(cells: pd.DataFrame) -> str:
     """List the cells of the DMF-AUC and M that cover worst."""
     chosen = cells[cells["measure"].isin(BOOTSTRAP_MEASURES)]
-    order = (chosen["covered"] - LEVEL).abs().sort_values(ascending=False).index[:12]
+    order = (chosen["covered"] - LEVEL).abs().sort_values(ascending=False).index[:20]
     rows = [
         [
             MEASURES[row.measure].title,
@@ -303,11 +311,15 @@ def worst_cells(cells: pd.DataFrame) -> str:
             percent(row.covered),
             f"{row.bias:+.2f}",
             f"{row.se_ratio:.2f}",
+            percent(
+                share_told(row.measure, row.n_classes, row.n, row.skew, row.strength, row.ties)
+            ),
         ]
         for row in chosen.loc[order].itertuples()
     ]
     header = ["measure", "K", "n", "smallest class", "classifier", "ties"]
-    return markdown_table([*header, "coverage, %", "bias / sd", "mean SE / sd"], rows)
+    header += ["coverage, %", "bias / sd", "mean SE / sd", "with a remark, %"]
+    return markdown_table(header, rows)
 
 
 def picture(cells: pd.DataFrame) -> Figure:
@@ -355,24 +367,47 @@ def designs_table(table: pd.DataFrame) -> str:
     return markdown_table([*header, "width / sampling range"], rows)
 
 
-def bootstrap_table(table: pd.DataFrame) -> str:
-    keys = ["measure", "method", "interval_type", "strength", "n"]
+def bootstrap_summary(table: pd.DataFrame, n_samples: int) -> str:
+    """Count the cells within the limits, by measure and interval."""
+    error = 2 * np.sqrt(LEVEL * (1 - LEVEL) / n_samples)
+    keys = ["measure", "method", "interval_type"]
     rows = []
-    for (measure, method, interval_type, strength, n), part in table.groupby(keys, sort=False):
-        by_skew = part.groupby("skew")["covered"].mean()
+    for (measure, method, interval_type), part in table.groupby(keys, sort=False):
+        covered = part.groupby(["n_classes", "n", "skew", "strength"])["covered"].mean()
         rows.append(
             [
                 MEASURES[measure].title,
                 f"{method}, {interval_type}",
-                strength,
-                n,
-                percent(by_skew["balanced"]),
-                percent(by_skew.get("skewed", np.nan)),
-                f"{part['width'].mean():.4f}",
+                len(covered),
+                f"{percent(covered.min())} / {percent(covered.median())} / "
+                f"{percent(covered.max())}",
+                int(covered.between(0.935, 0.965).sum()),
+                int(covered.between(0.935 - error, 0.965 + error).sum()),
             ]
         )
-    header = ["measure", "interval", "classifier", "n", "balanced classes: coverage, %"]
-    return markdown_table([*header, "skewed: coverage, %", "width"], rows)
+    header = ["measure", "interval", "cells", "coverage: least / median / most"]
+    header += ["within 93.5 to 96.5 %", "within, Monte Carlo error allowed for"]
+    return markdown_table(header, rows)
+
+
+def bootstrap_table(table: pd.DataFrame) -> str:
+    """Return one row per cell and measure, with a column for each interval."""
+    keys = ["measure", "n_classes", "n", "skew", "strength"]
+    rows = []
+    for (measure, *cell), part in table.groupby(keys, sort=False):
+        of_interval = part.groupby(["method", "interval_type"], sort=False)
+        means = of_interval[["covered", "width"]].mean()
+        rows.append(
+            [
+                MEASURES[measure].title,
+                *cell,
+                *map(percent, means["covered"]),
+                f"{means['width'].iloc[0]:.4f}",
+            ]
+        )
+    names = list(map(", ".join, means.index))
+    header = ["measure", "K", "n", "classes", "classifier", *names, f"width of {names[0]}"]
+    return markdown_table(header, rows)
 
 
 def posterior_table(table: pd.DataFrame) -> str:
@@ -417,8 +452,9 @@ measured in about {POPULATION:,} observations with the same class proportions.
 
 ## Which method when
 
-* **The jackknife interval, the default, is the one to use.** It costs one evaluation, knows of rare
-  classes and of near-perfect classifiers, and the tables below show where it holds.
+* **The jackknife interval, the default, is the one to use.** It costs one evaluation and knows of
+  rare classes and of near-perfect classifiers. Of the latter in small samples it covers up to 99 %,
+  with classes of ten or fewer down to 89 %, and says so by a remark.
 * **The bootstrap and the Bayesian bootstrap** give draws, for probabilities of anything. They take
   as many evaluations as there are draws, and no resample can show what a class of a few cases has
   not shown: with fewer than ten cases they warn. Their default interval, BCa, is corrected for the
@@ -440,7 +476,8 @@ tenths. Class sizes are fixed within a cell.
 
 ![Coverage of each cell against the size of its smallest class](../images/coverage.png)
 
-The cells of DMF-AUC and M that are farthest from 95 %:
+The cells of DMF-AUC and M that are farthest from 95 %, and how often the estimate says so by a
+remark (few observations decide how sure the value is), in {SAMPLES_PER_BATCH} samples:
 
 {worst_cells(cells)}
 
@@ -456,10 +493,14 @@ given the class sizes.
 
 ## Bootstraps
 
-{replications["bootstrap"]} samples of each cell with 3 classes, 1,000 draws; the Monte Carlo error
-of a coverage is {monte_carlo_error(replications["bootstrap"])} points. *bca*, the default, is
-corrected for bias and acceleration and has the jackknife's quantile of the t distribution;
-*percentile* are the quantiles of the draws.
+{replications["bootstrap"]} samples of each cell, 1,000 draws; the Monte Carlo error of a coverage
+is {monte_carlo_error(replications["bootstrap"])} points. *bca*, the default, is corrected for bias
+and acceleration and has the jackknife's quantile of the t distribution; *percentile* are the
+quantiles of the draws.
+
+{bootstrap_summary(tables["bootstrap"], replications["bootstrap"])}
+
+Coverage in each cell, in percent:
 
 {bootstrap_table(tables["bootstrap"])}
 

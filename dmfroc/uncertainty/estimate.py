@@ -49,7 +49,7 @@ DEFAULT_N_DRAWS = 2000
 # Scores beyond which measures with kinks use the derivative, which exists almost everywhere: a
 # bootstrap of them would take minutes.
 _MANY_SCORES = 100_000
-# Below these, intervals cover 88 to 99 % where they say 95 %.
+# Below these, intervals cover 89 to 99 % where they say 95 %.
 _FEW_DEGREES_OF_FREEDOM = 8
 _FEW_ERRORS = 0.25  # observations of the rarest class times distance from a perfect value
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
