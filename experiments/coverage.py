@@ -226,7 +226,7 @@ def studies() -> dict[str, Study]:
         ),
         "grid": Study("coverage", cell, cells, replications=1000 // SAMPLES_PER_BATCH, **common),
         "paired": Study("coverage_paired", paired, comparisons, replications=2000, **common),
-        "bootstrap": Study("coverage_bootstrap", resampled, few, replications=500, **common),
+        "bootstrap": Study("coverage_bootstrap", resampled, few, replications=300, **common),
         "bayes": Study("coverage_bayes", posterior, fewest, replications=200, **common),
     }
 
@@ -260,32 +260,50 @@ def cell_table(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def summary(cells: pd.DataFrame, n_samples: int) -> str:
+WITHIN_HEADER = [
+    "smallest class",
+    "cells",
+    "coverage: least / median / most",
+    "limits",
+    "within",
+    "within, Monte Carlo error allowed for",
+]
+
+
+def rows_within(
+    names: list[str], smallest: np.ndarray, covered: np.ndarray, n_samples: int
+) -> list[list]:
     """Count the cells within the limits, rare classes and others apart."""
     error = 2 * np.sqrt(LEVEL * (1 - LEVEL) / n_samples)
     rows = []
+    for label, chosen, (low, high) in (
+        (f"at least {ENOUGH}", smallest >= ENOUGH, (0.935, 0.965)),
+        (f"5 to {ENOUGH - 1}", smallest < ENOUGH, (0.91, 0.98)),
+    ):
+        if len(part := covered[chosen]) == 0:
+            continue
+        rows.append(
+            [
+                *names,
+                label,
+                len(part),
+                " / ".join(map(percent, (part.min(), np.median(part), part.max()))),
+                f"{percent(low)} to {percent(high)}",
+                ((low <= part) & (part <= high)).sum(),
+                ((low - error <= part) & (part <= high + error)).sum(),
+            ]
+        )
+    return rows
+
+
+def summary(cells: pd.DataFrame, n_samples: int) -> str:
+    """Count the cells of the grid within the limits."""
+    rows = []
     for name in GRID_MEASURES:
-        of_measure = cells[cells["measure"] == name]
-        for label, chosen, (low, high) in (
-            (f"at least {ENOUGH}", of_measure["smallest"] >= ENOUGH, (0.935, 0.965)),
-            (f"5 to {ENOUGH - 1}", of_measure["smallest"] < ENOUGH, (0.91, 0.98)),
-        ):
-            covered = of_measure.loc[chosen, "covered"]
-            rows.append(
-                [
-                    MEASURES[name].title,
-                    label,
-                    len(covered),
-                    f"{percent(covered.min())} / {percent(covered.median())} / "
-                    f"{percent(covered.max())}",
-                    f"{percent(low)} to {percent(high)}",
-                    int(covered.between(low, high).sum()),
-                    int(covered.between(low - error, high + error).sum()),
-                ]
-            )
-    header = ["measure", "smallest class", "cells", "coverage: least / median / most"]
-    header += ["limits", "within", "within, Monte Carlo error allowed for"]
-    return markdown_table(header, rows)
+        part = cells[cells["measure"] == name]
+        smallest, covered = part["smallest"].to_numpy(), part["covered"].to_numpy()
+        rows += rows_within([MEASURES[name].title], smallest, covered, n_samples)
+    return markdown_table(["measure", *WITHIN_HEADER], rows)
 
 
 @functools.cache
@@ -368,26 +386,15 @@ def designs_table(table: pd.DataFrame) -> str:
 
 
 def bootstrap_summary(table: pd.DataFrame, n_samples: int) -> str:
-    """Count the cells within the limits, by measure and interval."""
-    error = 2 * np.sqrt(LEVEL * (1 - LEVEL) / n_samples)
-    keys = ["measure", "method", "interval_type"]
+    """Count the cells of the bootstraps within the limits."""
     rows = []
+    keys = ["measure", "method", "interval_type"]
     for (measure, method, interval_type), part in table.groupby(keys, sort=False):
         covered = part.groupby(["n_classes", "n", "skew", "strength"])["covered"].mean()
-        rows.append(
-            [
-                MEASURES[measure].title,
-                f"{method}, {interval_type}",
-                len(covered),
-                f"{percent(covered.min())} / {percent(covered.median())} / "
-                f"{percent(covered.max())}",
-                int(covered.between(0.935, 0.965).sum()),
-                int(covered.between(0.935 - error, 0.965 + error).sum()),
-            ]
-        )
-    header = ["measure", "interval", "cells", "coverage: least / median / most"]
-    header += ["within 93.5 to 96.5 %", "within, Monte Carlo error allowed for"]
-    return markdown_table(header, rows)
+        smallest = np.array([class_sizes(*cell[:3]).min() for cell in covered.index])
+        names = [MEASURES[measure].title, f"{method}, {interval_type}"]
+        rows += rows_within(names, smallest, covered.to_numpy(), n_samples)
+    return markdown_table(["measure", "interval", *WITHIN_HEADER], rows)
 
 
 def bootstrap_table(table: pd.DataFrame) -> str:
@@ -496,7 +503,8 @@ given the class sizes.
 {replications["bootstrap"]} samples of each cell, 1,000 draws; the Monte Carlo error of a coverage
 is {monte_carlo_error(replications["bootstrap"])} points. *bca*, the default, is corrected for bias
 and acceleration and has the jackknife's quantile of the t distribution; *percentile* are the
-quantiles of the draws.
+quantiles of the draws. With five cases of a class, as in the skewed samples of five classes, no
+bootstrap covers what it says, and all of them warn.
 
 {bootstrap_summary(tables["bootstrap"], replications["bootstrap"])}
 
