@@ -468,7 +468,7 @@ measured in about {POPULATION:,} observations with the same class proportions.
   skewness of a near-perfect classifier's draws; plain percentiles are not.
 * **The Bayesian model** gives the posterior of the curve itself, and is for those who want that.
   Its intervals of near-perfect classifiers are shorter than the jackknife's, because it takes the
-  curve to be of a common shape, and cover about as well where it is.
+  curve to be of a common shape, and cover 90 to 94 %: the prior draws such areas down a little.
 * **The source paper's bootstrap** takes the cells of the rate matrices for independent. Do not use
   it but to reproduce the paper.
 
