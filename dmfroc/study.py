@@ -265,15 +265,18 @@ class Study:
         provenance = read_provenance(self.path)
         if (provenance["seed"], provenance["code"]) != (self.seed, self._code):
             return
+        finished, settings = range(provenance["replications"]), provenance["settings"]
+        lost = [s for s in settings if _missing(self._parts(s), len(finished))]
+        if not lost:
+            return
         table, _ = _read(self.path)
-        finished = range(provenance["replications"])
         first = 0
-        for setting, n_rows in zip(provenance["settings"], provenance["rows"], strict=True):
-            rows = table.iloc[first : first + n_rows].drop(columns=list(setting))
+        for setting, n_rows in zip(settings, provenance["rows"], strict=True):
+            rows = table.iloc[first : first + n_rows]
             first += n_rows
-            if _missing(self._parts(setting), len(finished)):
+            if setting in lost:
                 path = self._part_directory(setting) / _part_name(finished)
-                _write(path, rows, provenance["versions"])
+                _write(path, rows.drop(columns=list(setting)), provenance["versions"])
 
     def _store(self, chunk: _Chunk, finished: _Finished) -> None:
         if not finished.rows:  # a worker that was to stop
@@ -294,7 +297,7 @@ class Study:
         all_versions: list[dict[str, str]] = []
         n_rows = []
         for setting in self.settings:
-            n_before, n_covered = sum(map(len, tables)), 0
+            of_setting, n_covered = [], 0
             for run, path in sorted(self._parts(setting).items(), key=lambda part: part[0].start):
                 part, versions = _read(path)
                 # Two runs of a study at the same time leave parts that overlap.
@@ -302,9 +305,10 @@ class Study:
                 part = part[(numbers >= n_covered) & (numbers < self.replications)]
                 n_covered = max(n_covered, run.stop)
                 if len(part):
-                    tables.append(self._with_setting(part, setting))
+                    of_setting.append(self._with_setting(part, setting))
                     all_versions += [v for v in versions if v not in all_versions]
-            n_rows.append(sum(map(len, tables)) - n_before)
+            tables += of_setting
+            n_rows.append(sum(map(len, of_setting)))
         if len(all_versions) > 1:
             warnings.warn(
                 f"the parts of the study {self.name!r} were computed with different versions: "

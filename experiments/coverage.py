@@ -306,7 +306,6 @@ def summary(cells: pd.DataFrame, n_samples: int) -> str:
     return markdown_table(["measure", *WITHIN_HEADER], rows)
 
 
-@functools.cache
 def share_told(measure: str, n_classes: int, n: int, skew: str, strength: str, ties: bool) -> float:
     """Return the share of a cell's samples in which the estimate has a remark."""
     sizes, generator = class_sizes(n_classes, n, skew), np.random.default_rng(2)

@@ -8,7 +8,7 @@ model itself, with independent columns and an untempered likelihood.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import jax
@@ -73,7 +73,6 @@ def quantities(sites: dict[str, np.ndarray]) -> np.ndarray:
     )
 
 
-@cache
 def problem(likelihood: Likelihood) -> tuple[Callable[[Any], None], Counts, Problem]:
     """Return a model, data of its shape, and what samples it."""
     sizes = jnp.full((N_PAIRS, 2), float(CLASS_SIZE))
