@@ -11,6 +11,9 @@ from typing import Any
 import jax
 import numpy as np
 
+AnyArray = jax.Array | np.ndarray
+"""What a function takes that JAX and NumPy both evaluate; often with the module to compute by."""
+
 _ALIGNMENT = 64  # bytes; what XLA asks of a buffer that it is to use without a copy
 _FEW_NUMBERS = 100_000  # for fewer, starting threads takes longer than the work
 

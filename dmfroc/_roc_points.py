@@ -100,18 +100,26 @@ def hull_vertices(points: Counted) -> Int[np.ndarray, " v"]:
     Points on an edge are no vertices; for whole counts of any size this is decided exactly.
     """
     x, y = points.false_positives, points.true_positives
-    index = np.arange(len(x))
     largest = max(x[-1], y[-1])
-    rounding: Rounding = 0, 0
     if not all((counts == np.floor(counts)).all() for counts in (x, y)):
         # Sums of weights that are equal but for rounding
-        rounding = 0.1 * ROUNDING * float(x[-1]), 0.1 * ROUNDING * float(y[-1])
-    elif largest < 2**31:
+        return upper_hull(x, y, (0.1 * ROUNDING * float(x[-1]), 0.1 * ROUNDING * float(y[-1])))
+    if largest < 2**31:
         dtype = np.float64 if largest**2 < _EXACT else np.int64
-        x, y = x.astype(dtype), y.astype(dtype)
-    else:  # Python's integers do not overflow
-        across, up = ([int(count) for count in counts.tolist()] for counts in (x, y))
-        return _scan(index, across, up, rounding)
+        return upper_hull(x.astype(dtype), y.astype(dtype))
+    # Python's integers do not overflow
+    across, up = ([int(count) for count in counts.tolist()] for counts in (x, y))
+    return _scan(np.arange(len(x)), across, up, (0, 0))
+
+
+def upper_hull(
+    x: Num[np.ndarray, " t"], y: Num[np.ndarray, " t"], rounding: Rounding = (0, 0)
+) -> Int[np.ndarray, " v"]:
+    """Return the positions of the vertices of the upper hull of distinct points.
+
+    Both coordinates grow from point to point.
+    """
+    index = np.arange(len(x))
     for _ in range(_ROUNDS):
         # A point on or below the line between its neighbours is no vertex, whichever of them go
         is_vertex = np.ones(len(index), bool)

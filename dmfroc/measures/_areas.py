@@ -1,10 +1,11 @@
 """Areas of one class against the rest, from the cumulative weights of its ROC curve.
 
 Each is a function of the operating points of one curve and of three parameters, of which most use
-none. Runs of tied scores are single points that are repeated, so that steps can have no length.
+none. JAX evaluates it for many sets of weights, where runs of tied scores are single points that
+are repeated, so that steps can have no length. NumPy evaluates it once, with its derivative.
 
-Most add up what the steps between neighbouring points contribute. Their derivative is that of one
-step, taken for all steps at once, which XLA compiles several times faster than that of the sum.
+Most add up what the steps between neighbouring points contribute. What a step contributes, and
+how that changes, is written once for both: ``numpy`` is NumPy or what JAX has in its place.
 """
 
 from __future__ import annotations
@@ -12,167 +13,210 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-import jax
 import jax.numpy as jnp
-from jax import lax
-from jax.scipy.special import xlog1py, xlogy
-from jaxtyping import Array, Bool, Float, Int
+import numpy as np
+from jaxtyping import Array, Float
 
-Parameters = Float[Array, "3"]
-Area = Callable[["OperatingPoints", Parameters], Float[Array, ""]]
+from dmfroc._backend import AnyArray
+
+Parameters = Float[AnyArray, "3"]
 
 # Closer to 0 than this, log1p(z)/z and what follows from it come from their series.
 _SMALL = 1e-3
-_BETA_TOLERANCE = 1e-15
-_BETA_MOST_TERMS = 1000
 
 
 class OperatingPoints(NamedTuple):
     """Weights of the true and false positives above each threshold, from none to all."""
 
-    tp: Float[Array, " points"]
-    fp: Float[Array, " points"]
+    tp: Float[AnyArray, "*curves points"]
+    fp: Float[AnyArray, "*curves points"]
 
     @property
-    def prevalence(self) -> Float[Array, ""]:
+    def prevalence(self) -> Any:
         return self.tp[-1] / (self.tp[-1] + self.fp[-1])
 
 
-@jax.custom_jvp
-def _divide(numerator: Float[Array, "*x"], divisor: Float[Array, "*x"]) -> Float[Array, "*x"]:
+@runtime_checkable
+class Area(Protocol):
+    """A function of the operating points of one curve."""
+
+    def __call__(self, points: OperatingPoints, parameters: Parameters) -> Float[Array, ""]:
+        """Return the value, by JAX."""
+        ...
+
+    def value_and_gradient(
+        self, points: OperatingPoints, parameters: Parameters
+    ) -> tuple[Any, OperatingPoints]:
+        """Return the values of curves and their derivatives by the points, by NumPy."""
+        ...
+
+
+def divide(numerator: Any, divisor: Any, numpy: Any) -> Any:
     """Divide; 0 where the divisor is 0."""
-    return jnp.where(divisor == 0, 0, numerator / jnp.where(divisor == 0, 1, divisor))
+    is_empty = divisor == 0
+    return numpy.where(is_empty, 0, numerator / numpy.where(is_empty, 1, divisor))
 
 
-@_divide.defjvp
-def _divide_jvp(
-    terms: tuple[Array, Array], changes: tuple[Array, Array]
-) -> tuple[Float[Array, "*x"], Float[Array, "*x"]]:
-    """Return the quotient and its change, for which the inverse is computed once."""
-    numerator, divisor = terms
-    inverse = jnp.where(divisor == 0, 0, 1 / jnp.where(divisor == 0, 1, divisor))
-    quotient = _divide(numerator, divisor)
-    return quotient, (changes[0] - quotient * changes[1]) * inverse
-
-
-def _means_of_hyperbola(z: Float[Array, "*x"]) -> tuple[Float[Array, "*x"], Float[Array, "*x"]]:
-    """Return the means over u in [0, 1] of 1/(1 + uz) and of u/(1 + uz)."""
-    is_small = jnp.abs(z) < _SMALL
-    large = jnp.where(is_small, 1.0, z)
-    constant = _divide(jnp.log1p(large), large)
-    linear = _divide(1 - constant, large)
-    small = jnp.where(is_small, z, 0.0)
-    square = small**2
+def _means_of_hyperbola(z: Any, numpy: Any) -> tuple[Any, Any, Any, Any]:
+    """Return the means over u in [0, 1] of 1/(1 + uz), u/(1 + uz), u/(1 + uz)^2, u^2/(1 + uz)^2."""
+    is_small = numpy.abs(z) < _SMALL
+    safe = numpy.where(z == 0, 1.0, z)
+    constant, small = numpy.log1p(safe) / safe, numpy.where(is_small, z, 0.0)
     # Not by Horner's rule, whose long chain XLA takes many seconds to compile.
-    series = (1 / 2 - small / 3) + square * (1 / 4 - small / 5) + square**2 / 6
-    return (
-        jnp.where(is_small, 1 - small * series, constant),
-        jnp.where(is_small, series, linear),
-    )
+    series = (1 / 2 - small / 3) + small**2 * (1 / 4 - small / 5) + small**4 / 6
+    constant = numpy.where(is_small, 1 - small * series, constant)
+    linear = numpy.where(is_small, series, (1 - constant) / safe)
+    # Each loses more digits, and needs a series that reaches further.
+    is_small = numpy.abs(z) < 10 * _SMALL
+    small = numpy.where(is_small, z, 0.0)
+    square = (1 / 2 - 2 / 3 * small) + small**2 * (3 / 4 - 4 / 5 * small)
+    last = (1 / 3 - 2 / 4 * small) + small**2 * (3 / 5 - 4 / 6 * small)
+    square = square + small**4 * (5 / 6 - 6 / 7 * small)
+    last = last + small**4 * (5 / 7 - 6 / 8 * small)
+    square = numpy.where(is_small, square, (constant - 1 / (1 + safe)) / safe)
+    last = numpy.where(is_small, last, (linear - square) / safe)
+    return constant, linear, square, last
 
 
-def _mean_ratio(
-    numerator: tuple[Float[Array, "*x"], Float[Array, "*x"]],
-    divisor: tuple[Float[Array, "*x"], Float[Array, "*x"]],
-    ratio_at_end: Float[Array, "*x"],
-) -> Float[Array, "*x"]:
+class _Ratio(NamedTuple):
+    """A mean ratio and its derivatives with respect to both terms at the start and at the end."""
+
+    mean: Any
+    top: Any
+    top_end: Any
+    divisor: Any
+    divisor_end: Any
+
+
+def _mean_ratio(top: Any, top_end: Any, start: Any, end: Any, numpy: Any) -> _Ratio:
     """Return the mean, from start to end of a step, of a ratio whose two terms are linear.
 
     Where the divisor starts at 0 the numerator must do so too: the ratio is constant.
     """
-    (top, top_end), (start, end) = numerator, divisor
-    constant, linear = _means_of_hyperbola(_divide(end - start, start))
-    inside = _divide(top * constant + (top_end - top) * linear, start)
-    return jnp.where(start == 0, ratio_at_end, inside)
+    from_origin = start == 0
+    inverse = 1 / numpy.where(from_origin, 1, start)
+    rise = top_end - top
+    constant, linear, square, last = _means_of_hyperbola((end - start) * inverse, numpy)
+    of_end = divide(1.0, end, numpy)
+    at_end = top_end * of_end
+    of_divisor_end = (top * square + rise * last) * inverse**2
+    of_divisors = (top * start * of_end + rise * square) * inverse**2
+    return _Ratio(
+        mean=numpy.where(from_origin, at_end, (top * constant + rise * linear) * inverse),
+        top=numpy.where(from_origin, 0, (constant - linear) * inverse),
+        top_end=numpy.where(from_origin, of_end, linear * inverse),
+        divisor=numpy.where(from_origin, 0, of_divisor_end - of_divisors),
+        divisor_end=numpy.where(from_origin, -at_end * of_end, -of_divisor_end),
+    )
+
+
+def _mean_of_ends(top: Any, top_end: Any, start: Any, end: Any, numpy: Any) -> _Ratio:
+    """Return the mean of the ratios at the start and at the end of a step."""
+    of_start, of_end = divide(0.5, start, numpy), divide(0.5, end, numpy)
+    half, half_end = top * of_start, top_end * of_end
+    return _Ratio(half + half_end, of_start, of_end, -2 * half * of_start, -2 * half_end * of_end)
+
+
+def _at_end(top: Any, top_end: Any, start: Any, end: Any, numpy: Any) -> _Ratio:
+    """Return the ratio at the end of a step."""
+    of_end = divide(1.0, end, numpy)
+    ratio = top_end * of_end
+    return _Ratio(ratio, 0, of_end, 0, -ratio * of_end)
 
 
 class Step(NamedTuple):
     """The weights above two neighbouring thresholds, and of all positives and negatives."""
 
-    tp: Float[Array, "*x"]
-    tp_end: Float[Array, "*x"]
-    fp: Float[Array, "*x"]
-    fp_end: Float[Array, "*x"]
-    positives: Float[Array, "*x"]
-    negatives: Float[Array, "*x"]
+    tp: Any
+    tp_end: Any
+    fp: Any
+    fp_end: Any
+    positives: Any
+    negatives: Any
 
 
-def _steps(points: OperatingPoints) -> Step:
-    tp, fp = points
-    return Step(tp[:-1], tp[1:], fp[:-1], fp[1:], tp[-1], fp[-1])
+class Total(NamedTuple):
+    """A function of the steps' total and the weights of both classes, and its derivatives."""
 
-
-_OverSteps = Step(0, 0, 0, 0, None, None)  # type: ignore[arg-type]  # axes for vmap
-_Contribution = Callable[[Step, Parameters], Float[Array, ""]]
-_Finish = Callable[[Array, Array, Array, Parameters], Float[Array, ""]]
+    value: Any
+    of_total: Any
+    of_positives: Any
+    of_negatives: Any
 
 
 @dataclass(frozen=True)
 class _SumOfSteps:
-    """The area ``finish(total, positives, negatives, parameters)`` from the steps' total."""
+    """The area ``finish(total, positives, negatives, parameters)`` from the steps' total.
 
-    of_step: _Contribution
-    finish: _Finish
+    ``of_step(step, parameters, numpy)`` returns contributions and their derivatives.
+    """
+
+    of_step: Callable[[Step, Any, Any], tuple[Any, Step]]
+    finish: Callable[[Any, Any, Any, Any], Total]
 
     def __call__(self, points: OperatingPoints, parameters: Parameters) -> Float[Array, ""]:
-        return _sum_of_steps(self, points, parameters)
+        steps = _steps(points)
+        total = self.of_step(steps, parameters, jnp)[0].sum(axis=-1)
+        value: Array = self.finish(total, points.tp[-1], points.fp[-1], parameters).value
+        return value
 
-
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _sum_of_steps(
-    area: _SumOfSteps, points: OperatingPoints, parameters: Parameters
-) -> Float[Array, ""]:
-    steps = _steps(points)
-    total = jax.vmap(area.of_step, (_OverSteps, None))(steps, parameters).sum()
-    return area.finish(total, steps.positives, steps.negatives, parameters)
-
-
-def _sum_of_steps_forward(
-    area: _SumOfSteps, points: OperatingPoints, parameters: Parameters
-) -> tuple[Float[Array, ""], tuple[OperatingPoints, Parameters]]:
-    steps = _steps(points)
-    of_steps, of_step = jax.vmap(jax.value_and_grad(area.of_step), (_OverSteps, None))(
-        steps, parameters
-    )
-    value, (of_total, of_positives, of_negatives) = jax.value_and_grad(area.finish, (0, 1, 2))(
-        of_steps.sum(), steps.positives, steps.negatives, parameters
-    )
-
-    def of_points(start: Array, end: Array, of_all: Array, last: Array) -> Array:
-        last = last + of_total * of_all.sum()
-        return of_total * (jnp.append(start, 0) + jnp.append(0, end)) + jnp.append(
-            jnp.zeros(len(start)), last
+    def value_and_gradient(
+        self, points: OperatingPoints, parameters: Parameters
+    ) -> tuple[Any, OperatingPoints]:
+        steps = _steps(points)
+        of_steps, of_step = self.of_step(steps, parameters, np)
+        total = self.finish(
+            of_steps.sum(axis=-1, keepdims=True), steps.positives, steps.negatives, parameters
         )
 
-    gradient = OperatingPoints(
-        of_points(of_step.tp, of_step.tp_end, of_step.positives, of_positives),
-        of_points(of_step.fp, of_step.fp_end, of_step.negatives, of_negatives),
+        def of_points(start: Any, end: Any, of_all: Any, last: Any) -> np.ndarray:
+            gradient = np.zeros(points.tp.shape)
+            gradient[..., :-1] = start
+            gradient[..., 1:] += end
+            gradient *= total.of_total
+            of_all = np.sum(of_all, axis=-1, keepdims=True) if np.ndim(of_all) else of_all
+            gradient[..., -1:] += last + total.of_total * of_all
+            return gradient
+
+        gradient = OperatingPoints(
+            of_points(of_step.tp, of_step.tp_end, of_step.positives, total.of_positives),
+            of_points(of_step.fp, of_step.fp_end, of_step.negatives, total.of_negatives),
+        )
+        return total.value[..., 0], gradient
+
+
+def _steps(points: OperatingPoints) -> Step:
+    tp, fp = points
+    starts_and_ends = tp[..., :-1], tp[..., 1:], fp[..., :-1], fp[..., 1:]
+    return Step(*starts_and_ends, tp[..., -1:], fp[..., -1:])
+
+
+def _under_line(step: Step, parameters: Any, numpy: Any) -> tuple[Any, Step]:
+    ties, of_tp, _ = parameters
+    rise, width = step.tp_end - step.tp, step.fp_end - step.fp
+    height, width = step.tp + ties * rise, width + of_tp * rise
+    return height * width, Step(
+        tp=(1 - ties) * width - of_tp * height,
+        tp_end=ties * width + of_tp * height,
+        fp=-height,
+        fp_end=height,
+        positives=0,
+        negatives=0,
     )
-    return value, (gradient, jnp.zeros_like(parameters))
 
 
-def _sum_of_steps_backward(
-    area: _SumOfSteps, gradient: tuple[OperatingPoints, Parameters], cotangent: Float[Array, ""]
-) -> Any:
-    del area
-    return jax.tree.map(lambda leaf: cotangent * leaf, gradient)
-
-
-_sum_of_steps.defvjp(_sum_of_steps_forward, _sum_of_steps_backward)
-
-
-def _under_line(step: Step, parameters: Parameters) -> Float[Array, ""]:
-    height = step.tp + parameters[0] * (step.tp_end - step.tp)
-    return height * ((step.fp_end - step.fp) + parameters[1] * (step.tp_end - step.tp))
-
-
-def _linear_area(
-    total: Array, positives: Array, negatives: Array, parameters: Parameters
-) -> Float[Array, ""]:
-    area = total / (positives * (negatives + parameters[1] * positives))
-    return parameters[2] * area + (1 - parameters[2])
+def _linear_area(total: Any, positives: Any, negatives: Any, parameters: Any) -> Total:
+    _, of_tp, scale = parameters
+    width = negatives + of_tp * positives
+    inverse = 1 / (positives * width)
+    return Total(
+        value=scale * total * inverse + (1 - scale),
+        of_total=scale * inverse,
+        of_positives=-scale * total * inverse**2 * (width + of_tp * positives),
+        of_negatives=-scale * total * inverse**2 * positives,
+    )
 
 
 linear_area = _SumOfSteps(_under_line, _linear_area)
@@ -183,177 +227,201 @@ area under the lift curve; the third is 1, or 2 for twice the area less one (Gin
 """
 
 
-def _up_to_limit(step: Step, parameters: Parameters) -> Float[Array, ""]:
-    rise, width = step.tp_end - step.tp, step.fp_end - step.fp
-    left = parameters[0] * step.negatives - step.fp
-    # Not `clip`: one of the steps that meet at the limit has the derivative with respect to it.
-    inside = jnp.where(left <= 0, 0, jnp.where(left > width, width, left))
-    return inside * (step.tp + _divide(rise * inside, width) / 2)
-
-
-def _standardised(
-    total: Array, positives: Array, negatives: Array, parameters: Parameters
-) -> Float[Array, ""]:
+def _up_to_limit(step: Step, parameters: Any, numpy: Any) -> tuple[Any, Step]:
     limit = parameters[0]
-    area, chance = total / (positives * negatives), limit**2 / 2
-    return (1 + (area - chance) / (limit - chance)) / 2
+    rise, width = step.tp_end - step.tp, step.fp_end - step.fp
+    left = limit * step.negatives - step.fp
+    is_cut = (left > 0) & (left <= width)
+    # Not `clip`, whose derivative JAX shares out where two steps meet at the limit.
+    inside = numpy.where(left <= 0, 0, numpy.where(left > width, width, left))
+    share = divide(inside, width, numpy)
+    triangle = inside * share / 2
+    of_left = numpy.where(is_cut, step.tp + rise * share, 0)
+    of_width = numpy.where(is_cut, -rise * share**2 / 2, 0)
+    of_width = numpy.where(left > width, step.tp + rise / 2, of_width)
+    return inside * step.tp + rise * triangle, Step(
+        tp=inside - triangle,
+        tp_end=triangle,
+        fp=-of_left - of_width,
+        fp_end=of_width,
+        positives=0,
+        negatives=limit * of_left,
+    )
+
+
+def _standardised(total: Any, positives: Any, negatives: Any, parameters: Any) -> Total:
+    limit = parameters[0]
+    chance = limit**2 / 2
+    area, scale = total / (positives * negatives), 1 / (2 * (limit - chance))
+    return Total(
+        value=1 / 2 + scale * (area - chance),
+        of_total=scale / (positives * negatives),
+        of_positives=-scale * area / positives,
+        of_negatives=-scale * area / negatives,
+    )
 
 
 partial_area = _SumOfSteps(_up_to_limit, _standardised)
 """McClish's standardised area up to the false positive rate of the first parameter."""
 
 
-def _under_kappa(step: Step, parameters: Parameters) -> Float[Array, ""]:
+def _under_kappa(
+    step: Step, parameters: Any, numpy: Any, ratio: Callable[..., _Ratio]
+) -> tuple[Any, Step]:
     positives, negatives = step.positives, step.negatives
+    both, surplus = positives + negatives, negatives - positives
+    width = step.fp_end - step.fp
 
-    def terms(tp: Array, fp: Array) -> tuple[Array, Array]:
+    def terms(tp: Any, fp: Any) -> tuple[Any, Any]:
         """Return what kappa is the ratio of."""
-        informed = tp * negatives - fp * positives
-        expected = positives * (positives + negatives) + (tp + fp) * (negatives - positives)
-        return 2 * informed, expected
+        return 2 * (tp * negatives - fp * positives), positives * both + (tp + fp) * surplus
 
     (top, start), (top_end, end) = terms(step.tp, step.fp), terms(step.tp_end, step.fp_end)
-    at_end = _divide(top_end, end)
-    between = (_divide(top, start) + at_end) / 2
-    along = _mean_ratio((top, top_end), (start, end), at_end)
-    return jnp.where(parameters[0] == 1, between, along) * (step.fp_end - step.fp)
+    mean, *of_terms = ratio(top, top_end, start, end, numpy)
+    of_top, of_top_end, of_start, of_end = (width * of_term for of_term in of_terms)
+    return mean * width, Step(
+        tp=2 * negatives * of_top + surplus * of_start,
+        tp_end=2 * negatives * of_top_end + surplus * of_end,
+        fp=-2 * positives * of_top + surplus * of_start - mean,
+        fp_end=-2 * positives * of_top_end + surplus * of_end + mean,
+        positives=(
+            -2 * (step.fp * of_top + step.fp_end * of_top_end)
+            + (positives + both - step.tp - step.fp) * of_start
+            + (positives + both - step.tp_end - step.fp_end) * of_end
+        ),
+        negatives=(
+            2 * (step.tp * of_top + step.tp_end * of_top_end)
+            + (positives + step.tp + step.fp) * of_start
+            + (positives + step.tp_end + step.fp_end) * of_end
+        ),
+    )
 
 
-kappa_area = _SumOfSteps(
-    _under_kappa, lambda total, positives, negatives, parameters: total / negatives
-)
-"""Area under Cohen's kappa over the false positive rate, along the interpolated ROC curve.
-
-With a first parameter of 1 kappa itself is interpolated, from point to point.
-"""
+def _over_negatives(total: Any, positives: Any, negatives: Any, parameters: Any) -> Total:
+    return Total(total / negatives, 1 / negatives, 0, -total / negatives**2)
 
 
-def max_informedness(points: OperatingPoints, parameters: Parameters) -> Float[Array, ""]:
-    """Largest difference of true and false positive rate (Youden's J)."""
-    return (points.tp / points.tp[-1] - points.fp / points.fp[-1]).max()
+kappa_area = _SumOfSteps(partial(_under_kappa, ratio=_mean_ratio), _over_negatives)
+"""Area under Cohen's kappa over the false positive rate, along the interpolated ROC curve."""
+
+interpolated_kappa_area = _SumOfSteps(partial(_under_kappa, ratio=_mean_of_ends), _over_negatives)
+"""The same where kappa itself is interpolated, from point to point."""
 
 
-def _under_precision(step: Step, parameters: Parameters) -> Float[Array, ""]:
-    start, end = step.tp + step.fp, step.tp_end + step.fp_end
-    at_end = _divide(step.tp_end, end)
-    along = _mean_ratio((step.tp, step.tp_end), (start, end), at_end)
-    return jnp.where(parameters[0] == 1, at_end, along) * (step.tp_end - step.tp)
+class _MaxInformedness:
+    """Largest difference of true and false positive rate."""
+
+    def __call__(self, points: OperatingPoints, parameters: Parameters) -> Float[Array, ""]:
+        return (points.tp / points.tp[-1] - points.fp / points.fp[-1]).max()
+
+    def value_and_gradient(
+        self, points: OperatingPoints, parameters: Parameters
+    ) -> tuple[Any, OperatingPoints]:
+        (tp, positives), (fp, negatives) = ((x, x[..., -1:]) for x in points)
+        informedness = tp / positives - fp / negatives
+        value = informedness.max(axis=-1, keepdims=True)
+        is_best = informedness == value
+        # Where several points are best, each change of weights favours some: take their mean.
+        share = is_best / is_best.sum(axis=-1, keepdims=True)
+        of_tp, of_fp = share / positives, -share / negatives
+        of_tp[..., -1] -= (of_tp * tp / positives).sum(axis=-1)
+        of_fp[..., -1] -= (of_fp * fp / negatives).sum(axis=-1)
+        return value[..., 0], OperatingPoints(of_tp, of_fp)
 
 
-precision_area = _SumOfSteps(
-    _under_precision, lambda total, positives, negatives, parameters: total / positives
-)
-"""Area under the precision-recall curve with counts, not rates, linear between points.
-
-With a first parameter of 1, average precision: the mean over the positives of the precision at
-their score.
-"""
+max_informedness = _MaxInformedness()
+"""Largest difference of true and false positive rate (Youden's J)."""
 
 
-def _under_gain(step: Step, parameters: Parameters) -> Float[Array, ""]:
-    all_positive = step.positives
-    odds = all_positive / step.negatives
-    # True positives at recall gain 0
-    crossing = all_positive * all_positive / (all_positive + step.negatives)
-    first = jnp.clip(crossing, step.tp, step.tp_end)
-    skipped = _divide((first - step.tp) * (step.fp_end - step.fp), step.tp_end - step.tp)
-    is_inside = first >= crossing
-    of_first = _divide(odds, jnp.where(is_inside, first, all_positive))
-    of_last = _divide(odds, jnp.where(is_inside, step.tp_end, all_positive))
-    first_gain = 1 - of_first * (step.fp + skipped)
-    last_gain = 1 - of_last * step.fp_end
-    width = all_positive * (of_first - of_last)
-    signed = (first_gain + last_gain) / 2
-    squares = jnp.maximum(last_gain, 0) ** 2 - jnp.maximum(first_gain, 0) ** 2
-    crosses = first_gain * last_gain < 0
-    fall = jnp.where(crosses, last_gain - first_gain, 1)
-    clipped = jnp.where(crosses, _divide(squares, 2 * fall), jnp.maximum(signed, 0))
-    height = jnp.where(parameters[0] == 1, clipped, signed)
-    return jnp.where(is_inside, width * height, 0)
+def _under_precision(
+    step: Step, parameters: Any, numpy: Any, ratio: Callable[..., _Ratio]
+) -> tuple[Any, Step]:
+    rise = step.tp_end - step.tp
+    mean, *of_terms = ratio(
+        step.tp, step.tp_end, step.tp + step.fp, step.tp_end + step.fp_end, numpy
+    )
+    of_tp, of_tp_end, of_start, of_end = (rise * of_term for of_term in of_terms)
+    return mean * rise, Step(
+        tp=of_tp + of_start - mean,
+        tp_end=of_tp_end + of_end + mean,
+        fp=of_start,
+        fp_end=of_end,
+        positives=0,
+        negatives=0,
+    )
+
+
+def _over_positives(total: Any, positives: Any, negatives: Any, parameters: Any) -> Total:
+    return Total(total / positives, 1 / positives, -total / positives**2, 0)
+
+
+precision_recall_area = _SumOfSteps(partial(_under_precision, ratio=_mean_ratio), _over_positives)
+"""Area under the precision-recall curve with counts, not rates, linear between points."""
+
+average_precision = _SumOfSteps(partial(_under_precision, ratio=_at_end), _over_positives)
+"""The mean over the positives of the precision at their score."""
+
+
+def _under_gain(step: Step, parameters: Any, numpy: Any) -> tuple[Any, Step]:
+    positives, negatives = step.positives, step.negatives
+    both, odds = positives + negatives, positives / negatives
+    crossing = positives * positives / both  # true positives at recall gain 0
+    is_inside, is_cut = step.tp_end >= crossing, step.tp < crossing
+    # The part of the step with a positive recall gain starts at these counts.
+    tp = numpy.where(is_cut, crossing, step.tp)
+    slope = divide(step.fp_end - step.fp, step.tp_end - step.tp, numpy)
+    skipped = numpy.where(is_cut, divide(tp - step.tp, step.tp_end - step.tp, numpy), 0)
+    fp = step.fp + skipped * (step.fp_end - step.fp)
+
+    inverse = numpy.where(is_inside, 1 / numpy.where(is_inside, tp, 1), 0)
+    inverse_end = numpy.where(is_inside, 1 / numpy.where(is_inside, step.tp_end, 1), 0)
+    gain, gain_end = 1 - odds * fp * inverse, 1 - odds * step.fp_end * inverse_end
+    height, of_gain, of_gain_end = _mean_gain(gain, gain_end, parameters[0] == 1, numpy)
+
+    width = positives * odds * (inverse - inverse_end)
+    of_gain, of_gain_end = width * of_gain, width * of_gain_end
+    of_fp = -of_gain * odds * inverse
+    of_tp = (of_gain * odds * fp - positives * odds * height) * inverse**2 + of_fp * slope
+    of_tp_end = (of_gain_end * odds * step.fp_end + positives * odds * height) * inverse_end**2
+    of_odds = (
+        positives * (inverse - inverse_end) * height
+        - of_gain * fp * inverse
+        - of_gain_end * step.fp_end * inverse_end
+    )
+    of_crossing = numpy.where(is_cut, of_tp, 0)
+    return width * height, Step(
+        tp=numpy.where(is_cut, 0, of_tp) - of_fp * slope * (1 - skipped),
+        tp_end=of_tp_end - of_fp * slope * skipped,
+        fp=of_fp * (1 - skipped),
+        fp_end=of_fp * skipped - of_gain_end * odds * inverse_end,
+        positives=(
+            odds * (inverse - inverse_end) * height
+            + of_odds / negatives
+            + of_crossing * positives * (both + negatives) / both**2
+        ),
+        negatives=-of_odds * odds / negatives - of_crossing * positives**2 / both**2,
+    )
+
+
+def _mean_gain(gain: Any, gain_end: Any, is_clipped: Any, numpy: Any) -> tuple[Any, Any, Any]:
+    """Return the mean precision gain along a step, or of what exceeds 0, and its derivatives."""
+    signed = (gain + gain_end) / 2
+    positive, positive_end = numpy.maximum(gain, 0), numpy.maximum(gain_end, 0)
+    crosses = gain * gain_end < 0
+    fall = numpy.where(crosses, gain_end - gain, 1)
+    part = (positive_end**2 - positive**2) / (2 * fall)
+    of_whole = numpy.where(signed > 0, 0.5, 0)
+    return (
+        numpy.where(is_clipped, numpy.where(crosses, part, numpy.maximum(signed, 0)), signed),
+        numpy.where(is_clipped, numpy.where(crosses, (part - positive) / fall, of_whole), 0.5),
+        numpy.where(is_clipped, numpy.where(crosses, (positive_end - part) / fall, of_whole), 0.5),
+    )
 
 
 precision_recall_gain_area = _SumOfSteps(
-    _under_gain, lambda total, positives, negatives, parameters: total
+    _under_gain, lambda total, positives, negatives, parameters: Total(total, 1, 0, 0)
 )
 """Area under the precision-recall-gain curve from recall gain 0 to 1.
 
 With a first parameter of 1, negative precision gain counts as 0.
 """
-
-
-def h_measure(hull: OperatingPoints, parameters: Parameters) -> Float[Array, ""]:
-    """Hand's H from the vertices of the convex hull, for costs from a Beta distribution.
-
-    The first two parameters are those of the distribution of the cost of a false positive, as a
-    share of the costs of both errors; the third is the logarithm of their beta function.
-    """
-    prevalence, mean = hull.prevalence, parameters[0] / (parameters[0] + parameters[1])
-    # Differences of the weights, which are exactly 0 where a vertex is repeated; compiled
-    # differences of rates need not be.
-    total = hull.tp[-1] + hull.fp[-1]
-    gain, loss = jnp.diff(hull.tp) / total, jnp.diff(hull.fp) / total
-    # Rounding in the sums of real weights can leave a step of the size of itself.
-    slopes = jnp.clip(_divide(gain, gain + loss), 0, 1)
-    costs = lax.stop_gradient(jnp.append(slopes, prevalence))
-    # The cost at which a step starts to pay minimises the loss: it has no first-order effect.
-    below, cost_below = _beta_moments(costs, parameters)
-
-    def expected_loss(gain: Array, loss: Array, below: Array, cost_below: Array) -> Array:
-        # Without any positive prediction the loss is that of all misses; each step of the hull
-        # reduces it where false positives cost less than the step gains.
-        saved = gain * (below - cost_below) - loss * cost_below
-        return prevalence * (1 - mean) - saved.sum()
-
-    found = expected_loss(gain, loss, below[:-1], cost_below[:-1])
-    blind = expected_loss(prevalence, 1 - prevalence, below[-1], cost_below[-1])
-    return 1 - found / blind
-
-
-def _beta_moments(
-    x: Float[Array, " x"], parameters: Parameters
-) -> tuple[Float[Array, " x"], Float[Array, " x"]]:
-    """Return the integrals from 0 to x of a Beta density and of its argument times the density."""
-    a, b, log_beta = parameters
-    term = jnp.exp(xlogy(a, x) + xlog1py(b, -x) - log_beta)
-    # The continued fraction converges fast on this side of the mean, and mirrored on the other.
-    is_low = x < (a + 1) / (a + b + 2)
-    first, second = jnp.where(is_low, a, b), jnp.where(is_low, b, a)
-    tail = term / first * _beta_fraction(first, second, jnp.where(is_low, x, 1 - x))
-    below = jnp.where(is_low, tail, 1 - tail)
-    return below, (a * below - term) / (a + b)
-
-
-def _beta_fraction(
-    a: Float[Array, " x"], b: Float[Array, " x"], x: Float[Array, " x"]
-) -> Float[Array, " x"]:
-    """Return the continued fraction of the incomplete beta function (Lentz's method).
-
-    JAX's own function takes several times longer to compile and to run.
-    """
-
-    class State(NamedTuple):
-        fraction: Float[Array, " x"]
-        c: Float[Array, " x"]
-        d: Float[Array, " x"]
-        m: Int[Array, ""]
-        is_changing: Bool[Array, ""]
-
-    def advance(state: State, numerator: Array) -> State:
-        c, d = 1 + numerator / state.c, 1 / (1 + numerator * state.d)
-        return state._replace(fraction=state.fraction * c * d, c=c, d=d)
-
-    def two_terms(state: State) -> State:
-        m = state.m
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        new = advance(advance(state, even), odd)
-        change = jnp.abs(new.c * new.d - 1)
-        return new._replace(m=m + 1, is_changing=(change > _BETA_TOLERANCE).any())
-
-    def goes_on(state: State) -> Array:
-        return state.is_changing & (state.m < _BETA_MOST_TERMS)
-
-    ones = jnp.ones_like(x)
-    d = 1 / (1 - (a + b) * x / (a + 1))
-    start = State(d, ones, d, jnp.asarray(1), jnp.asarray(True))
-    return lax.while_loop(goes_on, two_terms, start).fraction

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import jax
@@ -10,7 +11,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, Int, Shaped
 
-from dmfroc._backend import aligned_empty, parallel, share
+from dmfroc._backend import AnyArray, aligned_empty, parallel, share
 from dmfroc.measures._blocks import ClassBlocks, per_row
 from dmfroc.measures._cumulative import cumulative_sum
 
@@ -27,13 +28,13 @@ class PairwiseRates(NamedTuple):
     A column is sorted within classes, which lie one after the other.
     """
 
-    sorted_rows: Int[Array, "c n"]  # observation at each place of a sorted column
-    class_of_row: Int[Array, " n"]
-    block_class: Int[Array, "c c_minus_1 2"]
-    stops: Int[Array, "c c_minus_1 2"]  # places before the end of the class that is counted
-    at_least: Int[Array, "c c_minus_1 2 t"]  # places before the first score >= threshold
-    above: Int[Array, "c c_minus_1 2 t"]  # places before the first score > threshold
-    tied_share: Float[Array, "c c_minus_1 t"]  # share that counts of the scores at the threshold
+    sorted_rows: Int[AnyArray, "c n"]  # observation at each place of a sorted column
+    class_of_row: Int[AnyArray, " n"]
+    block_class: Int[AnyArray, "c c_minus_1 2"]
+    stops: Int[AnyArray, "c c_minus_1 2"]  # places before the end of the class that is counted
+    at_least: Int[AnyArray, "c c_minus_1 2 t"]  # places before the first score >= threshold
+    above: Int[AnyArray, "c c_minus_1 2 t"]  # places before the first score > threshold
+    tied_share: Float[AnyArray, "c c_minus_1 t"]  # share that counts of the scores at the threshold
 
 
 def reference_classes(n_classes: int) -> Int[np.ndarray, "c c_minus_1"]:
@@ -56,6 +57,7 @@ def pairwise_rates(rates: PairwiseRates, weights: Float[Array, " n"]) -> Float[A
     """Return the true and false positive rates of the ordered pairs at the thresholds."""
     totals = jnp.zeros(len(rates.sorted_rows)).at[rates.class_of_row].add(weights)
     by_column = _weight_above(rates, weights) / totals[rates.block_class][..., None]
+    by_column = jnp.clip(by_column, 0, 1)  # rounding exceeds 1
     return by_column.reshape(-1, *by_column.shape[2:])
 
 
@@ -75,16 +77,7 @@ def _weight_above(
         greater = up_to[column.stops][..., None] - before_greater
         return greater + column.tied_share[:, None] * (before_greater - before_tied)
 
-    def counted() -> Float[Array, "c c_minus_1 2 t"]:
-        greater, tied = _count_above(rates)
-        return greater + rates.tied_share[:, :, None] * tied
-
-    return lax.cond((weights == 1).all(), counted, lambda: lax.map(of_column, _by_column(rates)))
-
-
-def _count_above(rates: PairwiseRates) -> tuple[Int[Array, "c c_minus_1 2 t"], ...]:
-    """Count the scores of each class above and at each threshold."""
-    return rates.stops[..., None] - rates.above, rates.above - rates.at_least
+    return lax.map(of_column, _by_column(rates))
 
 
 def _by_column(rates: PairwiseRates) -> PairwiseRates:
@@ -123,6 +116,82 @@ def _weight_above_backward(rates: PairwiseRates, cotangent: Array) -> tuple[None
 _weight_above.defvjp(_weight_above_forward, _weight_above_backward)
 
 
+# The same by NumPy
+
+
+def rates_at(rates: PairwiseRates, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "q 2 t"]:
+    """Return what `pairwise_rates` does."""
+    totals = np.bincount(rates.class_of_row, weights)
+    above_and_tied = _weighed(rates, weights)
+    found = aligned_empty(rates.above.shape, np.float64)
+
+    def of_column(i: int) -> None:
+        above, tied = above_and_tied(i)
+        weight = above + rates.tied_share[i][:, None] * tied
+        of_all = totals[rates.block_class[i]][..., None]
+        np.clip(weight / of_all, 0, 1, out=found[i])  # rounding exceeds 1
+
+    parallel(of_column, range(len(found)), found.size)
+    return found.reshape(-1, *found.shape[2:])
+
+
+type _Weights = Shaped[AnyArray, "c_minus_1 2 t"]
+
+
+def _weighed(
+    rates: PairwiseRates, weights: Float[np.ndarray, " n"]
+) -> Callable[[int], tuple[_Weights, _Weights]]:
+    """Return the weights of each class above and at the thresholds of a column.
+
+    Whole numbers if all weights are one.
+    """
+    is_counted = (weights == 1).all()
+
+    def above_and_tied(i: int) -> tuple[_Weights, _Weights]:
+        stops, above, at_least = rates.stops[i][..., None], rates.above[i], rates.at_least[i]
+        if not is_counted:
+            up_to = np.append(0, np.cumsum(weights[rates.sorted_rows[i]]))
+            stops, above, at_least = up_to[stops], up_to[above], up_to[at_least]
+        return stops - above, above - at_least
+
+    return above_and_tied
+
+
+def pull_back_rates(
+    rates: PairwiseRates,
+    weights: Float[np.ndarray, " n"],
+    found: Float[np.ndarray, "q 2 t"],
+    of_rates: Float[np.ndarray, "q 2 t"],
+) -> Float[np.ndarray, " n"]:
+    """Return the derivative with respect to the weights from that with respect to the rates.
+
+    ``found`` are the rates. Each observation adds up what the thresholds below its score say.
+    """
+    n, shape = len(weights), rates.above.shape
+    totals = np.bincount(rates.class_of_row, weights)
+    found, of_rates = found.reshape(shape), of_rates.reshape(shape)
+    of_scores, of_totals = np.zeros(n), np.zeros_like(totals)
+    for i, rows in enumerate(rates.sorted_rows):
+        counted = rates.block_class[i]
+        of_weight = of_rates[i] / totals[counted][..., None]
+        of_totals -= _sum_at([counted], [(of_weight * found[i]).sum(axis=-1)], len(totals))
+        tied = of_weight * rates.tied_share[i][:, None]
+        places = rates.above[i], rates.at_least[i], rates.stops[i]
+        changes = of_weight - tied, tied, -of_weight.sum(axis=-1)
+        of_scores += np.bincount(rows, np.cumsum(_sum_at(places, changes, n + 1)[:-1]), n)
+    return of_scores + of_totals[rates.class_of_row]
+
+
+def _sum_at(
+    places: Sequence[AnyArray], numbers: Sequence[AnyArray], n_places: int
+) -> Float[np.ndarray, " places"]:
+    """Add up the numbers of each place."""
+    all_places, all_numbers = (
+        np.concatenate([x.ravel() for x in arrays]) for arrays in (places, numbers)
+    )
+    return np.bincount(all_places, all_numbers, n_places)
+
+
 def bind_rates(
     blocks: ClassBlocks, weights: Float[np.ndarray, " n"] | None, n_thresholds: int
 ) -> PairwiseRates:
@@ -140,23 +209,19 @@ def bind_rates(
     class_of_row[blocks.row_order] = per_row(blocks)
     block_class = np.stack([own, reference], axis=-1)
     rates = PairwiseRates(
-        share(sorted_columns.rows),
-        share(class_of_row),
-        share(block_class),
-        share(blocks.starts[block_class + 1]),
-        share(at_least),
-        share(above),
-        tied_share=share(np.zeros(thresholds.shape)),
+        sorted_columns.rows,
+        class_of_row,
+        block_class,
+        blocks.starts[block_class + 1],
+        at_least,
+        above,
+        tied_share=np.empty(0),
     )
     numerators, denominator = grid_levels(n_thresholds)
-    levels = numerators / denominator
-    # The place of the ordered pair (j, i) in the flattened order of the pairs (i, j).
-    swapped = reference * (blocks.n_classes - 1) + own - (own > reference)
-    if weights is None:
-        tied_share = share(_split_counted_ties(blocks, at_least, above, levels, swapped))
-    else:
-        tied_share = _split_ties(rates, share(weights), share(levels), share(swapped))
-    return rates._replace(tied_share=tied_share)
+    ones = np.ones(blocks.n_observations)
+    tied_share = _split_ties(rates, ones if weights is None else weights, numerators / denominator)
+    shared: PairwiseRates = jax.tree.map(share, rates._replace(tied_share=tied_share))
+    return shared
 
 
 class _SizeGroup(NamedTuple):
@@ -318,54 +383,29 @@ def _locate_thresholds(
     return at_least, above
 
 
-def _split_counted_ties(
-    blocks: ClassBlocks,
-    at_least: Int[np.ndarray, "c c_minus_1 2 t"],
-    above: Int[np.ndarray, "c c_minus_1 2 t"],
-    levels: Float[np.ndarray, " t"],
-    swapped: Int[np.ndarray, "c c_minus_1"],
+def _split_ties(
+    rates: PairwiseRates, weights: Float[np.ndarray, " n"], levels: Float[np.ndarray, " t"]
 ) -> Float[np.ndarray, "c c_minus_1 t"]:
-    """Split the ties as `_split_ties` does, where all weights are equal; nothing to compile."""
-    n_classes, sizes = blocks.n_classes, np.diff(blocks.starts)
-    reference = reference_classes(n_classes)
+    """Split the ties at a threshold such that the pool above it has exactly its level."""
+    totals, above_and_tied = np.bincount(rates.class_of_row, weights), _weighed(rates, weights)
+    n_classes = len(totals)
+    reference, own = reference_classes(n_classes), np.arange(n_classes)[:, None]
+    # The place of the ordered pair (j, i) in the flattened order of the pairs (i, j).
+    swapped = reference * (n_classes - 1) + own - (own > reference)
     shape = n_classes, n_classes - 1, len(levels)
-    greater, tied = (np.empty(shape, np.int32) for _ in range(2))
+    dtype = above_and_tied(0)[0].dtype
+    above, tied = (np.empty(shape, dtype) for _ in range(2))
     shares = aligned_empty(shape, np.float64)
 
-    def count(i: int) -> None:
-        tied[i] = (above[i] - at_least[i]).sum(axis=1)
-        ends = blocks.starts[i + 1] + blocks.starts[reference[i] + 1]
-        greater[i] = ends[:, None] - above[i].sum(axis=1)
+    def weigh(i: int) -> None:
+        above[i], tied[i] = (x.sum(axis=1) for x in above_and_tied(i))
 
     def split(i: int) -> None:
-        over_pool = (x[i] + x.reshape(-1, len(levels))[swapped[i]] for x in (greater, tied))
-        totals = 2 * (sizes[i] + sizes[reference[i]])
-        of_ties = (levels * totals[:, None] - next(over_pool)) / next(over_pool)
+        over_pool = (x[i] + x.reshape(-1, len(levels))[swapped[i]] for x in (above, tied))
+        of_pool = 2 * (totals[i] + totals[reference[i]])
+        of_ties = (levels * of_pool[:, None] - next(over_pool)) / next(over_pool)
         np.clip(of_ties, 0, 1, out=shares[i])
 
-    for task in (count, split):
+    for task in (weigh, split):
         parallel(task, range(n_classes), shares.size)
     return shares
-
-
-@jax.jit
-def _split_ties(
-    rates: PairwiseRates,
-    weights: Float[Array, " n"],
-    quantile_levels: Float[Array, " t"],
-    swapped: Int[Array, "c c_minus_1"],
-) -> Float[Array, "c c_minus_1 t"]:
-    """Split the ties at a threshold such that the pool above it has exactly its level."""
-    totals = jnp.zeros(len(rates.sorted_rows)).at[rates.class_of_row].add(weights)
-    greater, not_less = (
-        _weight_above(rates._replace(tied_share=jnp.full_like(rates.tied_share, x)), weights)
-        for x in (0, 1)
-    )
-    tied = not_less - greater
-
-    def over_pool(x: Array) -> Array:
-        of_pair = x.sum(axis=2)
-        return of_pair + of_pair.reshape(-1, *of_pair.shape[2:])[swapped]
-
-    total = over_pool(totals[rates.block_class][..., None])
-    return jnp.clip((quantile_levels * total - over_pool(greater)) / over_pool(tied), 0, 1)

@@ -7,6 +7,7 @@ by its own, so that the other classes' scores take no part unless the costs say 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -15,12 +16,14 @@ import numpy as np
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Float, Int
 
-from dmfroc._backend import share
+from dmfroc._backend import AnyArray, share
 from dmfroc.measures._blocks import run_ends
 from dmfroc.measures._cumulative import cumulative_sum
-from dmfroc.measures._gradient import with_gradient
+from dmfroc.measures._gradient import WithGradient
 from dmfroc.measures.base import BoundMeasure, Measure, value_of
 from dmfroc.predictions import Predictions, as_predictions
+
+_PLACES_AT_ONCE = 1 << 16  # what a processor's cache holds
 
 
 class RankedPairs(NamedTuple):
@@ -74,51 +77,70 @@ def _mean_area(pairs: RankedPairs, weights: Float[Array, " n"]) -> Float[Array, 
     """Return the mean area of the pairs."""
     ordered = weights[pairs.rows]
     first = jnp.where(pairs.is_first, ordered, 0)
-    totals, below = _below(pairs, jnp.stack([first, ordered - first]))
-    return _areas(pairs, first, totals, below[1]).mean()
+    totals, below = _below(pairs, cumulative_sum(jnp.stack([first, ordered - first])))
+    won = jnp.zeros(totals.shape[1]).at[pairs.pair].add(first * below[1])
+    return _areas(won, totals, jnp).mean()
 
 
 def _below(
-    pairs: RankedPairs, of_classes: Float[Array, "2 m"]
-) -> tuple[Float[Array, "2 pairs"], Float[Array, "2 m"]]:
+    pairs: RankedPairs, sums: Float[AnyArray, "2 m_plus_1"]
+) -> tuple[Float[AnyArray, "2 pairs"], Float[AnyArray, "2 m"]]:
     """Return what both classes of each pair weigh, and what of it is below each place.
 
-    Ties count by half.
+    ``sums`` are the cumulative weights of both classes. Ties count by half.
     """
-    sums = cumulative_sum(of_classes)
     bounds = sums[:, pairs.starts]
     middle = (sums[:, pairs.run_start] + sums[:, pairs.run_end]) / 2
-    return jnp.diff(bounds), middle - bounds[:, pairs.pair]
+    return bounds[:, 1:] - bounds[:, :-1], middle - bounds[:, pairs.pair]
 
 
-def _areas(
-    pairs: RankedPairs,
-    first: Float[Array, " m"],
-    totals: Float[Array, "2 pairs"],
-    second_below: Float[Array, " m"],
-) -> Float[Array, " pairs"]:
+def _areas(won: Float[AnyArray, " pairs"], totals: Float[AnyArray, "2 pairs"], numpy: Any) -> Any:
     # Pairs of observations first, then division: whole and half numbers have exact sums.
-    won = jnp.zeros(totals.shape[1]).at[pairs.pair].add(first * second_below)
-    return jnp.clip(won / (totals[0] * totals[1]), 0, 1)  # rounding exceeds 1
+    return numpy.clip(won / (totals[0] * totals[1]), 0, 1)  # rounding exceeds 1
 
 
 def _mean_area_and_gradient(
-    pairs: RankedPairs, weights: Float[Array, " n"]
-) -> tuple[Float[Array, ""], Float[Array, " n"]]:
+    pairs: RankedPairs, weights: Float[np.ndarray, " n"]
+) -> tuple[float, Float[np.ndarray, " n"]]:
     """Return the mean area and its derivative: what each observation wins, less its share."""
-    ordered = weights[pairs.rows]
-    first = jnp.where(pairs.is_first, ordered, 0)
-    totals, below = _below(pairs, jnp.stack([first, ordered - first]))
-    areas = _areas(pairs, first, totals, below[1])
-    of_first, of_second = totals[:, pairs.pair]
-    won = jnp.where(pairs.is_first, below[1], of_first - below[0])
-    own = jnp.where(pairs.is_first, of_first, of_second)
-    other = jnp.where(pairs.is_first, of_second, of_first)
-    of_places = (won / other - areas[pairs.pair]) / (own * len(areas))
-    return areas.mean(), jnp.zeros_like(weights).at[pairs.rows].add(of_places)
+    gradient, of_pairs = np.zeros_like(weights), []
+    for some in _in_parts(pairs):
+        ordered = weights[some.rows]
+        first = np.where(some.is_first, ordered, 0)
+        sums = np.zeros((2, len(ordered) + 1))
+        np.cumsum(first, out=sums[0, 1:])
+        np.cumsum(ordered - first, out=sums[1, 1:])
+        totals, below = _below(some, sums)
+        areas = _areas(np.add.reduceat(first * below[1], some.starts[:-1]), totals, np)
+        of_first, of_second = totals[:, some.pair]
+        won = np.where(some.is_first, below[1], of_first - below[0])
+        own = np.where(some.is_first, of_first, of_second)
+        of_places = (won * own / (of_first * of_second) - areas[some.pair]) / own
+        gradient += np.bincount(some.rows, of_places, len(weights))
+        of_pairs.append(areas)
+    areas = np.concatenate(of_pairs)
+    return float(areas.mean()), gradient / len(areas)
 
 
-mean_projected_area = with_gradient(_mean_area, _mean_area_and_gradient)
+def _in_parts(pairs: RankedPairs) -> Iterator[RankedPairs]:
+    """Split the pairs such that each part, if of several pairs, fits a processor's cache."""
+    first = 0
+    while first < len(pairs.starts) - 1:
+        start = pairs.starts[first]
+        last = max(int(pairs.starts.searchsorted(start + _PLACES_AT_ONCE, "right")) - 1, first + 1)
+        places = slice(start, pairs.starts[last])
+        yield RankedPairs(
+            rows=pairs.rows[places],
+            pair=pairs.pair[places] - np.int32(first),
+            is_first=pairs.is_first[places],
+            run_start=pairs.run_start[places] - start,
+            run_end=pairs.run_end[places] - start,
+            starts=pairs.starts[first : last + 1] - start,
+        )
+        first = last
+
+
+mean_projected_area = WithGradient(_mean_area, _mean_area_and_gradient)
 
 
 def auc_mu(partition: Any = None) -> Measure:

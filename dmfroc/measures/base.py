@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import jax
 from jaxtyping import Array, Float
 
-from dmfroc._backend import double_precision, share
+from dmfroc._backend import double_precision
+from dmfroc.measures._gradient import value_and_gradient
 from dmfroc.predictions import Predictions
 
 _PACKAGE = str(Path(__file__).parents[1])  # warnings blame the first caller outside of it
@@ -104,14 +104,9 @@ class Measure:
 def value_of(measure: Measure, predictions: Predictions) -> float:
     """Return the value of ``measure`` under the observations' own weights."""
     bound = measure.bind(predictions)
-    value = float(_evaluate(bound, share(predictions.sample_weight)))
+    value = float(value_and_gradient(bound, predictions.sample_weight)[0])
     warn([*caveats([measure], predictions), undefined_message({measure.name: value})])
     return value
-
-
-@jax.jit
-def _evaluate(bound: BoundMeasure, weights: Float[Array, " n"]) -> Float[Array, ""]:
-    return bound(weights)
 
 
 def caveats(measures: Iterable[Measure], predictions: Predictions) -> list[str]:

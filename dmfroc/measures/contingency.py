@@ -6,10 +6,13 @@ one table, and are counted, differentiated and compiled together.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
@@ -17,6 +20,7 @@ from jaxtyping import Array, Float, Int
 
 from dmfroc._backend import share
 from dmfroc.measures import binary
+from dmfroc.measures._gradient import value_and_jacobian
 from dmfroc.measures.base import (
     BoundMeasure,
     Measure,
@@ -93,6 +97,31 @@ class _OfLabels:
         self, true: Int[Array, " n"], predicted: Int[Array, " n"], weights: Float[Array, " n"]
     ) -> Float[Array, "*value"]:
         return self.function(Table(confusion_matrix(true, predicted, weights, self.n_classes)))
+
+    def value_and_gradient(
+        self,
+        true: Int[np.ndarray, " n"],
+        predicted: Int[np.ndarray, " n"],
+        weights: Float[np.ndarray, " n"],
+    ) -> tuple[Float[np.ndarray, "*value"], Float[np.ndarray, "*value n"]]:
+        """Count the table; what JAX compiles serves any number of observations."""
+        cell, total = predicted * self.n_classes + true, weights.sum()
+        proportions = np.bincount(cell, weights, self.n_classes**2) / total
+        values, of_cells = (
+            np.asarray(found) for found in _of_proportions(self.function, proportions)
+        )
+        of_total = of_cells @ proportions
+        return values, (of_cells[..., cell] - of_total[..., None]) / total
+
+
+@partial(jax.jit, static_argnums=0)
+def _of_proportions(
+    function: TableFunction, proportions: Float[Array, " cells"]
+) -> tuple[Float[Array, "*value"], Float[Array, "*value cells"]]:
+    n_classes = math.isqrt(len(proportions))
+    return value_and_jacobian(
+        lambda cells: function(Table(cells.reshape(n_classes, n_classes))), proportions
+    )
 
 
 # Where both have a function of that name they agree for two classes.

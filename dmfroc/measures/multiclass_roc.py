@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -12,10 +13,24 @@ import numpy as np
 from jax.tree_util import Partial
 from jaxtyping import Array, Float
 
-from dmfroc._backend import double_precision, share
-from dmfroc.center import Center, binomial_deviance, center, logit_of_rates
+from dmfroc._backend import AnyArray, double_precision, share
+from dmfroc.center import (
+    Center,
+    binomial_deviance,
+    center,
+    logit_of_rates,
+    pull_back_center,
+    sigmoid,
+)
 from dmfroc.measures._blocks import group_by_class
-from dmfroc.measures._pairwise_rates import PairwiseRates, bind_rates, pairwise_rates
+from dmfroc.measures._gradient import WithGradient
+from dmfroc.measures._pairwise_rates import (
+    PairwiseRates,
+    bind_rates,
+    pairwise_rates,
+    pull_back_rates,
+    rates_at,
+)
 from dmfroc.measures.base import BoundMeasure, Measure, value_of, warn_of_absent_classes
 from dmfroc.measures.costs import PairWeights, cell_weights
 from dmfroc.measures.ranking import bind_areas
@@ -25,6 +40,7 @@ DEFAULT_N_THRESHOLDS = 99
 # Chosen by experiments/regularization.py: the AUC's largest bias, a sixth of its standard
 # deviation, does not fall any further where the penalty is stronger.
 DEFAULT_SHRINKAGE = 1.0
+_FEW_CELLS = 1 << 17  # of rates, to fit which takes a twentieth of the time of compiling the fit
 _LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
 
 
@@ -40,9 +56,23 @@ class BoundCurve(NamedTuple):
         # Two classes have one curve, not two: that of column 1, whose positives are class 1.
         return pairwise_rates(self.rates, weights)[-len(self.cell_weights) :]
 
+    def rates_at(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "q 2 t"]:
+        """Return the same by NumPy."""
+        rates = rates_at(PairwiseRates(*map(np.asarray, self.rates)), weights)
+        return rates[-len(self.cell_weights) :]
+
     def fit(self, rates: Float[Array, "q 2 t"]) -> Center:
         """Factorize the rates."""
-        return center(rates, self.cell_weights / rates.shape[-1], self.shrinkage)
+        return _fit(rates, self.cell_weights, self.shrinkage, jnp)
+
+
+def _fit(
+    rates: Float[AnyArray, "q 2 t"],
+    cell_weights: Float[AnyArray, "q 2 1"],
+    shrinkage: Float[AnyArray, ""],
+    numpy: Any,
+) -> Center:
+    return center(rates, cell_weights / rates.shape[-1], shrinkage, numpy=numpy)
 
 
 def bind_curve(
@@ -62,16 +92,68 @@ def bind_curve(
     )
 
 
-def curve_points(solution: Center) -> tuple[Float[Array, " points"], Float[Array, " points"]]:
+def curve_points(
+    solution: Center, numpy: Any = jnp
+) -> tuple[Float[AnyArray, " points"], Float[AnyArray, " points"]]:
     """Return the false and true positive rates of the centre, pinned at (0, 0) and (1, 1)."""
-    tpr, fpr = jax.nn.sigmoid(solution.row_effect * solution.column_effect.mean())
-    return jnp.pad(fpr, 1, constant_values=(0, 1)), jnp.pad(tpr, 1, constant_values=(0, 1))
+    tpr, fpr = sigmoid(solution.row_effect * solution.column_effect.mean(), numpy)
+    return numpy.pad(fpr, 1, constant_values=(0, 1)), numpy.pad(tpr, 1, constant_values=(0, 1))
 
 
-def area_under_curve(bound: BoundCurve, weights: Float[Array, " n"]) -> Float[Array, ""]:
+def _area(solution: Center) -> Float[Array, ""]:
     """Return the trapezoid area under the curve."""
-    fpr, tpr = curve_points(bound.fit(bound.pairwise(weights)))
+    fpr, tpr = curve_points(solution)
     return jnp.trapezoid(tpr, fpr)
+
+
+def _area_under_curve(bound: BoundCurve, weights: Float[Array, " n"]) -> Float[Array, ""]:
+    return _area(bound.fit(bound.pairwise(weights)))
+
+
+def _area_and_gradient(
+    bound: BoundCurve, weights: Float[np.ndarray, " n"]
+) -> tuple[Any, Float[np.ndarray, " n"]]:
+    """Return the area and its derivative.
+
+    What JAX compiles for many cells serves any number of observations; for few it is not worth it.
+    """
+    rates = bound.rates_at(weights)
+    if rates.size <= _FEW_CELLS:
+        area, of_rates = _area_of_few_rates(rates, bound.cell_weights, bound.shrinkage)
+    else:
+        area, of_rates = _area_of_rates(share(rates), bound.cell_weights, bound.shrinkage)
+    return area, pull_back_rates(bound.rates, weights, rates, np.asarray(of_rates))
+
+
+def _area_of_few_rates(
+    rates: Float[np.ndarray, "q 2 t"],
+    cell_weights: Float[AnyArray, "q 2 1"],
+    shrinkage: Float[AnyArray, ""],
+) -> tuple[Any, Float[np.ndarray, "q 2 t"]]:
+    solution = _fit(rates, cell_weights, shrinkage, np)
+    fpr, tpr = curve_points(solution, np)
+    rows, mean = solution.row_effect, solution.column_effect.mean()
+    # Of the rates between the two that are pinned
+    of_points = np.stack([fpr[2:] - fpr[:-2], tpr[:-2] - tpr[2:]]) / 2
+    inner = np.stack([tpr, fpr])[:, 1:-1]
+    of_logits = of_points * inner * (1 - inner)
+    of_columns = np.full(len(rates), (of_logits * rows).sum() / len(rates))
+    of_effects = mean * of_logits, of_columns
+    of_rates = pull_back_center(
+        rates, cell_weights / rates.shape[-1], shrinkage, solution, of_effects
+    )
+    return np.trapezoid(tpr, fpr), of_rates
+
+
+@jax.jit
+def _area_of_rates(
+    rates: Float[Array, "q 2 t"], cell_weights: Float[Array, "q 2 1"], shrinkage: Float[Array, ""]
+) -> tuple[Float[Array, ""], Float[Array, "q 2 t"]]:
+    return jax.value_and_grad(lambda rates: _area(_fit(rates, cell_weights, shrinkage, jnp)))(rates)
+
+
+area_under_curve = WithGradient(_area_under_curve, _area_and_gradient)
+"""The area under a `BoundCurve` as a function of the weights."""
 
 
 def dmf_auc(
@@ -225,33 +307,48 @@ def multiclass_roc(
     if predictions.n_classes == 2:
         return _binary_roc(predictions)
     bound = bind_curve(predictions, pair_weights, n_thresholds, shrinkage)
-    solution, rates, deviance = _fit_curve(bound, share(predictions.sample_weight))
-    fpr, tpr = (np.asarray(rate) for rate in curve_points(solution))
+    rates = bound.rates_at(predictions.sample_weight)
+    solution, deviance = _fit_curve(bound, rates)
+    fpr, tpr = (np.asarray(rate) for rate in curve_points(solution, np))
     mean_effect = float(solution.column_effect.mean())
     classes = [predictions.labels[index] for index in predictions.present]
     return MulticlassROC(
         fpr=fpr,
         tpr=tpr,
         auc=float(np.trapezoid(tpr, fpr)),
-        threshold_effect=np.asarray(solution.row_effect) * mean_effect,
-        pair_effect=np.asarray(solution.column_effect) / mean_effect,
+        threshold_effect=np.asarray(solution.row_effect * mean_effect),
+        pair_effect=np.asarray(solution.column_effect / mean_effect),
         pairs=tuple((i, j) for i in classes for j in classes if i != j),
-        pairwise_fpr=np.asarray(rates[:, 1]),
-        pairwise_tpr=np.asarray(rates[:, 0]),
+        pairwise_fpr=rates[:, 1],
+        pairwise_tpr=rates[:, 0],
         deviance=float(deviance),
         converged=bool(solution.converged),
         n_iter=int(solution.n_sweeps),
     )
 
 
-@jax.jit
-def _fit_curve(
-    bound: BoundCurve, weights: Float[Array, " n"]
-) -> tuple[Center, Float[Array, "q 2 t"], Float[Array, ""]]:
-    rates = bound.pairwise(weights)
-    solution = bound.fit(rates)
+def _fit_curve(bound: BoundCurve, rates: Float[np.ndarray, "q 2 t"]) -> tuple[Center, Any]:
+    """Return the solution, in NumPy's arrays, and its deviance."""
+    if rates.size <= _FEW_CELLS:
+        weights, shrinkage = np.asarray(bound.cell_weights), np.asarray(bound.shrinkage)
+        return _fit_and_deviance(rates, weights, shrinkage, np)
+    found = _compiled_fit_and_deviance(share(rates), bound.cell_weights, bound.shrinkage)
+    solution, deviance = jax.tree.map(np.asarray, found)
+    return solution, deviance
+
+
+def _fit_and_deviance(
+    rates: Float[AnyArray, "q 2 t"],
+    cell_weights: Float[AnyArray, "q 2 1"],
+    shrinkage: Float[AnyArray, ""],
+    numpy: Any,
+) -> tuple[Center, Any]:
+    solution = _fit(rates, cell_weights, shrinkage, numpy)
     fitted = solution.row_effect * solution.column_effect[:, None, None]
-    return solution, rates, binomial_deviance(rates, fitted, bound.cell_weights)
+    return solution, binomial_deviance(rates, fitted, cell_weights, numpy)
+
+
+_compiled_fit_and_deviance = jax.jit(partial(_fit_and_deviance, numpy=jnp))
 
 
 def _binary_roc(predictions: Predictions) -> MulticlassROC:

@@ -21,12 +21,12 @@ _precision_recall = partial(
 AVERAGE_PRECISION = _precision_recall(
     name="average_precision",
     title="Average precision",
-    bind=partial(bind_area, area=_areas.precision_area, parameters=(1.0,)),
+    bind=partial(bind_area, area=_areas.average_precision),
 )
 PRECISION_RECALL_AREA = _precision_recall(
     name="precision_recall_area",
     title="Precision-recall area",
-    bind=partial(bind_area, area=_areas.precision_area, parameters=(0.0,)),
+    bind=partial(bind_area, area=_areas.precision_recall_area),
 )
 
 

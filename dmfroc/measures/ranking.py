@@ -18,7 +18,7 @@ from jax import lax
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Float, Int, Shaped
 
-from dmfroc._backend import aligned_empty, double_precision, share
+from dmfroc._backend import AnyArray, aligned_empty, double_precision, share
 from dmfroc.measures._blocks import (
     ClassBlocks,
     block_steps,
@@ -28,7 +28,7 @@ from dmfroc.measures._blocks import (
     run_ends,
 )
 from dmfroc.measures._cumulative import cumulative_sum
-from dmfroc.measures._gradient import with_gradient
+from dmfroc.measures._gradient import WithGradient
 from dmfroc.measures._once import once_per_predictions
 from dmfroc.measures.base import (
     BoundMeasure,
@@ -38,6 +38,8 @@ from dmfroc.measures.base import (
     warn_of_absent_classes,
 )
 from dmfroc.predictions import Predictions, as_predictions
+
+_FEW_SCORES = 1 << 17  # to search for which takes a tenth of the time of compiling the search
 
 Average = Literal["macro", "prevalence", "bias"]
 
@@ -75,6 +77,12 @@ def place(blocks: ClassBlocks, columns: Int[np.ndarray, " columns"]) -> Placemen
     lower, upper, entry_class = _placement_table(ends, starts)
     all_columns = len(columns) == blocks.n_classes
     scores = blocks.scores if all_columns else blocks.scores[columns]
+    columns = columns.astype(np.int32)
+    if scores.size <= _FEW_SCORES:
+        entry = share(_count_entries(own_scores, starts, columns, scores))
+    else:
+        arrays = own_scores, ends, starts, columns, scores
+        entry = _find_entries(*map(share, arrays), n_steps=block_steps(starts))
     return Placements(
         rows=share(blocks.row_order),
         row_class=per_row(blocks),
@@ -84,15 +92,8 @@ def place(blocks: ClassBlocks, columns: Int[np.ndarray, " columns"]) -> Placemen
         lower=share(lower),
         upper=share(upper),
         entry_class=share(entry_class),
-        columns=share(columns.astype(np.int32)),
-        entry=_find_entries(
-            share(own_scores),
-            share(ends),
-            share(starts),
-            share(columns.astype(np.int32)),
-            share(scores),
-            n_steps=block_steps(starts),
-        ),
+        columns=share(columns),
+        entry=entry,
     )
 
 
@@ -108,6 +109,22 @@ def _placement_table(
     of_run = firsts + last + np.searchsorted(starts, firsts, "right") - 1
     lower[of_run], upper[of_run] = firsts, last
     return lower, upper, entry_class
+
+
+def _count_entries(
+    own_scores: Shaped[np.ndarray, " n"],
+    starts: Int[np.ndarray, " c_plus_1"],
+    columns: Int[np.ndarray, " columns"],
+    scores: Shaped[np.ndarray, "columns n"],
+) -> Int[np.ndarray, "columns n"]:
+    """Return what `_find_entries` does, by NumPy; where there is little to search it is faster."""
+    entry = np.empty(scores.shape, np.int32)
+    for position, column in enumerate(columns):
+        own = own_scores[starts[column] : starts[column + 1]]
+        entry[position] = own.searchsorted(scores[position], "left")
+        entry[position] += own.searchsorted(scores[position], "right")
+        entry[position] += 2 * starts[column] + column
+    return entry
 
 
 @partial(jax.jit, static_argnames="n_steps")
@@ -128,55 +145,43 @@ def _find_entries(
 
 
 class _PairwiseAreas(NamedTuple):
-    """The areas A(i|j) of the placed columns i, and what they were computed from."""
+    """The areas A(i|j) of the placed columns i, and the weights of the classes."""
 
     areas: Float[Array, "columns c"]
     is_pair: Bool[Array, "columns c"]  # whether i and j differ
     totals: Float[Array, " c"]
-    above: Float[Array, " entries"]  # weight of the column's class above each placement
 
 
 def _pairwise_areas(placements: Placements, weights: Float[Array, " n"]) -> _PairwiseAreas:
     """Return all A(i|j)."""
-    above, totals = _weight_above(placements, weights)
+    cumulative = cumulative_sum(weights[placements.sorted_rows])
+    start, stop = cumulative[placements.starts], cumulative[placements.stops]
+    middle = (cumulative[placements.lower] + cumulative[placements.upper]) / 2
+    above, totals = stop[placements.entry_class] - middle, stop - start
     grouped = weights[placements.rows]
 
     def of_column(entry: Int[Array, " n"]) -> Float[Array, " c"]:
         pairs = grouped * above.at[entry].get(mode="promise_in_bounds")
-        return _per_class(placements, pairs)
+        zeros = jnp.zeros(len(totals))
+        return zeros.at[placements.row_class].add(pairs, indices_are_sorted=True)
 
-    pairs = lax.map(of_column, placements.entry)
-    return _areas_of(placements, pairs, totals, above)
-
-
-def _weight_above(
-    placements: Placements, weights: Float[Array, " n"]
-) -> tuple[Float[Array, " entries"], Float[Array, " c"]]:
-    cumulative = cumulative_sum(weights[placements.sorted_rows])
-    start, stop = cumulative[placements.starts], cumulative[placements.stops]
-    middle = (cumulative[placements.lower] + cumulative[placements.upper]) / 2
-    return stop[placements.entry_class] - middle, stop - start
+    columns = placements.columns
+    areas = _divided(lax.map(of_column, placements.entry), columns, totals, jnp)
+    return _PairwiseAreas(areas, columns[:, None] != jnp.arange(len(totals)), totals)
 
 
-def _per_class(placements: Placements, of_rows: Float[Array, " n"]) -> Float[Array, " c"]:
-    zeros = jnp.zeros(len(placements.starts))
-    return zeros.at[placements.row_class].add(of_rows, indices_are_sorted=True)
-
-
-def _areas_of(
-    placements: Placements,
-    pairs: Float[Array, "columns c"],
-    totals: Float[Array, " c"],
-    above: Float[Array, " entries"],
-) -> _PairwiseAreas:
+def _divided(
+    won: Float[AnyArray, "columns c"],
+    columns: Int[AnyArray, " columns"],
+    totals: Float[AnyArray, " c"],
+    numpy: Any,
+) -> Any:
     """Divide the summed weights of the pairs, those in the right order, by those of all.
 
     Nothing is divided before: for unit weights the sums are whole or half numbers, and do not
     depend on the order of the rows.
     """
-    columns = placements.columns[:, None]
-    areas = jnp.clip(pairs / (totals[columns] * totals), 0, 1)  # rounding exceeds 1
-    return _PairwiseAreas(areas, columns != jnp.arange(len(totals)), totals, above)
+    return numpy.clip(won / (totals[columns, None] * totals), 0, 1)  # rounding exceeds 1
 
 
 _compiled_pairwise_areas = jax.jit(_pairwise_areas)
@@ -192,39 +197,27 @@ class _Shares(IntEnum):
     BY_BIAS_AGAINST_THE_REST = 4
 
 
-class _Weights(NamedTuple):
-    """What decides how much an area counts: weights of the classes, and of the predicted ones."""
-
-    own: Float[Array, "*pairs"]  # observed of the column's class
-    other: Float[Array, "*pairs"]
-    total: Float[Array, "*pairs"]
-    own_predicted: Float[Array, "*pairs"]
-    all_predicted: Float[Array, "*pairs"]
-
-
-def _weights_of_pairs(
-    columns: Int[Array, " columns"], totals: Float[Array, " c"], predicted: Float[Array, " c"]
-) -> _Weights:
-    of_columns = totals[columns, None], totals, totals.sum()
-    weights = *of_columns, predicted[columns, None], predicted.sum()
-    return _Weights(*jnp.broadcast_arrays(*weights))
-
-
-def _shares(which: Int[Array, ""], weights: _Weights) -> Float[Array, "columns c"]:
-    """Return how much each A(i|j) counts."""
-    n_columns, n_classes = weights.own.shape
-    any_predicted = weights.all_predicted > 0
-    bias = weights.own_predicted / jnp.where(any_predicted, weights.all_predicted, 1)
-    of_column = jnp.select(
+def _shares(
+    which: Int[AnyArray, ""],
+    columns: Int[AnyArray, " columns"],
+    totals: Float[AnyArray, " c"],
+    predicted: Float[AnyArray, " c"],
+    numpy: Any,
+) -> Any:
+    """Return how much each A(i|j) counts, from the weights of observed and predicted classes."""
+    n_columns, n_classes, total = len(columns), len(totals), totals.sum()
+    own, all_predicted = totals[columns, None], predicted.sum()
+    any_predicted = all_predicted > 0
+    bias = predicted[columns, None] / numpy.where(any_predicted, all_predicted, 1)
+    of_column = numpy.select(
         [which == _Shares.EVEN_AGAINST_THE_REST, which == _Shares.BY_PREVALENCE_AGAINST_THE_REST],
-        [1 / n_columns, weights.own / weights.total],
-        jnp.where(any_predicted, bias, 1 / n_classes),
+        [1 / n_columns, own / total],
+        numpy.where(any_predicted, bias, 1 / n_classes),
     )
-    of_pair = (weights.own + weights.other) / (2 * (n_classes - 1) * weights.total)
-    return jnp.select(
+    return numpy.select(
         [which == _Shares.EVEN, which == _Shares.BY_PREVALENCE_OF_PAIR],
-        [1 / (n_columns * (n_classes - 1)), of_pair],
-        of_column * weights.other / (weights.total - weights.own),
+        [1 / (n_columns * (n_classes - 1)), (own + totals) / (2 * (n_classes - 1) * total)],
+        of_column * totals / (total - own),
     )
 
 
@@ -240,89 +233,125 @@ def _average_area(
     those for a class that does not; ``which`` is one of `_Shares`.
     """
     pairs = _pairwise_areas(placements, weights)
-    of_predicted = _count_predicted(placements, predicted, weights)
-    of_pairs = _weights_of_pairs(placements.columns, pairs.totals, of_predicted)
-    return _average(pairs, _shares(which, of_pairs))
-
-
-def _average(pairs: _PairwiseAreas, shares: Float[Array, "columns c"]) -> Float[Array, ""]:
-    return jnp.clip((shares * pairs.areas).sum(where=pairs.is_pair), 0, 1)  # rounding exceeds 1
-
-
-def _count_predicted(
-    placements: Placements, predicted: Int[Array, " n"] | None, weights: Float[Array, " n"]
-) -> Float[Array, " c"]:
-    zeros = jnp.zeros(len(placements.starts))
-    return zeros if predicted is None else zeros.at[predicted].add(weights, mode="drop")
+    of_predicted = jnp.zeros(len(placements.starts))
+    if predicted is not None:
+        of_predicted = of_predicted.at[predicted].add(weights, mode="drop")
+    shares = _shares(which, placements.columns, pairs.totals, of_predicted, jnp)
+    average = (shares * pairs.areas).sum(where=pairs.is_pair)
+    return jnp.clip(average, 0, 1)  # rounding exceeds 1
 
 
 def _average_area_and_gradient(
     placements: Placements,
-    predicted: Int[Array, " n"] | None,
-    which: Int[Array, ""],
-    weights: Float[Array, " n"],
-) -> tuple[Float[Array, ""], Float[Array, " n"]]:
+    predicted: Int[np.ndarray, " n"] | None,
+    which: Int[np.ndarray, ""],
+    weights: Float[np.ndarray, " n"],
+) -> tuple[float, Float[np.ndarray, " n"]]:
     """Return the average and its derivative, in one pass over the columns.
 
     An observation counts as a member of j, by what of class i is above it, and as one of i, by
     what of all j is below it; and by the weights of the classes.
     """
-    above, totals = _weight_above(placements, weights)
-    grouped = weights[placements.rows]
-    of_predicted = _count_predicted(placements, predicted, weights)
-    columns = placements.columns
-    is_pair = columns[:, None] != jnp.arange(len(totals))
-
-    def coefficients(of_pairs: _Weights) -> tuple[Array, Array]:
-        shares = _shares(which, of_pairs)
-        return jnp.where(is_pair, shares / (of_pairs.own * of_pairs.other), 0), shares
-
-    of_pairs = _weights_of_pairs(columns, totals, of_predicted)
-    per_pair, pull_back, shares = jax.vjp(coefficients, of_pairs, has_aux=True)
-
-    def add_column(
-        sums: tuple[Array, Array], column: tuple[Array, Array]
-    ) -> tuple[tuple[Array, Array], Array]:
-        of_rows, of_entries = sums
-        entry, per_class = column
-        above_each = above.at[entry].get(mode="promise_in_bounds")
-        coefficient = per_class.at[placements.row_class].get(mode="promise_in_bounds")
-        of_entries = of_entries.at[entry].add(grouped * coefficient, mode="promise_in_bounds")
-        of_rows = of_rows + coefficient * above_each
-        return (of_rows, of_entries), _per_class(placements, grouped * above_each)
-
-    zeros = jnp.zeros_like(grouped), jnp.zeros_like(above)
-    (of_rows, of_entries), summed = lax.scan(add_column, zeros, (placements.entry, per_pair))
-    pairs = _areas_of(placements, summed, totals, above)
-    [by] = pull_back(summed)
-    of_totals = (by.other.sum(axis=0) + by.total.sum()).at[columns].add(by.own.sum(axis=1))
-    of_rows = of_rows + of_totals[placements.row_class]
-    gradient = _below_own(placements, of_entries).at[placements.rows].add(of_rows)
+    starts, stops, columns = placements.starts, placements.stops, placements.columns
+    n_classes = len(starts)
+    totals = np.add.reduceat(weights[placements.rows], starts)
+    of_predicted = np.zeros(n_classes)
     if predicted is not None:
-        of_counts = jnp.full(len(totals), by.all_predicted.sum())
-        of_counts = of_counts.at[columns].add(by.own_predicted.sum(axis=1))
-        gradient = gradient + jnp.append(of_counts, 0)[predicted]
-    return _average(pairs, shares), gradient
+        of_predicted = np.bincount(predicted, weights, n_classes)[:n_classes]
+    is_pair = columns[:, None] != np.arange(n_classes)
+    shares = np.where(is_pair, _shares(which, columns, totals, of_predicted, np), 0)
+    passed = _pass_over_columns(placements, weights, shares / (totals[columns, None] * totals))
+    areas = np.where(is_pair, _divided(passed.won, columns, totals, np), 0)
+    of_totals, of_counts = _gradient_of_shares(which, columns, totals, of_predicted, areas)
+    shared = shares * areas
+    of_totals -= shared.sum(axis=0) / totals
+    of_totals[columns] -= shared.sum(axis=1) / totals[columns]
+    gradient = np.empty_like(weights)
+    gradient[placements.sorted_rows] = passed.below
+    gradient[placements.rows] += passed.above + np.repeat(of_totals, stops - starts)
+    if predicted is not None:
+        gradient += np.append(of_counts, 0)[predicted]
+    return min(float(shared.sum()), 1.0), gradient
 
 
-def _below_own(placements: Placements, of_entries: Float[Array, " entries"]) -> Float[Array, " n"]:
-    """Return, for each observation, the sum over the placements in its own class's column below it.
+class _Pass(NamedTuple):
+    """The weight of the pairs in the right order, and what each observation adds to it.
 
-    Those between two scores of a class are below the upper one; ties count by half.
+    That is what it has below it in its own column, sorted as there, and what it has above it in
+    all others, grouped; each pair of classes with its factor.
     """
-    # Places, each class having one more than members: placements after the last are below none.
-    n, n_classes = len(placements.sorted_rows), len(placements.starts)
-    sums = jnp.zeros(n + n_classes)
-    for positions in (placements.lower, placements.upper):
-        sums = sums.at[positions + placements.entry_class].add(of_entries / 2)
-    up_to = cumulative_sum(sums)
-    own_class = placements.row_class  # of a sorted place too, for classes follow one another
-    before = up_to[placements.starts + jnp.arange(n_classes)]
-    below = up_to[jnp.arange(n) + own_class + 1] - before[own_class]
-    return jnp.zeros(n).at[placements.sorted_rows].set(below)
+
+    won: Float[np.ndarray, "columns c"]
+    below: Float[np.ndarray, " n"]
+    above: Float[np.ndarray, " n"]
 
 
-average_pairwise_area = with_gradient(_average_area, _average_area_and_gradient)
+def _pass_over_columns(
+    placements: Placements,
+    weights: Float[np.ndarray, " n"],
+    factors: Float[np.ndarray, "columns c"],
+) -> _Pass:
+    """Go through the columns one by one."""
+    starts, sizes = placements.starts, placements.stops - placements.starts
+    grouped, is_counted = weights[placements.rows], (weights == 1).all()
+    found = _Pass(np.empty(factors.shape), np.zeros_like(grouped), np.zeros_like(grouped))
+    for position, column in enumerate(placements.columns):
+        start, stop = starts[column], placements.stops[column]
+        # All entries of a column are those of its own class.
+        first, last = 2 * start + column, 2 * stop + column + 1
+        lower, upper = (x[first:last] - start for x in (placements.lower, placements.upper))
+        up_to = np.append(0, np.cumsum(weights[placements.sorted_rows[start:stop]]))
+        above = up_to[-1] - (up_to[lower] + up_to[upper]) / 2
+        entry = placements.entry[position] - first
+        above_each, factor = above[entry], np.repeat(factors[position], sizes)
+        found.above[:] += factor * above_each
+        if not is_counted:
+            above_each, factor = grouped * above_each, grouped * factor
+        found.won[position] = np.add.reduceat(above_each, starts)
+        # A placement between two scores is below the upper one; ties count by half.
+        half = np.bincount(entry, factor, len(above)) / 2
+        of_places = sum(np.bincount(x, half, len(up_to)) for x in (lower, upper))
+        found.below[start:stop] = np.cumsum(of_places)[:-1]
+    return found
+
+
+def _gradient_of_shares(
+    which: Int[np.ndarray, ""],
+    columns: Int[AnyArray, " columns"],
+    totals: Float[np.ndarray, " c"],
+    predicted: Float[np.ndarray, " c"],
+    areas: Float[np.ndarray, "columns c"],
+) -> tuple[Float[np.ndarray, " c"], Float[np.ndarray, " c"]]:
+    """Return how the average changes with its shares if observed and predicted classes change."""
+    total, n_classes = totals.sum(), len(totals)
+    of_totals, of_counts = np.zeros(n_classes), np.zeros(n_classes)
+    if which == _Shares.EVEN:
+        return of_totals, of_counts
+    if which == _Shares.BY_PREVALENCE_OF_PAIR:
+        average = ((totals[columns, None] + totals) * areas).sum() / total
+        of_totals += areas.sum(axis=0) - average
+        of_totals[columns] += areas.sum(axis=1)
+        return of_totals / (2 * (n_classes - 1) * total), of_counts
+    rest = total - totals[columns]
+    of_rest = areas @ totals / rest  # areas of each class against the rest
+    if which == _Shares.EVEN_AGAINST_THE_REST:
+        of_columns = np.full(len(columns), 1 / len(columns))
+    elif which == _Shares.BY_PREVALENCE_AGAINST_THE_REST:
+        of_columns = totals[columns] / total
+        of_totals[columns] += of_rest / total
+        of_totals -= (of_columns * of_rest).sum() / total
+    elif predicted.any():
+        of_columns = predicted[columns] / predicted.sum()
+        of_counts[columns] = of_rest / predicted.sum()
+        of_counts -= (of_columns * of_rest).sum() / predicted.sum()
+    else:
+        of_columns = np.full(len(columns), 1 / n_classes)
+    of_totals += (of_columns / rest) @ areas - (of_columns * of_rest / rest).sum()
+    of_totals[columns] += of_columns * of_rest / rest
+    return of_totals, of_counts
+
+
+average_pairwise_area = WithGradient(_average_area, _average_area_and_gradient)
 
 
 def _bind_average(predictions: Predictions, which: _Shares) -> BoundMeasure:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Literal
 
-from dmfroc.measures import _areas
+from dmfroc.measures import _areas, _h_measure
 from dmfroc.measures._one_vs_rest import bind_area, bind_hull_area
 from dmfroc.measures.base import BoundMeasure, Measure, value_of
 from dmfroc.predictions import Predictions, as_predictions
@@ -69,10 +69,11 @@ def kappa_area(method: Literal["exact", "trapezoid"] = "exact") -> Measure:
     """Return the area under Cohen's kappa as a measure, see `kappa_area_score`."""
     if method not in ("exact", "trapezoid"):
         raise ValueError(f"method must be 'exact' or 'trapezoid', but it is {method!r}")
+    area = _areas.kappa_area if method == "exact" else _areas.interpolated_kappa_area
     return _ranking(
         name="kappa_area",
         title="Area under kappa",
-        bind=partial(bind_area, area=_areas.kappa_area, parameters=(float(method == "trapezoid"),)),
+        bind=partial(bind_area, area=area),
         bounds=(-1.0, 1.0),
         chance=0.0,
     )
@@ -99,7 +100,7 @@ def _bind_h_measure(predictions: Predictions, alpha: float, beta: float) -> Boun
     from scipy.special import betaln
 
     parameters = (alpha, beta, float(betaln(alpha, beta)))
-    return bind_hull_area(predictions, _areas.h_measure, parameters)
+    return bind_hull_area(predictions, _h_measure.h_measure, parameters)
 
 
 GINI = _ranking(
@@ -120,7 +121,7 @@ CONVEX_HULL_AUC = _ranking(
 MAX_INFORMEDNESS = _ranking(
     name="max_informedness",
     title="Maximal informedness",
-    bind=partial(bind_area, area=_areas.max_informedness, parameters=()),
+    bind=partial(bind_area, area=_areas.max_informedness),
     bounds=(0.0, 1.0),
     chance=0.0,
     is_smooth=False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from os import cpu_count
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -321,7 +322,7 @@ def estimates_of(
     if len(groups) == 1:
         return estimate_group(list(range(len(measures))))
     # Side by side, because a first call spends its time on compiling each of them.
-    with ThreadPoolExecutor() as executor:
+    with ThreadPoolExecutor(cpu_count()) as executor:
         of_groups = executor.map(estimate_group, groups.values())
         found = {
             position: of_measure

@@ -10,20 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 from scipy.special import ndtri, stdtr, stdtrit
 
-from dmfroc._backend import double_precision, share
+from dmfroc.measures._gradient import value_and_gradient
 from dmfroc.measures.base import BoundMeasure
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.scale import IDENTITY, scale_of
 from dmfroc.uncertainty.units import Units
 
-_COTANGENTS_PER_BATCH = 8
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
 NO_VARIATION = 1e-10
 
@@ -35,29 +31,11 @@ class Influences(NamedTuple):
     influences: Float[np.ndarray, "*value n"]
 
 
-@double_precision
 def influences_of(bound: BoundMeasure, predictions: Predictions) -> Influences:
     """Return the values of a bound measure and the influence of every observation on each."""
-    values, influences = _influences(bound, share(predictions.sample_weight))
-    return Influences(np.asarray(values), np.asarray(influences))
-
-
-@jax.jit
-def _influences(
-    bound: BoundMeasure, weights: Float[Array, " n"]
-) -> tuple[Float[Array, "*value"], Float[Array, "*value n"]]:
-    values, pull_back = jax.vjp(bound, weights)
-    if values.ndim == 0:
-        return values, pull_back(jnp.ones(()))[0] * weights
-    # Full batches only: a smaller last one would be compiled for itself.
-    n_batches = -(-values.size // _COTANGENTS_PER_BATCH)
-    directions = jnp.eye(n_batches * _COTANGENTS_PER_BATCH, values.size)
-    gradients = lax.map(
-        jax.vmap(lambda direction: pull_back(direction)[0]),
-        directions.reshape(n_batches, _COTANGENTS_PER_BATCH, *values.shape),
-    )
-    gradients = gradients.reshape(-1, len(weights))[: values.size]
-    return values, gradients.reshape(*values.shape, -1) * weights
+    weights = predictions.sample_weight
+    values, gradients = value_and_gradient(bound, weights)
+    return Influences(values, gradients * weights)
 
 
 class Moments(NamedTuple):

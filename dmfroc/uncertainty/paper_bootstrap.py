@@ -34,7 +34,7 @@ def cell_replicates(
             f"of three or more classes, not for {measure.name!r} of {predictions.n_classes}"
         )
     curve: BoundCurve = bound.args[0]  # type: ignore[attr-defined]
-    rates = np.asarray(curve.pairwise(share(predictions.sample_weight)))
+    rates = curve.rates_at(predictions.sample_weight)
     counted = np.asarray(curve.rates.block_class).reshape(-1, 2)
     sizes = predictions.class_counts[predictions.present][counted][..., None]
     generator = np.random.default_rng(seed)

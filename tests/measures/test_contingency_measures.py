@@ -24,9 +24,8 @@ from dmfroc import (
     markedness,
     markedness_score,
 )
-from dmfroc.measures import MEASURES
+from dmfroc.measures import MEASURES, contingency
 from dmfroc.measures.contingency import CONTINGENCY
-from dmfroc.uncertainty import jackknife
 from dmfroc.uncertainty.jackknife import Influences, influences_of
 
 THREE = Predictions.from_labels([0, 1, 2], [0, 1, 2])
@@ -145,9 +144,9 @@ def test_order_of_measures_is_kept():
 
 def test_nothing_is_compiled_anew_for_new_predictions():
     evaluate(simulated(3, seed=1), measures=OF_ANY)
-    known = jackknife._influences._cache_size()
+    known = contingency._of_proportions._cache_size()
     evaluate(simulated(3, seed=2), measures=OF_ANY)
-    assert jackknife._influences._cache_size() == known
+    assert contingency._of_proportions._cache_size() == known
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int
 from scipy.special import expit
 
-from dmfroc._backend import double_precision, share
+from dmfroc._backend import double_precision
 from dmfroc.measures._pairwise_rates import grid_levels, reference_classes
 from dmfroc.measures.base import absent_classes_message, warn_of_absent_classes
 from dmfroc.measures.multiclass_roc import BoundCurve, bind_curve, dmf_auc
@@ -243,7 +243,7 @@ def pairwise_counts(bound: BoundCurve, predictions: Predictions) -> Counts:
     Every half of a column is given the harmonic mean of the class sizes, so that all pairs weigh
     the same, as in the point estimate, and their average is as sure as one over classes is.
     """
-    rates = np.asarray(bound.pairwise(share(predictions.sample_weight)))
+    rates = bound.rates_at(predictions.sample_weight)
     sizes = effective_sizes(predictions)[predictions.present]
     size = len(sizes) / (1 / sizes).sum()
     # Rounding of cumulative sums must not make a count between thresholds negative.
