@@ -33,6 +33,7 @@ _SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one
 _SCORES_AT_ONCE_WITH_ERRORS = 1 << 16
 _NUMBERS_PER_TASK = 1 << 21  # weights that are drawn at a time
 _MOST_TRIES = 1000
+_ROUNDING = 1e-12
 
 
 class Replicates(NamedTuple):
@@ -211,7 +212,9 @@ def _corrected_tails(
     The skewness of Dirichlet weights is twice that of multinomial ones: replicates of the Bayesian
     bootstrap have the acceleration in their quantiles already, and too much of it in their median.
     """
-    below = (np.sum(values < value) + np.sum(values == value) / 2) / len(values)
+    # The value is NumPy's and the replicates are JAX's: equal ones may differ by rounding.
+    is_tied = np.isclose(values, value, rtol=_ROUNDING, atol=_ROUNDING)
+    below = (np.sum((values < value) & ~is_tied) + np.sum(is_tied) / 2) / len(values)
     bias = ndtri(np.clip(below, 0.5 / len(values), 1 - 0.5 / len(values)))
     squares = (influence**2).sum()
     acceleration = (influence**3).sum() / (6 * squares**1.5) if squares > 0 else 0.0

@@ -174,6 +174,22 @@ def test_intervals_are_those_of_scipy():
     assert bca[1] > percentile[1] + 0.005  # skewed to the right
 
 
+def test_rounding_does_not_tell_the_value_from_equal_replicates():
+    """One in seven replicates of a proportion is the proportion itself."""
+    x = np.repeat([0.0, 1.0], [50, 10])
+    values = np.random.default_rng(10).multinomial(60, np.full(60, 1 / 60), size=2000) @ x / 60
+    influence = (x - x.mean()) / 60
+    moments = moments_of(influence, one_stratum(60))
+    below, exact, above = (
+        bootstrap.replicate_interval(
+            value, bootstrap.Replicates(values), influence, moments, 0.95, (0.0, 1.0), "bca"
+        )
+        for value in (np.nextafter(x.mean(), 0), x.mean(), np.nextafter(x.mean(), 1))
+    )
+    assert 0.1 < (values == x.mean()).mean() < 0.2
+    assert below == exact == above
+
+
 def test_corrected_intervals_of_both_bootstraps_agree():
     """To second order they are the same, though the skewness of the replicates is not."""
     generator = np.random.default_rng(9)
