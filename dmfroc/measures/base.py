@@ -18,7 +18,10 @@ from dmfroc.predictions import Predictions
 _PACKAGE = str(Path(__file__).parents[1])  # warnings blame the first caller outside of it
 
 BoundMeasure = Callable[[Float[Array, " n"]], Float[Array, "*value"]]
-"""A differentiable function of the observation weights; a pytree, so that JAX can compile it."""
+"""A differentiable function of the observation weights; a pytree, so that JAX can compile it.
+
+A `Partial` of a function that knows its derivative (`measures/_gradient.py`) gives it by NumPy.
+"""
 
 
 def always(predictions: Predictions) -> bool:
