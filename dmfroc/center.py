@@ -54,9 +54,12 @@ class Center(NamedTuple):
 
 def logit_of_rates(rates: Float[np.ndarray, "*cells"]) -> Float[np.ndarray, "*cells"]:
     """Return the logits of rates, finite (about +-30) also for rates of 0 and 1."""
-    inner = _inner(rates)
-    logits: np.ndarray = np.log(inner) - np.log1p(-inner)
+    logits: np.ndarray = _logit(_inner(rates), np)
     return logits
+
+
+def _logit(rates: Any, numpy: Any) -> Any:
+    return numpy.log(rates) - numpy.log1p(-rates)
 
 
 def _inner(rates: Float[AnyArray, "*cells"]) -> Any:
@@ -121,9 +124,8 @@ def center(
     if start is None:
         [weighted] = _stored((weights * rates,), numpy)  # its sum is faster if stored
         ones = numpy.ones(len(rates))
-        mean = numpy.tensordot(ones, weighted, axes=1)
-        mean = mean / _total_weight(weights, rates.shape, axes=(0,))
-        start = numpy.log(mean) - numpy.log1p(-mean), ones
+        total = numpy.tensordot(ones, weighted, axes=1)
+        start = _logit(total / _total_weight(weights, rates.shape, axes=(0,)), numpy), ones
     solve = _solve if numpy is jnp else partial(_alternate, numpy=numpy)
     return solve(rates, weights, numpy.asarray(shrinkage, float), start, max_sweeps)
 

@@ -1,19 +1,28 @@
-"""Cumulative sums that XLA compiles and runs in half the time that its own ones take."""
+"""Cumulative sums, which XLA compiles and runs in half the time that its own ones take."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+import numpy as np
+from jaxtyping import Array, Float, Shaped
+
+from dmfroc._backend import AnyArray
 
 _BLOCK = 32
 _FEW = 256  # numbers whose cumulative sum is one small matrix product
 
 
-def cumulative_sum(x: Float[Array, "*rows m"]) -> Float[Array, "*rows m_plus_1"]:
-    """Return the sums of the first 0, 1, ..., m numbers of each row.
+def cumulative_sum(x: Shaped[AnyArray, "*rows m"]) -> Any:
+    """Return the sums of the first 0, 1, ..., m numbers of each row, by NumPy of its arrays.
 
-    By blocks and matrix products. Sums of whole and half numbers are exact.
+    By JAX in blocks and matrix products. Sums of whole and half numbers are exact.
     """
+    if isinstance(x, np.ndarray):
+        sums = np.zeros((*x.shape[:-1], x.shape[-1] + 1))
+        np.cumsum(x, axis=-1, out=sums[..., 1:])
+        return sums
     widths = [(0, 0)] * (x.ndim - 1) + [(1, 0)]
     return _up_to_each(jnp.pad(x, widths))
 

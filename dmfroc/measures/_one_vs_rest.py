@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.tree_util import Partial
-from jaxtyping import Array, Bool, Float, Int, Shaped
+from jaxtyping import Array, Bool, Float, Int
 
 from dmfroc._backend import AnyArray, aligned_empty, parallel, share
 from dmfroc._roc_points import upper_hull
@@ -124,22 +124,18 @@ def _mean_and_gradient(
         rows, is_positive, above = (np.asarray(x[first : first + at_once]) for x in columns)
         of_positives = is_positive if is_counted else np.where(is_positive, weights[rows], 0)
         of_negatives = ~is_positive if is_counted else np.where(is_positive, 0, weights[rows])
-        points = OperatingPoints(_counted(of_positives, above), _counted(of_negatives, above))
+        points = OperatingPoints(
+            *(
+                np.take_along_axis(cumulative_sum(of_class), above, axis=1)
+                for of_class in (of_positives, of_negatives)
+            )
+        )
         of_columns, of_points = of_curves(points)
         of_ranks = np.where(is_positive, *(_of_ranks(np.asarray(x), above) for x in of_points))
         gradient += np.bincount(rows.ravel(), of_ranks.ravel(), len(weights))
         values.append(of_columns)
     mean = np.concatenate(values).mean()
     return float(mean), gradient / len(columns.rows)
-
-
-def _counted(
-    weights: Shaped[np.ndarray, "columns n"], above: Int[np.ndarray, "columns points"]
-) -> Float[np.ndarray, "columns points"]:
-    """Return the weights that each point counts."""
-    sums = np.zeros(above.shape)
-    np.cumsum(weights, axis=1, out=sums[:, 1:])
-    return np.take_along_axis(sums, above, axis=1)
 
 
 def _of_ranks(

@@ -150,7 +150,7 @@ def _weighed(
     def above_and_tied(i: int) -> tuple[_Weights, _Weights]:
         stops, above, at_least = rates.stops[i][..., None], rates.above[i], rates.at_least[i]
         if not is_counted:
-            up_to = np.append(0, np.cumsum(weights[rates.sorted_rows[i]]))
+            up_to = cumulative_sum(weights[rates.sorted_rows[i]])
             stops, above, at_least = up_to[stops], up_to[above], up_to[at_least]
         return stops - above, above - at_least
 

@@ -77,18 +77,19 @@ def _mean_area(pairs: RankedPairs, weights: Float[Array, " n"]) -> Float[Array, 
     """Return the mean area of the pairs."""
     ordered = weights[pairs.rows]
     first = jnp.where(pairs.is_first, ordered, 0)
-    totals, below = _below(pairs, cumulative_sum(jnp.stack([first, ordered - first])))
+    totals, below = _below(pairs, jnp.stack([first, ordered - first]))
     won = jnp.zeros(totals.shape[1]).at[pairs.pair].add(first * below[1])
     return _areas(won, totals, jnp).mean()
 
 
 def _below(
-    pairs: RankedPairs, sums: Float[AnyArray, "2 m_plus_1"]
+    pairs: RankedPairs, of_classes: Float[AnyArray, "2 m"]
 ) -> tuple[Float[AnyArray, "2 pairs"], Float[AnyArray, "2 m"]]:
     """Return what both classes of each pair weigh, and what of it is below each place.
 
-    ``sums`` are the cumulative weights of both classes. Ties count by half.
+    Ties count by half.
     """
+    sums = cumulative_sum(of_classes)
     bounds = sums[:, pairs.starts]
     middle = (sums[:, pairs.run_start] + sums[:, pairs.run_end]) / 2
     return bounds[:, 1:] - bounds[:, :-1], middle - bounds[:, pairs.pair]
@@ -107,10 +108,7 @@ def _mean_area_and_gradient(
     for some in _in_parts(pairs):
         ordered = weights[some.rows]
         first = np.where(some.is_first, ordered, 0)
-        sums = np.zeros((2, len(ordered) + 1))
-        np.cumsum(first, out=sums[0, 1:])
-        np.cumsum(ordered - first, out=sums[1, 1:])
-        totals, below = _below(some, sums)
+        totals, below = _below(some, np.stack([first, ordered - first]))
         areas = _areas(np.add.reduceat(first * below[1], some.starts[:-1]), totals, np)
         of_first, of_second = totals[:, some.pair]
         won = np.where(some.is_first, below[1], of_first - below[0])

@@ -300,7 +300,7 @@ def _pass_over_columns(
         # All entries of a column are those of its own class.
         first, last = 2 * start + column, 2 * stop + column + 1
         lower, upper = (x[first:last] - start for x in (placements.lower, placements.upper))
-        up_to = np.append(0, np.cumsum(weights[placements.sorted_rows[start:stop]]))
+        up_to = cumulative_sum(weights[placements.sorted_rows[start:stop]])
         above = up_to[-1] - (up_to[lower] + up_to[upper]) / 2
         entry = placements.entry[position] - first
         above_each, factor = above[entry], np.repeat(factors[position], sizes)

@@ -321,7 +321,7 @@ def estimates_of(
 
     if len(groups) == 1:
         return estimate_group(list(range(len(measures))))
-    # Side by side, because a first call spends its time on compiling each of them.
+    # Side by side, on all cores: NumPy and XLA's compiler leave the interpreter to others.
     with ThreadPoolExecutor(cpu_count()) as executor:
         of_groups = executor.map(estimate_group, groups.values())
         found = {
