@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dmfroc._cli_inputs import PairWeights
+    from dmfroc.comparison import Comparison, Difference
     from dmfroc.evaluation import Evaluation
     from dmfroc.predictions import Predictions
-    from dmfroc.uncertainty.compare import Comparison, Difference
     from dmfroc.uncertainty.estimate import Estimate
 
 # What `dmfroc plot` can draw, and with which display of dmfroc.plots

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Integer, Shaped
 
+from dmfroc._hull import ROUNDING
 from dmfroc._inputs.messages import IN_MEMORY
 from dmfroc._inputs.scores import class_scores
-from dmfroc._roc_points import ROUNDING
 from dmfroc.predictions import as_predictions
 
 __all__ = ["ClassWeights", "select_class_weights"]
@@ -97,7 +97,8 @@ def select_class_weights(
     cost_matrix : array-like of shape (K, K), optional
         Cost of deciding for the class of the column where that of the row is observed, both in
         the order of the labels. Any finite numbers: a matrix of utilities is passed with its sign
-        changed. Default: 1 for each error.
+        changed. Default: 1 for each error. Of two classes, ``cost_fp`` and ``cost_fn`` elsewhere
+        are ``[[0, cost_fp], [cost_fn, 0]]``.
     prevalences : array-like of shape (K,), optional
         How often the classes occur where the classifier will be used, >= 0, in the order of the
         labels; only their ratios matter. Default: as in the (weighted) sample.

@@ -164,7 +164,13 @@ _Method = Annotated[
     ),
 ]
 _NDraws = Annotated[
-    int, typer.Option("--n-draws", metavar="N", help="Number of replicates of a bootstrap.")
+    int | None,
+    typer.Option(
+        "--n-draws",
+        metavar="N",
+        help="Number of replicates of a bootstrap. Default: 2000.",
+        show_default=False,
+    ),
 ]
 _Rope = Annotated[
     float,
@@ -247,7 +253,7 @@ def evaluate(
     y_pred: _YPred = None,
     measures: _Measures = None,
     method: _Method = None,
-    n_draws: _NDraws = 2000,
+    n_draws: _NDraws = None,
     random_state: _RandomState = 0,
     level: _Level = 0.95,
     pair_weights: _PairWeights = "equal",
@@ -299,7 +305,7 @@ def compare(
     measure: _MeasureName = "dmf_auc",
     method: _Method = None,
     rope: _Rope = 0.0,
-    n_draws: _NDraws = 2000,
+    n_draws: _NDraws = None,
     random_state: _RandomState = 0,
     level: _Level = 0.95,
     pair_weights: _PairWeights = "equal",
@@ -321,7 +327,7 @@ def compare(
             shared = next(iter(predictions.values()))
             weights = read_pair_weights(pair_weights, shared)
         with progress("Computing ..."):
-            weighted = dmfroc.dmf_auc(pair_weights=weights) if measure == "dmf_auc" else measure
+            weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
             result = dmfroc.compare(
                 predictions,
                 measure=weighted,

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from dmfroc._tables import decimals, format_table
-from dmfroc.measures import MEASURES, Measure, get_measure
-from dmfroc.measures.costs import PairWeights
-from dmfroc.measures.multiclass_roc import MulticlassROC, dmf_auc, multiclass_roc
-from dmfroc.predictions import Predictions, as_predictions
-from dmfroc.uncertainty.bootstrap import IntervalType, seed_of
-from dmfroc.uncertainty.estimate import (
-    DEFAULT_N_DRAWS,
-    Estimate,
-    Method,
-    Settings,
-    estimates_of,
-    refuse_unused_options,
-    warn_of,
-)
-from dmfroc.uncertainty.units import units_of
+from dmfroc.catalogue import MEASURES, get_measure
+from dmfroc.estimation import estimates_of, warn_of
+from dmfroc.measures.measure import Measure
+from dmfroc.methods import METHODS, Method, choose_methods
+from dmfroc.multiclass.costs import PairWeights
+from dmfroc.multiclass.curve import MulticlassROC, curve_of
+from dmfroc.multiclass.measure import dmf_auc
+from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.predictions import Needs, Predictions, as_predictions
+from dmfroc.uncertainty.estimate import Estimate
+from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options
+from dmfroc.uncertainty.seed import seed_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,9 +53,7 @@ class Evaluation:
     @cached_property
     def curve(self) -> MulticlassROC:
         """The multiclass ROC curve."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # `evaluate` has already warned
-            return multiclass_roc(self.predictions, pair_weights=self.pair_weights)
+        return curve_of(self.predictions, CurveOptions(self.pair_weights))
 
     @property
     def _level(self) -> float:
@@ -116,13 +111,13 @@ class Evaluation:
             + ["method"] * several,
             [
                 [
-                    MEASURES[name].title if name in MEASURES else name,
+                    e.title,
                     f"{e.value:.{digits}f}",
                     f"{e.standard_error:.{digits}f}",
                     f"{e.interval[0]:.{digits}f} to {e.interval[1]:.{digits}f}",
                     *[e.method] * several,
                 ]
-                for name, e in self.estimates.items()
+                for e in self.estimates.values()
                 for digits in [decimals(e.standard_error)]
             ],
         )
@@ -141,16 +136,16 @@ def evaluate(
     y_score: Any = None,
     *,
     measures: Sequence[str | Measure] | Literal["all"] | None = None,
-    method: Method | None = None,
-    level: float = 0.95,
     pair_weights: PairWeights = "equal",
     labels: Any = None,
     sample_weight: Any = None,
     y_pred: Any = None,
     groups: Any = None,
-    stratify: bool = True,
+    stratify: bool | None = None,
+    method: Method | None = None,
+    level: float = DEFAULT_LEVEL,
     interval_type: IntervalType | None = None,
-    n_draws: int = DEFAULT_N_DRAWS,
+    n_draws: int | None = None,
     random_state: int | np.random.Generator | None = 0,
 ) -> Evaluation:
     """Evaluate a classifier: measures with intervals, and the multiclass ROC curve.
@@ -163,15 +158,15 @@ def evaluate(
         Scores; any real numbers, rows need not sum to one. The multiclass ROC curve compares
         scores of different columns: they must be on one common scale.
     measures : sequence of str or Measure, or "all", optional
-        Names of measures; by default ``"dmf_auc"``, ``"hand_till"`` and ``"informedness"``, the
-        last only if there are hard labels (a one-dimensional score has none by itself).
-    method, level
-        As for `estimate`.
+        Names of measures, or measures, no two of the same name; by default ``"dmf_auc"``,
+        ``"hand_till"`` and ``"informedness"``, the last only if there are hard labels (a
+        one-dimensional score has none by itself).
     pair_weights
-        Weights or costs of the pairs for the curve and its area, see `multiclass_roc`.
+        Weights or costs of the pairs for the curve and its area ``"dmf_auc"``, see
+        `multiclass_roc`; a `Measure` such as ``dmf_auc(shrinkage=50)`` keeps its own.
     labels, sample_weight, y_pred
         As for `Predictions.from_arrays`.
-    groups, stratify, interval_type, n_draws, random_state
+    groups, stratify, method, level, interval_type, n_draws, random_state
         As for `estimate`.
 
     Returns
@@ -182,7 +177,8 @@ def evaluate(
     Raises
     ------
     TypeError, ValueError
-        If an input is not what `Predictions.from_arrays` accepts, or an option out of its range.
+        If an input is not what `Predictions.from_arrays` accepts, an option is out of its
+        range or used by no measure's method, or two measures have the same name.
 
     References
     ----------
@@ -200,34 +196,61 @@ def evaluate(
     >>> list(evaluation.to_pandas().index)
     ['dmf_auc', 'hand_till', 'informedness']
     """
-    settings = Settings(method, level, interval_type, n_draws, seed_of(random_state))
     predictions = as_predictions(
-        y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
+        y_true,
+        y_score,
+        labels=labels,
+        sample_weight=sample_weight,
+        y_pred=y_pred,
+        needs=_needs(measures),
     )
-    chosen = [
-        dmf_auc(pair_weights=pair_weights) if measure.name == "dmf_auc" else measure
-        for measure in _choose(measures, predictions)
-    ]
-    methods = {settings.method_for(measure, predictions) for measure in chosen}
-    if len(methods) == 1:  # what one of several does not use, another does
-        [only] = methods
-        refuse_unused_options(only, groups, stratify, interval_type, n_draws)
-    units = units_of(predictions, groups, stratify=stratify)
-    found = estimates_of(chosen, predictions, units, settings)
+    options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
+    chosen = _choose(measures, predictions, pair_weights)
+    methods = choose_methods(method, chosen, predictions, options, known=METHODS)
+    sample = options.sample_of(predictions)
+    found = estimates_of(chosen, methods, sample)
     warn_of(chosen, predictions, found)
     estimates = {estimate.measure: estimate for estimate in found}
     return Evaluation(predictions, estimates, pair_weights)
 
 
+def _needs(
+    measures: Sequence[str | Measure] | Literal["all"] | None,
+) -> Needs:
+    """Say whether hard labels are all that the measures look at."""
+    if measures is None or isinstance(measures, str):
+        return "scores"
+    is_ranking = any(get_measure(measure).needs != "labels" for measure in measures)
+    return "scores" if is_ranking else "labels"
+
+
 def _choose(
-    measures: Sequence[str | Measure] | Literal["all"] | None, predictions: Predictions
+    measures: Sequence[str | Measure] | Literal["all"] | None,
+    predictions: Predictions,
+    pair_weights: PairWeights,
 ) -> list[Measure]:
+    """Return the measures asked for; the area that is asked for by name has the pair weights."""
+    by_name = MEASURES | {"dmf_auc": replace(dmf_auc(pair_weights=pair_weights), name="dmf_auc")}
     if measures is None or (isinstance(measures, str) and measures == "all"):
         names = list(MEASURES) if measures == "all" else DEFAULT_MEASURES
-        return [MEASURES[name] for name in names if MEASURES[name].applies_to(predictions)]
+        return [by_name[name] for name in names if by_name[name].applies_to(predictions)]
     if isinstance(measures, str) or not measures:
         raise ValueError(
             f"measures must be 'all' or a list of one or more of {sorted(MEASURES)}, "
             f"but it is {measures!r}"
         )
-    return [get_measure(name) for name in measures]
+    chosen = [
+        by_name.get(measure) or get_measure(measure) if isinstance(measure, str) else measure
+        for measure in measures
+    ]
+    _check_distinct(chosen)
+    return chosen
+
+
+def _check_distinct(measures: Sequence[Measure]) -> None:
+    [(name, count)] = Counter(measure.name for measure in measures).most_common(1)
+    if count > 1:
+        raise ValueError(
+            f"measures has {count} of the name {name!r}, by which results are told apart: leave "
+            "one out, or rename it, dataclasses.replace(measure, name=...)"
+        )

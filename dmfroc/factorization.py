@@ -2,7 +2,7 @@
 
 The model is ``link(E[M]) = Lambda V' + offset``, fitted by minimising the weighted binomial
 deviance. The rank-one logit model behind the multiclass ROC curve has its own exact solver,
-`dmfroc.center`.
+`dmfroc.multiclass.center`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from jax.scipy.stats import norm
 from jaxtyping import Array, Float
 from scipy import special
 
-from dmfroc._backend import double_precision
-from dmfroc.center import Center, binomial_deviance, center
+from dmfroc._arrays import AnyArray
+from dmfroc._compiled import compiled, double_precision
+from dmfroc.multiclass.center import center
+from dmfroc.multiclass.rank_one import Center, binomial_deviance
 
 Link = Literal["logit", "probit", "cloglog"]
 
@@ -227,15 +229,15 @@ def _checked_cells(
 
 def _fit_rank_one(
     rates: Float[np.ndarray, "m q"], weights: Float[np.ndarray, "m q"], max_iter: int
-) -> tuple[Array, Array, Float[np.ndarray, " iterations"], float]:
-    columns, column_weights = jnp.asarray(rates.T), jnp.asarray(weights.T)
-    sweep = jax.jit(partial(center, max_sweeps=1))
+) -> tuple[AnyArray, AnyArray, Float[np.ndarray, " iterations"], float]:
+    columns, column_weights = rates.T, weights.T
+    sweep = partial(center, max_sweeps=1)
 
     def deviance(solution: Center) -> float:
         eta = solution.row_effect * solution.column_effect[:, None]
         return float(binomial_deviance(columns, eta, column_weights))
 
-    solution = jax.jit(partial(center, max_sweeps=0))(columns, column_weights, 0.0)
+    solution = center(columns, column_weights, 0.0, max_sweeps=0)
     path = [deviance(solution)]
     while not solution.converged and len(path) <= max_iter:
         solution = sweep(columns, column_weights, 0.0, start=solution[:2])
@@ -253,7 +255,8 @@ def _fit_any_rank(
     max_iter: int,
 ) -> tuple[Array, Array, Float[np.ndarray, " iterations"], float]:
     """Minimise the deviance over both matrices of effects by L-BFGS, which never lets it rise."""
-    start = tuple(jnp.asarray(x) for x in _start(rates, weights, offset, rank, link))
+    rows_start, columns_start = _start(rates, weights, offset, rank, link)
+    start = jnp.asarray(rows_start), jnp.asarray(columns_start)
     cells = jnp.asarray(rates), jnp.asarray(weights / weights.sum()), jnp.asarray(offset)
     (rows, columns), losses, n_iter, gradient_norm = _minimise(start, cells, link, max_iter)
     saturated = 2 * (weights * (special.entr(rates) + special.entr(1 - rates))).sum()
@@ -282,7 +285,7 @@ _Effects = tuple[Array, Array]
 _Progress = tuple[_Effects, Any, Array, Array, Array]
 
 
-@partial(jax.jit, static_argnums=(2, 3))
+@partial(compiled, static_argnums=(2, 3))
 def _minimise(
     start: _Effects, cells: tuple[Array, Array, Array], link: Link, max_iter: int
 ) -> tuple[_Effects, Array, Array, Array]:
@@ -327,7 +330,7 @@ def _minimise(
 
 
 def _identified(
-    rows: Array, columns: Array
+    rows: Float[AnyArray, "m rank"], columns: Float[AnyArray, "q rank"]
 ) -> tuple[Float[np.ndarray, "m rank"], Float[np.ndarray, "q rank"]]:
     """Return the same product with orthogonal rows and orthonormal columns of effects."""
     row_basis, row_part = np.linalg.qr(np.asarray(rows))

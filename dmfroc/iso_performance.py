@@ -13,10 +13,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 from jaxtyping import Float, Shaped
 
+from dmfroc._hull import ROUNDING
 from dmfroc._inputs.messages import IN_MEMORY
 from dmfroc._inputs.scores import class_scores
-from dmfroc._roc_points import ROUNDING, ROCPoints, binary_points, hull_vertices
-from dmfroc.predictions import as_predictions
+from dmfroc.curves.cases import one_class
+from dmfroc.curves.points import OperatingPoints, count_points
+from dmfroc.predictions import Predictions, as_predictions
 
 __all__ = [
     "OperatingPoint",
@@ -134,14 +136,14 @@ class Economy:
 
     def __init__(
         self,
-        points: ROCPoints,
+        points: OperatingPoints,
         prevalence: float | None,
         cost_fp: float | int,
         cost_fn: float | int,
     ) -> None:
         check_conditions(prevalence, cost_fp, cost_fn)
         self._points = points
-        self._total = points.positives + points.negatives
+        self._total = points.total
         # Each observation counts as one unless a prevalence is assumed: exact for whole numbers
         self._of_positive = self._of_negative = 1.0
         if prevalence is not None:
@@ -196,6 +198,17 @@ def check_conditions(prevalence: Any, cost_fp: Any, cost_fn: Any) -> None:
             raise ValueError(f"{name} must be finite and >= 0, but it is {cost}")
     if cost_fp == 0 and cost_fn == 0:
         raise ValueError("cost_fp and cost_fn are both 0: then every threshold is optimal")
+
+
+def binary_points(predictions: Predictions) -> OperatingPoints:
+    """Return the points of predictions of two observed classes; the second is positive."""
+    if predictions.n_classes != 2:
+        raise ValueError(
+            f"y_true and y_score have {predictions.n_classes} classes, but an operating point on "
+            "a ROC curve needs two; pass one class against the rest, or select class weights "
+            "with select_class_weights"
+        )
+    return one_class(count_points, predictions, None)
 
 
 def _midpoint(thresholds: list[float], index: int) -> float:
@@ -287,7 +300,8 @@ def optimal_operating_points(
         Assumed proportion of positives where the classifier will be used, strictly between 0 and
         1: P / (P + N) for class totals P and N. Default: that of the (weighted) sample.
     cost_fp, cost_fn : float
-        Cost >= 0 of a false positive and of a false negative, not both 0. Where right predictions
+        Cost >= 0 of a false positive and of a false negative, not both 0: of a ``cost_matrix`` with
+        observed classes in its rows, ``[[0, cost_fp], [cost_fn, 0]]``. Where right predictions
         have a value too, add it to the cost of the error they replace.
     labels : array-like of shape (2,), optional
         The negative and the positive class.
@@ -454,10 +468,9 @@ def randomized_threshold(
         raise ValueError(f"{name} must lie in [0, 1], but it is {target}")
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     points = binary_points(predictions)
-    vertices = hull_vertices(points)
-    prevalence = points.positives / (points.positives + points.negatives)
-    rates = {"fpr": points.fpr[vertices], "tpr": points.tpr[vertices]}
-    rates["bias"] = prevalence * rates["tpr"] + (1 - prevalence) * rates["fpr"]
+    hull = points.at(points.hull_vertices())
+    rates = {"fpr": hull.false_positive_rate, "tpr": hull.true_positive_rate}
+    rates["bias"] = hull.prevalence * rates["tpr"] + (1 - hull.prevalence) * rates["fpr"]
     rates["bias"][-1] = 1.0  # where rounding would leave a target of 1 out of reach
     strict, lenient = _segment(rates[name], target, lowest=name == "tpr")
     probability = 0.0
@@ -468,7 +481,7 @@ def randomized_threshold(
         key: float(values[strict] + probability * (values[lenient] - values[strict]))
         for key, values in rates.items()
     }
-    strict_threshold, lenient_threshold = points.thresholds[vertices[[strict, lenient]]].tolist()
+    strict_threshold, lenient_threshold = hull.thresholds[[strict, lenient]].tolist()
     return RandomizedThreshold(
         predictions.labels, strict_threshold, lenient_threshold, float(probability), **expected
     )

@@ -12,18 +12,22 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc._inputs.arrays import read_only
-from dmfroc._inputs.checks import Inputs, check_hard_labels, check_scores
+from dmfroc._inputs.checks import Inputs, check_hard_labels, check_scores, one_class_message
 from dmfroc._inputs.files import Names, read
 from dmfroc._inputs.messages import shortened
 from dmfroc._inputs.scores import Floats
 
 __all__ = ["Predictions", "as_predictions"]
+
+
+Needs = Literal["scores", "labels", "probabilities"]
+"""What is judged: any real scores, hard labels, or scores that are probabilities."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,7 +149,8 @@ class Predictions:
         -------
         Predictions
             Its scores are one-hot: 1 for the predicted class, 0 for all others. A class that
-            never occurs in `y_true` is kept, see `absent_labels`.
+            never occurs in `y_true` is kept, see `absent_labels`. All observations may be of one
+            class: only measures of hard labels take that.
 
         Raises
         ------
@@ -153,8 +158,8 @@ class Predictions:
             If labels are of mixed or unsupported kinds, or weights are not real numbers.
         ValueError
             If an input is empty or of the wrong shape or length, holds missing, infinite or
-            negative values where they have no meaning, if fewer than two classes occur in
-            `y_true`, or if a label is not in `labels`.
+            negative values where they have no meaning, if there are fewer than two classes, or
+            if a label is not in `labels`.
 
         Examples
         --------
@@ -253,6 +258,20 @@ class Predictions:
         return read_only(np.bincount(self.true, minlength=self.n_classes).astype(np.int64))
 
     @cached_property
+    def counted(self) -> Predictions:
+        """The predictions without the rows of weight zero, which count for nothing."""
+        counts = self.sample_weight > 0
+        if counts.all():
+            return self
+        return Predictions(
+            self.labels,
+            read_only(self.true[counts]),
+            read_only(self.scores[counts]),
+            read_only(self.sample_weight[counts]),
+            None if self.predicted is None else read_only(self.predicted[counts]),
+        )
+
+    @cached_property
     def present(self) -> NDArray[np.int64]:
         """Positions in `labels` of the classes with observations, ascending."""
         return read_only(np.flatnonzero(self.class_counts).astype(np.int64))
@@ -285,6 +304,7 @@ def as_predictions(
     labels: Any = None,
     sample_weight: Any = None,
     y_pred: Any = None,
+    needs: Needs = "scores",
 ) -> Predictions:
     """Return `y_true` itself if it is a `Predictions`, else build one from arrays.
 
@@ -294,6 +314,9 @@ def as_predictions(
         Finished predictions, or the observed classes.
     y_score, labels, sample_weight, y_pred : optional
         As in `Predictions.from_arrays`. None if `y_true` is a `Predictions`, which holds them.
+    needs : {"scores", "labels", "probabilities"}
+        What is to be judged. With ``"labels"`` a `Predictions` may have observations of one class
+        only, as it may from `Predictions.from_labels`.
 
     Returns
     -------
@@ -306,7 +329,8 @@ def as_predictions(
         If a `Predictions` comes with further arguments, if labels come without `y_score`, or as
         in `Predictions.from_arrays`.
     ValueError
-        As in `Predictions.from_arrays`.
+        As in `Predictions.from_arrays`, or if all observations are of one class where scores are
+        to be judged.
 
     Examples
     --------
@@ -315,16 +339,30 @@ def as_predictions(
     True
     """
     if not isinstance(y_true, Predictions):
-        if y_score is None:
-            raise TypeError("y_score is missing: pass y_true and y_score, or one Predictions")
-        return Predictions.from_arrays(
-            y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
+        if y_score is not None:
+            return Predictions.from_arrays(
+                y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
+            )
+        if y_pred is None:
+            raise TypeError(
+                "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"
+            )
+        predictions = Predictions.from_labels(
+            y_true, y_pred, labels=labels, sample_weight=sample_weight
         )
-    others = {"y_score": y_score, "labels": labels, "sample_weight": sample_weight}
-    given = [name for name, value in (others | {"y_pred": y_pred}).items() if value is not None]
-    if given:
-        raise TypeError(
-            f"{', '.join(given)} cannot be given together with a Predictions, which has its "
-            "own; build a new one with Predictions.from_arrays"
+    else:
+        others = {"y_score": y_score, "labels": labels, "sample_weight": sample_weight}
+        given = [name for name, value in (others | {"y_pred": y_pred}).items() if value is not None]
+        if given:
+            raise TypeError(
+                f"{', '.join(given)} cannot be given together with a Predictions, which has its "
+                "own; build a new one with Predictions.from_arrays"
+            )
+        predictions = y_true
+    if needs != "labels" and len(predictions.present) < 2:
+        [only] = predictions.present
+        raise ValueError(
+            one_class_message("y_true", predictions.labels[only]) + ", except for measures of hard "
+            "labels"
         )
-    return y_true
+    return predictions

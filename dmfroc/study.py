@@ -10,29 +10,31 @@ there is not computed again.
 from __future__ import annotations
 
 import ast
-import contextlib
 import hashlib
 import inspect
 import itertools
 import json
 import os
-import platform
-import signal
 import textwrap
-import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from importlib.metadata import PackageNotFoundError, version
-from multiprocessing import active_children, get_context, parent_process
-from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from dmfroc._study_workers import (
+    Chunk,
+    Finished,
+    Rows,
+    Setting,
+    canonical,
+    generator_of,
+    gentle_interrupt,
+    progress,
+    workers,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -41,18 +43,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Study", "add_run_options", "grid", "read_provenance"]
 
-Setting = Mapping[str, Any]
-Rows = list[dict[str, Any]]
-
 _PROVENANCE = b"dmfroc_study"  # key in the metadata of the Parquet file
 _REPLICATION = "replication"
 _LARGEST_CHUNK = 50
 _CHUNKS_PER_WORKER = 20
-_PACKAGES = ("dmfroc", "jax", "numpy", "scipy", "scikit-learn")
-# One thread per worker: more of them would only wait for each other. XLA reads NPROC.
-_ONE_THREAD = dict.fromkeys(
-    ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
-)
 
 
 def grid(**values: Iterable[Any]) -> list[dict[str, Any]]:
@@ -155,7 +149,7 @@ class Study:
             raise ValueError("settings is empty: a study needs at least one, even if it is {}")
         seen = set()
         for setting in settings:
-            if (text := _canonical(setting)) in seen:
+            if (text := canonical(setting)) in seen:
                 raise ValueError(f"the setting {setting} occurs twice")
             seen.add(text)
         if self.replications < 1:
@@ -170,7 +164,7 @@ class Study:
 
     def generator(self, setting: Setting, replication: int) -> np.random.Generator:
         """Return the generator of one replication, to look at that one again."""
-        return _generator(self.seed, _plain(setting), replication)
+        return generator_of(self.seed, _plain(setting), replication)
 
     def run(
         self,
@@ -227,18 +221,18 @@ class Study:
         missing = [_missing(self._parts(setting), self.replications) for setting in self.settings]
         n_missing = sum(map(len, missing))
         if n_missing:
-            with _gentle_interrupt() as stop, _workers(n_workers, scheduler, stop) as workers:
+            with gentle_interrupt() as stop, workers(n_workers, scheduler, stop) as found:
                 size = chunk_size or min(
-                    _LARGEST_CHUNK, -(-n_missing // (_CHUNKS_PER_WORKER * workers.number))
+                    _LARGEST_CHUNK, -(-n_missing // (_CHUNKS_PER_WORKER * found.number))
                 )
                 chunks = [
-                    _Chunk(self.function, self.seed, setting, run)
+                    Chunk(self.function, self.seed, setting, run)
                     for setting, numbers in zip(self.settings, missing, strict=True)
                     for run in _runs(numbers, size)
                 ]
                 n_finished = self.replications * len(missing) - n_missing
-                with _progress(self.name, n_finished, n_finished + n_missing) as advance:
-                    for chunk, finished in workers.compute(chunks):
+                with progress(self.name, n_finished, n_finished + n_missing) as advance:
+                    for chunk, finished in found.compute(chunks):
                         self._store(chunk, finished)
                         advance(len(finished.rows))
                 if stop.is_set():
@@ -254,7 +248,7 @@ class Study:
         return found
 
     def _part_directory(self, setting: Setting) -> Path:
-        identity = f"{self.seed}\n{_canonical(setting)}\n{self._code}"
+        identity = f"{self.seed}\n{canonical(setting)}\n{self._code}"
         digest = hashlib.sha256(identity.encode()).hexdigest()[:20]
         return Path(self.directory) / f"{self.name}.parts" / digest
 
@@ -278,7 +272,7 @@ class Study:
                 path = self._part_directory(setting) / _part_name(finished)
                 _write(path, rows.drop(columns=list(setting)), provenance["versions"])
 
-    def _store(self, chunk: _Chunk, finished: _Finished) -> None:
+    def _store(self, chunk: Chunk, finished: Finished) -> None:
         if not finished.rows:  # a worker that was to stop
             return
         first = chunk.replications[0]
@@ -396,186 +390,6 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-# What a worker does
-
-
-class _Finished(NamedTuple):
-    """The rows of some replications, and what they were computed with."""
-
-    rows: list[Rows]
-    versions: dict[str, str]
-
-
-@dataclass(frozen=True)
-class _Chunk:
-    """Replications of one setting, computed in one go."""
-
-    function: Callable[..., Any]
-    seed: int
-    setting: Setting
-    replications: range
-
-    def compute(self, is_stopped: Callable[[], bool] = lambda: False) -> _Finished:
-        """Evaluate the replications one by one, until told to stop."""
-        found: list[Rows] = []
-        for replication in self.replications:
-            if is_stopped():
-                break
-            try:
-                generator = _generator(self.seed, self.setting, replication)
-                result = self.function(generator, **self.setting)
-                rows = [result] if isinstance(result, Mapping) else list(result)
-                if not rows:
-                    raise ValueError("the function returned no row")
-                found.append([dict(row) for row in rows])
-            except Exception as error:
-                error.add_note(f"in replication {replication} of the setting {self.setting}")
-                raise
-        return _Finished(found, _versions())
-
-
-_is_stopped: Callable[[], bool] = lambda: False  # noqa: E731  # of a worker process
-
-
-def _start_worker(stop: Event) -> None:
-    """Prepare a worker process: it ends with its parent, which alone minds Ctrl-C."""
-    global _is_stopped
-    _is_stopped = stop.is_set
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _work(chunk: _Chunk) -> _Finished:
-    return chunk.compute(_is_stopped)
-
-
-# Who does it
-
-
-class _Workers(NamedTuple):
-    """Who computes chunks, and returns them as they are finished."""
-
-    number: int
-    compute: Callable[[list[_Chunk]], Iterator[tuple[_Chunk, _Finished]]]
-
-
-@contextlib.contextmanager
-def _workers(n_workers: int | None, scheduler: str | None, stop: Event) -> Iterator[_Workers]:
-    if scheduler is not None:
-        try:
-            from distributed import Client
-        except ImportError as error:
-            raise ImportError("a scheduler needs Dask: pip install 'dmfroc[dask]'") from error
-        with Client(scheduler, set_as_default=False) as client:
-            executor = client.get_executor(pure=False)
-            number = max(1, sum(client.nthreads().values()))
-            try:
-                yield _Workers(number, partial(_completed, executor, _Chunk.compute, stop))
-            finally:
-                executor.shutdown(wait=False)
-        return
-    number = n_workers or os.cpu_count() or 1
-    if number == 1:
-        yield _Workers(1, partial(_one_by_one, stop))
-        return
-    others = active_children()
-    with _environment(_ONE_THREAD):
-        # Not by forking, which deadlocks where JAX has threads.
-        executor = ProcessPoolExecutor(number, get_context("spawn"), _start_worker, (stop,))
-        try:
-            yield _Workers(number, partial(_completed, executor, _work, stop))
-        except BrokenProcessPool as error:
-            raise RuntimeError(
-                "a worker process was killed, perhaps for want of memory, or could not start; "
-                "what was finished is kept: run the study again, with fewer workers if need be"
-            ) from error
-        finally:
-            executor.shutdown(wait=False, cancel_futures=True)
-            for child in active_children():
-                if child not in others:
-                    child.terminate()
-
-
-def _one_by_one(stop: Event, chunks: list[_Chunk]) -> Iterator[tuple[_Chunk, _Finished]]:
-    for chunk in chunks:
-        if stop.is_set():
-            return
-        yield chunk, chunk.compute(stop.is_set)
-
-
-def _completed(
-    executor: Executor,
-    function: Callable[[_Chunk], _Finished],
-    stop: Event,
-    chunks: list[_Chunk],
-) -> Iterator[tuple[_Chunk, _Finished]]:
-    futures = {executor.submit(function, chunk): chunk for chunk in chunks}
-    for future in as_completed(futures):
-        if stop.is_set():
-            for pending in futures:
-                pending.cancel()
-        if not future.cancelled():
-            # Each result is let go once it is stored.
-            yield futures.pop(future), future.result()
-
-
-@contextlib.contextmanager
-def _gentle_interrupt() -> Iterator[Event]:
-    """Let the first Ctrl-C set an event, and a second one interrupt as usual."""
-    stop = get_context("spawn").Event()
-    previous = signal.getsignal(signal.SIGINT)
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    # A shell's background jobs ignore Ctrl-C, which is meant for what is in the foreground.
-    if not in_main_thread or previous is signal.SIG_IGN:
-        yield stop
-        return
-
-    def interrupt(*_: Any) -> None:
-        stop.set()
-        signal.signal(signal.SIGINT, previous)
-
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, previous)
-
-
-@contextlib.contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for the processes started meanwhile."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextlib.contextmanager
-def _progress(name: str, n_finished: int, n_total: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar on a terminal; yields the function that advances it."""
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task(name, total=n_total, completed=n_finished)
-        yield partial(progress.advance, task)
-
-
 # Settings, seeds and files
 
 
@@ -592,17 +406,6 @@ def _plain(setting: Setting) -> dict[str, Any]:
 
     plain: dict[str, Any] = json.loads(json.dumps(dict(setting), default=as_python))
     return plain
-
-
-def _canonical(setting: Setting) -> str:
-    return json.dumps(setting, sort_keys=True)
-
-
-def _generator(seed: int, setting: Setting, replication: int) -> np.random.Generator:
-    """Return random numbers that depend on seed, setting and replication and on nothing else."""
-    digest = hashlib.sha256(_canonical(setting).encode()).digest()
-    entropy = [seed, int.from_bytes(digest[:16])]
-    return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(replication,)))
 
 
 def _code_of(function: Callable[..., Any]) -> str:
@@ -629,15 +432,6 @@ def _runs(numbers: list[int], longest: int) -> Iterator[range]:
         if is_end or stop - first == longest:
             yield range(numbers[first], numbers[stop - 1] + 1)
             first = stop
-
-
-@lru_cache
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        with contextlib.suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
 
 
 def _write(path: Path, rows: pd.DataFrame | Rows, provenance: Any) -> None:

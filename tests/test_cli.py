@@ -393,6 +393,27 @@ def test_every_chart_is_drawn(good, tmp_path, kind):
     assert picture.read_bytes().startswith(PNG)
 
 
+@pytest.mark.parametrize("n_leaves", [1, 2, 3])
+def test_calibration_of_scores_with_few_distinct_values(tmp_path, n_leaves):
+    """Those of a decision stump, or of a tree with a leaf for each class."""
+    leaf = np.arange(N) * n_leaves // N
+    of_leaf = np.array([[0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.1, 0.2, 0.7]])
+    frame = pd.DataFrame(of_leaf[leaf], columns=[f"p_{name}" for name in CLASSES])
+    frame.insert(0, "tree", np.array(CLASSES)[np.random.default_rng(7).permutation(N) % 3])
+    frame.to_csv(tmp_path / "leaves.csv", index=False)
+    picture = tmp_path / "chart.png"
+    arguments = tmp_path / "leaves.csv", "--label", "tree", "--output", picture
+    assert succeed("plot", "calibration", *arguments) == f"The picture is in {picture}\n"
+    assert picture.read_bytes().startswith(PNG)
+    smooth = dmfroc.loess_calibration_curve(frame["tree"], frame.iloc[:, 1:], multi_class="ovr")
+    for label, curve in smooth.items():
+        found = frame[f"p_{label}"].to_numpy()
+        shares = [np.mean(frame["tree"][found == value] == label) for value in np.unique(found)]
+        assert curve.y[[0, -1]] == pytest.approx([shares[0], shares[-1]])
+        if n_leaves < 3:
+            assert min(shares) - 1e-9 <= curve.y.min() <= curve.y.max() <= max(shares) + 1e-9
+
+
 def test_a_chart_has_a_name_of_its_own(good, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     succeed("plot", "boc", good, "--label", "tree")
@@ -466,7 +487,7 @@ def test_demo(tmp_path, monkeypatch):
         "logistic regression > decision tree > nearest neighbours",
     ):
         assert words in text
-    assert text.count("DMF-AUC") == 3
+    assert text.count("DMF-AUC") == 4  # thrice evaluated, once compared
     assert text.endswith("\n\nThe picture is in dmfroc-demo.png\n")
     assert os.listdir(tmp_path) == ["dmfroc-demo.png"]
     assert Path("dmfroc-demo.png").read_bytes().startswith(PNG)

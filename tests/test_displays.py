@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression
 
 import dmfroc
 from dmfroc import curves, plots
+from dmfroc.multiclass.band import curve_band
 from dmfroc.plots._style import COLORS
 from dmfroc.predictions import Predictions
-from dmfroc.uncertainty.band import curve_band
 
 RNG = np.random.default_rng(4)
 TRUE = RNG.integers(0, 2, 120)
@@ -119,7 +119,7 @@ def test_line_is_the_curve(display, function, ax):
 @CASES
 def test_lines_are_the_curves_of_the_classes(display, function, ax):
     drawn = display.from_predictions(NAMES, MANY, ax=ax)
-    expected = function(NAMES, MANY)
+    expected = function(NAMES, MANY, multi_class="ovr")
     assert list(drawn.lines_) == list(expected) == ["ant", "bee", "cat", "dog"]
     for label, line in drawn.lines_.items():
         x, y = expected_data(expected[label])
@@ -134,7 +134,7 @@ def test_legend_gives_each_class_its_area_beside_its_line(display, function, ax)
     area = AREAS.get(display)
     expected = {
         label: f"{label}: {area} {curve.area:.3f}" if area else label
-        for label, curve in function(NAMES, MANY).items()
+        for label, curve in function(NAMES, MANY, multi_class="ovr").items()
     }
     texts = legend_texts(ax)
     assert texts[:4] == list(expected.values())
@@ -147,7 +147,7 @@ def test_legend_gives_each_class_its_area_beside_its_line(display, function, ax)
 @CASES
 def test_axes_show_the_curves(display, function, scores, ax):
     display.from_predictions(NAMES, scores, ax=ax)
-    curves_data = map(expected_data, function(NAMES, scores).values())
+    curves_data = map(expected_data, function(NAMES, scores, multi_class="ovr").values())
     x, y = np.concatenate([np.stack(data) for data in curves_data], axis=1)
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     lowest, x_highest, y_highest = CUT.get(display, (-np.inf, np.inf, np.inf))
@@ -199,7 +199,7 @@ def test_from_estimator_is_from_predictions(ax):
     features = LOGITS[:, :2]
     model = LogisticRegression().fit(features, NAMES)
     drawn = plots.PRGDisplay.from_estimator(model, features, NAMES, ax=ax)
-    expected = curves.prg_curve(NAMES, model.predict_proba(features))
+    expected = curves.prg_curve(NAMES, model.predict_proba(features), multi_class="ovr")
     for label, curve in drawn.curves.items():
         assert np.array_equal(curve.y, expected[label].y, equal_nan=True)
     assert legend_texts(ax)[0].startswith("LogisticRegression, ant: AUPRG")
@@ -207,7 +207,7 @@ def test_from_estimator_is_from_predictions(ax):
 
 def test_from_curves_and_predictions(ax):
     predictions = Predictions.from_arrays(NAMES, MANY)
-    by_hand = plots.BOCDisplay(curves.boc_curve(predictions)).plot(ax)
+    by_hand = plots.BOCDisplay(curves.boc_curve(predictions, multi_class="ovr")).plot(ax)
     computed = plots.BOCDisplay.from_predictions(predictions, ax=Figure().subplots())
     assert np.array_equal(by_hand.line_.get_ydata(), computed.line_.get_ydata())
     single = plots.BOCDisplay(curves.boc_curve(predictions, pos_label="bee"), name="bees").plot(ax)
@@ -259,7 +259,8 @@ def test_of_a_hundred_classes_the_legend_names_the_ten_worst(ax):
     scores = RNG.normal(size=(1000, 100)) + np.linspace(0, 3, 100) * np.eye(100)[classes]
     display = plots.PrecisionRecallDisplay.from_predictions(classes, scores, ax=ax)
     texts = legend_texts(ax)
-    areas = {label: curve.area for label, curve in curves.roc_curve(classes, scores).items()}
+    of_classes = curves.roc_curve(classes, scores, multi_class="ovr")
+    areas = {label: curve.area for label, curve in of_classes.items()}
     worst = sorted(areas, key=areas.get)[:10]
     assert {int(text.split(":")[0]) for text in texts[:10]} == {*worst}
     assert texts[10:] == ["90 other classes", "chance", "break-even"]
@@ -409,7 +410,7 @@ def test_hulls(ax):
         (plots.PRGDisplay, curves.prg_curve),
     ):
         drawn = display.from_predictions(NAMES, MANY, plot_hull=True, ax=ax)
-        for label, curve in function(NAMES, MANY).items():
+        for label, curve in function(NAMES, MANY, multi_class="ovr").items():
             hull = curves.convex_hull(curve)
             assert np.array_equal(drawn.hulls_[label].get_xdata(), hull.x)
             assert np.array_equal(drawn.hulls_[label].get_ydata(), hull.y)
@@ -517,7 +518,7 @@ def test_overview_has_nine_charts_and_one_legend():
     assert [ax.get_title() for ax in figure.axes] == [*charts]
     for ax, function in zip(figure.axes, charts.values(), strict=True):
         drawn = [line.get_ydata() for line in ax.lines]
-        for curve in function(predictions).values():
+        for curve in function(predictions, multi_class="ovr").values():
             assert (ax.get_xlabel(), ax.get_ylabel()) == (curve.x_name, curve.y_name)
             assert any(np.array_equal(expected_data(curve)[1], y) for y in drawn)
             if ax.get_title() == "Lift and fallout":

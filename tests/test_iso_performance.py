@@ -18,7 +18,7 @@ from dmfroc import (
     randomized_threshold,
     skew_sensitive_accuracy,
 )
-from dmfroc._roc_points import binary_points, hull_vertices
+from dmfroc.iso_performance import binary_points
 
 
 def numbers(values):
@@ -57,7 +57,7 @@ def test_optima(case):
     at_half = operating_point(y, s, 0.5)
     assert_close(at_half.accuracy, case, "accuracy_at_half")
     hull = binary_points(Predictions.from_arrays(y, s))
-    on_hull = np.isin(found.thresholds, hull.thresholds[hull_vertices(hull)]).any()
+    on_hull = np.isin(found.thresholds, hull.thresholds[hull.hull_vertices()]).any()
     assert on_hull == case["expected"]["optimum_on_hull"]
 
 
@@ -68,9 +68,9 @@ def test_points_hull_and_tangents(case):
     assert_close(points.thresholds, case, "thresholds")
     assert_close(points.true_positives, case, "tp")
     assert_close(points.false_positives, case, "fp")
-    vertices = hull_vertices(points)
+    vertices = points.hull_vertices()
     assert_close(points.thresholds[vertices], case, "hull_thresholds")
-    fpr, tpr = points.fpr[vertices], points.tpr[vertices]
+    fpr, tpr = points.false_positive_rate[vertices], points.true_positive_rate[vertices]
     assert_close(fpr, case, "hull_fpr")
     assert_close(tpr, case, "hull_tpr")
     assert_close(np.trapezoid(tpr, fpr), case, "auch")
@@ -89,7 +89,7 @@ def test_points_hull_and_tangents(case):
 def test_slopes_of_the_hull_are_calibrated_scores(case):
     y, s = np.array(case["inputs"]["labels"]), np.array(case["inputs"]["scores"])
     points = binary_points(Predictions.from_arrays(y, s))
-    vertices = hull_vertices(points)
+    vertices = points.hull_vertices()
     positive = np.diff(points.true_positives[vertices])
     fractions = positive / (positive + np.diff(points.false_positives[vertices]))
     assert_close(fractions, case, "hull_calibrated_c")
@@ -130,7 +130,7 @@ def test_optima_by_brute_force(rows, cost_fp, cost_fn, prevalence):
     assert found.threshold() == best[0]
     assert found.threshold(tie_break="lowest") == best[-1]
     points = binary_points(Predictions.from_arrays(y, s, sample_weight=w))
-    assert np.isin(points.thresholds[hull_vertices(points)], best).any()
+    assert np.isin(points.thresholds[points.hull_vertices()], best).any()
 
 
 @given(samples, costs, costs, prevalences)
@@ -141,8 +141,8 @@ def test_tangents_leave_all_points_below(rows, cost_fp, cost_fn, prevalence):
     )
     points = binary_points(Predictions.from_arrays(y, s, sample_weight=w))
     best = found.points[0]
-    line = best.tpr + found.slope * (points.fpr - best.fpr)
-    assert (points.tpr <= line + 1e-9 * (1 + found.slope)).all()
+    line = best.tpr + found.slope * (points.false_positive_rate - best.fpr)
+    assert (points.true_positive_rate <= line + 1e-9 * (1 + found.slope)).all()
     rate = (points.true_positives + points.false_positives) / w.sum()
     at_best = points.thresholds == best.threshold
     lift_line = points.true_positives[at_best] + found.lift_slope * (rate - rate[at_best])
@@ -170,9 +170,9 @@ def test_points_are_those_of_roc_curve_and_lie_below_the_hull(rows):
     points = binary_points(Predictions.from_arrays(labels, s, sample_weight=w))
     fpr, tpr, thresholds = roc_curve(labels, s, sample_weight=w, drop_intermediate=False)
     np.testing.assert_array_equal(points.thresholds, thresholds)
-    np.testing.assert_allclose(points.fpr, fpr, atol=1e-12)
-    np.testing.assert_allclose(points.tpr, tpr, atol=1e-12)
-    vertices = hull_vertices(points)
+    np.testing.assert_allclose(points.false_positive_rate, fpr, atol=1e-12)
+    np.testing.assert_allclose(points.true_positive_rate, tpr, atol=1e-12)
+    vertices = points.hull_vertices()
     x, y = points.false_positives, points.true_positives
     for i, j in itertools.pairwise(vertices):
         assert ((x[j] - x[i]) * (y - y[i]) <= (y[j] - y[i]) * (x - x[i])).all()
@@ -187,7 +187,7 @@ def test_fractional_weights_give_the_same_hull(rows):
         binary_points(Predictions.from_arrays(y, s, sample_weight=weights))
         for weights in (w, w / 3)
     )
-    np.testing.assert_array_equal(hull_vertices(whole), hull_vertices(thirds))
+    np.testing.assert_array_equal(whole.hull_vertices(), thirds.hull_vertices())
 
 
 def test_weights_are_copied_rows():
@@ -253,7 +253,7 @@ def test_randomized_threshold_meets_its_target_on_the_hull(rows, name, target):
     assert getattr(found, name) == pytest.approx(target, abs=1e-12)
     points = binary_points(Predictions.from_arrays(y, s, sample_weight=w))
     # No mixture of two points of the curve does better at the same target
-    rates = {"fpr": points.fpr, "tpr": points.tpr}
+    rates = {"fpr": points.false_positive_rate, "tpr": points.true_positive_rate}
     rates["bias"] = (points.true_positives + points.false_positives) / w.sum()
     for i in range(len(points.thresholds)):
         for j in range(i, len(points.thresholds)):
@@ -298,7 +298,9 @@ def test_randomized_predictions_are_labels():
 def test_skew_sensitive_accuracy_has_the_optima_of_its_costs(case, c):
     y, s = case["inputs"]["labels"], case["inputs"]["scores"]
     points = binary_points(Predictions.from_arrays(y, s))
-    accuracy = skew_sensitive_accuracy(points.tpr, points.fpr, c=c, prevalence=np.mean(y))
+    accuracy = skew_sensitive_accuracy(
+        points.true_positive_rate, points.false_positive_rate, c=c, prevalence=np.mean(y)
+    )
     found = optimal_operating_points(y, s, cost_fp=c, cost_fn=1 - c)
     best = points.thresholds[accuracy > accuracy.max() - 1e-10]
     np.testing.assert_array_equal(found.thresholds, best)
@@ -333,9 +335,9 @@ def test_large_counts_are_exact():
     n = 3_000_000_000_019
     y, s = [0, 1, 0, 1], [0.4, 0.4, 0.2, 0.2]
     nearly = binary_points(Predictions.from_arrays(y, s, sample_weight=[n, n + 1, n, n]))
-    assert hull_vertices(nearly).tolist() == [0, 1, 2]
+    assert nearly.hull_vertices().tolist() == [0, 1, 2]
     straight = binary_points(Predictions.from_arrays(y, s, sample_weight=[n, n, n, n]))
-    assert hull_vertices(straight).tolist() == [0, 2]
+    assert straight.hull_vertices().tolist() == [0, 2]
 
 
 @pytest.mark.parametrize(

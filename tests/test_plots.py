@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from dmfroc import Estimate, MulticlassROCDisplay, Predictions, estimate, multiclass_roc
-from dmfroc.uncertainty.band import curve_band
+from dmfroc.multiclass.band import curve_band
 
 CLASSES, SCORES = normal_scores(1, 150, 3, 1.5)
 FEATURES = SCORES @ np.array([[1.0, 0.2], [0.1, 1.0], [-1.0, 0.3]])
@@ -306,7 +306,7 @@ def test_legend_without_name_or_interval(computed, ax):
     ],
 )
 def test_only_certainty_reads_as_certainty(computed, ax, value, error, interval, expected):
-    made_up = Estimate("dmf_auc", value, error, interval, 0.95, "jackknife")
+    made_up = Estimate("dmf_auc", "DMF-AUC", value, error, interval, 0.95, "jackknife")
     display = MulticlassROCDisplay(computed.curve, estimate=made_up)
     assert display.plot(ax).line_.get_label() == expected
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from prediction_samples import FRAME, LABELS, SCORES, assert_identical
 
+from dmfroc import dmf_auc_score, evaluate, hand_till_score, roc_curve
 from dmfroc.predictions import Predictions, as_predictions
 
 
@@ -120,7 +121,7 @@ def test_as_predictions_refuses_further_arguments(argument):
 
 
 def test_as_predictions_needs_scores():
-    with pytest.raises(TypeError, match=r"^y_score is missing: pass y_true and y_score"):
+    with pytest.raises(TypeError, match=r"^y_score is missing: pass y_true with y_score or y_pred"):
         as_predictions(LABELS)
 
 
@@ -186,9 +187,28 @@ def test_hard_labels_may_differ_in_form(true, hard, expected):
 
 
 @pytest.mark.parametrize(
+    ("hard", "options"), [(["a", "b", "b"], {}), (["a", "a", "a"], {"labels": ["a", "b"]})]
+)
+def test_hard_labels_of_one_observed_class_are_no_ranking(hard, options):
+    predictions = Predictions.from_labels(["a", "a", "a"], hard, **options)
+    assert predictions.absent_labels == ("b",)
+    assert as_predictions(predictions, needs="labels") is predictions
+    message = re.escape("y_true holds one class only ('a'): at least two must have observations")
+    for judge in (as_predictions, hand_till_score, dmf_auc_score, roc_curve, evaluate):
+        with pytest.raises(ValueError, match=message + ", except for measures of hard labels"):
+            judge(predictions)
+
+
+@pytest.mark.parametrize(
     ("true", "hard", "options", "error", "message"),
     [
-        (["a", "a"], ["a", "b"], {}, ValueError, "y_true holds one class only ('a'): at least two"),
+        (
+            ["a", "a"],
+            ["a", "a"],
+            {},
+            ValueError,
+            "y_true and y_pred hold one class only ('a'): name all classes, two or more, in labels",
+        ),
         ([], [], {}, ValueError, "y_true is empty"),
         (["a", None], ["a", "b"], {}, ValueError, "y_true has a missing label at row 1"),
         (["a", "b"], ["a", None], {}, ValueError, "y_pred has a missing label at row 1"),

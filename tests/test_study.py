@@ -211,7 +211,7 @@ def test_file_may_be_edited_while_its_study_runs(tmp_path):
 
 def test_versions_that_differ_are_told(tmp_path, monkeypatch):
     study_of(tmp_path, replications=2).run(n_workers=1)
-    monkeypatch.setattr("dmfroc.study._versions", lambda: {"dmfroc": "9"})
+    monkeypatch.setattr("dmfroc._study_workers.versions", lambda: {"dmfroc": "9"})
     study = study_of(tmp_path, replications=4)
     with pytest.warns(UserWarning, match="computed with different versions"):
         study.run(n_workers=1)

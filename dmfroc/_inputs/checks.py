@@ -39,6 +39,8 @@ def check_scores(inputs: Inputs) -> Checked:
     """Check labels with scores, and with hard labels where those are given."""
     source = inputs.source
     observed, order = _observed(inputs)
+    if len(observed.distinct) < 2:
+        raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
     labels, scores, is_single = class_scores(inputs.y_score, n, observed.distinct, order, source)
     true = encode(observed, labels, source.true, source)
@@ -58,6 +60,11 @@ def check_hard_labels(inputs: Inputs) -> Checked:
     hard = _hard(inputs, len(observed.codes))
     if labels is None:
         labels = union(observed, hard, source)
+    if len(labels) < 2:
+        raise ValueError(
+            f"{source.true} and {source.predicted} hold one class only ({labels[0]!r}): name all "
+            "classes, two or more, in labels="
+        )
     true = encode(observed, labels, source.true, source, has_scores=False)
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
     weight = check_weights(inputs.sample_weight, true, labels, source)
@@ -71,15 +78,15 @@ def check_hard_labels(inputs: Inputs) -> Checked:
     )
 
 
+def one_class_message(what: str, label: Any) -> str:
+    """Say that scores cannot be judged where a single class has observations."""
+    return f"{what} holds one class only ({label!r}): at least two must have observations"
+
+
 def _observed(inputs: Inputs) -> tuple[Factor, list[Label] | None]:
     """Observed labels, and the classes in the order given by the user, if any."""
     source = inputs.source
     observed = factorize(inputs.y_true, source.true, source)
-    if len(observed.distinct) < 2:
-        raise ValueError(
-            f"{source.true} holds one class only ({observed.distinct[0]!r}): "
-            "at least two must have observations"
-        )
     if inputs.labels is None:
         return observed, None
     return observed, label_order(inputs.labels, observed.kind, source)

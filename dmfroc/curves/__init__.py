@@ -1,7 +1,8 @@
 """Curves as data: exact points, areas, hulls and isometrics, with NumPy alone.
 
-Every function of classes and scores returns one curve for two classes, and for more a dictionary
-with a curve of each class against the rest, or of each ordered pair of classes.
+Every function of classes and scores returns one curve: that of the second of two classes, or of
+the class ``pos_label``, against the rest. With ``multi_class="ovr"`` it returns a dictionary with a
+curve of each class against the rest, with ``"ovo"`` of each ordered pair of classes.
 """
 
 from dmfroc.curves.calibration import (
@@ -26,20 +27,22 @@ from dmfroc.curves.charts import (
 )
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.gain import (
-    Interpolation,
-    SameF,
     best_f_gain,
     crossing_gain,
     expected_f_gain,
     expected_inverse_f,
-    f_from_gain,
-    f_gain,
     f_gains,
     gain_area,
-    interpolate_gains,
     operating_conditions,
-    precision_gain,
     prg_curve,
+)
+from dmfroc.curves.gain_tables import (
+    Interpolation,
+    SameF,
+    f_from_gain,
+    f_gain,
+    interpolate_gains,
+    precision_gain,
     recall_gain,
     same_f_beta,
 )
@@ -48,12 +51,11 @@ from dmfroc.curves.isometrics import Isometric, isometrics
 from dmfroc.curves.loess import LoessFit, loess
 from dmfroc.curves.points import Maximum, OperatingPoints, operating_points
 from dmfroc.curves.precision_recall import (
-    hyperbolic_area,
     log_precision_recall_curve,
     precision_recall_curve,
     reciprocal_precision_recall_curve,
 )
-from dmfroc.curves.summary import CertaintyConsistency, certainty_consistency, kappa_area
+from dmfroc.curves.summary import CertaintyConsistency, area_under_kappa, certainty_consistency
 
 __all__ = [
     "CalibrationCurve",
@@ -68,6 +70,7 @@ __all__ = [
     "OperatingPoints",
     "SameF",
     "accuracy_curve",
+    "area_under_kappa",
     "best_f_gain",
     "bift_curve",
     "bird_curve",
@@ -87,11 +90,9 @@ __all__ = [
     "f_gain",
     "f_gains",
     "gain_area",
-    "hyperbolic_area",
     "interpolate_gains",
     "isometrics",
     "isotonic_calibration_curve",
-    "kappa_area",
     "lift_curve",
     "loess",
     "loess_calibration_curve",

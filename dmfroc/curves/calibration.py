@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from dmfroc._roc_points import hull_vertices
-from dmfroc.curves.cases import Cases, MultiClass, Number, for_each_class
+from dmfroc.curves.cases import Cases, Number, of_classes
 from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.loess import loess
@@ -101,24 +98,17 @@ class CalibrationCurve(Curve):
         return np.clip(np.array([center - half, center + half]), 0, 1)
 
 
+@of_classes
 def calibration_curve(
-    y_true: Any,
-    y_prob: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-    n_bins: int | None = 10,
-    axes: Axes = "standard",
-) -> CalibrationCurve | dict[Hashable, CalibrationCurve]:
+    cases: Cases, *, n_bins: int | None = 10, axes: Axes = "standard"
+) -> CalibrationCurve:
     """Return the share of positives among cases with like predicted probabilities.
 
     Parameters
     ----------
     y_true : Predictions or array-like of shape (n,)
         Observed classes.
-    y_prob : array-like or table of shape (n, K), or (n,) for K = 2
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Probabilities, in [0, 1].
     labels, sample_weight, pos_label, multi_class
         As for `operating_points`.
@@ -155,18 +145,6 @@ def calibration_curve(
     if n_bins is not None and n_bins < 1:
         raise ValueError(f"n_bins must be at least 1, or None, but it is {n_bins}")
     _check_axes(axes)
-    return for_each_class(
-        partial(_calibration_of_cases, n_bins=n_bins, axes=axes),
-        y_true,
-        y_prob,
-        labels,
-        sample_weight,
-        pos_label,
-        multi_class,
-    )
-
-
-def _calibration_of_cases(cases: Cases, *, n_bins: int | None, axes: Axes) -> CalibrationCurve:
     probabilities, outcomes = cases.scores, cases.is_positive.astype(np.float64)
     _check_probabilities(cases)
     if n_bins is None:
@@ -201,24 +179,20 @@ def _calibration_of_cases(cases: Cases, *, n_bins: int | None, axes: Axes) -> Ca
     )
 
 
+@of_classes
 def loess_calibration_curve(
-    y_true: Any,
-    y_prob: Any = None,
+    cases: Cases,
     *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
     at: Any = None,
     span: Number = 0.75,
     degree: int = 1,
     axes: Axes = "standard",
-) -> Curve | dict[Hashable, Curve]:
+) -> Curve:
     """Return the share of positives as a smooth function of the predicted probability.
 
     Parameters
     ----------
-    y_true, y_prob, labels, sample_weight, pos_label, multi_class, axes
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, axes
         As for `calibration_curve`.
     at : array-like of shape (m,), optional
         Probabilities at which to fit; by default 41 evenly over the range of the predictions.
@@ -248,50 +222,26 @@ def loess_calibration_curve(
     array([0.286, 0.5  ])
     """
     _check_axes(axes)
-    grid = None if at is None else np.asarray(at, np.float64)
-    return for_each_class(
-        partial(_loess_of_cases, at=grid, span=span, degree=degree, axes=axes),
-        y_true,
-        y_prob,
-        labels,
-        sample_weight,
-        pos_label,
-        multi_class,
-    )
-
-
-def _loess_of_cases(
-    cases: Cases, *, at: np.ndarray | None, span: Number, degree: int, axes: Axes
-) -> Curve:
     _check_probabilities(cases)
-    if at is None:
-        lowest, highest = cases.scores.min(), cases.scores.max()
-        at = lowest + (highest - lowest) * _GRID
+    lowest, highest = cases.scores.min(), cases.scores.max()
+    grid = lowest + (highest - lowest) * _GRID if at is None else np.asarray(at, np.float64)
     outcomes = cases.is_positive.astype(np.float64)
-    fit = loess(cases.scores, outcomes, at, span=span, degree=degree, sample_weight=cases.weights)
-    x, y, x_name, y_name = _oriented(axes, at, fit.fitted)
+    fit = loess(cases.scores, outcomes, grid, span=span, degree=degree, sample_weight=cases.weights)
+    x, y, x_name, y_name = _oriented(axes, grid, fit.fitted)
     return Curve(
         kind="calibration",
         label=cases.label,
         x=x,
         y=y,
-        thresholds=at,
+        thresholds=grid,
         x_name=x_name,
         y_name=y_name,
         break_even=line((0, 1), (0, 1)),
     )
 
 
-def isotonic_calibration_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-    axes: Axes = "standard",
-) -> Curve | dict[Hashable, Curve]:
+@of_classes
+def isotonic_calibration_curve(cases: Cases, *, axes: Axes = "standard") -> Curve:
     """Return the rising step function of the score that fits the outcomes best.
 
     Parameters
@@ -324,20 +274,8 @@ def isotonic_calibration_curve(
     (array([0.2, 0.4, 0.5, 0.6, 0.9]), array([0.   , 0.333, 0.333, 1.   , 1.   ]))
     """
     _check_axes(axes)
-    return for_each_class(
-        partial(_isotonic_of_cases, axes=axes),
-        y_true,
-        y_score,
-        labels,
-        sample_weight,
-        pos_label,
-        multi_class,
-    )
-
-
-def _isotonic_of_cases(cases: Cases, *, axes: Axes) -> Curve:
     points = count_points(cases)
-    vertices = hull_vertices(points)
+    vertices = points.hull_vertices()
     hits, alarms = (
         np.diff(counts[vertices]) for counts in (points.true_positives, points.false_positives)
     )

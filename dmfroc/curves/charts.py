@@ -6,32 +6,38 @@ Curk (ROC curve, lift chart and calibration plot).
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-from dmfroc.curves.cases import Cases, MultiClass, Number, for_each_class
+import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc.curves.cases import Cases, Number, of_classes
 from dmfroc.curves.curve import Curve, Line, Projection, integrate
 from dmfroc.curves.points import OperatingPoints, count_points
 
 LiftScale = Literal["recall", "counts", "factor"]
 Smoothing = Literal["laplace", "proportional"]
 Coordinates = tuple[np.ndarray, np.ndarray]
+Ends = tuple[tuple[Number, Number], tuple[Number, Number]]
 
 
 def draw(
     kind: str,
     points: OperatingPoints,
     projection: Projection,
-    names: tuple[str, str],
+    x_name: str,
+    y_name: str,
     *,
-    chance: Line | None = None,
-    break_even: Line | None = None,
+    chance: Ends | None = None,
+    break_even: Ends | None = None,
     area: float | Literal["trapezoids"] | None = "trapezoids",
 ) -> Curve:
-    """Put points on a chart."""
+    """Put points on a chart.
+
+    The lines of chance and break-even are given by the two x and the two y of their ends; by
+    default break-even is the image of all that predicts as many positives as there are.
+    """
     x, y = projection(points)
     return Curve(
         kind=kind,
@@ -39,11 +45,11 @@ def draw(
         x=x,
         y=y,
         thresholds=points.thresholds,
-        x_name=names[0],
-        y_name=names[1],
+        x_name=x_name,
+        y_name=y_name,
         area=integrate(x, y, "trapezoid") if area == "trapezoids" else area,
-        chance=chance,
-        break_even=break_even,
+        chance=None if chance is None else line(*chance),
+        break_even=_break_even(points, projection) if break_even is None else line(*break_even),
         points=points,
         projection=projection,
     )
@@ -57,26 +63,24 @@ def line(x: tuple[Number, Number], y: tuple[Number, Number]) -> Line:
 def _break_even(points: OperatingPoints, projection: Projection) -> Line:
     """Return the image of all that predicts P cases positive, from no error to the most."""
     mistakes = np.array([0.0, min(points.positives, points.negatives)])
-    ends = OperatingPoints(
-        points.label,
-        np.full(2, np.nan),
-        points.positives - mistakes,
-        mistakes,
-        points.positives,
-        points.negatives,
-    )
-    return Line(*projection(ends))
+    return Line(*projection(points.with_counts(points.positives - mistakes, mistakes)))
+
+
+def _auc_above_chance(points: OperatingPoints) -> float:
+    """Return AUC - 1/2, half of the Gini coefficient."""
+    return points.summarise(curve_summaries.gini) / 2
 
 
 # The maps
 
 
 def _pn(points: OperatingPoints) -> Coordinates:
-    return points.false_positives, points.true_positives
+    return points.false_positives.astype(np.float64), points.true_positives.astype(np.float64)
 
 
 def _delta_pn(points: OperatingPoints) -> Coordinates:
-    return points.false_positives, points.true_positives - points.false_positives
+    false_positives, true_positives = _pn(points)
+    return false_positives, true_positives - false_positives
 
 
 def _roc(points: OperatingPoints) -> Coordinates:
@@ -102,7 +106,7 @@ def _bift(points: OperatingPoints) -> Coordinates:
 
 def _lift(points: OperatingPoints, *, scale: LiftScale) -> Coordinates:
     if scale == "counts":
-        return points.bias, points.true_positives
+        return points.bias, points.true_positives.astype(np.float64)
     if scale == "factor":
         return points.bias, points.precision / points.prevalence
     return points.bias, points.true_positive_rate
@@ -129,43 +133,14 @@ def _bird(points: OperatingPoints, *, s: Number, smoothing: Smoothing) -> Coordi
 # The charts
 
 
-def _draw_pn(cases: Cases) -> Curve:
-    points = count_points(cases)
-    return draw(
-        "pn",
-        points,
-        _pn,
-        ("False positives", "True positives"),
-        chance=line((0, points.negatives), (0, points.positives)),
-        break_even=_break_even(points, _pn),
-    )
-
-
-def pn_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-) -> Curve | dict[Hashable, Curve]:
+@of_classes
+def pn_curve(cases: Cases) -> Curve:
     """Return the PN curve: true against false positives as counts.
-
-    Parameters
-    ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
-        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 0) to (N, P); its area is the Mann-Whitney statistic U. Chance is the diagonal.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As for `operating_points`.
 
     References
     ----------
@@ -178,46 +153,26 @@ def pn_curve(
     >>> curve.x, curve.y
     (array([0., 0., 0., 1., 2., 3.]), array([0., 1., 2., 2., 3., 3.]))
     """
-    return for_each_class(_draw_pn, y_true, y_score, labels, sample_weight, pos_label, multi_class)
-
-
-def _draw_delta_pn(cases: Cases) -> Curve:
     points = count_points(cases)
     return draw(
-        "delta_pn",
+        "pn",
         points,
-        _delta_pn,
-        ("False positives", "True - false positives"),
-        break_even=_break_even(points, _delta_pn),
+        _pn,
+        "False positives",
+        "True positives",
+        chance=((0, points.negatives), (0, points.positives)),
     )
 
 
-def delta_pn_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-) -> Curve | dict[Hashable, Curve]:
+@of_classes
+def delta_pn_curve(cases: Cases) -> Curve:
     """Return the curve of the difference of true and false positives against false positives.
-
-    Parameters
-    ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
-        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 0) to (N, P - N). It is a rescaled BOC curve only if both classes are equally
         frequent, and else has no level of chance: prefer `boc_curve`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As for `operating_points`.
 
     References
     ----------
@@ -228,9 +183,8 @@ def delta_pn_curve(
     >>> delta_pn_curve([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]).y
     array([0., 1., 2., 1., 1., 0.])
     """
-    return for_each_class(
-        _draw_delta_pn, y_true, y_score, labels, sample_weight, pos_label, multi_class
-    )
+    points = count_points(cases)
+    return draw("delta_pn", points, _delta_pn, "False positives", "True - false positives")
 
 
 def draw_roc(points: OperatingPoints) -> Curve:
@@ -239,27 +193,16 @@ def draw_roc(points: OperatingPoints) -> Curve:
         "roc",
         points,
         _roc,
-        ("False positive rate", "True positive rate"),
-        chance=line((0, 1), (0, 1)),
-        break_even=_break_even(points, _roc),
+        "False positive rate",
+        "True positive rate",
+        chance=((0, 1), (0, 1)),
+        area=points.summarise(curve_summaries.roc_area),
     )
 
 
-def roc_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-) -> Curve | dict[Hashable, Curve]:
+@of_classes
+def roc_curve(cases: Cases) -> Curve:
     """Return the receiver operating characteristic: true against false positive rate.
-
-    Parameters
-    ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
-        As for `operating_points`.
 
     Returns
     -------
@@ -267,11 +210,6 @@ def roc_curve(
         From (0, 0) to (1, 1), collinear points included. Its area is the AUC, 1/2 under chance;
         ``curve.integral("left")`` and ``"right"`` are its values with ties counted as losses and
         as wins. The break-even line is TPR = 1 - FPR N/P.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As for `operating_points`.
 
     References
     ----------
@@ -285,53 +223,18 @@ def roc_curve(
     >>> round(curve.integral("left"), 4), round(curve.integral("right"), 4)
     (0.7778, 0.8889)
     """
-    return for_each_class(
-        _roc_of_cases, y_true, y_score, labels, sample_weight, pos_label, multi_class
-    )
-
-
-def _roc_of_cases(cases: Cases) -> Curve:
     return draw_roc(count_points(cases))
 
 
-def _draw_boc(cases: Cases) -> Curve:
-    points = count_points(cases)
-    return draw(
-        "boc",
-        points,
-        _boc,
-        ("False positive rate", "Informedness"),
-        chance=line((0, 1), (0, 0)),
-        break_even=_break_even(points, _boc),
-    )
-
-
-def boc_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-) -> Curve | dict[Hashable, Curve]:
+@of_classes
+def boc_curve(cases: Cases) -> Curve:
     """Return the Bookmaker operating characteristic: informedness against false positive rate.
-
-    Parameters
-    ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
-        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 0) to (1, 0). Its area is AUC - 1/2, half of the Gini coefficient; 0 under chance.
         ``curve.maximum()`` is Youden's index with the thresholds that attain it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As for `operating_points`.
 
     References
     ----------
@@ -344,47 +247,27 @@ def boc_curve(
     >>> round(best.value, 4), best.thresholds
     (0.6667, array([0.6]))
     """
-    return for_each_class(_draw_boc, y_true, y_score, labels, sample_weight, pos_label, multi_class)
-
-
-def _draw_det(cases: Cases) -> Curve:
     points = count_points(cases)
     return draw(
-        "det",
+        "boc",
         points,
-        _det,
-        ("False positive rate", "False negative rate"),
-        chance=line((0, 1), (1, 0)),
-        break_even=_break_even(points, _det),
+        _boc,
+        "False positive rate",
+        "Informedness",
+        chance=((0, 1), (0, 0)),
+        area=_auc_above_chance(points),
     )
 
 
-def det_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-) -> Curve | dict[Hashable, Curve]:
+@of_classes
+def det_curve(cases: Cases) -> Curve:
     """Return the detection error tradeoff: false negative against false positive rate.
-
-    Parameters
-    ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
-        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 1) to (1, 0), as rates; the display draws them on normal-deviate axes. Its area
         is 1 - AUC.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As for `operating_points`.
 
     References
     ----------
@@ -395,48 +278,21 @@ def det_curve(
     >>> det_curve([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]).y
     array([1. , 0.5, 0. , 0. ])
     """
-    return for_each_class(_draw_det, y_true, y_score, labels, sample_weight, pos_label, multi_class)
-
-
-def _draw_accuracy(cases: Cases) -> Curve:
     points = count_points(cases)
-    rate = points.prevalence
     return draw(
-        "accuracy",
-        points,
-        _accuracy,
-        ("Share predicted positive", "Accuracy"),
-        chance=line((0, 1), (1 - rate, rate)),
-        break_even=_break_even(points, _accuracy),
+        "det", points, _det, "False positive rate", "False negative rate", chance=((0, 1), (1, 0))
     )
 
 
-def accuracy_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-) -> Curve | dict[Hashable, Curve]:
+@of_classes
+def accuracy_curve(cases: Cases) -> Curve:
     r"""Return accuracy against the share of cases that is predicted positive.
-
-    Parameters
-    ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
-        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         Its area is the expected accuracy if that share is uniform,
         :math:`\pi(1-\pi)(2 AUC-1)+1/2`; 1/2 under chance.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As for `operating_points`.
 
     References
     ----------
@@ -448,47 +304,23 @@ def accuracy_curve(
     >>> round(curve.area, 4)
     0.6667
     """
-    return for_each_class(
-        _draw_accuracy, y_true, y_score, labels, sample_weight, pos_label, multi_class
-    )
-
-
-def _draw_lift(cases: Cases, *, scale: LiftScale, kind: str = "lift") -> Curve:
     points = count_points(cases)
-    names = {
-        "recall": "True positive rate",
-        "counts": "True positives",
-        "factor": "Lift",
-    }
-    heights = {"recall": (0, 1), "counts": (0, points.positives), "factor": (1, 1)}
-    projection = partial(_lift, scale=scale)
     return draw(
-        kind,
+        "accuracy",
         points,
-        projection,
-        ("Share predicted positive", names[scale]),
-        chance=line((0, 1), heights[scale]),
-        break_even=_break_even(points, projection),
-        area=None if scale == "factor" else "trapezoids",
+        _accuracy,
+        "Share predicted positive",
+        "Accuracy",
+        chance=((0, 1), (1 - points.prevalence, points.prevalence)),
     )
 
 
-def lift_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-    scale: LiftScale = "recall",
-) -> Curve | dict[Hashable, Curve]:
+@of_classes
+def lift_curve(cases: Cases, *, scale: LiftScale = "recall") -> Curve:
     r"""Return the lift chart: what is found by predicting a share of the cases positive.
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
-        As for `operating_points`.
     scale : {"recall", "counts", "factor"}
         The y axis: true positives as a rate (Powers), as a count (Vuk and Curk), or relative to
         chance, precision over prevalence (NaN where nothing is predicted).
@@ -518,44 +350,19 @@ def lift_curve(
     (0.6667, 2.0)
     """
     _check_choice("scale", scale, get_args(LiftScale))
-    return for_each_class(
-        partial(_draw_lift, scale=scale),
-        y_true,
-        y_score,
-        labels,
-        sample_weight,
-        pos_label,
-        multi_class,
-    )
+    return _draw_lift("lift", count_points(cases), scale)
 
 
-def cumulative_gains_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-) -> Curve | dict[Hashable, Curve]:
+@of_classes
+def cumulative_gains_curve(cases: Cases) -> Curve:
     """Return the cumulative gains curve: the share of positives found in the best-scored cases.
 
     Marketing's name for the lift chart on Powers' scale.
-
-    Parameters
-    ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
-        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         As from `lift_curve`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As for `operating_points`.
 
     Examples
     --------
@@ -563,55 +370,36 @@ def cumulative_gains_curve(
     >>> curve.x, curve.y.round(3)
     (array([0. , 0.2, 0.4, 0.6, 1. ]), array([0.   , 0.333, 0.667, 0.667, 1.   ]))
     """
-    return for_each_class(
-        partial(_draw_lift, scale="recall", kind="gains"),
-        y_true,
-        y_score,
-        labels,
-        sample_weight,
-        pos_label,
-        multi_class,
-    )
+    return _draw_lift("gains", count_points(cases), "recall")
 
 
-def _draw_bift(cases: Cases) -> Curve:
-    points = count_points(cases)
+def _draw_lift(kind: str, points: OperatingPoints, scale: LiftScale) -> Curve:
+    area = points.summarise(curve_summaries.lift_area)
+    y_name, chance, height = {
+        "recall": ("True positive rate", (0, 1), 1.0),
+        "counts": ("True positives", (0, points.positives), points.positives),
+        "factor": ("Lift", (1, 1), None),
+    }[scale]
     return draw(
-        "bift",
+        kind,
         points,
-        _bift,
-        ("Share predicted positive", "Informedness"),
-        chance=line((0, 1), (0, 0)),
-        break_even=_break_even(points, _bift),
+        partial(_lift, scale=scale),
+        "Share predicted positive",
+        y_name,
+        chance=((0, 1), chance),
+        area=None if height is None else height * area,
     )
 
 
-def bift_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-) -> Curve | dict[Hashable, Curve]:
+@of_classes
+def bift_curve(cases: Cases) -> Curve:
     """Return the Bookmaker lift chart, BIFT: informedness against the share predicted positive.
-
-    Parameters
-    ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
-        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 0) to (1, 0). Its area is AUC - 1/2, that between recall and fallout on the lift
         chart; 0 under chance.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As for `operating_points`.
 
     References
     ----------
@@ -623,36 +411,20 @@ def bift_curve(
     >>> round(curve.area, 4)
     0.3333
     """
-    return for_each_class(
-        _draw_bift, y_true, y_score, labels, sample_weight, pos_label, multi_class
-    )
-
-
-def _draw_bprd(cases: Cases, *, s: Number) -> Curve:
     points = count_points(cases)
-    projection = partial(_bprd, s=s)
-    lowest, highest = 0.0, float(_relative_drift(points, s)[-1])
     return draw(
-        "bprd",
+        "bift",
         points,
-        projection,
-        ("Relative drift", "Informedness"),
-        chance=line((lowest, highest), (0, 0)),
-        break_even=_break_even(points, projection),
-        area=None,
+        _bift,
+        "Share predicted positive",
+        "Informedness",
+        chance=((0, 1), (0, 0)),
+        area=_auc_above_chance(points),
     )
 
 
-def bprd_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-    s: Number = 1.0,
-) -> Curve | dict[Hashable, Curve]:
+@of_classes
+def bprd_curve(cases: Cases, *, s: Number = 1.0) -> Curve:
     """Return Bookmaker probability against relative drift, BPRD.
 
     Relative drift is how many cases are predicted positive for each that is: curves of classes
@@ -660,8 +432,6 @@ def bprd_curve(
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
-        As for `operating_points`.
     s : float
         Laplace constant, >= 0: the drift is (s + TP + FP)/(s + P). Powers' sidebar has 1, his
         text 0.
@@ -686,44 +456,17 @@ def bprd_curve(
     array([0. , 0.5, 1.5, 2. ])
     """
     _check_constant(s)
-    return for_each_class(
-        partial(_draw_bprd, s=s),
-        y_true,
-        y_score,
-        labels,
-        sample_weight,
-        pos_label,
-        multi_class,
-    )
-
-
-def _draw_bird(cases: Cases, *, s: Number, smoothing: Smoothing) -> Curve:
     points = count_points(cases)
-    projection = partial(_bird, s=s, smoothing=smoothing)
-    x, y = projection(points)
-    finite = x[np.isfinite(x)]
+    highest = float(_relative_drift(points, s)[-1])
+    projection = partial(_bprd, s=s)
+    chance = ((0, highest), (0, 0))
     return draw(
-        "bird",
-        points,
-        projection,
-        ("Relative drift [bits]", "Bookmaker information [bits]"),
-        chance=line((float(finite.min()), float(finite.max())), (0, 0)),
-        break_even=line((0, 0), (min(0.0, float(np.min(y, where=np.isfinite(y), initial=0))), 0)),
-        area=None,
+        "bprd", points, projection, "Relative drift", "Informedness", chance=chance, area=None
     )
 
 
-def bird_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-    s: Number = 1.0,
-    smoothing: Smoothing = "laplace",
-) -> Curve | dict[Hashable, Curve]:
+@of_classes
+def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace") -> Curve:
     """Return Bookmaker information against relative drift, both in bits, BIRD.
 
     The information is -log2 of the smoothed likelihood ratio TPR/FPR: the deeper the curve, the
@@ -731,8 +474,6 @@ def bird_curve(
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
-        As for `operating_points`.
     s : float
         Smoothing constant, >= 0. Without smoothing, points with FP = 0 are at minus infinity
         and the first one is NaN.
@@ -763,14 +504,19 @@ def bird_curve(
     """
     _check_constant(s)
     _check_choice("smoothing", smoothing, get_args(Smoothing))
-    return for_each_class(
-        partial(_draw_bird, s=s, smoothing=smoothing),
-        y_true,
-        y_score,
-        labels,
-        sample_weight,
-        pos_label,
-        multi_class,
+    points = count_points(cases)
+    projection = partial(_bird, s=s, smoothing=smoothing)
+    x, y = projection(points)
+    finite = x[np.isfinite(x)]
+    return draw(
+        "bird",
+        points,
+        projection,
+        "Relative drift [bits]",
+        "Bookmaker information [bits]",
+        chance=((float(finite.min()), float(finite.max())), (0, 0)),
+        break_even=((0, 0), (min(0.0, float(np.min(y, where=np.isfinite(y), initial=0))), 0)),
+        area=None,
     )
 
 

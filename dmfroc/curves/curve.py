@@ -83,8 +83,7 @@ class Curve:
 
     def maximum(self) -> Maximum:
         """Return the largest y and all thresholds that attain it, in falling order."""
-        largest = np.nanmax(self.y)
-        return Maximum(float(largest), self.thresholds[self.y == largest])
+        return Maximum.of(self.y, self.thresholds)
 
     def __repr__(self) -> str:
         area = "" if self.area is None else f", area {self.area:.4g}"

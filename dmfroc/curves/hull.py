@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._roc_points import hull_vertices
-from dmfroc.curves.cases import Cases, MultiClass, for_each_class
+from dmfroc.curves.cases import Cases, of_classes
 from dmfroc.curves.curve import Curve, Line, integrate
 from dmfroc.curves.gain import gain_area
 from dmfroc.curves.points import OperatingPoints, count_points
@@ -123,7 +122,7 @@ def convex_hull(curve: Curve) -> Hull:
             f"a hull needs a ROC or PRG curve, or an affine image of ROC ({', '.join(_AFFINE)} "
             f"as rates or counts), but the curve is {curve!r}"
         )
-    vertices = curve.points.at(hull_vertices(curve.points))
+    vertices = curve.points.at(curve.points.hull_vertices())
     if is_affine:
         x, y = curve.projection(vertices)
         hits, alarms = np.diff(vertices.true_positives), np.diff(vertices.false_positives)
@@ -152,9 +151,32 @@ def _f_calibrated_scores(vertices: OperatingPoints) -> Float[np.ndarray, " s"]:
 # Cost curves
 
 
-def _cost_of_cases(cases: Cases) -> Curve:
+@of_classes
+def cost_curve(cases: Cases) -> Curve:
+    r"""Return the cost curve: the least expected cost under every operating condition.
+
+    Returns
+    -------
+    Curve or dict
+        Over the share :math:`x=\pi c_{FN}/(\pi c_{FN}+(1-\pi)c_{FP})` of positives in the cost,
+        the cost :math:`x FNR+(1-x)FPR` of the best threshold, relative to that of being always
+        wrong. Its breakpoints are the segments of the ROC hull; from each ``x`` on, the threshold
+        beside it is the best. Chance, always one class, costs the smaller of x and 1 - x. The
+        area is the expected cost if x is uniform, in [0, 1/4].
+
+    References
+    ----------
+    Drummond and Holte (2006), Cost curves: an improved method for visualizing classifier
+    performance.
+
+    Examples
+    --------
+    >>> curve = cost_curve([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2])
+    >>> curve.x.round(3), curve.y.round(3)
+    (array([0.   , 0.   , 0.667, 1.   , 1.   ]), array([0.   , 0.   , 0.222, 0.   , 0.   ]))
+    """
     points = count_points(cases)
-    vertices = points.at(hull_vertices(points))
+    vertices = points.at(points.hull_vertices())
     hits = np.diff(vertices.true_positive_rate)
     alarms = np.diff(vertices.false_positive_rate)
     # Neighbours on the hull cost the same where one's tangent becomes the other's
@@ -173,50 +195,4 @@ def _cost_of_cases(cases: Cases) -> Curve:
         area=integrate(x, y, "trapezoid"),
         chance=Line(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.5, 0.0])),
         points=points,
-    )
-
-
-def cost_curve(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-) -> Curve | dict[Hashable, Curve]:
-    r"""Return the cost curve: the least expected cost under every operating condition.
-
-    Parameters
-    ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
-        As for `operating_points`.
-
-    Returns
-    -------
-    Curve or dict
-        Over the share :math:`x=\pi c_{FN}/(\pi c_{FN}+(1-\pi)c_{FP})` of positives in the cost,
-        the cost :math:`x FNR+(1-x)FPR` of the best threshold, relative to that of being always
-        wrong. Its breakpoints are the segments of the ROC hull; from each ``x`` on, the threshold
-        beside it is the best. Chance, always one class, costs the smaller of x and 1 - x. The
-        area is the expected cost if x is uniform, in [0, 1/4].
-
-    Raises
-    ------
-    TypeError, ValueError
-        As for `operating_points`.
-
-    References
-    ----------
-    Drummond and Holte (2006), Cost curves: an improved method for visualizing classifier
-    performance.
-
-    Examples
-    --------
-    >>> curve = cost_curve([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2])
-    >>> curve.x.round(3), curve.y.round(3)
-    (array([0.   , 0.   , 0.667, 1.   , 1.   ]), array([0.   , 0.   , 0.222, 0.   , 0.   ]))
-    """
-    return for_each_class(
-        _cost_of_cases, y_true, y_score, labels, sample_weight, pos_label, multi_class
     )

@@ -119,26 +119,13 @@ def isometrics(
     if measure not in get_args(IsometricMeasure):
         known = ", ".join(get_args(IsometricMeasure))
         raise ValueError(f"measure must be one of {known}, but it is {measure!r}")
-    lines = []
+    points, lines = curve.points, []
     for value in values:
-        rates = _rates(measure, float(value), curve.points, beta)
-        x, y = curve.projection(_at_rates(curve.points, *rates))
+        fpr, tpr = _rates(measure, float(value), points, beta)
+        x, y = curve.projection(points.with_counts(tpr * points.positives, fpr * points.negatives))
         exist = np.isfinite(x) & np.isfinite(y)
         lines.append(Isometric(measure, float(value), x[exist], y[exist]))
     return lines
-
-
-def _at_rates(
-    points: OperatingPoints, fpr: Float[np.ndarray, " p"], tpr: Float[np.ndarray, " p"]
-) -> OperatingPoints:
-    return OperatingPoints(
-        points.label,
-        np.full(len(fpr), np.nan),
-        tpr * points.positives,
-        fpr * points.negatives,
-        points.positives,
-        points.negatives,
-    )
 
 
 def _rates(

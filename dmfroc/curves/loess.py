@@ -9,6 +9,11 @@ from jaxtyping import Float
 
 from dmfroc.curves.cases import Number
 
+# Numbers that differ by less are tied: a share of the farthest neighbour's distance, next to which
+# weights are lost in rounding, and one of the largest x, which sums of probabilities may be off by
+_TIED_IN_WIDTHS, _TIED_IN_X = 1e-6, 1e-12
+_LEAST_SPREAD = 1e-40  # of the weighted x, below which numbers are no more than rounding
+
 
 class LoessFit(NamedTuple):
     """Fitted values, and how many neighbours each is fitted to."""
@@ -48,9 +53,12 @@ def loess(
     Returns
     -------
     LoessFit
-        Not limited to the range of `y`. Where all neighbours are tied with the point it is the
-        mean of the y tied there; where they are too few to determine the polynomial, their
-        weighted mean. There are no robustness passes, which would discard the rarer class.
+        Not limited to the range of `y`. Where all neighbours are as far as the farthest, and none
+        has a weight, it is their mean. Where those with a weight have too few distinct x to
+        determine the polynomial, its degree is lower: a line through two, the weighted mean at
+        one. Distances that differ by less than a millionth of the farthest are equal, x that
+        differ by rounding too. There are no robustness passes, which would discard the rarer
+        class.
 
     Raises
     ------
@@ -84,7 +92,7 @@ def loess(
         raise ValueError(f"degree must be 1 or 2, but it is {degree}")
     counts = weights > 0
     order = np.flatnonzero(counts)[np.argsort(xs[counts], kind="stable")]
-    observations = _Observations(xs[order], ys[order], weights[order], np.empty((3, len(order))))
+    observations = _Observations(xs[order], ys[order], weights[order], np.empty((4, len(order))))
     # A whole product may fall short of itself by rounding: 0.7 of 10 observations are 7
     n_neighbors = min(len(order), max(degree + 1, int(np.floor(span * len(order) + 1e-9))))
     fitted = [_fit(observations, float(point), n_neighbors, degree) for point in points]
@@ -97,7 +105,7 @@ class _Observations(NamedTuple):
     x: Float[np.ndarray, " n"]
     y: Float[np.ndarray, " n"]
     weights: Float[np.ndarray, " n"]
-    scratch: Float[np.ndarray, "3 n"]
+    scratch: Float[np.ndarray, "4 n"]
 
 
 def _finite(name: str, values: Any) -> Float[np.ndarray, " n"]:
@@ -116,12 +124,14 @@ def _fit(observations: _Observations, point: float, n_neighbors: int, degree: in
     start = _window(x, point, n_neighbors)
     width = max(point - x[start], x[start + n_neighbors - 1] - point)
     # Only what is nearer than the farthest neighbour has a weight
-    low = int(np.searchsorted(x, point - width, "right"))
-    high = int(np.searchsorted(x, point + width, "left"))
+    tie = _TIED_IN_WIDTHS * width + _TIED_IN_X * max(abs(x[0]), abs(x[-1]))
+    inner, outer = width - tie, width + tie
+    low = int(np.searchsorted(x, point - inner, "right"))
+    high = int(np.searchsorted(x, point + inner, "left"))
     if low >= high:  # no neighbour is nearer: all of them are tied with the farthest
-        tied = slice(np.searchsorted(x, point - width), np.searchsorted(x, point + width, "right"))
+        tied = slice(np.searchsorted(x, point - outer), np.searchsorted(x, point + outer, "right"))
         return float(np.average(y[tied], weights=weights[tied]))
-    distance, local, product = scratch[:, : high - low]
+    distance, local, product, residual = scratch[:, : high - low]
     np.subtract(x[low:high], point, out=distance)
     distance /= width
     np.abs(distance, out=local)
@@ -131,7 +141,8 @@ def _fit(observations: _Observations, point: float, n_neighbors: int, degree: in
     np.multiply(local, local, out=product)
     local *= product
     local *= weights[low:high]
-    return _polynomial_at_zero(distance, y[low:high], local, product, degree)
+    residual[:] = y[low:high]
+    return _polynomial_at_zero(distance, residual, local, product, degree, tie / width)
 
 
 def _window(x: Float[np.ndarray, " n"], point: float, size: int) -> int:
@@ -158,25 +169,41 @@ def _polynomial_at_zero(
     w: Float[np.ndarray, " k"],
     scratch: Float[np.ndarray, " k"],
     degree: int,
+    tie: float,
 ) -> float:
     """Return the weighted least-squares polynomial at 0, by orthogonal polynomials.
 
-    The x are sorted, and overwritten.
+    Their degree is lower where the x are too few, those closer than `tie` counting once. The x are
+    sorted and in [-1, 1]; they and the y are overwritten.
     """
     total = w.sum()
-    mean_x, mean_y = _inner(w, x) / total, _inner(w, y) / total
-    between = np.searchsorted(x, x[0], "right") < np.searchsorted(x, x[-1], "left")
-    if x[0] == x[-1] or (degree == 2 and not between):  # too few values for the polynomial
-        return float(mean_y)
-    squares = x * x if degree == 2 else None
-    linear = np.subtract(x, mean_x, out=x)
+    mean = _inner(w, y) / total
+    if x[-1] - x[0] <= tie:
+        return float(mean)
+    between = np.searchsorted(x, x[0] + tie, "right") < np.searchsorted(x, x[-1] - tie, "left")
+    squares = x * x if degree == 2 and between else None
+    y -= mean
+    linear, linear_at_zero = x, 0.0
+    for _ in range(2):  # twice, as one x may have nearly all the weight: then the mean is inexact
+        mean_x = _inner(w, linear) / total
+        linear -= mean_x
+        linear_at_zero -= mean_x
     weighted = np.multiply(w, linear, out=scratch)
     norm = _inner(weighted, linear)
-    at_zero = mean_y - mean_x * (_inner(weighted, y) / norm)
-    if squares is not None:
-        level, slope = _inner(w, squares) / total, _inner(weighted, squares) / norm
-        quadratic = squares - level - slope * linear
-        weighted = np.multiply(w, quadratic, out=scratch)
-        at_quadratic = slope * mean_x - level
-        at_zero += at_quadratic * _inner(weighted, y) / _inner(weighted, quadratic)
+    if norm <= _LEAST_SPREAD * total:
+        return float(mean)
+    slope = _inner(weighted, y) / norm
+    at_zero = mean + slope * linear_at_zero
+    if squares is None:
+        return float(at_zero)
+    y -= slope * linear
+    quadratic, quadratic_at_zero = squares, 0.0
+    for _ in range(2):
+        level, tilt = _inner(w, quadratic) / total, _inner(weighted, quadratic) / norm
+        quadratic -= level + tilt * linear
+        quadratic_at_zero -= level + tilt * linear_at_zero
+    weighted = np.multiply(w, quadratic, out=scratch)
+    norm = _inner(weighted, quadratic)
+    if norm > _LEAST_SPREAD * total:
+        at_zero += _inner(weighted, y) / norm * quadratic_at_zero
     return float(at_zero)

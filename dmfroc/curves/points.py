@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 
-from dmfroc._roc_points import roc_points
-from dmfroc.curves.cases import Cases, MultiClass, for_each_class
+# Not ``from dmfroc.measures import``, which would look for a measure and import all of them
+import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc._hull import hull_of_counts
+from dmfroc.curves.cases import Cases, of_classes
+from dmfroc.measures.statistics.curves import CurvePoints, one_curve
+
+_LARGEST_INTEGER = 2.0**63
 
 
 class Maximum(NamedTuple):
@@ -18,6 +23,12 @@ class Maximum(NamedTuple):
 
     value: float
     thresholds: Float[np.ndarray, " t"]
+
+    @classmethod
+    def of(cls, values: Float[np.ndarray, " t"], thresholds: Float[np.ndarray, " t"]) -> Maximum:
+        """Return the largest of a value per threshold; NaN does not count."""
+        largest = np.nanmax(values)
+        return cls(float(largest), thresholds[values == largest])
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +46,8 @@ class OperatingPoints:
     thresholds : numpy.ndarray, shape (t,)
         Falling, the first is infinite.
     true_positives, false_positives : numpy.ndarray, shape (t,)
-        Total weight of the cases of each class that are predicted positive; counts without
-        weights. Rising from 0.
+        Total weight of the cases of each class that are predicted positive. Rising from 0;
+        integers where all weights are whole numbers, as they are without weights.
     positives, negatives : float
         Total weight of each class, both > 0.
 
@@ -46,13 +57,13 @@ class OperatingPoints:
     >>> points.thresholds
     array([inf, 0.9, 0.4, 0.1])
     >>> points.true_positives, points.false_positives
-    (array([0., 1., 2., 2.]), array([0., 0., 1., 2.]))
+    (array([0, 1, 2, 2]), array([0, 0, 1, 2]))
     """
 
     label: Hashable
     thresholds: Float[np.ndarray, " t"]
-    true_positives: Float[np.ndarray, " t"]
-    false_positives: Float[np.ndarray, " t"]
+    true_positives: Num[np.ndarray, " t"]
+    false_positives: Num[np.ndarray, " t"]
     positives: float
     negatives: float
 
@@ -102,14 +113,15 @@ class OperatingPoints:
     @property
     def cohen_kappa(self) -> Float[np.ndarray, " t"]:
         """Cohen's kappa; in [-1, 1], 0 under chance."""
-        rate = self.prevalence
-        mean = (rate + self.bias) / 2 - rate * self.bias
-        return rate * (1 - rate) * self.informedness / mean
+        chance_corrected, largest = curve_summaries.kappa_terms(
+            self.true_positives, self.false_positives, self.positives, self.negatives
+        )
+        return chance_corrected / largest
 
     def dual(self) -> OperatingPoints:
         """Return the points of the other class, which is predicted below the threshold."""
-        return OperatingPoints(
-            label=self.label,
+        return replace(
+            self,
             thresholds=self.thresholds[::-1],
             true_positives=self.negatives - self.false_positives[::-1],
             false_positives=self.positives - self.true_positives[::-1],
@@ -119,43 +131,63 @@ class OperatingPoints:
 
     def at(self, index: Int[np.ndarray, " v"]) -> OperatingPoints:
         """Return some of the points."""
-        return OperatingPoints(
-            self.label,
-            self.thresholds[index],
-            self.true_positives[index],
-            self.false_positives[index],
-            self.positives,
-            self.negatives,
+        return replace(
+            self,
+            thresholds=self.thresholds[index],
+            true_positives=self.true_positives[index],
+            false_positives=self.false_positives[index],
+        )
+
+    def with_counts(
+        self, true_positives: Num[np.ndarray, " t"], false_positives: Num[np.ndarray, " t"]
+    ) -> OperatingPoints:
+        """Return points of the same classes with other counts, which have no threshold (NaN)."""
+        return replace(
+            self,
+            thresholds=np.full(len(true_positives), np.nan),
+            true_positives=true_positives,
+            false_positives=false_positives,
         )
 
     def maximum(self, values: Float[np.ndarray, " t"]) -> Maximum:
         """Return the largest of a value per point, and the thresholds where it is attained."""
-        largest = np.nanmax(values)
-        return Maximum(float(largest), self.thresholds[values == largest])
+        return Maximum.of(values, self.thresholds)
+
+    def summarise(self, summary: Callable[..., Any], **options: Any) -> float:
+        """Return what a function of `dmfroc.measures.curve_summaries` makes of the counts."""
+        tp, fp = (x.astype(np.float64) for x in (self.true_positives, self.false_positives))
+        return float(summary(CurvePoints(tp, fp), np, **options))
+
+    def hull_vertices(self) -> Int[np.ndarray, " v"]:
+        """Return the positions of the vertices of the ROC curve's upper convex hull.
+
+        Points on an edge are no vertices; for whole counts of any size this is decided exactly.
+        """
+        return hull_of_counts(self.false_positives, self.true_positives)
 
 
 def count_points(cases: Cases) -> OperatingPoints:
-    """Count both classes at every distinct score."""
-    points = roc_points(cases.scores, cases.is_positive, cases.weights)
+    """Count both classes at every distinct score, as the measures do; integers have exact sums."""
+    weights = cases.weights
+    if (weights == np.round(weights)).all() and weights.sum() < _LARGEST_INTEGER:
+        weights = weights.astype(np.int64)
+    curve = one_curve(cases.scores, cases.is_positive)
+    counts = curve.count(weights, np)
+    above = curve.above[0]
+    points = np.flatnonzero(np.diff(above, prepend=-1)) if curve.has_ties else slice(None)
+    last = curve.rows[0, above[points][1:] - 1]  # the last of the cases that a point counts
     return OperatingPoints(
         label=cases.label,
-        thresholds=points.thresholds,
-        true_positives=points.true_positives.astype(float),
-        false_positives=points.false_positives.astype(float),
-        positives=points.positives,
-        negatives=points.negatives,
+        thresholds=np.append(np.inf, cases.scores[last]),
+        true_positives=counts.tp[0, points],
+        false_positives=counts.fp[0, points],
+        positives=float(counts.tp[0, -1]),
+        negatives=float(counts.fp[0, -1]),
     )
 
 
-def operating_points(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    multi_class: MultiClass = "ovr",
-) -> OperatingPoints | dict[Hashable, OperatingPoints]:
+@of_classes
+def operating_points(cases: Cases) -> OperatingPoints:
     """Count true and false positives at every threshold.
 
     Parameters
@@ -171,28 +203,31 @@ def operating_points(
         Weights of the observations; those of weight 0 are left out.
     pos_label : optional
         The class to consider, against the rest. By default the second of two classes; of more
-        than two classes, every one.
-    multi_class : {"ovr", "ovo"}
-        For more than two classes: each against the rest, by its column, or each ordered pair of
-        classes (i, j), where column i tells the cases of class i from those of class j.
+        there is none.
+    multi_class : {"ovr", "ovo"}, optional
+        Instead of `pos_label`, asks for all classes: each against the rest, by its column, or each
+        ordered pair of classes (i, j), where column i tells the cases of class i from those of
+        class j.
 
     Returns
     -------
     OperatingPoints or dict
-        For two classes or with `pos_label`, the points; else points by class or pair. A class
-        without observations is left out with a warning.
+        The points; a dictionary if `multi_class` is given, also of two classes. Its keys are the
+        classes, or the pairs (i, j), in the order of the labels. A class without observations is
+        left out with a warning.
 
     Raises
     ------
     TypeError, ValueError
-        As for `Predictions.from_arrays`; ValueError if `pos_label` is no class with observations,
-        or `multi_class` is unknown.
+        As for `Predictions.from_arrays`; ValueError if there are more than two classes and neither
+        `pos_label` nor `multi_class` is given, or if both are, `pos_label` is no class with
+        observations, or `multi_class` is unknown.
 
     Examples
     --------
     >>> operating_points(["a", "b", "a"], [[0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]).informedness
     array([ 0. , -0.5,  0.5,  0. ])
+    >>> list(operating_points(["a", "b", "a"], [0.4, 0.7, 0.8], multi_class="ovo"))
+    [('a', 'b'), ('b', 'a')]
     """
-    return for_each_class(
-        count_points, y_true, y_score, labels, sample_weight, pos_label, multi_class
-    )
+    return count_points(cases)

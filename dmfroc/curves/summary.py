@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-import numpy as np
-
-from dmfroc.curves.charts import draw_roc
-from dmfroc.curves.curve import integrate
-from dmfroc.curves.hull import convex_hull
+import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc.curves.points import OperatingPoints
 
 
@@ -47,13 +43,12 @@ def certainty_consistency(points: OperatingPoints, *, hull: bool = False) -> Cer
     >>> round(split.certainty, 4), round(split.consistency, 4)
     (0.8333, 0.0556)
     """
-    roc = draw_roc(points)
-    certainty = (1 + points.maximum(points.informedness).value) / 2
-    area = convex_hull(roc).area if hull else roc.integral()
+    certainty = (1 + points.summarise(curve_summaries.max_informedness)) / 2
+    area = points.summarise(curve_summaries.hull_area if hull else curve_summaries.roc_area)
     return CertaintyConsistency(certainty, area - certainty)
 
 
-def kappa_area(
+def area_under_kappa(
     points: OperatingPoints, *, method: Literal["exact", "trapezoid"] = "exact"
 ) -> float:
     """Return the area under Cohen's kappa over the false positive rate, AUK.
@@ -63,8 +58,7 @@ def kappa_area(
     points : OperatingPoints
         Counts at each threshold.
     method : {"exact", "trapezoid"}
-        Whether kappa is integrated along the straight segments of the ROC curve, where it is
-        curved, or taken to be straight itself, as is usual.
+        As for `dmfroc.measures.kappa_area`, the same as a measure.
 
     Returns
     -------
@@ -84,22 +78,12 @@ def kappa_area(
     --------
     >>> from dmfroc.curves import operating_points
     >>> points = operating_points([1, 1, 0, 0, 0], [0.9, 0.4, 0.5, 0.2, 0.1])
-    >>> round(kappa_area(points), 4), round(kappa_area(points, method="trapezoid"), 4)
+    >>> round(area_under_kappa(points), 4), round(area_under_kappa(points, method="trapezoid"), 4)
     (0.3122, 0.3165)
     """
     if method not in ("exact", "trapezoid"):
         raise ValueError(f"method must be 'exact' or 'trapezoid', but it is {method!r}")
-    x = points.false_positive_rate
-    if method == "trapezoid":
-        return integrate(x, points.cohen_kappa, "trapezoid")
-    # On a segment kappa is a ratio of linear functions: (j + u dj)/(c + u dc) for u in [0, 1]
-    rate, informedness, bias = points.prevalence, points.informedness, points.bias
-    j, dj = informedness[:-1], np.diff(informedness)
-    c, dc = rate / 2 + bias[:-1] * (0.5 - rate), np.diff(bias) * (0.5 - rate)
-    relative = dc / c
-    with np.errstate(divide="ignore", invalid="ignore"):
-        curved = (dj + (j - dj / relative) * np.log1p(relative)) / dc
-    # For small changes the closed form cancels: there a few terms of its series do
-    straight = (j + dj / 2 - (j / 2 + dj / 3) * relative + (j / 3 + dj / 4) * relative**2) / c
-    mean = np.where(np.abs(relative) < 1e-4, straight, curved)
-    return float(rate * (1 - rate) * np.sum(mean * np.diff(x)))
+    is_exact = method == "exact"
+    return points.summarise(
+        curve_summaries.kappa_area if is_exact else curve_summaries.interpolated_kappa_area
+    )

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
-from dmfroc._backend import double_precision
+# The functions of tables register themselves.
 from dmfroc.measures import binary
-from dmfroc.measures.base import classes_message, undefined_message, warn
-from dmfroc.measures.contingency import never_observed_message, never_predicted_message
-from dmfroc.measures.table import TABLE_FUNCTIONS, Table
+from dmfroc.measures import table as _table  # noqa: F401
+from dmfroc.measures.cells import one_vs_rest
+from dmfroc.measures.hard_labels import never_observed_message, never_predicted_message, values_of
+from dmfroc.measures.measure import classes_message, undefined_message, warn
 from dmfroc.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -208,7 +207,8 @@ class ContingencyTable:
         Returns
         -------
         ContingencyTable
-            Of all the labels, also of those that never occur or are never predicted.
+            Of all the labels, also of those that never occur or are never predicted. All
+            observations may be of one class.
 
         Raises
         ------
@@ -364,20 +364,16 @@ class ContingencyTable:
     @cached_property
     def values(self) -> dict[str, float]:
         """What `measures` returns, without its warnings."""
-        scalars, positive, _ = self._evaluated
-        found = scalars | positive
-        names = dict.fromkeys([*TABLE_FUNCTIONS, *binary.ONE_VS_REST])  # JAX has sorted them
-        return {name: float(found[name]) for name in names if name in found}
+        return self._evaluated[0]
 
     @cached_property
     def class_values(self) -> dict[str, Float[np.ndarray, " k"]]:
         """The columns of `per_class`, without its warnings."""
-        _, _, of_classes = self._evaluated
-        return {name: np.asarray(of_classes[name]) for name in binary.ONE_VS_REST}
+        return self._evaluated[1]
 
     @cached_property
-    def _evaluated(self) -> _Values:
-        return _evaluate(self.counts / self.total)
+    def _evaluated(self) -> tuple[dict[str, float], dict[str, Float[np.ndarray, " k"]]]:
+        return values_of(self.counts)
 
     def measures(self) -> dict[str, float]:
         """Return every measure of the table by name; see the page on contingency measures.
@@ -427,7 +423,6 @@ class ContingencyTable:
         warn([*self._conventions(), remark])
         return values
 
-    @double_precision
     def f_score(self, beta: Any = 1.0) -> Float[np.ndarray, " k"]:
         """Return the F measure of each class: recall counts beta times as much as precision.
 
@@ -457,8 +452,8 @@ class ContingencyTable:
         """
         if not (np.isfinite(beta) and beta > 0):
             raise ValueError(f"beta must be positive and finite, but it is {beta}")
-        proportions = jnp.asarray(self.counts / self.total)
-        scores = np.asarray(binary.f_score(binary.one_vs_rest(proportions), float(beta)))
+        cells = one_vs_rest(self.counts / self.total, np)
+        scores = binary.f_score(cells, float(beta))
         names = (f"F of class {label!r}" for label in self.labels)
         warn([undefined_message(dict(zip(names, scores.tolist(), strict=True)))])
         return scores
@@ -471,30 +466,6 @@ class ContingencyTable:
 
     def _labels_where(self, is_so: Any) -> list[Hashable]:
         return [self.labels[k] for k in np.flatnonzero(is_so)]
-
-
-type _Values = tuple[dict[str, Array], dict[str, Array], dict[str, Array]]
-
-
-@double_precision
-def _evaluate(proportions: Float[np.ndarray, "k k"]) -> _Values:
-    return _compiled(proportions)
-
-
-@jax.jit
-def _compiled(proportions: Float[Array, "k k"]) -> _Values:
-    """Return the scalars of a table, those of the second of two classes, and those of each."""
-    table = Table(proportions)
-    has_positive = len(proportions) == 2
-    return (
-        {name: function(table) for name, function in TABLE_FUNCTIONS.items()},
-        {
-            name: function(table.positive_class)
-            for name, function in binary.ONE_VS_REST.items()
-            if has_positive
-        },
-        {name: function(table.cells) for name, function in binary.ONE_VS_REST.items()},
-    )
 
 
 def contingency_measures(

@@ -14,8 +14,8 @@ from jaxtyping import Float
 from scipy import stats
 from scipy.special import chdtrc, xlogy
 
-from dmfroc.measures.base import warn
 from dmfroc.measures.contingency_table import ContingencyTable
+from dmfroc.measures.measure import warn
 
 Alternative = Literal["two-sided", "greater", "less"]
 Reference = Literal["chi2_as_published"]

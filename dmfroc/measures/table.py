@@ -1,216 +1,293 @@
-"""What is computed from one table of predicted against observed classes, of any size.
+"""Measures of one table of predicted against observed classes, of any size.
 
 A function of the table takes the proportions of its cells, which sum to one, with predicted classes
-in the rows and observed classes in the columns.
+in the rows and observed classes in the columns. Prevalence, entropy and evenness of the observed
+classes say nothing about a classifier: they are numbers of the table, but no measures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Literal
+from typing import Any, Literal
 
-import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float
 
+from dmfroc._arrays import AnyArray
 from dmfroc.measures import binary
+from dmfroc.measures.cells import Table, coefficient, corrected_for_chance, root
+from dmfroc.measures.hard_labels import (
+    POSITIVE,
+    SIGNED,
+    UNIT,
+    never_observed,
+    never_predicted,
+    of_table,
+)
+from dmfroc.measures.measure import value_of
+from dmfroc.measures.registry import FACTORIES
+from dmfroc.predictions import Predictions
 
 Weighting = Literal["bias", "prevalence", "macro"]
-
-
-def confusion_matrix(
-    true: Int[Array, " n"],
-    predicted: Int[Array, " n"],
-    weights: Float[Array, " n"],
-    n_classes: int,
-) -> Float[Array, "k k"]:
-    """Return the weight of each cell as a proportion; rows are predicted, columns observed."""
-    cells = jnp.zeros((n_classes, n_classes)).at[predicted, true].add(weights)
-    return cells / weights.sum()
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Proportions with predicted classes in the rows, and what several measures need of them."""
-
-    proportions: Float[Array, "k k"]
-
-    @cached_property
-    def cells(self) -> binary.Cells:
-        """Each class against the rest."""
-        return binary.one_vs_rest(self.proportions)
-
-    @cached_property
-    def positive_class(self) -> binary.Cells:
-        """Of two classes, the second against the first."""
-        return binary.positive_class(self.proportions)
-
-    @cached_property
-    def error(self) -> Float[Array, ""]:
-        """Proportion of wrong predictions, without the rounding of one minus accuracy."""
-        return self.cells.fp.sum()
-
-    @cached_property
-    def entropy(self) -> Float[Array, ""]:
-        """Joint entropy of predicted and observed class in nats."""
-        return _entropy(self.proportions)
-
-    @cached_property
-    def entropy_real(self) -> Float[Array, ""]:
-        """Entropy of the observed class in nats."""
-        return _entropy(self.cells.prevalence)
-
-    @cached_property
-    def entropy_predicted(self) -> Float[Array, ""]:
-        """Entropy of the predicted class in nats."""
-        return _entropy(self.cells.bias)
-
-
-TableFunction = Callable[[Table], Float[Array, "*value"]]
-
-
-def _entropy(proportions: Float[Array, "*k"]) -> Float[Array, ""]:
-    # An empty cell adds nothing, and neither does its infinite derivative.
-    occupied = proportions > 0
-    return jnp.where(occupied, -proportions * jnp.log(jnp.where(occupied, proportions, 1)), 0).sum()
-
-
-# Functions of the table
+_BY_BIAS: tuple[dict[str, str], ...] = ({}, {"weighting": "prevalence"}, {"weighting": "macro"})
+_BY_PREVALENCE: tuple[dict[str, str], ...] = ({}, {"weighting": "bias"}, {"weighting": "macro"})
 
 _CHANCE = 1e-14  # rounding leaves an independent table with about 1e-17 instead of 0
 
 
 def _mean_over_classes(
-    per_class: Float[Array, " k"], table: Table, weighting: Weighting
-) -> Float[Array, ""]:
+    per_class: Float[AnyArray, " k"], table: Table, weighting: Weighting
+) -> Float[AnyArray, ""]:
     if weighting == "macro":
         return per_class.mean()
     shares = table.cells.bias if weighting == "bias" else table.cells.prevalence
-    return jnp.vdot(shares, per_class)
+    return (shares * per_class).sum()
 
 
-def informedness_of(table: Table, weighting: Weighting = "bias") -> Float[Array, ""]:
-    """Return the mean informedness of the classes; one that never occurs cannot be bet on: 0."""
+@of_table("Informedness", SIGNED, chance=0.0, caveats=(never_observed,), variants=_BY_BIAS)
+def informedness(table: Table, weighting: Weighting = "bias") -> Float[AnyArray, ""]:
+    """Return multiclass Bookmaker informedness: how far predictions are informed, above chance.
+
+    Parameters
+    ----------
+    weighting : {"bias", "prevalence", "macro"}
+        How the one-against-rest informedness TPR - FPR of the classes is averaged: by how often
+        each class is predicted (Powers' definition, equation 41), by how often it occurs or
+        evenly. All agree for two classes.
+
+    Returns
+    -------
+    Measure
+        In [-1, 1]; 0 for guessing, 1 for perfect prediction. A class that never occurs cannot be
+        bet on and counts as 0, with a warning.
+
+    References
+    ----------
+    Powers (2011), Evaluation: from precision, recall and F-measure to ROC, informedness,
+    markedness and correlation, equation 41 (its simplification 42 is the prevalence weighting).
+    """
     return _mean_over_classes(table.cells.informedness, table, weighting)
 
 
-def markedness_of(table: Table, weighting: Weighting = "prevalence") -> Float[Array, ""]:
-    """Return the mean markedness of the classes; one that is never predicted counts as 0."""
+@of_table("Markedness", SIGNED, chance=0.0, caveats=(never_predicted,), variants=_BY_PREVALENCE)
+def markedness(table: Table, weighting: Weighting = "prevalence") -> Float[AnyArray, ""]:
+    """Return multiclass markedness: how far predictions can be relied on, above chance.
+
+    Parameters
+    ----------
+    weighting : {"prevalence", "bias", "macro"}
+        How the one-against-rest markedness, precision plus negative predictive value minus one,
+        is averaged: by how often each class occurs (the dual of Powers' equation 41: the
+        informedness of the transposed table), by how often it is predicted (his equation 43) or
+        evenly. All agree for two classes.
+
+    Returns
+    -------
+    Measure
+        In [-1, 1]; 0 for guessing, 1 for perfect prediction. A class that is never predicted
+        counts as 0, with a warning.
+
+    References
+    ----------
+    Powers (2011), equations 41 and 43.
+    """
     return _mean_over_classes(table.cells.markedness, table, weighting)
 
 
-def correlation_of(table: Table) -> Float[Array, ""]:
+@of_table("Correlation", SIGNED, chance=0.0, caveats=(never_observed, never_predicted))
+def correlation(table: Table) -> Float[AnyArray, ""]:
     """Return the geometric mean of informedness and markedness, with their sign.
 
-    NaN if their signs differ, which takes three classes.
+    Returns
+    -------
+    Measure
+        In [-1, 1]; 0 for guessing, 1 for perfect prediction. For two classes it is Matthews's
+        correlation coefficient. For more, informedness and markedness may differ in sign, and
+        the value is NaN, with a warning; `gorodkin_correlation` always exists. Classes that
+        never occur or are never predicted count as 0 in either, with a warning.
+
+    References
+    ----------
+    Powers (2011), section 5, of informedness by bias and markedness by prevalence.
     """
     if len(table.proportions) == 2:  # the same number, but with a derivative also where it is 0
         return binary.correlation(table.positive_class)
-    informed, marked = informedness_of(table), markedness_of(table)
-    is_chance = (jnp.abs(informed) < _CHANCE) | (jnp.abs(marked) < _CHANCE)
-    product = jnp.where(is_chance, 0, informed * marked)
-    size = binary.root(jnp.where(product < 0, 0, product))
-    return jnp.where(product < 0, jnp.nan, jnp.sign(informed) * size)
+    informed, marked = informedness(table), markedness(table)
+    is_chance = (table.xp.abs(informed) < _CHANCE) | (table.xp.abs(marked) < _CHANCE)
+    product = table.xp.where(is_chance, 0.0, informed * marked)
+    size = root(table.xp.where(product < 0, 0.0, product), table.xp)
+    return table.xp.where(product < 0, table.xp.nan, table.xp.sign(informed) * size)
 
 
-def gorodkin_correlation_of(table: Table) -> Float[Array, ""]:
+@of_table("Gorodkin's R_K", SIGNED, chance=0.0)
+def gorodkin_correlation(table: Table) -> Float[AnyArray, ""]:
     """Return the correlation of the indicators of predicted and observed class, R_K."""
     cells = table.cells
     variances = cells.variance_real.sum() * cells.variance_predicted.sum()
-    return binary.coefficient(cells.covariance.sum(), binary.root(variances))
+    return coefficient(cells.covariance.sum(), root(variances, table.xp), table.xp)
 
 
-def accuracy_of(table: Table) -> Float[Array, ""]:
+@of_table("Accuracy", UNIT)
+def accuracy(table: Table) -> Float[AnyArray, ""]:
     """Return the proportion of right predictions."""
     return table.cells.tp.sum()
 
 
-def cohen_kappa_of(table: Table) -> Float[Array, ""]:
+@of_table("Cohen's kappa", SIGNED, chance=0.0)
+def cohen_kappa(table: Table) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with the margins of the table."""
-    expected_error = jnp.vdot(table.cells.bias, table.cells.inverse_prevalence)
-    return binary.corrected_for_chance(table.error, expected_error)
+    expected_error = (table.cells.bias * table.cells.inverse_prevalence).sum()
+    return corrected_for_chance(table.error, expected_error, table.xp)
 
 
-def scott_pi_of(table: Table) -> Float[Array, ""]:
+@of_table("Scott's pi", SIGNED)
+def scott_pi(table: Table) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with the mean of both margins."""
     cells = table.cells
     mean = cells.bias + cells.prevalence
     others = cells.inverse_bias + cells.inverse_prevalence
-    return binary.corrected_for_chance(table.error, jnp.vdot(mean, others) / 4)
+    return corrected_for_chance(table.error, (mean * others).sum() / 4, table.xp)
 
 
-def s_coefficient_of(table: Table) -> Float[Array, ""]:
+@of_table("Bennett's S", SIGNED)
+def s_coefficient(table: Table) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with equally likely answers."""
     n_classes = len(table.proportions)
     return 1 - table.error * n_classes / (n_classes - 1)
 
 
-def _harmonic_mean(x: Float[Array, " k"]) -> Float[Array, ""]:
+def _harmonic_mean(x: Float[AnyArray, " k"], xp: Any) -> Float[AnyArray, ""]:
     is_positive = (x > 0).all()
-    return jnp.where(is_positive, 1 / (1 / jnp.where(is_positive, x, 1)).mean(), 0)
+    return xp.where(is_positive, 1 / (1 / xp.where(is_positive, x, 1.0)).mean(), 0.0)
 
 
-def evenness_real_of(table: Table) -> Float[Array, ""]:
+@of_table()
+def evenness_real(table: Table) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the observed classes."""
-    return _harmonic_mean(table.cells.variance_real)
+    return _harmonic_mean(table.cells.variance_real, table.xp)
 
 
-def evenness_predicted_of(table: Table) -> Float[Array, ""]:
+@of_table("Evenness of predictions", (0.0, 0.25))
+def evenness_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the predicted classes."""
-    return _harmonic_mean(table.cells.variance_predicted)
+    return _harmonic_mean(table.cells.variance_predicted, table.xp)
 
 
-def evenness_global_of(table: Table) -> Float[Array, ""]:
+@of_table("Global evenness", (0.0, 0.25))
+def evenness_global(table: Table) -> Float[AnyArray, ""]:
     """Return the geometric mean of the evenness of observed and predicted classes."""
-    return binary.root(evenness_real_of(table) * evenness_predicted_of(table))
+    return root(evenness_real(table) * evenness_predicted(table), table.xp)
 
 
-def entropy_real_of(table: Table) -> Float[Array, ""]:
+@of_table()
+def entropy_real(table: Table) -> Float[AnyArray, ""]:
     """Return the entropy of the observed class in nats."""
     return table.entropy_real
 
 
-def entropy_predicted_of(table: Table) -> Float[Array, ""]:
+@of_table("Entropy of predictions (nats)", POSITIVE)
+def entropy_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return the entropy of the predicted class in nats."""
     return table.entropy_predicted
 
 
-def entropy_real_given_predicted_of(table: Table) -> Float[Array, ""]:
+@of_table("Entropy of class given prediction (nats)", POSITIVE, greater_is_better=False)
+def entropy_real_given_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return what remains unknown of the class once the prediction is known, in nats."""
-    return jnp.maximum(table.entropy - table.entropy_predicted, 0)
+    return table.xp.maximum(table.entropy - table.entropy_predicted, 0)
 
 
-def entropy_predicted_given_real_of(table: Table) -> Float[Array, ""]:
+@of_table("Entropy of prediction given class (nats)", POSITIVE, greater_is_better=False)
+def entropy_predicted_given_real(table: Table) -> Float[AnyArray, ""]:
     """Return what remains unknown of the prediction once the class is known, in nats."""
-    return jnp.maximum(table.entropy - table.entropy_real, 0)
+    return table.xp.maximum(table.entropy - table.entropy_real, 0)
 
 
-def mutual_information_of(table: Table) -> Float[Array, ""]:
+@of_table("Mutual information (nats)", POSITIVE, chance=0.0)
+def mutual_information(table: Table) -> Float[AnyArray, ""]:
     """Return what the prediction tells of the class, in nats."""
-    return jnp.maximum(table.entropy_real + table.entropy_predicted - table.entropy, 0)
+    return table.xp.maximum(table.entropy_real + table.entropy_predicted - table.entropy, 0)
 
 
-TABLE_FUNCTIONS: dict[str, TableFunction] = {
-    "informedness": informedness_of,
-    "informedness_prevalence": partial(informedness_of, weighting="prevalence"),
-    "informedness_macro": partial(informedness_of, weighting="macro"),
-    "markedness": markedness_of,
-    "markedness_bias": partial(markedness_of, weighting="bias"),
-    "markedness_macro": partial(markedness_of, weighting="macro"),
-    "correlation": correlation_of,
-    "gorodkin_correlation": gorodkin_correlation_of,
-    "accuracy": accuracy_of,
-    "cohen_kappa": cohen_kappa_of,
-    "scott_pi": scott_pi_of,
-    "s_coefficient": s_coefficient_of,
-    "mutual_information": mutual_information_of,
-    "entropy_real": entropy_real_of,
-    "entropy_predicted": entropy_predicted_of,
-    "entropy_real_given_predicted": entropy_real_given_predicted_of,
-    "entropy_predicted_given_real": entropy_predicted_given_real_of,
-    "evenness_real": evenness_real_of,
-    "evenness_predicted": evenness_predicted_of,
-    "evenness_global": evenness_global_of,
-}
-"""Every scalar of a table of any size, by name."""
+def informedness_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    weighting: Weighting = "bias",
+) -> float:
+    """Return multiclass Bookmaker informedness: the probability of an informed decision.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Observed classes.
+    y_pred : array-like of shape (n,)
+        Predicted classes.
+    labels : array-like of shape (K,), optional
+        All classes; by default those that occur in either.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the observations.
+    weighting : {"bias", "prevalence", "macro"}
+        How the classes are averaged, see `informedness`.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; 0 for guessing, 1 for perfect prediction. A class that never occurs counts
+        as 0, with a warning.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not what `Predictions.from_labels` accepts.
+
+    References
+    ----------
+    Powers (2011), Evaluation: from precision, recall and F-measure to ROC, informedness,
+    markedness and correlation, equation 41 (its simplification 42 is the prevalence weighting).
+
+    Examples
+    --------
+    >>> round(informedness_score(["a", "a", "b", "c"], ["a", "b", "b", "c"]), 4)
+    0.7083
+    """
+    predictions = Predictions.from_labels(
+        y_true, y_pred, labels=labels, sample_weight=sample_weight
+    )
+    return value_of(FACTORIES["informedness"](weighting), predictions)
+
+
+def cohen_kappa_score(
+    y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None
+) -> float:
+    """Return Cohen's kappa: accuracy corrected for chance agreement.
+
+    Parameters
+    ----------
+    y_true, y_pred, labels, sample_weight
+        As for `informedness_score`.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; 0 for guessing and for predictions of one class only, 1 for perfect
+        prediction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not what `Predictions.from_labels` accepts.
+
+    References
+    ----------
+    Cohen (1960), A coefficient of agreement for nominal scales.
+
+    Examples
+    --------
+    >>> round(cohen_kappa_score(["a", "a", "b", "c"], ["a", "b", "b", "c"]), 4)
+    0.6364
+    """
+    predictions = Predictions.from_labels(
+        y_true, y_pred, labels=labels, sample_weight=sample_weight
+    )
+    return value_of(FACTORIES["cohen_kappa"](), predictions)

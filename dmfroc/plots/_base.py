@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import Hull, convex_hull
 from dmfroc.curves.isometrics import Isometric, isometrics
 from dmfroc.plots._estimators import scores_of
 from dmfroc.plots._style import COLORS, new_axes, rate_texts, style_of
+from dmfroc.predictions import Predictions, as_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,7 +120,7 @@ class CurveDisplay:
         labels: Any = None,
         sample_weight: Any = None,
         pos_label: Any = None,
-        multi_class: Literal["ovr", "ovo"] = "ovr",
+        multi_class: Literal["ovr", "ovo"] | None = None,
         name: str | None = None,
         ax: Axes | None = None,
         **options: Any,
@@ -132,7 +134,8 @@ class CurveDisplay:
         y_score : array-like or table of shape (n, K), or (n,) for K = 2
             Scores.
         labels, sample_weight, pos_label, multi_class
-            As for `dmfroc.operating_points`.
+            As for `dmfroc.operating_points`; but of more than two classes, all are drawn against
+            the rest by default.
         name : str, optional
             Name of the classifier in the legend.
         ax : matplotlib.axes.Axes, optional
@@ -152,24 +155,20 @@ class CurveDisplay:
             As for the function that computes the curves.
         """
         own = {option: options.pop(option) for option in cls._options if option in options}
+        predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+        if multi_class is None and pos_label is None and predictions.n_classes > 2:
+            multi_class = "ovr"
         display = cls._of_predictions(
-            y_true,
-            y_score,
-            name=name,
-            labels=labels,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            multi_class=multi_class,
-            **own,
+            predictions, name=name, pos_label=pos_label, multi_class=multi_class, **own
         )
         return display.plot(ax, **options)
 
     @classmethod
     def _of_predictions(
-        cls, y_true: Any, y_score: Any, *, name: str | None, **options: Any
+        cls, predictions: Predictions, *, name: str | None, **options: Any
     ) -> CurveDisplay:
         """Compute what the display stores."""
-        return cls(cls._compute(y_true, y_score, **options), name=name)
+        return cls(cls._compute(predictions, **options), name=name)
 
     @classmethod
     def from_estimator(
@@ -463,7 +462,7 @@ def _auc(curve: Curve) -> float:
     points = curve.points
     if points is None:
         return 0.0
-    return float(np.trapezoid(points.true_positive_rate, points.false_positive_rate))
+    return points.summarise(curve_summaries.roc_area)
 
 
 def _area_text(area: float) -> str:

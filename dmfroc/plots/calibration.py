@@ -12,6 +12,7 @@ from dmfroc.curves.calibration import Axes as Orientation
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.plots._base import CurveDisplay, Look
+from dmfroc.predictions import Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,8 +88,7 @@ class CalibrationDisplay(CurveDisplay):
     @classmethod
     def _of_predictions(
         cls,
-        y_true: Any,
-        y_score: Any,
+        predictions: Predictions,
         *,
         name: str | None,
         n_bins: int | None = 10,
@@ -98,11 +98,11 @@ class CalibrationDisplay(CurveDisplay):
         plot_loess: bool = True,
         **which: Any,
     ) -> CalibrationDisplay:
-        binned = curves.calibration_curve(y_true, y_score, n_bins=n_bins, axes=axes, **which)
+        binned = curves.calibration_curve(predictions, n_bins=n_bins, axes=axes, **which)
         smooth = None
         if plot_loess:
             smooth = curves.loess_calibration_curve(
-                y_true, y_score, span=span, degree=degree, axes=axes, **which
+                predictions, span=span, degree=degree, axes=axes, **which
             )
         return cls(binned, smooth, name=name)
 

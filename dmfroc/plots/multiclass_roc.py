@@ -10,20 +10,24 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dmfroc._tables import decimals
-from dmfroc.measures.costs import PairWeights
-from dmfroc.measures.multiclass_roc import (
+from dmfroc.estimation import estimates_of
+from dmfroc.measures.measure import warn_of_absent_classes
+from dmfroc.multiclass.band import CurveBand, band_around
+from dmfroc.multiclass.costs import PairWeights
+from dmfroc.multiclass.curve import MulticlassROC, curve_of
+from dmfroc.multiclass.measure import dmf_auc
+from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
-    MulticlassROC,
-    dmf_auc,
-    multiclass_roc,
+    CurveOptions,
+    ThresholdPool,
 )
 from dmfroc.plots._estimators import scores_of
 from dmfroc.plots._style import COLORS, LINE_STYLES, draw_band, new_axes, rate_texts
 from dmfroc.predictions import as_predictions
-from dmfroc.uncertainty.band import CurveBand, band_around
-from dmfroc.uncertainty.estimate import Estimate, Settings, estimates_of
-from dmfroc.uncertainty.units import units_of
+from dmfroc.uncertainty.estimate import Estimate
+from dmfroc.uncertainty.jackknife import Jackknife
+from dmfroc.uncertainty.units import sample_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -149,7 +153,8 @@ class MulticlassROCDisplay:
         sample_weight: Any = None,
         pair_weights: PairWeights = "equal",
         n_thresholds: int = DEFAULT_N_THRESHOLDS,
-        shrinkage: float = DEFAULT_SHRINKAGE,
+        shrinkage: float | int = DEFAULT_SHRINKAGE,
+        threshold_pool: ThresholdPool = "balanced",
         level: float = 0.95,
         name: str | None = None,
         ax: Axes | None = None,
@@ -168,7 +173,7 @@ class MulticlassROCDisplay:
             Scores.
         labels, sample_weight
             As for `Predictions.from_arrays`.
-        pair_weights, n_thresholds, shrinkage
+        pair_weights, n_thresholds, shrinkage, threshold_pool
             As for `multiclass_roc`.
         level : float
             Nominal coverage of the interval of the area, and of the band at each point.
@@ -192,19 +197,17 @@ class MulticlassROCDisplay:
         TypeError, ValueError
             As for `multiclass_roc`, or if ``level`` is not in (0, 1).
         """
-        settings = Settings("jackknife", level)
+        method = Jackknife(level)
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
-        options = {
-            "pair_weights": pair_weights,
-            "n_thresholds": n_thresholds,
-            "shrinkage": shrinkage,
-        }
-        curve = multiclass_roc(predictions, **options)
-        measure = dmf_auc(**options)
+        options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
+        area = dmf_auc(pair_weights, n_thresholds, shrinkage, threshold_pool)
+        warn_of_absent_classes(predictions)
+        curve = curve_of(predictions, options)
+        sample = sample_of(predictions)
         display = cls(
             curve,
-            band=band_around(curve, predictions, level, **options) if plot_band else None,
-            estimate=estimates_of([measure], predictions, units_of(predictions), settings)[0],
+            band=band_around(curve, predictions, level, options) if plot_band else None,
+            estimate=estimates_of([area], [method], sample)[0],
             name=name,
         )
         return display.plot(ax, plot_pairs=plot_pairs, plot_chance=plot_chance, **line_kwargs)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
 
-    from dmfroc.uncertainty.band import CurveBand
+    from dmfroc.multiclass.band import CurveBand
 
 
 class ROCDisplay(CurveDisplay):
@@ -71,8 +71,7 @@ class ROCDisplay(CurveDisplay):
     @classmethod
     def _of_predictions(
         cls,
-        y_true: Any,
-        y_score: Any,
+        predictions: Predictions,
         *,
         name: str | None,
         plot_band: bool = False,
@@ -81,8 +80,8 @@ class ROCDisplay(CurveDisplay):
     ) -> ROCDisplay:
         bands = None
         if plot_band:
-            bands = for_each_class(lambda cases: _band(cases, level), y_true, y_score, **which)
-        return cls(curves.roc_curve(y_true, y_score, **which), bands, name=name)
+            bands = for_each_class(lambda cases: _band(cases, level), predictions, **which)
+        return cls(curves.roc_curve(predictions, **which), bands, name=name)
 
     def _draw_curves(self, ax: Axes, *arguments: Any) -> None:
         super()._draw_curves(ax, *arguments)
@@ -94,7 +93,7 @@ class ROCDisplay(CurveDisplay):
 
 def _band(cases: Cases, level: float) -> CurveBand:
     """Return the band of one curve: with two classes the multiclass curve is the ROC curve."""
-    from dmfroc.uncertainty.band import curve_band  # here, because it waits for JAX
+    from dmfroc.multiclass.band import curve_band  # here, because it waits for JAX
 
     predictions = Predictions.from_arrays(
         cases.is_positive.astype(int), cases.scores, sample_weight=cases.weights

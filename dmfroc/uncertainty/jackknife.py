@@ -1,191 +1,192 @@
-"""Infinitesimal jackknife: standard errors and intervals of any function of the weights.
-
-The gradient of a measure with respect to the weight of an observation, times that weight, is the
-observation's influence. Observations are independent and the class sizes are taken as fixed, so
-that the variance is a sum over classes. For Hand and Till's M it is DeLong's variance.
-"""
+"""The infinitesimal jackknife: standard errors and intervals from influences."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
-from scipy.special import ndtri, stdtr, stdtrit
+from jaxtyping import Float
 
-from dmfroc.measures._gradient import value_and_gradient
-from dmfroc.measures.base import BoundMeasure
-from dmfroc.predictions import Predictions
-from dmfroc.uncertainty.scale import IDENTITY, scale_of
+from dmfroc.measures.measure import BoundMeasures, Measure, bind, caveats, undefined_message
+from dmfroc.uncertainty.estimate import Estimate
+from dmfroc.uncertainty.influences import (
+    Influences,
+    Interval,
+    Moments,
+    influences_of,
+    interval,
+    moments_of,
+    probability_above,
+    spread,
+    standard_error,
+    two_sided_p_value,
+)
+from dmfroc.uncertainty.interval_method import (
+    USE_BOOTSTRAP,
+    Contrast,
+    IntervalMethod,
+    JointEstimates,
+    Sample,
+    check_finite,
+)
+from dmfroc.uncertainty.options import Options
+from dmfroc.uncertainty.remarks import (
+    few_decide_message,
+    kinks_message,
+    no_variation_message,
+    rare_class_message,
+)
 from dmfroc.uncertainty.units import Units
 
-# Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
-NO_VARIATION = 1e-10
-
-
-class Influences(NamedTuple):
-    """A measure's values and what each observation contributes to them."""
-
-    values: Float[np.ndarray, "*value"]
-    influences: Float[np.ndarray, "*value n"]
-
-
-def influences_of(bound: BoundMeasure, predictions: Predictions) -> Influences:
-    """Return the values of a bound measure and the influence of every observation on each."""
-    weights = predictions.sample_weight
-    values, gradients = value_and_gradient(bound, weights)
-    return Influences(values, gradients * weights)
-
-
-class Moments(NamedTuple):
-    """Number of units, variance and excess kurtosis of the influences in each stratum."""
-
-    sizes: Int[np.ndarray, " s"]
-    variances: Float[np.ndarray, " s"]
-    kurtoses: Float[np.ndarray, " s"]
-    n_complete_sets: int
-
-    @property
-    def pooled(self) -> float:
-        """Variance over all strata, each about its own mean."""
-        return float((self.sizes - 1) @ self.variances / max((self.sizes - 1).sum(), 1))
-
-    def beside(self, other: Moments) -> Moments:
-        """Return the moments of a difference between two independent samples."""
-        return Moments(
-            np.concatenate([self.sizes, other.sizes]),
-            np.concatenate([self.variances, other.variances]),
-            np.concatenate([self.kurtoses, other.kurtoses]),
-            min(self.n_complete_sets, other.n_complete_sets),
-        )
-
-
-def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
-    """Return the moments of one measure's influences, scaled to single units.
-
-    A stratum with one unit has no variance of its own; it is 0 here.
-    """
-    sizes, stratum = units.sizes, units.stratum
-    scaled = units.sums(influence) * sizes[stratum]
-
-    def mean(x: Float[np.ndarray, " u"]) -> Float[np.ndarray, " s"]:
-        return np.bincount(stratum, x) / sizes
-
-    squares = (scaled - mean(scaled)[stratum]) ** 2
-    second, fourth = mean(squares), mean(squares**2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
-    variances = second * sizes / np.maximum(sizes - 1, 1)
-    return Moments(sizes, variances, kurtoses, units.n_complete_sets)
-
-
-def standard_error(moments: Moments) -> float:
-    """Return the standard error; a stratum with one unit lends the pooled variance."""
-    variances = np.where(moments.sizes == 1, moments.pooled, moments.variances)
-    return float(np.sqrt((variances / moments.sizes).sum()))
-
-
-class Spread(NamedTuple):
-    """Scale and degrees of freedom of the t distribution on which intervals rest."""
-
-    scale: float
-    degrees_of_freedom: float
-
-
-def spread(moments: Moments) -> Spread:
-    """Return the t distribution's scale and degrees of freedom.
-
-    Every stratum's variance is drawn towards the pooled one by one pseudo-observation, without
-    which a class of three cases has an interval that covers 65 % instead of 95 %. The degrees of
-    freedom are Satterthwaite's, each variance being as uncertain as the kurtosis of its
-    influences makes it; the pseudo-observation adds one.
-    """
-    sizes = moments.sizes
-    variances = ((sizes - 1) * moments.variances + moments.pooled) / sizes
-    parts = variances / sizes
-    total = parts.sum()
-    if total == 0:
-        return Spread(0.0, np.inf)
-    others = np.maximum(sizes - 1, 1)
-    excess = np.maximum(moments.kurtoses, 0)
-    own_freedom = np.where(sizes > 1, 2 / (excess / sizes + 2 / others), 0.0)
-    # Without excess kurtosis n^2 / (n - 1), because the own variance's share is only (n - 1) / n.
-    freedom = (1 + own_freedom) * sizes / others
-    return Spread(float(np.sqrt(total)), float(total**2 / (parts**2 / freedom).sum()))
-
-
-def quantile_in_standard_errors(moments: Moments, level: float) -> float:
-    """Return the half-width of an interval in standard errors: 1.96 or more for 95 %."""
-    scale, freedom = spread(moments)
-    error = standard_error(moments)
-    if error == 0:
-        return float(ndtri((1 + level) / 2))
-    return float(stdtrit(freedom, (1 + level) / 2)) * scale / error
+_N_JOINT_DRAWS = 100_000  # behind the probabilities of the orders
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A confidence interval and whether the sample showed any variation at all."""
+class Jackknife(IntervalMethod):
+    """Influences of single observations: their squares add up to the variance."""
 
-    low: float
-    high: float
-    is_degenerate: bool = False
+    name: ClassVar[str] = "jackknife"
+    remedies: ClassVar[Mapping[str, str]] = {
+        "interval_type": f"it has one kind of interval; {USE_BOOTSTRAP}",
+        "n_draws": f"it draws nothing; {USE_BOOTSTRAP}",
+    }
+
+    @classmethod
+    def from_options(cls, options: Options) -> Jackknife:
+        """Return the jackknife with the level and the seed."""
+        return cls(options.level, options.seed)
+
+    def estimates(
+        self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample
+    ) -> list[Estimate]:
+        """Estimate measures from their influences."""
+        found = influences_of(measures, bind(), sample.predictions)
+        return [
+            self._estimate(measure, of_measure, sample)
+            for measure, of_measure in zip(measures, found, strict=True)
+        ]
+
+    def _estimate(self, measure: Measure, found: Influences, sample: Sample) -> Estimate:
+        predictions, units = sample
+        value = found.value
+        moments = moments_of(found.influences, units)
+        if np.isfinite(value):
+            ends = interval(value, moments, self.level, measure.bounds)
+            error = 0.0 if ends.is_degenerate else standard_error(moments)
+        else:
+            ends, error = Interval(np.nan, np.nan), np.nan
+        remarks = [
+            *caveats([measure], predictions),
+            undefined_message({measure.name: value}),
+            kinks_message(measure),
+        ]
+        if ends.is_degenerate:
+            remarks += [
+                rare_class_message(predictions),
+                no_variation_message(value, measure, units),
+            ]
+        else:
+            remarks.append(
+                rare_class_message(predictions) or few_decide_message(measure, value, moments)
+            )
+        return Estimate(
+            measure=measure.name,
+            title=measure.title,
+            value=value,
+            standard_error=error,
+            interval=(ends.low, ends.high),
+            level=self.level,
+            method=self.name,
+            warnings=tuple(remark for remark in remarks if remark is not None),
+        )
+
+    def joint_estimates(
+        self, measure: Measure, samples: Mapping[str, Sample], *, paired: bool, rope: float
+    ) -> JointEstimates:
+        """Compare by the differences of influences, or by the sum of the variances."""
+        found = {
+            name: influences_of([measure], bind(measure, sample.predictions), sample.predictions)[0]
+            for name, sample in samples.items()
+        }
+        check_finite(measure, {name: f.value for name, f in found.items()})
+        units = {name: sample.units for name, sample in samples.items()}
+        moments = {name: moments_of(found[name].influences, units[name]) for name in samples}
+
+        def moments_of_difference(first: str, second: str) -> Moments:
+            if not paired:
+                return moments[first].beside(moments[second])
+            return moments_of(found[first].influences - found[second].influences, units[first])
+
+        contrasts, degrees_of_freedom = {}, []
+        for first, second in itertools.combinations(samples, 2):
+            value = found[first].value - found[second].value
+            of_difference = moments_of_difference(first, second)
+            contrasts[first, second] = self._contrast(measure, value, of_difference, rope)
+            degrees_of_freedom.append(spread(of_difference).degrees_of_freedom)
+        if paired:
+            influences = np.stack([f.influences for f in found.values()])
+            covariance = _joint_covariance(influences, next(iter(units.values())))
+        else:
+            covariance = np.diag([spread(m).scale ** 2 for m in moments.values()])
+        sign = 1 if measure.greater_is_better else -1
+        return JointEstimates(
+            {name: self._estimate(measure, found[name], samples[name]) for name in samples},
+            contrasts,
+            _joint_draws(
+                sign * np.array([f.value for f in found.values()]),
+                covariance,
+                min(degrees_of_freedom),
+                np.random.default_rng(self.seed),
+            ),
+        )
+
+    def _contrast(self, measure: Measure, value: float, moments: Moments, rope: float) -> Contrast:
+        low, high = measure.bounds
+        sign = 1 if measure.greater_is_better else -1
+        ends = interval(
+            value, moments, self.level, (low - high, high - low), symmetric_on_line=False
+        )
+        above, not_below = (probability_above(x, value, moments) for x in (rope, -rope))
+        return Contrast(
+            value=value,
+            standard_error=standard_error(moments),
+            interval=(ends.low, ends.high),
+            p_value=two_sided_p_value(value, moments),
+            probability_better=probability_above(0.0, sign * value, moments),
+            probability_equivalent=not_below - above,
+        )
 
 
-def interval(
-    value: float,
-    moments: Moments,
-    level: float,
-    bounds: tuple[float, float],
-    *,
-    symmetric_on_line: bool = True,
-) -> Interval:
-    """Return the confidence interval of a measure with the given ``bounds``.
-
-    Symmetric on the scale where the range has no ends (`scale_of`), or on the scale of the
-    measure itself (differences).
-    """
-    scale, freedom = spread(moments)
-    low, high = bounds
-    if scale <= NO_VARIATION * (high - low if np.isfinite(high - low) else max(1, abs(value))):
-        return without_variation(value, moments.n_complete_sets, level, bounds)
-    quantile = stdtrit(freedom, (1 + level) / 2)
-    to_scale = scale_of(bounds) if symmetric_on_line and low < value < high else IDENTITY
-    half_width = quantile * scale * to_scale.slope(value)
-    ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
-    return Interval(max(float(ends[0]), low), min(float(ends[1]), high))
+def _joint_covariance(
+    influences: Float[np.ndarray, "m n"], units: Units
+) -> Float[np.ndarray, "m m"]:
+    """Return the covariance of the classifiers' values, with `spread`'s care for rare classes."""
+    sizes = units.sizes
+    scaled = np.stack([units.sums(influence) for influence in influences]) * sizes[units.stratum]
+    squares = []
+    for stratum in range(len(sizes)):
+        of_stratum = scaled[:, units.stratum == stratum]
+        centred = of_stratum - of_stratum.mean(axis=1, keepdims=True)
+        squares.append(centred @ centred.T)
+    sums = np.stack(squares)
+    pooled = sums.sum(axis=0) / np.maximum((sizes - 1).sum(), 1)
+    return ((sums + pooled) / sizes[:, None, None] ** 2).sum(axis=0)
 
 
-def without_variation(
-    value: float, n_sets: int, level: float, bounds: tuple[float, float]
-) -> Interval:
-    """Return an interval where every observation has the same influence.
-
-    Take disjoint sets of units with every class, as many as there are units with the rarest: each
-    showed exactly ``value``. By Clopper and Pearson's exact bound the probability p of
-    such a set is at least (1 - level)^(1/m); in the remaining 1 - p the measure may be anywhere
-    in its range. For a perfect classifier this is one-sided: close to 1 - 3/m, the rule of three.
-    """
-    low, high = bounds
-    p = (1 - level) ** (1 / n_sets)
-    return Interval(p * value + (1 - p) * low, p * value + (1 - p) * high, is_degenerate=True)
-
-
-def two_sided_p_value(difference: float, moments: Moments) -> float:
-    """Return the p-value of a difference of zero."""
-    scale, freedom = spread(moments)
-    if scale <= NO_VARIATION:
-        # The level at which the interval without variation would just reach zero.
-        return float((1 / (1 + abs(difference))) ** moments.n_complete_sets)
-    return float(2 * stdtr(freedom, -abs(difference) / scale))
-
-
-def probability_above(threshold: float, difference: float, moments: Moments) -> float:
-    """Return the probability that the true difference exceeds the threshold."""
-    scale, freedom = spread(moments)
-    excess = difference - threshold
-    if scale <= NO_VARIATION:
-        p_value = two_sided_p_value(excess, moments)
-        return 0.5 + 0.5 * float(np.sign(excess)) * (1 - p_value)
-    return float(stdtr(freedom, excess / scale))
+def _joint_draws(
+    values: Float[np.ndarray, " m"],
+    covariance: Float[np.ndarray, "m m"],
+    degrees_of_freedom: float,
+    generator: np.random.Generator,
+) -> Float[np.ndarray, "draws m"]:
+    """Draw from the joint t distribution of the classifiers' values."""
+    noise = generator.multivariate_normal(
+        np.zeros(len(values)), covariance, size=_N_JOINT_DRAWS, method="eigh"
+    )
+    if np.isfinite(degrees_of_freedom):
+        chi_squared = generator.chisquare(degrees_of_freedom, size=(_N_JOINT_DRAWS, 1))
+        noise /= np.sqrt(chi_squared / degrees_of_freedom)
+    return values + noise

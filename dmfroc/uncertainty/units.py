@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.typing import NDArray
 
 from dmfroc.predictions import Predictions
 
@@ -23,15 +24,19 @@ class Units:
         The stratum of each unit.
     sizes : numpy.ndarray of int, shape (s,)
         Number of units in each stratum.
-    n_complete_sets : int
+    n_complete_sets : float
         Into how many disjoint sets the units can be divided such that each has every class that
-        occurs: the number of units with the rarest class.
+        occurs: the evidence on the class that has least of it.
+    evidence : numpy.ndarray of shape (c,), optional
+        For each class that occurs, as how many units of equal weight its units count: Kish's
+        effective sample size, the squared sum of their weights over the sum of their squares.
     """
 
     of_row: Int[np.ndarray, " n"]
     stratum: Int[np.ndarray, " u"]
     sizes: Int[np.ndarray, " s"]
-    n_complete_sets: int
+    n_complete_sets: float | int
+    evidence: Float[np.ndarray, " c"] | None = None
 
     def sums(self, x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
         """Add up what belongs to each unit."""
@@ -62,21 +67,59 @@ def units_of(predictions: Predictions, groups: Any = None, *, stratify: bool = T
         place = np.zeros(predictions.n_classes, int)
         place[present] = np.arange(len(present))
         stratum = place[true] if stratify else np.zeros(n, int)
-        smallest = int(predictions.class_counts[present].min())
-        return Units(np.arange(n), stratum, np.bincount(stratum), smallest)
+        evidence = _evidence(place[true], predictions.sample_weight)
+        sizes = np.bincount(stratum)
+        return Units(np.arange(n), stratum, sizes, float(evidence.min()), evidence)
     of_row = _group_of_row(groups, n)
-    unit_class = np.unique(np.stack([of_row, true]), axis=1)
+    unit_class, part = np.unique(np.stack([of_row, true]), axis=1, return_inverse=True)
     n_units = int(unit_class[0, -1]) + 1
-    units_per_class = np.bincount(unit_class[1])
-    n_complete_sets = int(units_per_class[units_per_class > 0].min())
+    weight = np.bincount(part.ravel(), predictions.sample_weight)
+    evidence = _evidence(np.searchsorted(present, unit_class[1]), weight)
     if stratify and unit_class.shape[1] == n_units:
         _, stratum = np.unique(unit_class[1], return_inverse=True)
     else:
         stratum = np.zeros(n_units, int)
-    return Units(of_row, stratum, np.bincount(stratum), n_complete_sets)
+    return Units(of_row, stratum, np.bincount(stratum), float(evidence.min()), evidence)
+
+
+def _evidence(
+    place: Int[np.ndarray, " parts"], weight: Float[np.ndarray, " parts"]
+) -> Float[np.ndarray, " c"]:
+    """Return Kish's effective number of units of each class."""
+    found: Float[np.ndarray, " c"] = np.bincount(place, weight) ** 2 / np.bincount(place, weight**2)
+    return found
+
+
+class Sample(NamedTuple):
+    """Predictions, and which of them are independent; all of them have a weight."""
+
+    predictions: Predictions
+    units: Units
+
+
+def sample_of(predictions: Predictions, groups: Any = None, *, stratify: bool = True) -> Sample:
+    """Return what ``predictions`` say of a classifier: the rows of weight zero say nothing.
+
+    Takes and raises what `units_of` does.
+    """
+    counted = predictions.counted
+    if groups is not None and counted is not predictions:
+        groups = _checked(groups, predictions.n_observations)[predictions.sample_weight > 0]
+    return Sample(counted, units_of(counted, groups, stratify=stratify))
 
 
 def _group_of_row(groups: Any, n_observations: int) -> Int[np.ndarray, " n"]:
+    array = _checked(groups, n_observations)
+    names, of_row = np.unique(array, return_inverse=True)
+    if len(names) < 2:
+        raise ValueError(
+            f"groups has one group only, {names.tolist()[0]!r}: at least two are needed to see how "
+            "the measure varies"
+        )
+    return of_row
+
+
+def _checked(groups: Any, n_observations: int) -> NDArray[Any]:
     array = np.asarray(groups)
     if array.shape != (n_observations,):
         raise ValueError(
@@ -91,10 +134,4 @@ def _group_of_row(groups: Any, n_observations: int) -> Int[np.ndarray, " n"]:
             f"groups has a missing value in row {int(np.flatnonzero(is_missing)[0])} (counting "
             "from 0): name a group for every observation"
         )
-    names, of_row = np.unique(array, return_inverse=True)
-    if len(names) < 2:
-        raise ValueError(
-            f"groups has one group only, {names.tolist()[0]!r}: at least two are needed to see how "
-            "the measure varies"
-        )
-    return of_row
+    return array

@@ -47,8 +47,8 @@ def test_roc(case):
         "accuracy": accuracy.y,
         "expected_accuracy_uniform_rate": accuracy.area,
         "cohen_kappa": points.cohen_kappa,
-        "auk_cohen_trapezoid": curves.kappa_area(points, method="trapezoid"),
-        "auk_cohen_exact": curves.kappa_area(points),
+        "auk_cohen_trapezoid": curves.area_under_kappa(points, method="trapezoid"),
+        "auk_cohen_exact": curves.area_under_kappa(points),
         "average_precision": pr.integral("right"),
         "aupr_davis_goadrich": pr.area,
     }

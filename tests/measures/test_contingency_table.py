@@ -14,6 +14,7 @@ from sklearn import metrics
 
 import dmfroc
 from dmfroc import ContingencyTable, Predictions, contingency_measures
+from dmfroc.measures import MEASURES, markedness
 
 BINARY_NAMES = {
     "prevalence": "prevalence",
@@ -144,7 +145,8 @@ def test_measures_are_listed_by_what_they_have_in_common():
         "markedness",
     ]
     of_classes = table_of([[5, 1, 1], [2, 4, 1], [1, 1, 3]]).per_class()
-    assert of_classes.columns[:4].to_list() == ["prevalence", "bias", "recall", "precision"]
+    margins = ["prevalence", "bias", "class_ratio", "prediction_ratio"]
+    assert of_classes.columns[:4].to_list() == margins
 
 
 # Identities. One table of each size, so that nothing is compiled anew.
@@ -404,11 +406,14 @@ def test_named_scores_are_the_measures():
     weights = [1, 2, 0.5, 1, 3, 1, 1]
     found = contingency_measures(true, predicted, sample_weight=weights)
     for name in ("markedness", "correlation", "gorodkin_correlation", "cohen_kappa"):
-        score = getattr(dmfroc, f"{name}_score")
-        assert score(true, predicted, sample_weight=weights) == close(found[name])
+        value = MEASURES[name](true, y_pred=predicted, sample_weight=weights)
+        assert value == close(found[name])
     for weighting in ("bias", "macro"):
-        value = dmfroc.markedness_score(true, predicted, sample_weight=weights, weighting=weighting)
+        value = markedness(weighting)(true, y_pred=predicted, sample_weight=weights)
         assert value == close(found[f"markedness_{weighting}"])
+    for score in (dmfroc.cohen_kappa_score, dmfroc.informedness_score):
+        value = score(true, predicted, sample_weight=weights)
+        assert value == close(found[score.__name__.removesuffix("_score")])
 
 
 # Where tables come from
@@ -473,6 +478,40 @@ def test_other_bad_input_is_told():
     single = Predictions.from_arrays([0, 1], [0.2, 0.7])
     with pytest.raises(ValueError, match="a table needs hard labels"):
         ContingencyTable.from_predictions(single)
+
+
+@pytest.mark.parametrize("tp", [0, 3, 5])
+def test_one_observed_class(tp):
+    """Labels are counted to the same table as its cells, and judged by the same conventions."""
+    true, predicted = [1] * 5, [1] * tp + [0] * (5 - tp)
+    table = ContingencyTable.from_labels(true, predicted, labels=[0, 1])
+    cells = ContingencyTable.from_cells(tp=tp, fp=0, fn=5 - tp, tn=0)
+    np.testing.assert_array_equal(table.counts, cells.counts)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = contingency_measures(true, predicted, labels=[0, 1])
+        n_warnings = len(caught)
+        np.testing.assert_equal(found, cells.measures())
+    messages = [str(warning.message) for warning in caught]
+    assert messages[:n_warnings] == messages[n_warnings:]
+    assert messages[0] == "1 class never occurs and its informedness counts as 0: 0"
+    assert found["accuracy"] == found["recall"] == tp / 5
+    assert np.isnan(found["specificity"])
+    for name in ("informedness", "markedness", "correlation", "cohen_kappa"):
+        assert found[name] == 0
+    np.testing.assert_allclose(found["scott_pi"], -(1 - tp / 5) / (1 + tp / 5), atol=1e-15)
+
+
+def test_intervals_of_one_observed_class():
+    """That of accuracy is that of a proportion."""
+    one = Predictions.from_labels([1] * 40, [1] * 30 + [0] * 10)
+    accuracy = dmfroc.estimate("accuracy", one)
+    assert accuracy.value == 0.75
+    assert accuracy.standard_error == pytest.approx(np.sqrt(0.75 * 0.25 / 39))
+    assert dmfroc.evaluate(one, measures=["accuracy"]).estimates["accuracy"] == accuracy
+    other = Predictions.from_labels([1] * 40, [1] * 20 + [0] * 20)
+    difference = dmfroc.compare({"one": one, "other": other}, measure="accuracy").differences[0]
+    assert abs(difference.value) == 0.25
 
 
 def test_conventions_are_told_with_the_classes():

@@ -17,12 +17,10 @@ from dmfroc import (
     Predictions,
     estimate,
     hand_till_score,
-    one_vs_one_auc_score,
     one_vs_rest_auc_per_class,
-    one_vs_rest_auc_score,
     pairwise_auc_matrix,
 )
-from dmfroc.measures import MEASURES
+from dmfroc.measures import MEASURES, one_vs_one_auc, one_vs_rest_auc
 
 
 def areas_by_counting(classes, scores, weights=None):
@@ -64,11 +62,11 @@ def test_stored_values(case):
     assert_golden(pairwise_auc_matrix(classes, scores), case, "a_given")
     assert_golden(hand_till_score(classes, scores), case, "hand_till_m")
     assert_golden(one_vs_rest_auc_per_class(classes, scores), case, "ovr_auc")
-    assert_golden(one_vs_rest_auc_score(classes, scores), case, "ovr_macro")
-    for average in ("prevalence", "bias"):
-        value = one_vs_rest_auc_score(classes, scores, average=average)
-        assert_golden(value, case, f"ovr_{average}_weighted")
-    assert_golden(one_vs_one_auc_score(classes, scores), case, "ovo_prevalence_weighted")
+    assert_golden(one_vs_rest_auc()(classes, scores), case, "ovr_macro")
+    for weighting in ("prevalence", "bias"):
+        value = one_vs_rest_auc(weighting)(classes, scores)
+        assert_golden(value, case, f"ovr_{weighting}_weighted")
+    assert_golden(one_vs_one_auc()(classes, scores), case, "ovo_prevalence_weighted")
 
 
 def test_worked_example_in_fractions():
@@ -202,12 +200,12 @@ def test_order_of_rows_does_not_matter_at_all(rounding):
     classes, scores = normal_scores(9, 120, 3, prior=[0.5, 0.3, 0.2])
     scores = np.round(scores, rounding)
     areas, m = pairwise_auc_matrix(classes, scores), hand_till_score(classes, scores)
-    bias = one_vs_rest_auc_score(classes, scores, average="bias")
+    bias = one_vs_rest_auc("bias")(classes, scores)
     for seed in range(10):
         order = np.random.default_rng(seed).permutation(120)
         np.testing.assert_array_equal(pairwise_auc_matrix(classes[order], scores[order]), areas)
         assert hand_till_score(classes[order], scores[order]) == m
-        assert one_vs_rest_auc_score(classes[order], scores[order], average="bias") == bias
+        assert one_vs_rest_auc("bias")(classes[order], scores[order]) == bias
 
 
 def test_order_of_classes_does_not_matter():
@@ -311,15 +309,15 @@ def test_averages_agree_with_scikit_learn(n_classes):
     classes, scores = tied_probabilities(3, 120, n_classes, prior=prior / prior.sum())
     weights = np.random.default_rng(4).exponential(size=120)
     expected = roc_auc_score(classes, scores, multi_class="ovo", average="weighted")
-    assert one_vs_one_auc_score(classes, scores) == pytest.approx(expected, rel=0, abs=1e-12)
-    macro = one_vs_one_auc_score(classes, scores, average="macro")
+    assert one_vs_one_auc()(classes, scores) == pytest.approx(expected, rel=0, abs=1e-12)
+    macro = one_vs_one_auc("macro")(classes, scores)
     assert macro == hand_till_score(classes, scores)
     for weight in (None, weights):
-        for average, theirs in (("macro", "macro"), ("prevalence", "weighted")):
+        for weighting, theirs in (("macro", "macro"), ("prevalence", "weighted")):
             expected = roc_auc_score(
                 classes, scores, multi_class="ovr", average=theirs, sample_weight=weight
             )
-            value = one_vs_rest_auc_score(classes, scores, average=average, sample_weight=weight)
+            value = one_vs_rest_auc(weighting)(classes, scores, sample_weight=weight)
             assert value == pytest.approx(expected, rel=0, abs=1e-12)
         expected = roc_auc_score(
             classes, scores, multi_class="ovr", average=None, sample_weight=weight
@@ -337,14 +335,14 @@ def test_bias_of_weighted_predictions():
     weights = np.random.default_rng(6).exponential(size=120)
     per_class = one_vs_rest_auc_per_class(classes, scores, sample_weight=weights)
     bias = np.bincount(scores.argmax(axis=1), weights) / weights.sum()
-    value = one_vs_rest_auc_score(classes, scores, average="bias", sample_weight=weights)
+    value = one_vs_rest_auc("bias")(classes, scores, sample_weight=weights)
     assert value == pytest.approx(bias @ per_class, rel=0, abs=1e-14)
 
 
 def test_hard_predictions_give_the_mean_of_their_informedness_and_one():
     classes = np.array([0, 0, 0, 1, 1, 2, 2, 2, 1, 0])
     predicted = np.array([0, 1, 0, 1, 2, 2, 2, 0, 1, 0])
-    value = one_vs_rest_auc_score(classes, np.eye(3)[predicted], average="bias")
+    value = one_vs_rest_auc("bias")(classes, np.eye(3)[predicted])
     informedness = estimate("informedness", classes, np.eye(3)[predicted]).value
     assert value == pytest.approx((informedness + 1) / 2, rel=0, abs=1e-14)
 
@@ -352,16 +350,16 @@ def test_hard_predictions_give_the_mean_of_their_informedness_and_one():
 def test_only_one_against_the_rest_depends_on_the_class_sizes():
     classes, scores = normal_scores(13, 60, 3)
     repeated = np.repeat(np.arange(60), np.where(classes == 0, 5, 1))
-    for average in ("macro", "prevalence", "bias"):
-        value = one_vs_rest_auc_score(classes, scores, average=average)
-        again = one_vs_rest_auc_score(classes[repeated], scores[repeated], average=average)
+    for weighting in ("macro", "prevalence", "bias"):
+        value = one_vs_rest_auc(weighting)(classes, scores)
+        again = one_vs_rest_auc(weighting)(classes[repeated], scores[repeated])
         assert abs(value - again) > 1e-4
 
 
 def test_a_single_score_has_no_bias():
     classes, scores = normal_scores(14, 60, 2)
-    with pytest.raises(ValueError, match="the bias weighting needs hard labels"):
-        one_vs_rest_auc_score(classes, scores[:, 1], average="bias")
+    with pytest.raises(ValueError, match="one_vs_rest_auc_bias needs hard labels"):
+        one_vs_rest_auc("bias")(classes, scores[:, 1])
     predictions = Predictions.from_arrays(classes, scores[:, 1])
     assert not MEASURES["one_vs_rest_auc_bias"].applies_to(predictions)
 
@@ -392,7 +390,7 @@ def test_absent_class_is_left_out_with_one_warning_that_names_it():
     np.testing.assert_allclose(per_class[[0, 2]], expected[[0, 2], [2, 0]], rtol=0, atol=1e-12)
     # What is predicted for the absent class does not count.
     with pytest.warns(UserWarning, match=re.escape("'none'")):
-        value = one_vs_rest_auc_score(names[keep], scores[keep], labels=labels, average="bias")
+        value = one_vs_rest_auc("bias")(names[keep], scores[keep], labels=labels)
     predicted = scores[keep].argmax(axis=1)
     bias = np.bincount(predicted[predicted != 1], minlength=3)[[0, 2]]
     assert value == pytest.approx(bias @ per_class[[0, 2]] / bias.sum(), rel=0, abs=1e-12)

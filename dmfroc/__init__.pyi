@@ -1,0 +1,284 @@
+from . import curves as curves
+from . import datasets as datasets
+from . import measures as measures
+from . import plots as plots
+from . import simulation as simulation
+from . import study as study
+from .bayes import (
+    Posterior as Posterior,
+)
+from .bayes import (
+    Priors as Priors,
+)
+from .bayes import (
+    bayesian_roc as bayesian_roc,
+)
+from .bayes import (
+    bayesian_roc_prior as bayesian_roc_prior,
+)
+from .bayes import (
+    bayesian_table as bayesian_table,
+)
+from .class_weights import (
+    ClassWeights as ClassWeights,
+)
+from .class_weights import (
+    select_class_weights as select_class_weights,
+)
+from .comparison import (
+    Comparison as Comparison,
+)
+from .comparison import (
+    compare as compare,
+)
+from .curves import (
+    Curve as Curve,
+)
+from .curves import (
+    OperatingPoints as OperatingPoints,
+)
+from .curves import (
+    accuracy_curve as accuracy_curve,
+)
+from .curves import (
+    bift_curve as bift_curve,
+)
+from .curves import (
+    bird_curve as bird_curve,
+)
+from .curves import (
+    boc_curve as boc_curve,
+)
+from .curves import (
+    bprd_curve as bprd_curve,
+)
+from .curves import (
+    calibration_curve as calibration_curve,
+)
+from .curves import (
+    convex_hull as convex_hull,
+)
+from .curves import (
+    cost_curve as cost_curve,
+)
+from .curves import (
+    cumulative_gains_curve as cumulative_gains_curve,
+)
+from .curves import (
+    delta_pn_curve as delta_pn_curve,
+)
+from .curves import (
+    det_curve as det_curve,
+)
+from .curves import (
+    isometrics as isometrics,
+)
+from .curves import (
+    isotonic_calibration_curve as isotonic_calibration_curve,
+)
+from .curves import (
+    lift_curve as lift_curve,
+)
+from .curves import (
+    loess_calibration_curve as loess_calibration_curve,
+)
+from .curves import (
+    log_precision_recall_curve as log_precision_recall_curve,
+)
+from .curves import (
+    operating_points as operating_points,
+)
+from .curves import (
+    pn_curve as pn_curve,
+)
+from .curves import (
+    precision_recall_curve as precision_recall_curve,
+)
+from .curves import (
+    prg_curve as prg_curve,
+)
+from .curves import (
+    reciprocal_precision_recall_curve as reciprocal_precision_recall_curve,
+)
+from .curves import (
+    roc_curve as roc_curve,
+)
+from .curves import (
+    roc_from_calibration as roc_from_calibration,
+)
+from .estimation import (
+    estimate as estimate,
+)
+from .estimation import (
+    influences as influences,
+)
+from .evaluation import (
+    Evaluation as Evaluation,
+)
+from .evaluation import (
+    evaluate as evaluate,
+)
+from .factorization import (
+    Factorization as Factorization,
+)
+from .factorization import (
+    dmf as dmf,
+)
+from .iso_performance import (
+    OperatingPoint as OperatingPoint,
+)
+from .iso_performance import (
+    OptimalOperatingPoints as OptimalOperatingPoints,
+)
+from .iso_performance import (
+    RandomizedThreshold as RandomizedThreshold,
+)
+from .iso_performance import (
+    operating_point as operating_point,
+)
+from .iso_performance import (
+    optimal_operating_points as optimal_operating_points,
+)
+from .iso_performance import (
+    randomized_threshold as randomized_threshold,
+)
+from .iso_performance import (
+    skew_sensitive_accuracy as skew_sensitive_accuracy,
+)
+from .measures.contingency_table import (
+    ContingencyTable as ContingencyTable,
+)
+from .measures.contingency_table import (
+    contingency_measures as contingency_measures,
+)
+from .measures.curve_areas import (
+    average_precision_score as average_precision_score,
+)
+from .measures.measure import (
+    Measure as Measure,
+)
+from .measures.ranking import (
+    hand_till_score as hand_till_score,
+)
+from .measures.ranking import (
+    one_vs_rest_auc_per_class as one_vs_rest_auc_per_class,
+)
+from .measures.ranking import (
+    pairwise_auc_matrix as pairwise_auc_matrix,
+)
+from .measures.significance import (
+    chi_squared_test as chi_squared_test,
+)
+from .measures.significance import (
+    fisher_exact_test as fisher_exact_test,
+)
+from .measures.significance import (
+    likelihood_ratio_test as likelihood_ratio_test,
+)
+from .measures.significance import (
+    powers_statistics as powers_statistics,
+)
+from .measures.significance import (
+    sellke_bayarri_berger as sellke_bayarri_berger,
+)
+from .measures.table import (
+    cohen_kappa_score as cohen_kappa_score,
+)
+from .measures.table import (
+    informedness_score as informedness_score,
+)
+from .multiclass.costs import (
+    majority_costs as majority_costs,
+)
+from .multiclass.curve import (
+    MulticlassROC as MulticlassROC,
+)
+from .multiclass.curve import (
+    multiclass_roc as multiclass_roc,
+)
+from .multiclass.measure import (
+    dmf_auc_score as dmf_auc_score,
+)
+from .nested_selection import (
+    ExpectedCost as ExpectedCost,
+)
+from .nested_selection import (
+    NestedCosts as NestedCosts,
+)
+from .nested_selection import (
+    ThresholdSelection as ThresholdSelection,
+)
+from .nested_selection import (
+    nested_class_weights as nested_class_weights,
+)
+from .nested_selection import (
+    nested_threshold_selection as nested_threshold_selection,
+)
+from .plots import (
+    AccuracyDisplay as AccuracyDisplay,
+)
+from .plots import (
+    BIFTDisplay as BIFTDisplay,
+)
+from .plots import (
+    BIRDDisplay as BIRDDisplay,
+)
+from .plots import (
+    BOCDisplay as BOCDisplay,
+)
+from .plots import (
+    BPRDDisplay as BPRDDisplay,
+)
+from .plots import (
+    CalibrationDisplay as CalibrationDisplay,
+)
+from .plots import (
+    CostDisplay as CostDisplay,
+)
+from .plots import (
+    CumulativeGainsDisplay as CumulativeGainsDisplay,
+)
+from .plots import (
+    DeltaPNDisplay as DeltaPNDisplay,
+)
+from .plots import (
+    DETDisplay as DETDisplay,
+)
+from .plots import (
+    LiftDisplay as LiftDisplay,
+)
+from .plots import (
+    LogPrecisionRecallDisplay as LogPrecisionRecallDisplay,
+)
+from .plots import (
+    MulticlassROCDisplay as MulticlassROCDisplay,
+)
+from .plots import (
+    PNDisplay as PNDisplay,
+)
+from .plots import (
+    PrecisionRecallDisplay as PrecisionRecallDisplay,
+)
+from .plots import (
+    PRGDisplay as PRGDisplay,
+)
+from .plots import (
+    ReciprocalPrecisionRecallDisplay as ReciprocalPrecisionRecallDisplay,
+)
+from .plots import (
+    ROCDisplay as ROCDisplay,
+)
+from .predictions import (
+    Predictions as Predictions,
+)
+from .threshold_selection import (
+    ClassWeightsClassifierCV as ClassWeightsClassifierCV,
+)
+from .threshold_selection import (
+    IsoPerformanceClassifierCV as IsoPerformanceClassifierCV,
+)
+from .uncertainty.estimate import (
+    Estimate as Estimate,
+)
+
+__version__: str

@@ -1,0 +1,210 @@
+"""NumPyro models of pairwise rates: what is drawn a priori, and how likely counts are.
+
+A column is an ordered pair of classes; it has two halves, the positives and the negatives. Both
+models describe a column by transforming the curve of the average pair on the logit scale, and
+both likelihoods see the same counts of scores at or above each threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+from jaxtyping import Array, Float
+
+from dmfroc.bayes.average_curve import Curve, sample_curve
+
+Structure = Literal["rank_one", "hierarchical"]
+Likelihood = Literal["ordinal", "binomial"]
+Model = Callable[["Counts"], None]
+
+_NEWTON_STEPS = 8
+
+
+class Counts(NamedTuple):
+    """What the likelihood sees.
+
+    Attributes
+    ----------
+    above
+        Observations at or above each threshold, most extreme threshold first; ties and weights
+        make them fractions.
+    sizes
+        Observations of the class that each half counts.
+    tempering
+        Power of the likelihood, kappa.
+    """
+
+    above: Float[Array, "q 2 t"]
+    sizes: Float[Array, "q 2"]
+    tempering: Float[Array, ""]
+
+    @property
+    def between(self) -> Float[Array, "q 2 t_plus_1"]:
+        """Observations between successive thresholds, and beyond the first and the last."""
+        edges = jnp.concatenate([self.above, self.sizes[..., None]], axis=2)
+        return jnp.diff(edges, axis=2, prepend=0.0)
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Scales of the prior distributions.
+
+    The rates of the average pair halve the probability of a score again and again: above or
+    below the median threshold, above or below the quartile, and so on. Each of these splits has
+    the logit that two normal distributions of equal variance would give it, and a normal
+    deviation. A curve and its mirror image are alike.
+
+    Attributes
+    ----------
+    discrimination_scale : float
+        Standard deviation of the distance d' between the two normal distributions, in units of
+        theirs. The area is then ``Phi(d' / sqrt(2))``: 0.983 for the default 3.
+    split_scale : float
+        Standard deviation of the deviation of the first split's logit, the one at the median.
+        The variance of a later one is proportional to the share of the scores that it splits.
+    pair_spread : float
+        Median of the standard deviation tau of the log pair effects.
+    intercept_spread : float
+        Median of the standard deviation of a pair's shifts of the true and of the false positive
+        rate on the logit scale; hierarchical structure only.
+    spread_log_scale : float
+        Standard deviation of the logarithm of every spread.
+    correlation_concentration : float
+        Concentration of the LKJ prior of the correlations between a pair's effects; 1 is uniform,
+        more favours independence. Hierarchical structure only.
+    """
+
+    discrimination_scale: float = 3.0
+    split_scale: float = 2.0
+    pair_spread: float = 0.3
+    intercept_spread: float = 0.3
+    spread_log_scale: float = 0.7
+    correlation_concentration: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not (np.isfinite(value) and value > 0):
+                raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
+
+
+@cache
+def model_of(structure: Structure, likelihood: Likelihood, priors: Priors) -> Model:
+    """Return a NumPyro model of `Counts`; the same object for the same arguments."""
+    log_likelihood = {"ordinal": ordinal_log_likelihood, "binomial": binomial_log_likelihood}
+    sample_pairs = {"rank_one": _proportional_pairs, "hierarchical": _random_pairs}
+
+    def model(counts: Counts) -> None:
+        n_pairs = len(counts.above)
+        of_all_pairs = counts.tempering * counts.between.sum(axis=0)
+        curve = sample_curve(of_all_pairs, priors.discrimination_scale, priors.split_scale)
+        scale, shift = sample_pairs[structure](n_pairs, priors)
+        numpyro.factor(
+            "log_likelihood",
+            counts.tempering * log_likelihood[likelihood](counts, curve, scale, shift),
+        )
+        tpr, fpr = jnp.pad(
+            jax.nn.sigmoid(curve.logits), ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))
+        )
+        numpyro.deterministic("threshold_effect", curve.logits)
+        numpyro.deterministic("pair_effect", scale)
+        numpyro.deterministic("pair_shift", shift)
+        numpyro.deterministic("tpr", tpr)
+        numpyro.deterministic("fpr", fpr)
+        numpyro.deterministic("auc", jnp.trapezoid(tpr, fpr))
+
+    return model
+
+
+def _proportional_pairs(n_pairs: int, priors: Priors) -> tuple[Array, Array]:
+    """Draw pair effects: logit rates of a pair are those of the average pair times its effect."""
+    spread = numpyro.sample(
+        "spread", dist.LogNormal(np.log(priors.pair_spread), priors.spread_log_scale)
+    )
+    effect = numpyro.sample("effect", dist.Normal(0, 1).expand([n_pairs]).to_event(1))
+    return _with_mean_one(spread * effect), jnp.zeros((n_pairs, 2))
+
+
+def _random_pairs(n_pairs: int, priors: Priors) -> tuple[Array, Array]:
+    """Draw pair effects and, correlated with them, shifts of both rates on the logit scale."""
+    medians = np.array([priors.pair_spread, priors.intercept_spread, priors.intercept_spread])
+    spread = numpyro.sample(
+        "spread", dist.LogNormal(np.log(medians), priors.spread_log_scale).to_event(1)
+    )
+    correlation = numpyro.sample(
+        "correlation", dist.LKJCholesky(3, priors.correlation_concentration)
+    )
+    effect = numpyro.sample("effect", dist.Normal(0, 1).expand([n_pairs, 3]).to_event(2))
+    correlated = effect @ (spread[:, None] * correlation).T
+    shift = correlated[:, 1:]
+    return _with_mean_one(correlated[:, 0]), shift - shift.mean(axis=0)
+
+
+def reestimated_spread(
+    sites: dict[str, Array], structure: Structure, priors: Priors
+) -> Float[Array, " h"]:
+    """Return the logarithms of the spreads that draws of the pairs' effects make most likely.
+
+    The maximization step of expectation maximization: under the prior, with the effects known.
+    """
+    if structure == "rank_one":
+        effects, medians = sites["effect"][..., None], np.array([priors.pair_spread])
+    else:
+        effects = sites["effect"] @ jnp.swapaxes(sites["correlation"], -1, -2)
+        medians = np.array([priors.pair_spread, priors.intercept_spread, priors.intercept_spread])
+    squares = (effects * sites["spread"].reshape(-1, 1, len(medians))) ** 2
+    n_pairs, mean_square = effects.shape[-2], squares.reshape(-1, len(medians)).mean(axis=0)
+    precision = 1 / priors.spread_log_scale**2
+    log_spread = jnp.log(mean_square) / 2
+    for _ in range(_NEWTON_STEPS):
+        ratio = mean_square * jnp.exp(-2 * log_spread)
+        slope = n_pairs * (1 - ratio) + precision * (log_spread - np.log(medians))
+        log_spread = log_spread - slope / (2 * n_pairs * ratio + precision)
+    return log_spread
+
+
+def _with_mean_one(log_effect: Float[Array, " q"]) -> Float[Array, " q"]:
+    return len(log_effect) * jax.nn.softmax(log_effect)
+
+
+def _logits_of_pairs(
+    curve: Curve, scale: Float[Array, " q"], shift: Float[Array, "q 2"]
+) -> Float[Array, "q 2 t"]:
+    return scale[:, None, None] * curve.logits + shift[..., None]
+
+
+def _log_sigmoid(x: Float[Array, "*cells"]) -> Float[Array, "*cells"]:
+    """Return log s(x) at half the cost of `jax.nn.log_sigmoid`, exact above -700."""
+    return -jnp.log1p(jnp.exp(jnp.minimum(-x, 700.0)))
+
+
+def ordinal_log_likelihood(
+    counts: Counts, curve: Curve, scale: Float[Array, " q"], shift: Float[Array, "q 2"]
+) -> Float[Array, ""]:
+    """Return the log-likelihood of multinomial counts between successive thresholds.
+
+    ``log(s(b) - s(a)) = log s(b) + log s(-a) + log(1 - exp(a - b))``, s being the logistic
+    function, so that each threshold needs a single logarithm for the bins on both of its sides.
+    """
+    eta = _logits_of_pairs(curve, scale, shift)
+    before, after = counts.between[..., :-1], counts.between[..., 1:]
+    at_thresholds = (before + after) * _log_sigmoid(eta) - after * eta
+    distance = scale[:, None, None] * curve.distances
+    between = before[..., 1:] * jnp.log(-jnp.expm1(-distance))
+    return at_thresholds.sum() + between.sum()
+
+
+def binomial_log_likelihood(
+    counts: Counts, curve: Curve, scale: Float[Array, " q"], shift: Float[Array, "q 2"]
+) -> Float[Array, ""]:
+    """Return the log-likelihood if every cell were an independent binomial count."""
+    eta = _logits_of_pairs(curve, scale, shift)
+    sizes = counts.sizes[..., None]
+    return (sizes * _log_sigmoid(eta) - (sizes - counts.above) * eta).sum()

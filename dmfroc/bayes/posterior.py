@@ -1,0 +1,163 @@
+"""What a posterior is to the user: numbers, warnings, and draws that ArviZ understands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import arviz
+import numpy as np
+import xarray
+from jaxtyping import Float
+
+import dmfroc
+from dmfroc._tables import decimals
+from dmfroc.uncertainty.estimate import Estimate
+
+_LARGEST_R_HAT = 1.01
+_LEAST_SAMPLE_SIZE = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A measure's posterior distribution.
+
+    Attributes
+    ----------
+    measure, title : str
+        Name of the measure, and its name in tables and legends.
+    value : float
+        Posterior mean.
+    standard_error : float
+        Posterior standard deviation.
+    interval : tuple of float
+        Quantiles that leave equal probabilities outside.
+    level : float
+        Posterior probability of the interval.
+    n_draws : int
+        Number of draws over all chains.
+    seed : int
+        Seed of the draws.
+    warnings : tuple of str
+        What a careful reader has to know, divergences and chains that disagree among it.
+    posterior : xarray.DataTree
+        All draws with named dimensions (chain, draw, threshold, pair, class); the functions of
+        ArviZ work on it unchanged.
+    draws : numpy.ndarray of shape (n_draws,)
+        The draws of the measure itself, chain after chain.
+    """
+
+    measure: str
+    title: str
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    level: float
+    n_draws: int
+    seed: int
+    warnings: tuple[str, ...]
+    posterior: xarray.DataTree
+    draws: Float[np.ndarray, " draws"]
+
+    @property
+    def method(self) -> str:
+        """How the interval was obtained: ``"bayes"``."""
+        return "bayes"
+
+    def to_estimate(self) -> Estimate:
+        """Return the numbers, and the draws of the measure."""
+        return Estimate(
+            measure=self.measure,
+            title=self.title,
+            value=self.value,
+            standard_error=self.standard_error,
+            interval=self.interval,
+            level=self.level,
+            method=self.method,
+            n_draws=self.n_draws,
+            seed=self.seed,
+            warnings=self.warnings,
+            draws=self.draws,
+        )
+
+    def __repr__(self) -> str:
+        digits = decimals(self.standard_error)
+        low, high = self.interval
+        return (
+            f"Posterior({self.measure}: {self.value:.{digits}f}, {100 * self.level:g} % interval "
+            f"{low:.{digits}f} to {high:.{digits}f}, {self.n_draws} draws)"
+        )
+
+
+def summarize(
+    measure: str,
+    title: str,
+    variable: str,
+    posterior: xarray.DataTree,
+    level: float,
+    seed: int,
+    remarks: list[str],
+) -> Posterior:
+    """Reduce the draws of one scalar variable to an estimate, and label the tree with it."""
+    draws: Float[np.ndarray, "chain draw"] = posterior["posterior"][variable].to_numpy()
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    posterior.attrs |= {
+        "measure": measure,
+        "method": "bayes",
+        "level": level,
+        "seed": seed,
+        "dmfroc_version": dmfroc.__version__,
+    }
+    return Posterior(
+        measure=measure,
+        title=title,
+        value=float(draws.mean()),
+        standard_error=float(draws.std(ddof=1)),
+        interval=(float(low), float(high)),
+        level=level,
+        n_draws=draws.size,
+        seed=seed,
+        warnings=tuple(remarks),
+        posterior=posterior,
+        draws=draws.ravel(),
+    )
+
+
+def sampling_problems(posterior: xarray.DataTree, variables: list[str]) -> list[str]:
+    """Return what is wrong with Markov chains: divergences, disagreement, too few draws."""
+    remarks = []
+    if "sample_stats" in posterior.children and "diverging" in posterior["sample_stats"]:
+        diverging = posterior["sample_stats"]["diverging"]
+        if n_diverging := int(diverging.sum()):
+            remarks.append(
+                f"{n_diverging} of {diverging.size} draws diverged: parts of the posterior may be "
+                "missing; raise target_accept_prob, "
+                "kernel=lambda model: NUTS(model, target_accept_prob=0.95)"
+            )
+    draws = posterior["posterior"].dataset[variables]
+    with np.errstate(invalid="ignore"):  # of two classes the pair effect is 1 in all draws
+        r_hat = arviz.rhat(draws)
+    worst_r_hat, where = _extreme(r_hat, largest=True)
+    if worst_r_hat > _LARGEST_R_HAT:
+        remarks.append(
+            f"the chains disagree about {where}: R-hat is {worst_r_hat:.3f}, more than "
+            f"{_LARGEST_R_HAT}; draw more, n_draws= and n_warmup="
+        )
+    least, where = _extreme(arviz.ess(draws), largest=False)
+    if least < _LEAST_SAMPLE_SIZE:
+        remarks.append(
+            f"the draws of {where} are worth only {least:.0f} independent ones, less than "
+            f"{_LEAST_SAMPLE_SIZE}; draw more, n_draws="
+        )
+    return remarks
+
+
+def _extreme(diagnostic: xarray.Dataset, *, largest: bool) -> tuple[float, str]:
+    """Return the largest (smallest) value over all variables, and the name of its variable."""
+    choose: Any = max if largest else min
+    reduced = {
+        str(name): float(values.max() if largest else values.min())
+        for name, values in diagnostic.data_vars.items()
+    }
+    name = choose(reduced, key=reduced.__getitem__)
+    return reduced[name], name

@@ -1,0 +1,460 @@
+"""The posterior of the multiclass ROC curve."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import Any, Literal, get_args
+
+import arviz
+import jax.numpy as jnp
+import numpy as np
+import xarray
+from jaxtyping import Float, Int
+from scipy.special import expit
+
+from dmfroc._arrays import AnyArray
+from dmfroc._compiled import double_precision
+from dmfroc.bayes.models import (
+    Counts,
+    Likelihood,
+    Priors,
+    Structure,
+    model_of,
+    reestimated_spread,
+)
+from dmfroc.bayes.options import check_size, effective_sizes
+from dmfroc.bayes.posterior import Posterior, sampling_problems, summarize
+from dmfroc.bayes.sampling import (
+    Draws,
+    Gaussian,
+    Kernel,
+    Problem,
+    approximate,
+    default_kernel,
+    draw_from_gaussian,
+    draw_from_posterior,
+    draw_from_prior,
+    problem_of,
+    standard_deviation,
+)
+from dmfroc.measures.measure import (
+    absent_classes_message,
+    bind,
+    values_and_influences,
+    warn_of_absent_classes,
+)
+from dmfroc.multiclass.measure import dmf_auc
+from dmfroc.multiclass.rates import (
+    CurveOptions,
+    RateCounts,
+    RateTable,
+    grid_levels,
+    reference_classes,
+)
+from dmfroc.predictions import Predictions, as_predictions
+from dmfroc.uncertainty.influences import (
+    NO_VARIATION,
+    influences_of,
+    moments_of,
+    standard_error,
+)
+from dmfroc.uncertainty.level import check_level
+from dmfroc.uncertainty.seed import seed_of
+from dmfroc.uncertainty.units import units_of
+
+Tempering = Literal["overlap", "pairs", "jackknife", "none"]
+Algorithm = Literal["nuts", "laplace"]
+
+DEFAULT_PRIORS = Priors()
+DEFAULT_N_THRESHOLDS = 49
+_MONITORED = ["auc", "spread", "pair_effect", "threshold_effect"]
+_CALIBRATION_STEPS = 4
+_REPLICATES_PER_CHAIN = 100
+_PERFECT = 1e-12
+_DIMENSIONS = {
+    "threshold_effect": ["rate", "threshold"],
+    "pair_effect": ["pair"],
+    "pair_shift": ["pair", "rate"],
+    "tpr": ["point"],
+    "fpr": ["point"],
+    "pairwise_auc": ["pair"],
+}
+
+
+@double_precision
+def bayesian_roc(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    structure: Structure = "rank_one",
+    likelihood: Likelihood = "ordinal",
+    tempering: Tempering = "overlap",
+    priors: Priors = DEFAULT_PRIORS,
+    algorithm: Algorithm = "nuts",
+    kernel: Kernel = default_kernel,
+    n_thresholds: int = DEFAULT_N_THRESHOLDS,
+    n_chains: int = 4,
+    n_draws: int = 1000,
+    n_warmup: int = 300,
+    level: float = 0.95,
+    random_state: int | np.random.Generator = 0,
+) -> Posterior:
+    """Return the posterior of the multiclass ROC curve and of its area.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight
+        As for `Predictions.from_arrays`. Weighted classes count for as many observations as
+        Kish's effective size says.
+    structure : {"rank_one", "hierarchical"}
+        How pairs differ from the average pair on the logit scale: by a factor, as in the
+        DMF-ROC, or by a factor and a shift of either rate, the three correlated: the multiclass
+        sROC with random pair effects.
+    likelihood : {"ordinal", "binomial"}
+        Whether the counts between successive thresholds of a column are multinomial, or each
+        cell an independent binomial count, as in the paper. The latter counts every observation
+        once per threshold and is anti-conservative: its intervals are several times too narrow.
+    tempering : {"overlap", "pairs", "jackknife", "none"}
+        Power of the likelihood. Each observation enters K - 1 columns in either role, and says
+        much the same in all of them. ``"overlap"`` measures how much: the variance that the
+        average area of the pairs would have if columns were independent, over the one it has.
+        ``"pairs"`` is 1/(K - 1). ``"jackknife"`` chooses the power at which the standard
+        deviation of the area equals the jackknife's standard error. ``"none"`` is 1.
+    priors : Priors
+        Scales of the prior.
+    algorithm : {"nuts", "laplace"}
+        Markov chains, or independent draws from the normal approximation that the chains start
+        from.
+    kernel : callable
+        What makes the chains from a NumPyro model: a kernel class, or a function such as
+        ``lambda model: NUTS(model, target_accept_prob=0.95)``.
+    n_thresholds : int
+        Number of quantile levels, the median besides; see `multiclass_roc`.
+    n_chains, n_draws, n_warmup : int
+        Number of chains, of draws kept per chain, and of those before.
+    level : float
+        Posterior probability of the interval, in (0, 1).
+    random_state : int or numpy.random.Generator
+        Seed of the draws.
+
+    Returns
+    -------
+    Posterior
+        Of the area: in (0, 1), 1/2 for guessing. The tree of draws also holds the curve (``fpr``,
+        ``tpr``), ``threshold_effect``, ``pair_effect`` (mean one), ``pair_shift`` and ``spread``
+        (tau), and posterior predictive areas of every pair beside the observed ones. A perfect
+        classifier has an area below 1, by as much as sample size and prior leave open.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not what `Predictions.from_arrays` accepts, or an option out of its range.
+
+    References
+    ----------
+    Wang and Carvalho (2024), Multiclass ROC, sections 3.3 and 3.5, equation 18; Tosteson and Begg
+    (1988); Reitsma et al. (2005); Rutter and Gatsonis (2001).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(90) % 3
+    >>> scores = rng.normal(size=(90, 3)) + 1.5 * np.eye(3)[y]
+    >>> bayesian_roc(y, scores, algorithm="laplace").interval[0] > 0.7
+    True
+    """
+    check_choices(structure, likelihood, tempering, algorithm)
+    check_level(level)
+    check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup, n_thresholds=n_thresholds)
+    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    predictions = predictions.counted
+    warn_of_absent_classes(predictions)
+    seed = seed_of(random_state)
+    bound = bind_pairs(predictions, n_thresholds)
+    counts = pairwise_counts(bound, predictions)
+    problem = _problem(structure, likelihood, priors, counts)
+    counts, approximation = _temper(problem, counts, tempering, bound, predictions, n_thresholds)
+    remarks = []
+    if algorithm == "laplace":
+        size = n_chains, n_draws
+        draws = draw_from_gaussian(problem, counts, approximation, size, seed)
+        remarks.append("the draws are from a normal approximation of the posterior")
+    else:
+        size = n_chains, n_draws
+        draws = draw_from_posterior(problem, counts, approximation, size, seed, n_warmup, kernel)
+    posterior = _tree(draws, counts, predictions, n_thresholds, seed)
+    if algorithm == "nuts":
+        remarks += sampling_problems(posterior, _MONITORED)
+    remarks += _caveats(counts, predictions, likelihood)
+    if not _is_perfect(counts):
+        remarks += _misfit_remarks(posterior, predictions, n_thresholds)
+    return summarize("dmf_auc", "DMF-AUC", "auc", posterior, level, seed, remarks)
+
+
+@double_precision
+def bayesian_roc_prior(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    structure: Structure = "rank_one",
+    priors: Priors = DEFAULT_PRIORS,
+    n_thresholds: int = DEFAULT_N_THRESHOLDS,
+    n_draws: int = 1000,
+    random_state: int | np.random.Generator = 0,
+) -> xarray.DataTree:
+    """Return what the prior says of curves, and of the areas of pairs like those observed.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, structure, priors, n_thresholds, random_state
+        As for `bayesian_roc`; the data set gives classes and class sizes.
+    n_draws : int
+        Number of independent draws.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``prior``, ``prior_predictive`` and ``observed_data``.
+
+    Examples
+    --------
+    >>> tree = bayesian_roc_prior([0, 1, 2], np.eye(3), n_draws=50)
+    >>> sorted(tree.children)
+    ['observed_data', 'prior', 'prior_predictive']
+    """
+    check_choices(structure, "ordinal", "pairs", "nuts")
+    check_size(n_draws=n_draws, n_thresholds=n_thresholds)
+    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    predictions = predictions.counted
+    seed = seed_of(random_state)
+    counts = pairwise_counts(bind_pairs(predictions, n_thresholds), predictions)
+    draws = draw_from_prior(model_of(structure, "ordinal", priors), counts, n_draws, seed)
+    return _tree(draws, counts, predictions, n_thresholds, seed, kind="prior")
+
+
+def bind_pairs(predictions: Predictions, n_thresholds: int) -> RateCounts:
+    """Bind the rates of all pairs, and the curve that they have in common."""
+    if predictions.n_classes == 2:
+        # Both classes are given the scores of the second, whose quantiles then are the thresholds.
+        predictions = Predictions(
+            predictions.labels,
+            predictions.true,
+            predictions.scores[:, [1, 1]],
+            predictions.sample_weight,
+            predictions.predicted,
+        )
+    return CurveOptions(n_thresholds=n_thresholds)(predictions)
+
+
+def pairwise_counts(bound: RateCounts, predictions: Predictions) -> Counts:
+    """Return the counts of all pairs, tempered by the number of pairs that a class is in.
+
+    Every half of a column is given the harmonic mean of the class sizes, so that all pairs weigh
+    the same, as in the point estimate, and their average is as sure as one over classes is.
+    """
+    rates = bound.count(predictions.sample_weight, np).rates()
+    sizes = effective_sizes(predictions)[predictions.present]
+    size = len(sizes) / (1 / sizes).sum()
+    # Rounding of cumulative sums must not make a count between thresholds negative.
+    above = np.maximum.accumulate(rates.clip(0, 1), axis=2) * size
+    arrays = above, np.full(above.shape[:2], size), 1 / (len(sizes) - 1)
+    return Counts(*(jnp.asarray(x) for x in arrays))
+
+
+def _sizes_of_halves(predictions: Predictions) -> Int[np.ndarray, "q 2"]:
+    """Return the sizes of the positive and of the negative class of each pair."""
+    sizes = effective_sizes(predictions)[predictions.present]
+    reference = reference_classes(len(sizes))
+    own = np.broadcast_to(np.arange(len(sizes))[:, None], reference.shape)
+    halves = sizes[np.stack([own, reference], axis=-1).reshape(-1, 2)]
+    return np.maximum(np.rint(halves), 1).astype(int)
+
+
+@cache
+def _update(structure: Structure, priors: Priors) -> Any:
+    return partial(reestimated_spread, structure=structure, priors=priors)
+
+
+def _problem(
+    structure: Structure, likelihood: Likelihood, priors: Priors, counts: Counts
+) -> Problem:
+    model = model_of(structure, likelihood, priors)
+    return problem_of(model, _update(structure, priors), counts)
+
+
+def _temper(
+    problem: Problem,
+    counts: Counts,
+    tempering: Tempering,
+    bound: RateCounts,
+    predictions: Predictions,
+    n_thresholds: int,
+) -> tuple[Counts, Gaussian]:
+    """Return the counts with the tempering asked for, and the approximation under it.
+
+    Where all observations have the same influence, as under a perfect classifier, nothing shows
+    how columns overlap or how large a standard error is; the counts stay tempered by pairs.
+    """
+    if tempering == "none":
+        counts = counts._replace(tempering=jnp.ones(()))
+    elif tempering == "overlap":
+        overlap = _overlap(bound, predictions, default=float(counts.tempering))
+        counts = counts._replace(tempering=jnp.asarray(overlap))
+    approximation = approximate(problem, counts)
+    if tempering == "jackknife":
+        _, target = _value_and_error(predictions, n_thresholds)
+        for _ in range(_CALIBRATION_STEPS if target > NO_VARIATION else 0):
+            spread = standard_deviation(problem, counts, approximation, "auc")
+            counts = counts._replace(tempering=counts.tempering * (spread / target) ** 2)
+            approximation = approximate(problem, counts)
+    return counts, approximation
+
+
+def _overlap(bound: RateCounts, predictions: Predictions, default: float) -> float:
+    """Return the power that makes up for columns that share observations.
+
+    An observation whose influences agree from column to column makes the variance of their sum
+    larger than the sum of their variances. Both rest on the same errors of the classifier, and
+    the ratio is therefore steadier than either.
+    """
+    _, found = values_and_influences(bound, _areas_of_pairs, predictions.sample_weight)
+    apart, together = (found**2).sum(), (found.sum(axis=0) ** 2).sum()
+    return float(apart / together) if together > NO_VARIATION**2 else default
+
+
+def _areas_of_pairs(table: RateTable, xp: Any) -> Float[AnyArray, " q"]:
+    return _areas(table.rates(), xp)
+
+
+def _value_and_error(predictions: Predictions, n_thresholds: int) -> tuple[float, float]:
+    """Return the area in the sample and the jackknife's standard error."""
+    measure = dmf_auc(n_thresholds=n_thresholds)
+    [found] = influences_of([measure], bind(measure, predictions), predictions)
+    error = standard_error(moments_of(found.influences, units_of(predictions)))
+    return found.value, error
+
+
+def _caveats(counts: Counts, predictions: Predictions, likelihood: Likelihood) -> list[str]:
+    remarks = []
+    if likelihood == "binomial":
+        remarks.append(
+            "cells were taken for independent binomial counts, which they are not: the interval "
+            "is too narrow"
+        )
+    if _is_perfect(counts):
+        remarks.append(
+            "the classifier is perfect in this sample: how far its area may be below 1 follows "
+            "from sample size and prior"
+        )
+    if (absent := absent_classes_message(predictions)) is not None:
+        remarks.append(absent)
+    return remarks
+
+
+def _misfit_remarks(
+    posterior: xarray.DataTree, predictions: Predictions, n_thresholds: int
+) -> list[str]:
+    """Compare the posterior with the area in the sample."""
+    areas = posterior["posterior"]["auc"]
+    value, _ = _value_and_error(predictions, n_thresholds)
+    mean = float(areas.mean())
+    if abs(mean - value) <= float(areas.std()):
+        return []
+    return [
+        f"the model draws the area from {value:.4f} in the sample to {mean:.4f}, by more than a "
+        "posterior standard deviation: it does not expect such pairs or such a curve; try "
+        "structure='hierarchical', or priors=Priors(split_scale=5), or use the jackknife"
+    ]
+
+
+def _is_perfect(counts: Counts) -> bool:
+    return bool(
+        (_areas(np.asarray(counts.above / counts.sizes[..., None]), np) > 1 - _PERFECT).all()
+    )
+
+
+def _areas(rates: Float[AnyArray, "*draw q 2 t"], xp: Any) -> Float[AnyArray, "*draw q"]:
+    """Return the area of each pair by the trapezoid rule."""
+    edge = xp.zeros((*rates.shape[:-1], 1))
+    padded = xp.concatenate([edge, rates, edge + 1], axis=-1)
+    tpr, fpr = padded[..., 0, :], padded[..., 1, :]
+    return ((tpr[..., 1:] + tpr[..., :-1]) * (fpr[..., 1:] - fpr[..., :-1])).sum(-1) / 2
+
+
+def _tree(
+    draws: Draws,
+    counts: Counts,
+    predictions: Predictions,
+    n_thresholds: int,
+    seed: int,
+    kind: Literal["posterior", "prior"] = "posterior",
+) -> xarray.DataTree:
+    """Name all dimensions, and add replicated areas of the pairs beside the observed ones."""
+    names = [*_DIMENSIONS, "auc", "spread"]
+    if "correlation" in draws.sites:
+        names.append("correlation")
+    sites = {name: x for name, x in draws.sites.items() if name in names}
+    numerators, denominator = grid_levels(n_thresholds)
+    classes = [predictions.labels[index] for index in predictions.present]
+    pairs = [f"{i} from {j}" for i in classes for j in classes if i != j]
+    observed = counts.above / counts.sizes[..., None]
+    sizes = _sizes_of_halves(predictions)[-len(observed) :]
+    groups = {
+        kind: sites,
+        f"{kind}_predictive": {"pairwise_auc": _replicate(draws, sizes, seed)},
+        "observed_data": {"pairwise_auc": _areas(np.asarray(observed), np)},
+    }
+    if draws.sample_stats:
+        groups["sample_stats"] = draws.sample_stats
+    return arviz.from_dict(
+        groups,
+        dims=_dimensions(sites),
+        coords={
+            "rate": ["tpr", "fpr"],
+            "threshold": numerators / denominator,
+            "pair": pairs[-counts.above.shape[0] :],
+            "effect": ["factor", "tpr", "fpr"],
+        },
+    )
+
+
+def _dimensions(sites: dict[str, np.ndarray]) -> dict[str, list[str]]:
+    if sites["spread"].ndim == 2:
+        return _DIMENSIONS
+    return _DIMENSIONS | {"spread": ["effect"], "correlation": ["effect", "effect_2"]}
+
+
+def _replicate(
+    draws: Draws, sizes: Int[np.ndarray, "q 2"], seed: int
+) -> Float[np.ndarray, "chain draw q"]:
+    """Draw the areas of all pairs in data sets like the observed one."""
+    step = max(1, draws.sites["auc"].shape[1] // _REPLICATES_PER_CHAIN)
+    scale, shift, logits = (
+        draws.sites[name][:, ::step] for name in ("pair_effect", "pair_shift", "threshold_effect")
+    )
+    rates = expit(scale[..., None, None] * logits[:, :, None] + shift[..., None])
+    edge = np.zeros((*rates.shape[:-1], 1))
+    shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=-1), axis=-1).clip(0)
+    generator = np.random.default_rng(seed)
+    replicated = generator.multinomial(
+        np.broadcast_to(sizes, shares.shape[:-1]), shares / shares.sum(axis=-1, keepdims=True)
+    )
+    above = np.cumsum(replicated, axis=-1)[..., :-1]
+    return _areas(above / sizes[..., None], np)
+
+
+def check_choices(structure: str, likelihood: str, tempering: str, algorithm: str) -> None:
+    """Refuse an option that is none of those known."""
+    given = {
+        "structure": (structure, get_args(Structure)),
+        "likelihood": (likelihood, get_args(Likelihood)),
+        "tempering": (tempering, get_args(Tempering)),
+        "algorithm": (algorithm, get_args(Algorithm)),
+    }
+    for name, (value, known) in given.items():
+        if value not in known:
+            raise ValueError(f"{name} must be one of {known}, but it is {value!r}")

@@ -1,0 +1,78 @@
+"""All measures by name: importing this module registers those of every family."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+# isort: off
+from dmfroc.multiclass import measure as _  # noqa: F401
+from dmfroc.measures import ranking, curve_areas, table, binary  # noqa: F401
+
+# isort: on
+from dmfroc.measures import registry
+from dmfroc.measures.hard_labels import TABLE_FUNCTIONS
+from dmfroc.measures.measure import Measure
+from dmfroc.measures.registry import FACTORIES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FACTORIES", "MEASURES", "get_measure", "measure_table"]
+
+
+def _rank(name: str) -> int:
+    """Say what comes first: files of families import each other, which registers them early."""
+    if registry.MEASURES[name].family == "multiclass ROC":
+        return -1
+    return registry.MEASURES[name].family == "contingency" and name not in TABLE_FUNCTIONS
+
+
+MEASURES = {name: registry.MEASURES[name] for name in sorted(registry.MEASURES, key=_rank)}
+"""All built-in measures by name, in the order in which tables list them."""
+
+
+def get_measure(measure: str | Measure) -> Measure:
+    """Return the measure of that name; a measure is returned as it is."""
+    if isinstance(measure, Measure):
+        return measure
+    if not isinstance(measure, str):
+        raise TypeError(
+            "measure must be a name or a Measure, such as dmfroc.measures.hand_till(), but it is a "
+            f"{type(measure).__name__}"
+        )
+    if measure not in MEASURES:
+        raise ValueError(f"measure must be one of {sorted(MEASURES)}, but it is {measure!r}")
+    return MEASURES[measure]
+
+
+def measure_table() -> pd.DataFrame:
+    """Return what measures there are, one row for each; ``dmfroc.measures()`` does the same.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by name: title, family, smallest and largest value, value under chance (NaN if it
+        depends on the sample), whether greater is better, what it is computed from, and the
+        default method of its interval (measures with kinks are resampled in samples of up to
+        100,000 scores).
+
+    Examples
+    --------
+    >>> measure_table().loc["hand_till", ["title", "family", "interval"]].tolist()
+    ['Hand-Till M', 'ranking', 'jackknife']
+    """
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "title": measure.title,
+            "family": measure.family,
+            "low": measure.bounds[0],
+            "high": measure.bounds[1],
+            "chance": measure.chance,
+            "greater_is_better": measure.greater_is_better,
+            "needs": measure.needs,
+            "interval": "jackknife" if measure.is_smooth else "bootstrap",
+        }
+        for measure in MEASURES.values()
+    ).set_index(pd.Index(MEASURES, name="measure"))

@@ -1,0 +1,176 @@
+"""The table of predicted against observed classes, and its two-by-two tables, as proportions.
+
+Cells are sums of non-negative numbers and never differences: a margin that is empty is exactly 0,
+also after rounding, and the conventions for empty margins can be told from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from jaxtyping import Float
+
+from dmfroc._arrays import AnyArray
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The four cells of one or more two-by-two tables, as proportions that sum to one.
+
+    What several measures have in common is computed once.
+    """
+
+    tp: Float[AnyArray, "*k"]
+    fp: Float[AnyArray, "*k"]
+    fn: Float[AnyArray, "*k"]
+    tn: Float[AnyArray, "*k"]
+    xp: Any  # the namespace that computes: NumPy's, JAX's or autograd's
+
+    @cached_property
+    def prevalence(self) -> Float[AnyArray, "*k"]:
+        """Proportion of observed positives."""
+        return self.tp + self.fn
+
+    @cached_property
+    def inverse_prevalence(self) -> Float[AnyArray, "*k"]:
+        """Proportion of observed negatives."""
+        return self.fp + self.tn
+
+    @cached_property
+    def bias(self) -> Float[AnyArray, "*k"]:
+        """Proportion of predicted positives."""
+        return self.tp + self.fp
+
+    @cached_property
+    def inverse_bias(self) -> Float[AnyArray, "*k"]:
+        """Proportion of predicted negatives."""
+        return self.fn + self.tn
+
+    @cached_property
+    def covariance(self) -> Float[AnyArray, "*k"]:
+        """Covariance of predicted and observed class, coded 0 and 1."""
+        return self.tp * self.tn - self.fp * self.fn
+
+    @cached_property
+    def variance_real(self) -> Float[AnyArray, "*k"]:
+        """Variance of the observed class."""
+        return self.prevalence * self.inverse_prevalence
+
+    @cached_property
+    def variance_predicted(self) -> Float[AnyArray, "*k"]:
+        """Variance of the predicted class."""
+        return self.bias * self.inverse_bias
+
+    @cached_property
+    def informedness(self) -> Float[AnyArray, "*k"]:
+        """Recall minus fallout: the regression of the prediction on the class."""
+        return coefficient(self.covariance, self.variance_real, self.xp)
+
+    @cached_property
+    def markedness(self) -> Float[AnyArray, "*k"]:
+        """Precision minus false omission rate: the regression of the class on the prediction."""
+        return coefficient(self.covariance, self.variance_predicted, self.xp)
+
+
+def one_vs_rest(table: Float[AnyArray, "k k"], xp: Any) -> Cells:
+    """Return the cells of each class against all others; rows are predicted, columns observed."""
+    others = 1 - xp.eye(len(table))
+    off_diagonal = table * others
+    return Cells(
+        tp=xp.diag(table),
+        fp=off_diagonal.sum(axis=1),
+        fn=off_diagonal.sum(axis=0),
+        tn=((others @ table) * others).sum(axis=1),
+        xp=xp,
+    )
+
+
+def positive_class(table: Float[AnyArray, "2 2"], xp: Any) -> Cells:
+    """Return the cells of a two-by-two table whose second class is the positive one."""
+    return Cells(tp=table[1, 1], fp=table[1, 0], fn=table[0, 1], tn=table[0, 0], xp=xp)
+
+
+type Cell = Float[AnyArray, "*k"]
+
+
+def ratio(numerator: Cell, denominator: Cell, xp: Any) -> Cell:
+    """Divide, with NaN for an empty denominator: a rate among nobody."""
+    return _divide(numerator, denominator, xp.nan, xp)
+
+
+def odds(numerator: Cell, denominator: Cell, xp: Any) -> Cell:
+    """Divide, with infinity for a denominator that alone is empty and NaN for 0 / 0."""
+    return _divide(numerator, denominator, xp.where(numerator > 0, xp.inf, xp.nan), xp)
+
+
+def coefficient(numerator: Cell, denominator: Cell, xp: Any) -> Cell:
+    """Divide, with 0 for an empty denominator: by convention, no better than chance.
+
+    The numerator, the covariance of prediction and class, is then 0 too. Setting the missing rate
+    to 0 instead would call a constant prediction worse than chance.
+    """
+    return _divide(numerator, denominator, 0.0, xp)
+
+
+def root(x: Cell, xp: Any) -> Cell:
+    """Return the square root, with the derivative 0 instead of infinity at 0."""
+    return xp.where(x != 0, xp.sqrt(xp.where(x != 0, x, 1.0)), 0.0)
+
+
+def corrected_for_chance(error: Cell, expected_error: Cell, xp: Any) -> Cell:
+    """Return (accuracy - expectation) / (1 - expectation); 0 if no error can be expected."""
+    is_possible = expected_error > 0
+    return xp.where(is_possible, 1 - error / xp.where(is_possible, expected_error, 1.0), 0.0)
+
+
+def _divide(numerator: Cell, denominator: Cell, otherwise: float | Cell, xp: Any) -> Cell:
+    # The inner `where` keeps NaN out of the derivative.
+    is_empty = denominator == 0
+    return xp.where(is_empty, otherwise, numerator / xp.where(is_empty, 1.0, denominator))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Proportions with predicted classes in the rows, and what several measures need of them."""
+
+    proportions: Float[AnyArray, "k k"]
+    xp: Any  # the namespace that computes: NumPy's, JAX's or autograd's
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Each class against the rest."""
+        return one_vs_rest(self.proportions, self.xp)
+
+    @cached_property
+    def positive_class(self) -> Cells:
+        """Of two classes, the second against the first."""
+        return positive_class(self.proportions, self.xp)
+
+    @cached_property
+    def error(self) -> Float[AnyArray, ""]:
+        """Proportion of wrong predictions, without the rounding of one minus accuracy."""
+        return self.cells.fp.sum()
+
+    @cached_property
+    def entropy(self) -> Float[AnyArray, ""]:
+        """Joint entropy of predicted and observed class in nats."""
+        return _entropy(self.proportions, self.xp)
+
+    @cached_property
+    def entropy_real(self) -> Float[AnyArray, ""]:
+        """Entropy of the observed class in nats."""
+        return _entropy(self.cells.prevalence, self.xp)
+
+    @cached_property
+    def entropy_predicted(self) -> Float[AnyArray, ""]:
+        """Entropy of the predicted class in nats."""
+        return _entropy(self.cells.bias, self.xp)
+
+
+def _entropy(proportions: Float[AnyArray, "*k"], xp: Any) -> Float[AnyArray, ""]:
+    # An empty cell adds nothing, and neither does its infinite derivative.
+    occupied = proportions > 0
+    logs = xp.log(xp.where(occupied, proportions, 1.0))
+    return xp.where(occupied, -proportions * logs, 0.0).sum()

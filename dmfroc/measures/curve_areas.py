@@ -1,0 +1,475 @@
+"""Measures of one class against the rest, from its curve; for several classes, their mean.
+
+Two classes have one curve, in which the second is positive. With more, each class in turn is
+positive and its column the score, and the mean over the classes that occur is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from dmfroc.measures import curve_summaries
+from dmfroc.measures.measure import Measure, WithOptions, value_of
+from dmfroc.measures.registry import registered
+from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
+from dmfroc.predictions import as_predictions
+
+Ties = Literal["half", "lower", "upper"]
+_SHARE_OF_TIES = {"lower": 0.0, "half": 0.5, "upper": 1.0}
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """The mean over the curves of a summary of each."""
+
+    of_curve: Callable[..., Any]
+
+    def __call__(self, points: CurvePoints, xp: Any, **options: Any) -> Any:
+        return self.of_curve(points, xp, **options).sum(-1) * points.share
+
+
+def _mean(of_curve: Callable[..., Any], **options: Any) -> WithOptions:
+    return WithOptions(_Mean(of_curve), tuple(options.items()))
+
+
+_ranking = partial(Measure, family="ranking", statistic=curve_counts)
+_precision_recall = partial(Measure, family="precision-recall", statistic=curve_counts)
+
+
+@registered()
+def partial_auc(max_fpr: float | int = 0.1) -> Measure:
+    """Return the standardised area under the ROC curve up to a false positive rate.
+
+    Parameters
+    ----------
+    max_fpr : float
+        The limit, in (0, 1].
+
+    Returns
+    -------
+    Measure
+        1/2 for guessing, 1 for a perfect classifier, and at least (1 - f / (2 - f)) / 2 for a
+        limit f: the area is mapped linearly. Ties count by half; between its points the curve is
+        straight. For two classes it is scikit-learn's ``roc_auc_score(..., max_fpr=f)``.
+
+    Raises
+    ------
+    ValueError
+        If ``max_fpr`` is not in (0, 1].
+
+    References
+    ----------
+    McClish (1989), Analyzing a portion of the ROC curve.
+
+    Examples
+    --------
+    >>> round(partial_auc()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
+    0.8246
+    """
+    if not 0 < max_fpr <= 1:
+        raise ValueError(f"max_fpr must be in (0, 1], such as 0.1, but it is {max_fpr!r}")
+    # The area is at least 0, which for a limit below 1 is not the standardised 0.
+    lowest = (1 - max_fpr / (2 - max_fpr)) / 2
+    return _ranking(
+        name="partial_auc" if max_fpr == 0.1 else f"partial_auc(max_fpr={max_fpr!r})",
+        title=f"Partial AUC, FPR to {max_fpr:g}",
+        summary=_mean(curve_summaries.partial_area, max_fpr=float(max_fpr)),
+        bounds=(lowest, 1.0),
+        chance=0.5,
+    )
+
+
+@registered({"ties": "lower"}, {"ties": "upper"})
+def roc_area(ties: Ties = "half") -> Measure:
+    """Return the area under the ROC curve under one of three conventions for ties.
+
+    Parameters
+    ----------
+    ties : {"half", "lower", "upper"}
+        What a pair with equal scores counts: 1/2 (the trapezoids under the curve), 0 (the lower
+        staircase, A_ROC1 of Vuk and Curk) or 1 (the upper staircase).
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; for guessing 1/2, or less and more with ties that count 0 and 1. Classes that
+        never occur are left out, with a warning.
+
+    Raises
+    ------
+    ValueError
+        If ``ties`` is another.
+
+    References
+    ----------
+    Vuk and Curk (2006), ROC curve, lift chart and calibration plot, equations 4.4 to 4.7.
+
+    Examples
+    --------
+    >>> classes, scores = [1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]
+    >>> [round(roc_area(t)(classes, scores), 4) for t in ("lower", "half", "upper")]
+    [0.7778, 0.8333, 0.8889]
+    """
+    return _ranking(
+        name="roc_area" if ties == "half" else f"roc_area_{ties}",
+        title="ROC area" if ties == "half" else f"ROC area, {ties} staircase",
+        summary=_mean(curve_summaries.roc_area, ties=_SHARE_OF_TIES[ties]),
+        bounds=(0.0, 1.0),
+        chance=0.5 if ties == "half" else math.nan,
+    )
+
+
+@registered()
+def gini() -> Measure:
+    """Return the Gini coefficient of the ROC curve, twice the area less one.
+
+    Returns
+    -------
+    Measure
+        In [-1, 1]; 0 for guessing. Ties count by half. Half of it is the area between the curve
+        and the diagonal, and under informedness over the false positive rate (AUBOC).
+
+    References
+    ----------
+    Powers, Visualization of tradeoff in evaluation, theorem 1.
+
+    Examples
+    --------
+    >>> round(gini()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
+    0.6667
+    """
+    return _ranking(
+        name="gini",
+        title="Gini coefficient",
+        summary=_mean(curve_summaries.gini),
+        bounds=(-1.0, 1.0),
+        chance=0.0,
+    )
+
+
+@registered()
+def kappa_area(method: Literal["exact", "trapezoid"] = "exact") -> Measure:
+    """Return the area under Cohen's kappa over the false positive rate (AUK).
+
+    Parameters
+    ----------
+    method : {"exact", "trapezoid"}
+        Whether kappa follows the straight lines of the ROC curve, or is itself taken to be
+        straight between its points, as the literature does.
+
+    Returns
+    -------
+    Measure
+        In [-1, 1]; 0 for guessing. If half of the observations are positive it is half of the
+        Gini coefficient.
+
+    Raises
+    ------
+    ValueError
+        If ``method`` is another.
+
+    References
+    ----------
+    Kaymak, Ben-David and Potharst (2012), The AUK: a simple alternative to the AUC; Powers,
+    Visualization of tradeoff in evaluation.
+
+    Examples
+    --------
+    >>> round(kappa_area()([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2]), 6)
+    0.431877
+    """
+    is_exact = method == "exact"
+    of_curve = curve_summaries.kappa_area if is_exact else curve_summaries.interpolated_kappa_area
+    return _ranking(
+        name="kappa_area",
+        title="Area under kappa",
+        summary=_mean(of_curve),
+        bounds=(-1.0, 1.0),
+        chance=0.0,
+    )
+
+
+@registered()
+def lift_area(ties: Ties = "half") -> Measure:
+    """Return the area under the lift curve: recall over the predicted positive rate.
+
+    Parameters
+    ----------
+    ties : {"half", "lower", "upper"}
+        As for `roc_area_score`; the pairs are those of a positive and any observation, itself
+        included.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 1/2 for guessing (ties by half). With prevalence p and ROC area A it is
+        p/2 + (1 - p) A, and so between p/2 and 1 - p/2: rescaled to [0, 1] it is A. Times the
+        number of positives it is the area in the lift chart of Vuk and Curk (A_lift2, and A_lift1
+        for ``"lower"``).
+
+    Raises
+    ------
+    ValueError
+        If ``ties`` is another.
+
+    References
+    ----------
+    Vuk and Curk (2006), ROC curve, lift chart and calibration plot, equations 5.3 to 5.5.
+
+    Examples
+    --------
+    >>> round(lift_area()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
+    0.6667
+    """
+    return _ranking(
+        name="lift_area" if ties == "half" else f"lift_area_{ties}",
+        title="Lift area" if ties == "half" else f"Lift area, {ties} staircase",
+        summary=_mean(curve_summaries.lift_area, ties=_SHARE_OF_TIES[ties]),
+        bounds=(0.0, 1.0),
+        chance=0.5 if ties == "half" else math.nan,
+    )
+
+
+@registered()
+def convex_hull_auc() -> Measure:
+    """Return the area under the convex hull of the ROC curve (AUCH).
+
+    Returns
+    -------
+    Measure
+        In [1/2, 1]; the ROC area after the best recalibration by a step function. A sample puts
+        guessing above 1/2. It is not smooth where a point of the curve joins the hull.
+
+    References
+    ----------
+    Provost and Fawcett (2001), Robust classification for imprecise environments.
+
+    Examples
+    --------
+    >>> round(convex_hull_auc()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
+    0.8889
+    """
+    return _ranking(
+        name="convex_hull_auc",
+        title="Convex hull AUC",
+        summary=_mean(curve_summaries.hull_area),
+        bounds=(0.5, 1.0),
+        chance=0.5,
+        is_smooth=False,
+    )
+
+
+@registered()
+def max_informedness() -> Measure:
+    """Return the largest informedness TPR - FPR of any threshold (Youden's J, Kolmogorov-Smirnov).
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 0 for guessing, but more in a sample. It is not smooth where two thresholds are
+        equally good.
+
+    References
+    ----------
+    Youden (1950), Index for rating diagnostic tests.
+
+    Examples
+    --------
+    >>> round(max_informedness()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
+    0.6667
+    """
+    return _ranking(
+        name="max_informedness",
+        title="Maximal informedness",
+        summary=_mean(curve_summaries.max_informedness),
+        bounds=(0.0, 1.0),
+        chance=0.0,
+        is_smooth=False,
+    )
+
+
+@registered()
+def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
+    """Return Hand's H: the share of the avoidable cost that the scores avoid.
+
+    Parameters
+    ----------
+    alpha, beta : float
+        The cost c of a false positive, that of a miss being 1 - c, has a Beta(alpha, beta)
+        distribution. The default is Hand's; a severity ratio r (cost of a false positive over
+        that of a miss) at the mode is ``alpha=2, beta=1 + 1 / r``.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 0 for guessing, but more in a sample. For every cost the best threshold is
+        used, and the loss compared with that of the better constant prediction. It is not smooth
+        where a point of the ROC curve joins the hull.
+
+    Raises
+    ------
+    ValueError
+        If ``alpha`` or ``beta`` is
+        not positive and finite.
+
+    References
+    ----------
+    Hand (2009), Measuring classifier performance: a coherent alternative to the area under the
+    ROC curve.
+
+    Examples
+    --------
+    >>> round(h_measure()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
+    0.565432
+    """
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
+    return Measure(
+        name="h_measure",
+        title="H-measure",
+        statistic=curve_counts,
+        summary=_mean(curve_summaries.h_measure, alpha=float(alpha), beta=float(beta)),
+        bounds=(0.0, 1.0),
+        chance=0.0,
+        family="costs",
+        is_smooth=False,
+    )
+
+
+@registered()
+def average_precision() -> Measure:
+    """Return the average precision: the mean over the positives of the precision at their score.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; the prevalence of the positive class for guessing. Equal scores are one
+        threshold. Classes that never occur are left out, with a warning. It is scikit-learn's
+        ``average_precision_score``.
+
+    References
+    ----------
+    Davis and Goadrich (2006), The relationship between precision-recall and ROC curves.
+
+    Examples
+    --------
+    >>> round(average_precision()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
+    0.866667
+    """
+    return _precision_recall(
+        name="average_precision",
+        title="Average precision",
+        summary=_mean(curve_summaries.average_precision),
+        bounds=(0.0, 1.0),
+    )
+
+
+@registered()
+def precision_recall_area() -> Measure:
+    """Return the area under the precision-recall curve, interpolated as it can be attained.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; the prevalence of the positive class for guessing. Between two points true and
+        false positives grow together, so that precision follows a hyperbola; a straight line
+        would promise too much.
+
+    References
+    ----------
+    Davis and Goadrich (2006), The relationship between precision-recall and ROC curves.
+
+    Examples
+    --------
+    >>> round(precision_recall_area()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
+    0.875902
+    """
+    return _precision_recall(
+        name="precision_recall_area",
+        title="Precision-recall area",
+        summary=_mean(curve_summaries.precision_recall_area),
+        bounds=(0.0, 1.0),
+    )
+
+
+@registered()
+def precision_recall_gain_area(clip: bool = False) -> Measure:
+    """Return the area under the precision-recall-gain curve (AUPRG).
+
+    Parameters
+    ----------
+    clip : bool
+        Whether parts of the curve with a negative precision gain count as 0.
+
+    Returns
+    -------
+    Measure
+        In (-inf, 1], or [0, 1] if clipped; 0 for guessing and for a constant score. The area
+        runs over recall gains from 0 to 1; where the curve crosses recall gain 0 it is
+        interpolated in counts.
+
+    References
+    ----------
+    Flach and Kull (2015), Precision-recall-gain curves: PR analysis done right, section 3.
+
+    Examples
+    --------
+    >>> round(
+    ...     precision_recall_gain_area()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6
+    ... )
+    0.708333
+    """
+    return _precision_recall(
+        name="precision_recall_gain_area",
+        title="Precision-recall-gain area",
+        summary=_mean(curve_summaries.precision_recall_gain_area, clip=bool(clip)),
+        bounds=(0.0 if clip else -math.inf, 1.0),
+        chance=0.0,
+    )
+
+
+def average_precision_score(
+    y_true: Any, y_score: Any = None, *, labels: Any = None, sample_weight: Any = None
+) -> float:
+    """Return the average precision: the mean over the positives of the precision at their score.
+
+    Parameters
+    ----------
+    y_true : Predictions or array-like of shape (n,)
+        Observed classes.
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2
+        Scores; any real numbers. Of two classes the second is positive; of more, each against
+        all others, and the mean is taken.
+    labels : array-like of shape (K,), optional
+        The classes in column order.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the observations.
+
+    Returns
+    -------
+    float
+        In [0, 1]; the prevalence of the positive class for guessing. Equal scores are one
+        threshold. Classes that never occur are left out, with a warning. It is scikit-learn's
+        ``average_precision_score``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not what `Predictions.from_arrays` accepts.
+
+    References
+    ----------
+    Davis and Goadrich (2006), The relationship between precision-recall and ROC curves.
+
+    Examples
+    --------
+    >>> round(average_precision_score([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
+    0.866667
+    """
+    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    return value_of(average_precision(), predictions)

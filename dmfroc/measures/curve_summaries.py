@@ -1,0 +1,264 @@
+"""Summaries of the curves of one class against the rest: areas, a maximum, a hull, Hand's H.
+
+Each takes true and false positives above each threshold, from none to all, with the points on the
+last axis, and returns one number for each curve. Points may be repeated: steps of no length add
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._arrays import AnyArray
+from dmfroc._autodiff import after, before, constant, last, take
+from dmfroc._hull import upper_hulls
+from dmfroc.measures.statistics.curves import CurvePoints
+
+# Closer to 0 than this, log1p(z)/z and what follows from it come from their series.
+_SMALL = 4e-3
+
+
+class _Steps(NamedTuple):
+    """The weights above two neighbouring thresholds, and of all positives and negatives."""
+
+    tp: Any
+    tp_end: Any
+    fp: Any
+    fp_end: Any
+    positives: Any
+    negatives: Any
+
+    @property
+    def rise(self) -> Any:
+        return self.tp_end - self.tp
+
+    @property
+    def width(self) -> Any:
+        return self.fp_end - self.fp
+
+
+def _steps(points: CurvePoints) -> _Steps:
+    tp, fp = points.tp, points.fp
+    return _Steps(before(tp), after(tp), before(fp), after(fp), last(tp), last(fp))
+
+
+def _total(of_steps: Float[AnyArray, "*curves steps"], divisor: Any = 1.0) -> Any:
+    """Add up what the steps contribute, then divide: whole numbers have exact sums."""
+    return (of_steps.sum(-1, keepdims=True) / divisor)[..., 0]
+
+
+def divide(numerator: Any, divisor: Any, xp: Any) -> Any:
+    """Divide; 0 where the divisor is 0."""
+    is_empty = divisor == 0
+    return xp.where(is_empty, 0.0, numerator / xp.where(is_empty, 1.0, divisor))
+
+
+def roc_area(points: CurvePoints, xp: Any, ties: float = 0.5) -> Any:
+    """Area under the true over the false positive rate; ties count 0, 1/2 or 1."""
+    steps = _steps(points)
+    heights = steps.tp + ties * steps.rise
+    return _total(heights * steps.width, steps.positives * steps.negatives)
+
+
+def gini(points: CurvePoints, xp: Any) -> Any:
+    """Twice the area under the ROC curve, less one."""
+    return 2 * roc_area(points, xp) - 1
+
+
+def lift_area(points: CurvePoints, xp: Any, ties: float = 0.5) -> Any:
+    """Area under the true positive over the predicted positive rate."""
+    steps = _steps(points)
+    heights, widths = steps.tp + ties * steps.rise, steps.width + steps.rise
+    return _total(heights * widths, steps.positives * (steps.negatives + steps.positives))
+
+
+def partial_area(points: CurvePoints, xp: Any, max_fpr: float) -> Any:
+    """McClish's standardised area up to a false positive rate."""
+    steps = _steps(points)
+    left, width = max_fpr * steps.negatives - steps.fp, steps.width
+    # Not `clip`, whose derivative is shared out where two steps meet at the limit.
+    inside = xp.where(left <= 0, 0.0, xp.where(left > width, width, left))
+    heights = steps.tp + steps.rise * divide(inside, width, xp) / 2
+    area, chance = _total(inside * heights, steps.positives * steps.negatives), max_fpr**2 / 2
+    return 1 / 2 + (area - chance) / (2 * (max_fpr - chance))
+
+
+def _mean_ratio(top: Any, top_end: Any, start: Any, end: Any, xp: Any) -> Any:
+    """Return the mean, from start to end of a step, of a ratio whose two terms are linear.
+
+    Where the divisor starts at 0 the numerator must do so too: the ratio is constant.
+    """
+    from_origin = start == 0
+    inverse = 1 / xp.where(from_origin, 1.0, start)
+    z = (end - start) * inverse
+    is_small = xp.abs(z) < _SMALL
+    large, small = xp.where(is_small, 1.0, z), xp.where(is_small, z, 0.0)
+    # The means over u in [0, 1] of 1/(1 + uz) and of u/(1 + uz); the series is not by Horner's
+    # rule, whose long chain XLA takes many seconds to compile.
+    square = small * small
+    series = (1 / 2 - small / 3) + square * (1 / 4 - small / 5)
+    series = series + square * square * (1 / 6 - small / 7 + square / 8)
+    mean = xp.log1p(large) / large
+    linear = xp.where(is_small, series, (1 - mean) / large)
+    mean = xp.where(is_small, 1 - small * series, mean)
+    ratio = (top * mean + (top_end - top) * linear) * inverse
+    return xp.where(from_origin, divide(top_end, end, xp), ratio)
+
+
+def _mean_of_ends(top: Any, top_end: Any, start: Any, end: Any, xp: Any) -> Any:
+    """Return the mean of the ratios at the start and at the end of a step."""
+    return (divide(top, start, xp) + divide(top_end, end, xp)) / 2
+
+
+def _at_end(top: Any, top_end: Any, start: Any, end: Any, xp: Any) -> Any:
+    """Return the ratio at the end of a step."""
+    return divide(top_end, end, xp)
+
+
+def _under_kappa(points: CurvePoints, xp: Any, ratio: Callable[..., Any]) -> Any:
+    steps = _steps(points)
+    totals = steps.positives, steps.negatives
+    top, start = kappa_terms(steps.tp, steps.fp, *totals)
+    top_end, end = kappa_terms(steps.tp_end, steps.fp_end, *totals)
+    return _total(ratio(top, top_end, start, end, xp) * steps.width, steps.negatives)
+
+
+def kappa_terms(tp: Any, fp: Any, positives: Any, negatives: Any) -> tuple[Any, Any]:
+    """Return what Cohen's kappa is the ratio of, when so many are predicted positive."""
+    both, surplus = positives + negatives, negatives - positives
+    return 2 * (tp * negatives - fp * positives), positives * both + (tp + fp) * surplus
+
+
+def kappa_area(points: CurvePoints, xp: Any) -> Any:
+    """Area under Cohen's kappa over the false positive rate, along the interpolated ROC curve."""
+    return _under_kappa(points, xp, _mean_ratio)
+
+
+def interpolated_kappa_area(points: CurvePoints, xp: Any) -> Any:
+    """Area under Cohen's kappa where kappa itself is interpolated, from point to point."""
+    return _under_kappa(points, xp, _mean_of_ends)
+
+
+def max_informedness(points: CurvePoints, xp: Any) -> Any:
+    """Largest difference of true and false positive rate (Youden's J)."""
+    return xp.max(points.tp / last(points.tp) - points.fp / last(points.fp), axis=-1)
+
+
+def _under_precision(points: CurvePoints, xp: Any, ratio: Callable[..., Any]) -> Any:
+    steps = _steps(points)
+    predicted, predicted_end = steps.tp + steps.fp, steps.tp_end + steps.fp_end
+    heights = ratio(steps.tp, steps.tp_end, predicted, predicted_end, xp)
+    return _total(heights * steps.rise, steps.positives)
+
+
+def precision_recall_area(points: CurvePoints, xp: Any) -> Any:
+    """Area under the precision-recall curve with counts, not rates, linear between points."""
+    return _under_precision(points, xp, _mean_ratio)
+
+
+def average_precision(points: CurvePoints, xp: Any) -> Any:
+    """Mean over the positives of the precision at their score."""
+    return _under_precision(points, xp, _at_end)
+
+
+def precision_recall_gain_area(points: CurvePoints, xp: Any, clip: bool = False) -> Any:
+    """Area under the precision-recall-gain curve from recall gain 0 to 1.
+
+    If clipped, negative precision gain counts as 0.
+    """
+    is_inside, steps = _with_recall_gain(points, xp)
+    positives, odds = steps.positives, steps.positives / steps.negatives
+    inverse, inverse_end = (
+        xp.where(is_inside, 1 / xp.where(is_inside, x, 1.0), 0.0) for x in (steps.tp, steps.tp_end)
+    )
+    gain, gain_end = 1 - odds * steps.fp * inverse, 1 - odds * steps.fp_end * inverse_end
+    heights = (_mean_above_zero if clip else _mean)(gain, gain_end, xp)
+    return _total(heights * positives * odds * (inverse - inverse_end))
+
+
+def _with_recall_gain(points: CurvePoints, xp: Any) -> tuple[Any, _Steps]:
+    """Return which steps have a positive recall gain, and their parts that have one."""
+    steps = _steps(points)
+    positives = steps.positives
+    crossing = positives * positives / (positives + steps.negatives)  # true positives at gain 0
+    is_inside, is_cut = steps.tp_end >= crossing, steps.tp < crossing
+    tp = xp.where(is_cut, crossing, steps.tp)
+    skipped = xp.where(is_cut, divide(tp - steps.tp, steps.rise, xp), 0.0)
+    return is_inside, steps._replace(tp=tp, fp=steps.fp + skipped * steps.width)
+
+
+def false_positives_at_chance_recall(points: CurvePoints, xp: Any) -> Any:
+    """Return the false positives where the recall is the prevalence, its gain 0."""
+    is_inside, steps = _with_recall_gain(points, xp)
+    return xp.take_along_axis(steps.fp, xp.argmax(is_inside, axis=-1, keepdims=True), -1)[..., 0]
+
+
+def _mean(gain: Any, gain_end: Any, xp: Any) -> Any:
+    return (gain + gain_end) / 2
+
+
+def _mean_above_zero(gain: Any, gain_end: Any, xp: Any) -> Any:
+    """Return the mean, along a step, of what of the gain exceeds 0."""
+    positive, positive_end = (xp.where(x > 0, x, 0.0) for x in (gain, gain_end))
+    crosses = gain * gain_end < 0
+    fall = xp.where(crosses, gain_end - gain, 1.0)
+    mean = (gain + gain_end) / 2
+    part = (positive_end**2 - positive**2) / (2 * fall)
+    return xp.where(crosses, part, xp.where(mean > 0, mean, 0.0))
+
+
+def hull(points: CurvePoints, xp: Any) -> CurvePoints:
+    """Return the vertices of the upper convex hulls; the last one is repeated where there are few.
+
+    The choice of the vertices has no derivative: it changes where it does not matter.
+    """
+    tp, fp = constant(points.tp, xp), constant(points.fp, xp)
+    vertices = upper_hulls(fp, tp)
+    return points._replace(tp=take(points.tp, vertices, xp), fp=take(points.fp, vertices, xp))
+
+
+def hull_area(points: CurvePoints, xp: Any) -> Any:
+    """Area under the convex hull of the ROC curve."""
+    return roc_area(hull(points, xp), xp)
+
+
+def h_measure(points: CurvePoints, xp: Any, alpha: float = 2.0, beta: float = 2.0) -> Any:
+    """Hand's H, for costs from a Beta distribution.
+
+    They are those of a false positive, as a share of the costs of both errors.
+    """
+    steps = _steps(hull(points, xp))
+    # Differences of the weights are exactly 0 where a vertex is repeated.
+    total = steps.positives + steps.negatives
+    gain, loss, prevalence = steps.rise / total, steps.width / total, steps.positives / total
+    mean = alpha / (alpha + beta)
+
+    def avoided(gain: Any, loss: Any) -> Any:
+        """Return the loss that a step avoids over all costs at which it pays.
+
+        The cost from which on it does not pay maximises that: it has no first-order effect.
+        """
+        fixed_gain, fixed_loss = constant(gain, xp), constant(loss, xp)
+        below, cost_below = _beta_moments(
+            divide(fixed_gain, fixed_gain + fixed_loss, np), alpha, beta
+        )
+        return (gain * (below - cost_below) - loss * cost_below).sum(-1)
+
+    all_misses = prevalence[..., 0] * (1 - mean)
+    blind = all_misses - avoided(prevalence, 1 - prevalence)
+    return 1 - (all_misses - avoided(gain, loss)) / blind
+
+
+def _beta_moments(
+    x: Float[np.ndarray, "*x"], alpha: float, beta: float
+) -> tuple[Float[np.ndarray, "*x"], Float[np.ndarray, "*x"]]:
+    """Return the integrals from 0 to x of a Beta density and of its argument times the density."""
+    # Imported where it is used: with it the package would take a sixth of a second longer.
+    from scipy.special import betainc
+
+    x = np.clip(x, 0, 1)  # rounding exceeds 1
+    return betainc(alpha, beta, x), alpha / (alpha + beta) * betainc(alpha + 1, beta, x)

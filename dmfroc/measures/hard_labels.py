@@ -1,0 +1,179 @@
+"""How a function of the confusion matrix becomes a measure of hard labels."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._arrays import AnyArray
+from dmfroc.measures.cells import Table
+from dmfroc.measures.measure import (
+    Measure,
+    WithOptions,
+    classes_message,
+    no_hard_labels,
+)
+from dmfroc.measures.registry import registered
+from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts
+from dmfroc.predictions import Predictions
+
+SIGNED = (-1.0, 1.0)
+UNIT = (0.0, 1.0)
+POSITIVE = (0.0, np.inf)
+
+TableFunction = Callable[..., Float[AnyArray, ""]]
+CellsFunction = Callable[..., Float[AnyArray, "*k"]]
+
+TABLE_FUNCTIONS: dict[str, TableFunction] = {}
+"""Every number of a table of any size, by name."""
+
+CLASS_FUNCTIONS: dict[str, CellsFunction] = {}
+"""Every number of one class against the rest, by name."""
+
+
+@dataclass(frozen=True)
+class _OfTable:
+    function: TableFunction
+
+    def __call__(self, matrix: ConfusionMatrix, xp: Any, **options: Any) -> Any:
+        return self.function(Table(matrix.cells / matrix.cells.sum(), xp), **options)
+
+
+@dataclass(frozen=True)
+class _OfPositiveClass:
+    function: CellsFunction
+
+    def __call__(self, matrix: ConfusionMatrix, xp: Any, **options: Any) -> Any:
+        table = Table(matrix.cells / matrix.cells.sum(), xp)
+        return self.function(table.positive_class, **options)
+
+
+def of_table(
+    title: str | None = None,
+    bounds: tuple[float, float] = UNIT,
+    *,
+    variants: Sequence[Mapping[str, Any]] = ({},),
+    **attributes: Any,
+) -> Callable[[TableFunction], TableFunction]:
+    """Make a function of the table a number of tables; with a title also a measure.
+
+    Its further parameters are options of the measure; ``variants`` are those under which it is
+    listed, the first being the default.
+    """
+
+    def decorate(function: TableFunction) -> TableFunction:
+        name = function.__name__
+        for options in variants:
+            TABLE_FUNCTIONS["_".join([name, *options.values()])] = partial(function, **options)
+        if title is not None:
+            _register(name, function, _OfTable(function), title, bounds, variants, attributes)
+        return function
+
+    return decorate
+
+
+def of_each_class(function: CellsFunction) -> CellsFunction:
+    """Make a function of the four cells a number of each class of a table."""
+    CLASS_FUNCTIONS[function.__name__] = function
+    return function
+
+
+def of_positive_class(
+    title: str, bounds: tuple[float, float], **attributes: Any
+) -> Callable[[CellsFunction], CellsFunction]:
+    """Make a function of the four cells a number of each class, and a measure of two classes."""
+
+    def decorate(function: CellsFunction) -> CellsFunction:
+        summary, attributes["obstacle"] = _OfPositiveClass(function), _not_two_classes
+        _register(function.__name__, function, summary, title, bounds, ({},), attributes)
+        return of_each_class(function)
+
+    return decorate
+
+
+def _register(
+    name: str,
+    function: Callable[..., Any],
+    summary: Callable[..., Any],
+    title: str,
+    bounds: tuple[float, float],
+    variants: Sequence[Mapping[str, Any]],
+    attributes: Mapping[str, Any],
+) -> None:
+    others: dict[str, Any] = {"obstacle": no_hard_labels, "caveats": (), **attributes}
+
+    def make(**options: Any) -> Measure:
+        return Measure(
+            name=name,
+            title=title,
+            statistic=confusion_counts,
+            summary=WithOptions(summary, tuple(options.items())),
+            bounds=bounds,
+            family="contingency",
+            needs="labels",
+            **others,
+        )
+
+    _, *options = inspect.signature(function, eval_str=True).parameters.values()
+    make.__name__, make.__doc__ = name, function.__doc__
+    make.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    registered(*variants)(make)
+
+
+def _not_two_classes(predictions: Predictions) -> str | None:
+    if predictions.n_classes == 2:
+        return no_hard_labels(predictions)
+    return (
+        f"is a measure of two classes, and there are {predictions.n_classes}: "
+        "ContingencyTable.per_class gives it for each class against the rest"
+    )
+
+
+# Conventions for empty margins
+
+
+def never_observed_message(labels: Sequence[Hashable]) -> str | None:
+    """Say by which convention classes that never occur enter informedness."""
+    return classes_message(
+        labels,
+        "class never occurs and its informedness counts as 0",
+        "classes never occur and their informedness counts as 0",
+    )
+
+
+def never_predicted_message(labels: Sequence[Hashable]) -> str | None:
+    """Say by which convention classes that are never predicted enter markedness."""
+    return classes_message(
+        labels,
+        "class is never predicted and its markedness counts as 0",
+        "classes are never predicted and their markedness counts as 0",
+    )
+
+
+def never_observed(predictions: Predictions) -> str | None:
+    """Say so of classes that never occur."""
+    return never_observed_message(predictions.absent_labels)
+
+
+def never_predicted(predictions: Predictions) -> str | None:
+    """Say so of classes that are never predicted."""
+    matrix = confusion_counts(predictions).count(predictions.sample_weight, np).cells
+    is_never = matrix.sum(axis=1) == 0
+    return never_predicted_message([predictions.labels[k] for k in np.flatnonzero(is_never)])
+
+
+def values_of(counts: Float[np.ndarray, "k k"]) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    """Return all numbers of a table by name, and those of each class."""
+    table = Table(counts / counts.sum(), np)
+    with np.errstate(all="ignore"):
+        values = {name: function(table) for name, function in TABLE_FUNCTIONS.items()}
+        of_classes = {name: function(table.cells) for name, function in CLASS_FUNCTIONS.items()}
+        if len(counts) == 2:
+            values |= {name: x[1] for name, x in of_classes.items() if name not in values}
+    return {name: float(value) for name, value in values.items()}, of_classes

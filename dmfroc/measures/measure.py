@@ -1,0 +1,393 @@
+"""What a measure is: a summary of a statistic, ``f(w) = summary(statistic(w))``.
+
+The statistic counts: it turns observation weights into a table to which every observation adds.
+The summary turns the table into a value. Each is written once; NumPy computes values and
+derivatives, JAX compiles the same code where many sets of weights are evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._arrays import AnyArray
+from dmfroc._autodiff import value_and_derivatives, value_and_pull_back
+from dmfroc._threads import parallel
+from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.predictions import Needs, Predictions, as_predictions
+
+_PACKAGE = str(Path(__file__).parents[1])  # warnings blame the first caller outside of it
+_MOST_TOGETHER = 5  # measures of one statistic; more are split, to be worked on side by side
+_ROUNDING = 1e-12  # by which a value may leave its range and is put back
+
+
+Summary = Callable[[Any, Any], Any]
+"""Turns a table into a number, by the array namespace that is its second argument."""
+
+
+@dataclass(frozen=True)
+class WithOptions:
+    """A function with options filled in; equal to any other of the same function and options."""
+
+    function: Callable[..., Any]
+    options: tuple[tuple[str, Hashable], ...] = ()
+
+    def __call__(self, *args: Any) -> Any:
+        return self.function(*args, **dict(self.options))
+
+
+class BoundMeasures(ABC):
+    """One or several measures of the same predictions: a function of observation weights."""
+
+    @property
+    @abstractmethod
+    def n_values(self) -> int:
+        """Number of measures."""
+
+    @abstractmethod
+    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
+        """Return the values by JAX, which can compile and differentiate it."""
+
+    @abstractmethod
+    def values_and_gradients(
+        self, weights: Float[np.ndarray, " n"]
+    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+        """Return the values and their derivatives with respect to the weights."""
+
+
+@dataclass(frozen=True, eq=False)
+class SummariesOfCounts(BoundMeasures):
+    """Measures that share a statistic: it is counted once for all of them."""
+
+    statistic: Statistic
+    summaries: tuple[Summary, ...]
+    is_compiled: bool = True  # whether JAX has all that the summaries need
+
+    @property
+    def n_values(self) -> int:
+        return len(self.summaries)
+
+    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
+        import jax.numpy as jnp
+
+        table = self.statistic.count(weights, jnp)
+        return jnp.stack([summary(table, jnp) for summary in self.summaries])
+
+    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
+        """Return the values by NumPy, of one or of several sets of weights."""
+        if weights.ndim > 1 and not self.statistic.is_batched:
+            return np.stack([self.values(of_draw) for of_draw in weights])
+        found = np.zeros((*weights.shape[:-1], self.n_values))
+        for part in self.statistic.parts():
+            table = part.count(weights, np)
+            found += np.stack([summary(table, np) for summary in self.summaries], axis=-1)
+        return found
+
+    def values_and_gradients(
+        self, weights: Float[np.ndarray, " n"]
+    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+        values, gradients = np.zeros(self.n_values), np.zeros((self.n_values, len(weights)))
+        for part in self.statistic.parts():
+            table = part.count(weights, np)
+            for position, summary in enumerate(self.summaries):
+                value, derivatives = value_and_derivatives(summary, table)
+                values[position] += value
+                gradients[position] += part.pull_back(weights, table, derivatives)
+        return values, gradients
+
+
+def values_and_influences(
+    statistic: Statistic, summary: Summary, weights: Float[np.ndarray, " n"]
+) -> tuple[Float[np.ndarray, "*values"], Float[np.ndarray, "*values n"]]:
+    """Return the numbers of a summary that has several, and all influences on each."""
+    table = statistic.count(weights, np)
+    values, pull_back = value_and_pull_back(summary, table)
+    influences = np.empty((*values.shape, len(weights)))
+
+    def find(index: int) -> None:
+        place = np.unravel_index(index, values.shape)
+        d_values = np.zeros_like(values)
+        d_values[place] = 1
+        influences[place] = weights * statistic.pull_back(weights, table, pull_back(d_values))
+
+    parallel(find, range(values.size), influences.size)
+    return values, influences
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionOfWeights(BoundMeasures):
+    """A user's measure: any function of the weights written with `jax.numpy`."""
+
+    function: Callable[[Float[AnyArray, " n"]], Any]
+
+    @property
+    def n_values(self) -> int:
+        return 1
+
+    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " 1"]:
+        import jax.numpy as jnp
+
+        return jnp.reshape(self.function(weights), (1,))
+
+    def values_and_gradients(
+        self, weights: Float[np.ndarray, " n"]
+    ) -> tuple[Float[np.ndarray, " 1"], Float[np.ndarray, "1 n"]]:
+        from dmfroc._compiled import value_and_gradient
+
+        value, gradient = value_and_gradient(self.function, weights)
+        return np.reshape(value, (1,)), gradient[None]
+
+
+def nothing(predictions: Predictions) -> None:
+    """Say nothing of any predictions."""
+
+
+def no_hard_labels(predictions: Predictions) -> str | None:
+    """Say so where no class is predicted."""
+    if predictions.predicted is not None:
+        return None
+    return (
+        "needs hard labels, and a one-dimensional y_score has no threshold of its own: pass "
+        "y_pred, or the scores of both classes"
+    )
+
+
+def absent_classes_message(predictions: Predictions) -> str | None:
+    """Say which classes have a column but no observation."""
+    return classes_message(
+        predictions.absent_labels,
+        "class has a column but no observation and every pair with it is left out",
+        "classes have columns but no observation and every pair with it is left out",
+    )
+
+
+def classes_message(labels: Sequence[Hashable], one: str, several: str) -> str | None:
+    """Say something of one or several classes and name them; nothing of none."""
+    if not labels:
+        return None
+    names = ", ".join(repr(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")
+    return f"{len(labels)} {one if len(labels) == 1 else several}: {names}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """A performance measure: of a classifier's predictions, or once bound, of their weights.
+
+    A measure is given by a statistic and a summary, or by ``bind``, which needs nothing but JAX:
+
+    >>> import jax.numpy as jnp
+    >>> def bind(predictions):
+    ...     is_right = predictions.predicted == predictions.true
+    ...     return lambda weights: jnp.sum(weights * is_right) / jnp.sum(weights)
+    >>> share_right = Measure(name="share_right", bind=bind, bounds=(0, 1), needs="labels")
+    >>> share_right([0, 0, 1, 1], [[0.8, 0.2], [0.4, 0.6], [0.3, 0.7], [0.1, 0.9]])
+    0.75
+
+    Attributes
+    ----------
+    name : str
+        The name by which results, `dmfroc.estimate` and the command line know it; with options
+        other than the default ones, these are part of it.
+    title : str
+        The name in tables and legends; by default the name.
+    bind : callable, optional
+        Takes `Predictions` and returns a function of a weight vector, shape (n,), non-negative,
+        in the order of the observations. It must be written with `jax.numpy`; whatever it does
+        not depend on the weights for, such as sorting, it does once.
+    statistic, summary : callable, optional
+        Instead of ``bind``: binds a `Statistic` to predictions, and turns its table into a
+        number. Measures with the same statistic are counted together.
+    bounds : tuple of float
+        The smallest and the largest value, infinite where there is none. They decide on which
+        scale an interval is symmetric: logit, logarithm, or the measure's own.
+    chance : float
+        The value of a classifier that knows nothing; NaN if it depends on the sample.
+    family : str
+        The heading under which tables list it.
+    needs : {"scores", "labels", "probabilities"}
+        What it is computed from: any real scores, hard labels, or scores that are probabilities.
+    greater_is_better : bool
+        False for errors, distances and costs.
+    is_smooth : bool
+        Whether the derivative with respect to the weights exists, on which the jackknife rests;
+        maxima and hulls have kinks, and get their intervals from the bootstrap.
+    obstacle : callable
+        Says, to complete a sentence that begins with the name, what keeps the measure from being
+        defined for given predictions; None where nothing does. By default nothing ever does, but
+        with ``needs="labels"`` that there are none.
+    caveats : tuple of callable
+        Each says what a reader has to know of a value from these predictions, or returns None: by
+        default, which classes are left out because they never occur.
+    options : dict
+        The options with which it was made, by name; filled in by the functions of
+        `dmfroc.measures`.
+    """
+
+    name: str
+    title: str = ""
+    bind: Callable[[Predictions], Any] | None = None
+    statistic: Callable[[Predictions], Any] | None = None
+    summary: Summary | None = None
+    bounds: tuple[float | int, float | int] = (-math.inf, math.inf)
+    chance: float | int = math.nan
+    family: str = "user-defined"
+    needs: Needs = "scores"
+    greater_is_better: bool = True
+    is_smooth: bool = True
+    obstacle: Callable[[Predictions], str | None] = nothing
+    caveats: tuple[Callable[[Predictions], str | None], ...] = (absent_classes_message,)
+    options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name):
+            raise ValueError(f"name must be a non-empty string, but it is {self.name!r}")
+        if (self.bind is None) == (self.statistic is None or self.summary is None):
+            raise TypeError(
+                f"the measure {self.name!r} needs either bind=, or statistic= and summary="
+            )
+        low, high = self.bounds
+        if not low < high:
+            raise ValueError(f"bounds must be a smaller and a larger value, not {self.bounds!r}")
+        object.__setattr__(self, "bounds", (float(low), float(high)))
+        if not self.title:
+            object.__setattr__(self, "title", self.name)
+        if self.needs == "labels" and self.obstacle is nothing:
+            object.__setattr__(self, "obstacle", no_hard_labels)
+
+    def applies_to(self, predictions: Predictions) -> bool:
+        """Whether the measure is defined for these predictions."""
+        return self.obstacle(predictions) is None
+
+    def __call__(
+        self,
+        y_true: Any,
+        y_score: Any = None,
+        *,
+        labels: Any = None,
+        sample_weight: Any = None,
+        y_pred: Any = None,
+    ) -> float:
+        """Return the value for a classifier's predictions.
+
+        Parameters
+        ----------
+        y_true, y_score, labels, sample_weight, y_pred
+            As for `Predictions.from_arrays`; hard-label measures also take ``y_pred`` alone.
+
+        Returns
+        -------
+        float
+            NaN, with a warning, where it is not defined.
+        """
+        return value_of(
+            self,
+            as_predictions(
+                y_true,
+                y_score,
+                labels=labels,
+                sample_weight=sample_weight,
+                y_pred=y_pred,
+                needs=self.needs,
+            ),
+        )
+
+
+def bind_in_groups(
+    measures: Sequence[Measure], predictions: Predictions
+) -> list[tuple[list[int], Callable[[], BoundMeasures]]]:
+    """Return which measures share a statistic, and what binds those of each group.
+
+    Each group has the positions of its measures and a function, so that several can be bound side
+    by side. What it returns has one value for each position, in their order.
+    """
+    groups: dict[Any, list[int]] = {}
+    for position, measure in enumerate(measures):
+        key = position if measure.statistic is None else (measure.statistic, measure.is_smooth)
+        groups.setdefault(key, []).append(position)
+    parts = [
+        positions[first : first + _MOST_TOGETHER]
+        for positions in groups.values()
+        for first in range(0, len(positions), _MOST_TOGETHER)
+    ]
+    return [
+        (positions, partial(_bind_group, [measures[p] for p in positions], predictions))
+        for positions in parts
+    ]
+
+
+def bind(measure: Measure, predictions: Predictions) -> BoundMeasures:
+    """Bind one measure to predictions."""
+    return _bind_group([measure], predictions)
+
+
+def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasures:
+    first = measures[0]
+    for measure in measures:
+        obstacle = measure.obstacle(predictions)
+        if obstacle is not None:
+            raise ValueError(f"{measure.name} {obstacle}")
+    if first.bind is not None:
+        bound = first.bind(predictions)
+        return bound if isinstance(bound, SummariesOfCounts) else FunctionOfWeights(bound)
+    assert first.statistic is not None
+    summaries = tuple(m.summary for m in measures if m.summary is not None)
+    statistic = first.statistic(predictions)
+    return SummariesOfCounts(statistic, summaries, statistic.is_compiled and first.is_smooth)
+
+
+def within(
+    values: Float[AnyArray, "*shape"], bounds: tuple[float | int, float | int]
+) -> Float[AnyArray, "*shape"]:
+    """Put values that exceed their range by rounding back into it."""
+    inside = np.clip(values, *bounds)
+    return np.where(np.isclose(values, inside, rtol=_ROUNDING, atol=_ROUNDING), inside, values)
+
+
+def value_of(measure: Measure, predictions: Predictions) -> float:
+    """Return the value of ``measure`` under the observations' own weights."""
+    counted = predictions.counted
+    bound = bind(measure, counted)
+    weights = counted.sample_weight
+    if isinstance(bound, SummariesOfCounts):
+        values = bound.values(weights)
+    else:
+        values = bound.values_and_gradients(weights)[0]
+    value = float(within(values[0], measure.bounds))
+    warn([*caveats([measure], predictions), undefined_message({measure.name: value})])
+    return value
+
+
+def caveats(measures: Iterable[Measure], predictions: Predictions) -> list[str]:
+    """Return what has to be known of values of the measures, each remark once."""
+    distinct = dict.fromkeys(caveat for measure in measures for caveat in measure.caveats)
+    remarks = (caveat(predictions) for caveat in distinct)
+    return [remark for remark in remarks if remark is not None]
+
+
+def undefined_message(values: Mapping[str, float]) -> str | None:
+    """Say which measures have no finite value."""
+    undefined = [f"{name} is {x}" for name, x in values.items() if not math.isfinite(x)]
+    if not undefined:
+        return None
+    return f"no finite value in this sample: {', '.join(undefined)}"
+
+
+def warn(remarks: Iterable[str | None]) -> None:
+    """Warn of each remark; the first caller outside of the package gets the blame."""
+    for remark in remarks:
+        if remark is not None:
+            warnings.warn(remark, UserWarning, skip_file_prefixes=(_PACKAGE,))
+
+
+def warn_of_absent_classes(predictions: Predictions) -> None:
+    """Warn of classes without observations, whose pairs are left out."""
+    warn([absent_classes_message(predictions)])

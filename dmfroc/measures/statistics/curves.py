@@ -1,0 +1,120 @@
+"""Each class against all others: true and false positives above each score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Num
+
+from dmfroc._arrays import AnyArray, cumulative_sum
+from dmfroc._threads import parallel
+from dmfroc.measures.statistics.layout import run_ends, score_columns
+from dmfroc.measures.statistics.shared import once_per_predictions
+from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.predictions import Predictions
+
+_POINTS_AT_ONCE = 1 << 17  # what a processor's cache holds
+
+
+class CurvePoints(NamedTuple):
+    """Weights of the true and false positives above each threshold, from none to all.
+
+    Where scores tie, points are repeated. The curves are some of those of a classifier: each has
+    its share in their mean. Weights that are integers have integers as sums.
+    """
+
+    tp: Num[AnyArray, "*curves points"]
+    fp: Num[AnyArray, "*curves points"]
+    share: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class CurveCounts(Statistic):
+    """Score columns sorted from high to low, for the class of each column against the rest."""
+
+    rows: Int[AnyArray, "columns n"]  # rank -> observation
+    is_positive: Bool[AnyArray, "columns n"]
+    above: Int[AnyArray, "columns n_plus_1"]  # point -> number of observations that it counts
+    has_ties: bool
+    share: float  # of a curve in their mean
+
+    is_batched: ClassVar[bool] = True
+
+    def parts(self) -> list[CurveCounts]:
+        n_columns, n = self.rows.shape
+        at_once = max(_POINTS_AT_ONCE // n, 1)
+        starts = range(0, n_columns, at_once)
+        return [self._some(slice(first, first + at_once)) for first in starts]
+
+    def _some(self, columns: slice) -> CurveCounts:
+        arrays = self.rows[columns], self.is_positive[columns], self.above[columns]
+        return CurveCounts(*arrays, self.has_ties, self.share)
+
+    def count(self, weights: Num[AnyArray, "*draws n"], xp: Any) -> CurvePoints:
+        ordered = weights[..., self.rows]
+        tp, fp = (
+            cumulative_sum(xp.where(is_counted, ordered, 0), xp)
+            for is_counted in (self.is_positive, ~self.is_positive)
+        )
+        if self.has_ties:
+            above = xp.broadcast_to(self.above, tp.shape)
+            tp, fp = (xp.take_along_axis(x, above, axis=-1) for x in (tp, fp))
+        return CurvePoints(tp, fp, self.share)
+
+    def pull_back(
+        self,
+        weights: Float[np.ndarray, " n"],
+        table: CurvePoints,
+        derivatives: CurvePoints,
+    ) -> Float[np.ndarray, " n"]:
+        d_tp, d_fp = (self._to_ranks(d) for d in derivatives[:2])
+        d_ordered = np.where(self.is_positive, d_tp, d_fp)
+        return np.bincount(self.rows.ravel(), d_ordered.ravel(), len(weights))
+
+    def _to_ranks(
+        self, d_points: Float[np.ndarray, "columns n_plus_1"]
+    ) -> Float[np.ndarray, "columns n"]:
+        """Add up, for each rank, the derivatives with respect to the points that count it."""
+        from_each = np.cumsum(d_points[:, :0:-1], axis=1)[:, ::-1]
+        if not self.has_ties:
+            return from_each
+        ranks = np.arange(from_each.shape[1])
+        is_first = self.above[:, :-1] == ranks  # of its run of ties, which all its points count
+        first = np.maximum.accumulate(np.where(is_first, ranks, 0), axis=1)
+        return np.take_along_axis(from_each, first, axis=1)
+
+
+@once_per_predictions
+def curve_counts(predictions: Predictions) -> CurveCounts:
+    """Sort the columns of the classes that occur; of two classes, only that of the second.
+
+    The first of two classes is its complement.
+    """
+    classes = np.array([1]) if predictions.n_classes == 2 else predictions.present
+    n = predictions.n_observations
+    rows = np.empty((len(classes), n), np.int32)
+    is_positive = np.empty((len(classes), n), np.bool_)
+    above = np.empty((len(classes), n + 1), np.int32)
+    has_ties = np.empty(len(classes), np.bool_)
+    columns = score_columns(predictions.scores, classes)
+
+    def sort_column(column: int) -> None:
+        one = one_curve(columns[column], predictions.true == classes[column])
+        rows[column], is_positive[column], above[column] = one.rows, one.is_positive, one.above
+        has_ties[column] = one.has_ties
+
+    parallel(sort_column, range(len(classes)), rows.size)
+    return CurveCounts(rows, is_positive, above, bool(has_ties.any()), 1 / len(classes))
+
+
+def one_curve(scores: Float[np.ndarray, " n"], is_positive: Bool[np.ndarray, " n"]) -> CurveCounts:
+    """Sort the scores of one class against the rest."""
+    order = np.argsort(scores)[::-1].astype(np.int32)
+    ordered = scores[order]
+    above = np.arange(len(order) + 1, dtype=np.int32)
+    has_ties = bool((ordered[1:] == ordered[:-1]).any())
+    if has_ties:
+        above[1:] = run_ends(ordered, np.array([0]))
+    return CurveCounts(order[None], is_positive[order][None], above[None], has_ties, 1.0)

@@ -1,0 +1,131 @@
+"""Rows by class, columns of scores, their order, and runs of equal ones."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int, Shaped
+
+from dmfroc._threads import parallel
+from dmfroc.predictions import Predictions
+
+_ROWS_PER_TASK = 4096
+
+
+class ClassBlocks(NamedTuple):
+    """The classes that occur, their rows side by side, one score column per class.
+
+    Rows of the c-th class that occurs are ``starts[c]:starts[c + 1]``. Scores are integers in
+    the same order as the floating-point numbers they stand for: only their order matters
+    from here on, and integers sort faster.
+    """
+
+    row_order: Int[np.ndarray, " n"]
+    starts: Int[np.ndarray, " c_plus_1"]
+    scores: Int[np.ndarray, "c n"]
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def n_observations(self) -> int:
+        return len(self.row_order)
+
+    @property
+    def class_of_row(self) -> Int[np.ndarray, " n"]:
+        """Return the place of each observation's class among those that occur."""
+        found = np.empty(self.n_observations, np.int32)
+        found[self.row_order] = np.repeat(np.arange(self.n_classes), np.diff(self.starts))
+        return found
+
+    def slices(self) -> list[slice]:
+        return [slice(*bounds) for bounds in zip(self.starts[:-1], self.starts[1:], strict=True)]
+
+
+def group_by_class(predictions: Predictions) -> ClassBlocks:
+    """Group the rows of ``predictions`` by class; classes that never occur are left out."""
+    present = predictions.present
+    row_order = _rows_by_class(predictions)
+    starts = np.concatenate([[0], np.cumsum(predictions.class_counts[present])]).astype(np.int32)
+    n = predictions.n_observations
+    scores = np.empty((len(present), n), f"i{predictions.scores.itemsize}")
+    all_present = len(present) == predictions.n_classes
+
+    def transpose_rows(first: int) -> None:
+        rows = predictions.scores[row_order[first : first + _ROWS_PER_TASK]]
+        columns = rows if all_present else rows[:, present]
+        scores[:, first : first + _ROWS_PER_TASK] = _to_ordered_integers(columns).T
+
+    parallel(transpose_rows, range(0, n, _ROWS_PER_TASK), scores.size)
+    return ClassBlocks(row_order, starts, scores)
+
+
+def _to_ordered_integers(scores: Float[np.ndarray, "n k"]) -> Int[np.ndarray, "n k"]:
+    """Turn floating-point numbers into integers of the same order, in place."""
+    scores += 0  # turns -0 into 0
+    bits = scores.view(f"i{scores.itemsize}")
+    # The larger the bits of a negative number the smaller it is: all but its sign are inverted.
+    inverted = bits >> (8 * scores.itemsize - 1)
+    inverted &= np.iinfo(bits.dtype).max
+    bits ^= inverted
+    return bits
+
+
+def _rows_by_class(predictions: Predictions) -> Int[np.ndarray, " n"]:
+    """Return the observations class by class, in their order within each."""
+    true = predictions.true
+    # Small integers are sorted by their digits, six times faster.
+    keys = true.astype(np.int16) if predictions.n_classes < 2**15 else true
+    return np.argsort(keys, kind="stable").astype(np.int32)
+
+
+def order_of(x: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
+    """Return what sorts the integers.
+
+    Sorting numbers takes a third of the time of finding their order. So the places are put into
+    the last bits of the numbers; where that loses the order, it is found after all.
+    """
+    n, places = len(x), np.arange(len(x))
+    if x.itemsize == 4:
+        keys = (x.astype(np.int64) << 32) | places
+        keys.sort()
+        return keys & 0xFFFFFFFF
+    mask = (1 << n.bit_length()) - 1
+    keys = (x & ~mask) | places
+    keys.sort()
+    keys &= mask
+    in_order = x[keys]
+    return np.argsort(x) if (in_order[1:] < in_order[:-1]).any() else keys
+
+
+def score_columns(
+    scores: Float[np.ndarray, "n k"], columns: Int[np.ndarray, " c"]
+) -> Float[np.ndarray, "c n"]:
+    """Return some columns of the scores, each of them contiguous."""
+    found = np.empty((len(columns), len(scores)), scores.dtype)
+    is_all = len(columns) == scores.shape[1]
+
+    def transpose_rows(first: int) -> None:
+        rows = scores[first : first + _ROWS_PER_TASK]
+        found[:, first : first + _ROWS_PER_TASK] = (rows if is_all else rows[:, columns]).T
+
+    parallel(transpose_rows, range(0, len(scores), _ROWS_PER_TASK), found.size)
+    return found
+
+
+def run_ends(values: Shaped[np.ndarray, " m"], starts: Int[np.ndarray, " c"]) -> np.ndarray:
+    """Return for each position the end of its run of equal values; runs stop at block starts."""
+    firsts = run_starts(values, starts)
+    lengths = np.diff(np.append(firsts, len(values)))
+    return np.repeat((firsts + lengths).astype(np.int32), lengths)
+
+
+def run_starts(values: Shaped[np.ndarray, " m"], starts: Int[np.ndarray, " c"]) -> np.ndarray:
+    """Return the positions at which runs of equal values start."""
+    is_first = np.empty(len(values), bool)
+    is_first[0] = True
+    np.not_equal(values[1:], values[:-1], out=is_first[1:])
+    is_first[starts] = True
+    return np.flatnonzero(is_first)

@@ -1,0 +1,142 @@
+"""All pairs of classes, each ranked by a projection of the scores of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from dmfroc._arrays import AnyArray, cumulative_sum, segment_sum
+from dmfroc.measures.statistics.layout import run_ends
+from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.predictions import Predictions
+
+_PLACES_AT_ONCE = 1 << 16  # what a processor's cache holds
+
+
+class ProjectedPairTable(NamedTuple):
+    """Weights of pairs of observations in the right order, and of both classes of each pair."""
+
+    won: Float[AnyArray, " pairs"]  # ties by half
+    first: Float[AnyArray, " pairs"]
+    second: Float[AnyArray, " pairs"]
+    share: float  # of a pair in the mean of all
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedPairCounts(Statistic):
+    """The observations of every pair of classes, ranked by the pair's projection.
+
+    The pairs lie one after the other; positions count from the start of the first.
+    """
+
+    rows: Int[AnyArray, " m"]
+    pair: Int[AnyArray, " m"]
+    is_first: Bool[AnyArray, " m"]  # of the first class of the pair, which ranks high
+    run_start: Int[AnyArray, " m"]  # of equal projections
+    run_end: Int[AnyArray, " m"]
+    starts: Int[AnyArray, " pairs_plus_1"]
+    share: float
+
+    def parts(self) -> list[ProjectedPairCounts]:
+        found, first = [], 0
+        while first < len(self.starts) - 1:
+            start = self.starts[first]
+            last = int(self.starts.searchsorted(start + _PLACES_AT_ONCE, "right")) - 1
+            last = max(last, first + 1)
+            places = slice(start, self.starts[last])
+            found.append(
+                ProjectedPairCounts(
+                    rows=self.rows[places],
+                    pair=self.pair[places] - np.int32(first),
+                    is_first=self.is_first[places],
+                    run_start=self.run_start[places] - start,
+                    run_end=self.run_end[places] - start,
+                    starts=self.starts[first : last + 1] - start,
+                    share=self.share,
+                )
+            )
+            first = last
+        return found
+
+    def count(self, weights: Float[AnyArray, " n"], xp: Any) -> ProjectedPairTable:
+        ordered = weights[self.rows]
+        of_first = xp.where(self.is_first, ordered, 0)
+        first, _ = self._totals_and_below(of_first, xp)
+        second, below = self._totals_and_below(ordered - of_first, xp)
+        won = segment_sum(of_first * below, self.starts[:-1], self.pair, xp)
+        # Whole weights have exact sums; those of others can exceed the whole by rounding.
+        return ProjectedPairTable(xp.minimum(won, first * second), first, second, self.share)
+
+    def _totals_and_below(
+        self, ordered: Float[AnyArray, " m"], xp: Any
+    ) -> tuple[Float[AnyArray, " pairs"], Float[AnyArray, " m"]]:
+        """Return what each pair weighs, and what of it is below each place, ties by half."""
+        sums = cumulative_sum(ordered, xp)
+        bounds = sums[self.starts]
+        middle = (sums[self.run_start] + sums[self.run_end]) / 2
+        return bounds[1:] - bounds[:-1], middle - bounds[self.pair]
+
+    def pull_back(
+        self,
+        weights: Float[np.ndarray, " n"],
+        table: ProjectedPairTable,
+        derivatives: ProjectedPairTable,
+    ) -> Float[np.ndarray, " n"]:
+        """Add what one of the first class wins below it, and one of the second loses above it."""
+        ordered = weights[self.rows]
+        of_first = np.where(self.is_first, ordered, 0)
+        first, first_below = self._totals_and_below(of_first, np)
+        _, second_below = self._totals_and_below(ordered - of_first, np)
+        won = np.where(self.is_first, second_below, first[self.pair] - first_below)
+        d_own = np.where(self.is_first, derivatives.first[self.pair], derivatives.second[self.pair])
+        d_places = derivatives.won[self.pair] * won + d_own
+        return np.bincount(self.rows, d_places, len(weights))
+
+
+@dataclass(frozen=True)
+class ProjectedPairs:
+    """The statistic for a partition matrix, or for differences of scores; equal if that is."""
+
+    partition: tuple[tuple[float, ...], ...] | None = None
+
+    def __call__(self, predictions: Predictions) -> ProjectedPairCounts:
+        """Sort the projections of every pair of classes that occur."""
+        matrix = None if self.partition is None else np.array(self.partition)
+        if matrix is not None and len(matrix) != predictions.n_classes:
+            raise ValueError(
+                f"partition must have one row and column per class, {predictions.n_classes}, but "
+                f"its shape is {matrix.shape}"
+            )
+        scores = predictions.scores.astype(float)
+        rows_of: dict[Hashable, Any] = {
+            k: np.flatnonzero(predictions.true == k).astype(np.int32) for k in predictions.present
+        }
+        rows, is_first, projections = [], [], []
+        for i, j in combinations(predictions.present, 2):
+            of_pair = np.concatenate([rows_of[i], rows_of[j]])
+            if matrix is None:
+                projection = scores[of_pair, i] - scores[of_pair, j]
+            else:
+                projection = scores[of_pair] @ (matrix[j] - matrix[i])
+            order = np.argsort(projection)
+            rows.append(of_pair[order])
+            is_first.append(order < len(rows_of[i]))
+            projections.append(projection[order])
+        sizes = [len(of_pair) for of_pair in rows]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+        ends = run_ends(np.concatenate(projections), starts[:-1])
+        firsts = np.flatnonzero(np.append(True, ends[1:] != ends[:-1])).astype(np.int32)
+        return ProjectedPairCounts(
+            rows=np.concatenate(rows),
+            pair=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
+            is_first=np.concatenate(is_first),
+            run_start=np.repeat(firsts, np.diff(np.append(firsts, len(ends)))),
+            run_end=ends,
+            starts=starts,
+            share=1 / len(sizes),
+        )

@@ -1,0 +1,258 @@
+"""Triples of observations, one of each of three classes: which of them are put in order.
+
+A triple is put in order, nominally, if the assignment of its members to the classes with the
+largest sum of scores is the right one. That is so exactly if some offsets of the three scores
+classify all three members correctly (the sums are those of an assignment problem, and offsets are
+its dual prices). Ordinally, it is if a single score increases from class to class.
+
+For two fixed members of a triple the nominal condition bounds two coordinates of the third:
+members of the third class below both bounds are counted from a table of cumulative weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc._arrays import AnyArray
+from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.predictions import Predictions
+
+_LARGEST_TABLE = 2**27  # entries: one GiB
+_PAIRS_AT_ONCE = 2**17  # what a processor's cache holds
+
+type _Runs = tuple[Int[np.ndarray, " *q"], Int[np.ndarray, " *q"]]
+
+
+class TripleTable(NamedTuple):
+    """Weight of the triples in order, of which those that tie count their share, and of classes."""
+
+    won: Float[AnyArray, ""]
+    totals: Float[AnyArray, 3]
+
+
+def not_three_classes(predictions: Predictions) -> str | None:
+    """Say so unless there are three classes, all with observations."""
+    if predictions.n_classes == len(predictions.present) == 3:
+        return None
+    return (
+        "is a volume under the ROC surface of three classes with observations, but there are "
+        f"{predictions.n_classes} classes, {len(predictions.present)} of them with observations; "
+        "pick three classes, or use auc_mu or hand_till"
+    )
+
+
+def no_table_of_triples(predictions: Predictions) -> str | None:
+    """Say so unless there are three classes, the smallest of which has a table that fits."""
+    entries = int(predictions.class_counts.min()) ** 2
+    if entries <= _LARGEST_TABLE:
+        return not_three_classes(predictions)
+    return (
+        f"needs a table of the square of the smallest class, {entries:,} entries, and at most "
+        f"{_LARGEST_TABLE:,} are allowed: take a sample of the observations"
+    )
+
+
+def _runs(values: Float[np.ndarray, " m"], queries: Float[np.ndarray, "*q"]) -> _Runs:
+    """Return how many of the sorted values are below each query, and how many are not above."""
+    return np.searchsorted(values, queries, "left"), np.searchsorted(values, queries, "right")
+
+
+@dataclass(frozen=True, eq=False)
+class OrdinalTripleCounts(Statistic):
+    """The members of the middle class among those of the lower and of the upper one."""
+
+    rows: tuple[Int[np.ndarray, " _m"], ...]  # of the lower, the middle and the upper class, sorted
+    lower: _Runs  # run of ties in the lower class
+    upper: _Runs
+
+    is_compiled: ClassVar[bool] = False
+
+    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> TripleTable:
+        low, middle, high = (weights[rows] for rows in self.rows)
+        beside = self._of_middle(low, high)
+        totals = np.array([low.sum(), middle.sum(), high.sum()])
+        return TripleTable(np.asarray(middle @ self._in_order(*beside)), totals)
+
+    def _of_middle(
+        self, low: Float[np.ndarray, " l"], high: Float[np.ndarray, " h"]
+    ) -> tuple[Float[np.ndarray, " middle"], ...]:
+        """Return what is below, tied in the lower class, tied in the upper class, and above."""
+        of_low, of_high = (np.append(0, np.cumsum(x)) for x in (low, high))
+        below, at_most = of_low[self.lower[0]], of_low[self.lower[1]]
+        not_above, up_to = of_high[self.upper[0]], of_high[self.upper[1]]
+        return below, at_most - below, up_to - not_above, of_high[-1] - up_to
+
+    @staticmethod
+    def _in_order(below: Any, tied_below: Any, tied_above: Any, above: Any) -> Any:
+        # Members that tie are in order for one of their two, or six, permutations.
+        return (below + tied_below / 2) * (above + tied_above / 2) - tied_below * tied_above / 12
+
+    def pull_back(
+        self, weights: Float[np.ndarray, " n"], table: TripleTable, derivatives: TripleTable
+    ) -> Float[np.ndarray, " n"]:
+        low, middle, high = (weights[rows] for rows in self.rows)
+        below, tied_below, tied_above, above = self._of_middle(low, high)
+        d_below, d_above = middle * (above + tied_above / 2), middle * (below + tied_below / 2)
+        d_tied_below = d_below / 2 - middle * tied_above / 12
+        d_tied_above = d_above / 2 - middle * tied_below / 12
+
+        def up_to(places: Any, numbers: Any, size: int) -> Float[np.ndarray, " size"]:
+            """Return, for each of a sorted class, the numbers of the sums that hold it."""
+            return np.cumsum(np.bincount(places, numbers, size + 1)[::-1])[::-1][1:]
+
+        d_low = up_to(self.lower[0], d_below - d_tied_below, len(low))
+        d_low += up_to(self.lower[1], d_tied_below, len(low))
+        d_high = up_to(self.upper[1], d_tied_above - d_above, len(high)) + d_above.sum()
+        d_high -= up_to(self.upper[0], d_tied_above, len(high))
+        d_middle = self._in_order(below, tied_below, tied_above, above)
+        gradient = np.zeros_like(weights)
+        for rows, d_won, d_total in zip(
+            self.rows, (d_low, d_middle, d_high), derivatives.totals, strict=True
+        ):
+            gradient[rows] = derivatives.won * d_won + d_total
+        return gradient
+
+
+def ordinal_triple_counts(predictions: Predictions) -> OrdinalTripleCounts:
+    """Bind the triples ordered by the score of the third class less that of the first."""
+    scores = predictions.scores[:, 2].astype(float) - predictions.scores[:, 0].astype(float)
+    rows = [np.flatnonzero(predictions.true == k) for k in range(3)]
+    low, middle, high = (of_class[np.argsort(scores[of_class])] for of_class in rows)
+    return OrdinalTripleCounts(
+        (low, middle, high),
+        _runs(scores[low], scores[middle]),
+        _runs(scores[high], scores[middle]),
+    )
+
+
+class _Corners(NamedTuple):
+    """What a table says of pairs of the classes a and b: its entries and what each counts."""
+
+    places: Int[np.ndarray, "4 b a"]  # flattened
+    credits: Float[np.ndarray, "4 b a"]
+
+
+@dataclass(frozen=True, eq=False)
+class NominalTripleCounts(Statistic):
+    """The smallest class c as a grid, and what the pairs of the classes a and b ask of it.
+
+    ``to_b`` of a member of class a is by how much its score for a exceeds that for b, and so on.
+    """
+
+    rows: tuple[Int[np.ndarray, " _m"], ...]  # of the classes a, b and c
+    classes: Int[np.ndarray, 3]
+    a_to_b: Float[np.ndarray, " a"]
+    a_to_c: Float[np.ndarray, " a"]
+    b_to_a: Float[np.ndarray, " b"]
+    b_to_c: Float[np.ndarray, " b"]
+    from_a: Float[np.ndarray, " c"]  # sorted: by how much the score for a exceeds that for c
+    from_b: Float[np.ndarray, " c"]
+    rank_from_a: Int[np.ndarray, " c"]
+    rank_from_b: Int[np.ndarray, " c"]
+
+    is_compiled: ClassVar[bool] = False
+
+    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> TripleTable:
+        of_a, of_b, of_c = (weights[rows] for rows in self.rows)
+        table, won = self._cumulative(of_c), 0.0
+        for members, corners in self._pairs():
+            of_pairs = (corners.credits * table[corners.places]).sum(axis=0)
+            won += of_b[members] @ of_pairs @ of_a
+        totals = np.empty(3)
+        totals[self.classes] = of_a.sum(), of_b.sum(), of_c.sum()
+        return TripleTable(np.asarray(won), totals)
+
+    def pull_back(
+        self, weights: Float[np.ndarray, " n"], table: TripleTable, derivatives: TripleTable
+    ) -> Float[np.ndarray, " n"]:
+        of_a, of_b, of_c = (weights[rows] for rows in self.rows)
+        cumulative, size = self._cumulative(of_c), len(of_c) + 1
+        d_a, d_b, d_cumulative = np.zeros_like(of_a), np.zeros_like(of_b), np.zeros(size**2)
+        for members, (places, credits) in self._pairs():
+            of_pairs = (credits * cumulative[places]).sum(axis=0)
+            d_a += of_b[members] @ of_pairs
+            d_b[members] = of_pairs @ of_a
+            d_pairs = of_b[members][:, None] * of_a * credits
+            d_cumulative += np.bincount(places.ravel(), d_pairs.ravel(), size**2)
+        d_grid = d_cumulative.reshape(size, size)[::-1, ::-1].cumsum(axis=0).cumsum(axis=1)
+        d_c = d_grid[::-1, ::-1][self.rank_from_a + 1, self.rank_from_b + 1]
+        gradient = np.zeros_like(weights)
+        d_totals = derivatives.totals[self.classes]
+        for rows, d_won, d_total in zip(self.rows, (d_a, d_b, d_c), d_totals, strict=True):
+            gradient[rows] = derivatives.won * d_won + d_total
+        return gradient
+
+    def _cumulative(self, of_c: Float[np.ndarray, " c"]) -> Float[np.ndarray, " entries"]:
+        """Return the weight of class c below each pair of bounds."""
+        grid = np.zeros((len(of_c) + 1, len(of_c) + 1))
+        grid[self.rank_from_a + 1, self.rank_from_b + 1] = of_c
+        flat: np.ndarray = grid.cumsum(axis=0).cumsum(axis=1).ravel()
+        return flat
+
+    def _pairs(self) -> Iterator[tuple[slice, _Corners]]:
+        """Go through the members of class b, some at a time, each with all of class a."""
+        at_once = max(1, _PAIRS_AT_ONCE // len(self.a_to_b))
+        for first in range(0, len(self.b_to_a), at_once):
+            members = slice(first, first + at_once)
+            yield members, self._corners(members)
+
+    def _corners(self, members: slice) -> _Corners:
+        """Say what pairs with members of class b ask of class c."""
+        to_a, to_c = self.b_to_a[members, None], self.b_to_c[members, None]
+        surplus = self.a_to_b + to_a
+        # A member of c is put right if what draws it to a, and to b, does not exceed the cheaper
+        # of two exchanges: with the member it would replace, or around the circle.
+        direct_a, around_a = np.broadcast_arrays(self.a_to_c, self.a_to_b + to_c)
+        direct_b, around_b = np.broadcast_arrays(to_c, self.a_to_c + to_a)
+        below_a, through_a = _runs(self.from_a, np.minimum(direct_a, around_a))
+        below_b, through_b = _runs(self.from_b, np.minimum(direct_b, around_b))
+        # Assignments as good as the right one share the credit.
+        best = 1.0 + (surplus == 0)
+        ties_a, ties_b = 1.0 + (direct_a == around_a), 1.0 + (direct_b == around_b)
+        inside, edge_a, edge_b = 1 / best, 1 / (best + ties_a), 1 / (best + ties_b)
+        corner = 1 / (best + ties_a + ties_b)
+        credits = np.stack(
+            [inside - edge_a - edge_b + corner, edge_a - corner, edge_b - corner, corner]
+        )
+        size = len(self.from_a) + 1
+        places = np.stack(
+            [
+                below_a * size + below_b,
+                through_a * size + below_b,
+                below_a * size + through_b,
+                through_a * size + through_b,
+            ]
+        )
+        return _Corners(places, np.where(surplus >= 0, credits, 0))
+
+
+def nominal_triple_counts(predictions: Predictions) -> NominalTripleCounts:
+    """Bind the triples assigned by their sums of scores."""
+    # The smallest class makes the table, whose size is quadratic.
+    classes = np.argsort(predictions.class_counts, kind="stable")[::-1]
+    a, b, c = classes
+    scores = predictions.scores.astype(float)
+    rows = [np.flatnonzero(predictions.true == k) for k in classes]
+    of_a, of_b, of_c = (scores[of_class] for of_class in rows)
+    from_a, from_b = of_c[:, a] - of_c[:, c], of_c[:, b] - of_c[:, c]
+
+    def rank(x: Float[np.ndarray, " c"]) -> Int[np.ndarray, " c"]:
+        return np.argsort(np.argsort(x, kind="stable"), kind="stable")
+
+    return NominalTripleCounts(
+        rows=tuple(rows),
+        classes=classes,
+        a_to_b=of_a[:, a] - of_a[:, b],
+        a_to_c=of_a[:, a] - of_a[:, c],
+        b_to_a=of_b[:, b] - of_b[:, a],
+        b_to_c=of_b[:, b] - of_b[:, c],
+        from_a=np.sort(from_a),
+        from_b=np.sort(from_b),
+        rank_from_a=rank(from_a),
+        rank_from_b=rank(from_b),
+    )

@@ -1,0 +1,72 @@
+"""All ways to obtain intervals, and which of them is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from dmfroc.measures.measure import Measure
+from dmfroc.multiclass.paper_bootstrap import PaperBootstrap
+from dmfroc.predictions import Predictions
+from dmfroc.uncertainty.bayesian_bootstrap import BayesianBootstrap
+from dmfroc.uncertainty.bootstrap import Bootstrap
+from dmfroc.uncertainty.interval_method import IntervalMethod
+from dmfroc.uncertainty.jackknife import Jackknife
+from dmfroc.uncertainty.options import Options
+
+Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap"]
+MethodOfOneMeasure = Method | Literal["bayes"]
+"""What `estimate` and `compare` take: posteriors are those of some measures only."""
+
+METHODS: tuple[str, ...] = get_args(Method)
+METHODS_OF_ONE_MEASURE: tuple[str, ...] = (*METHODS, "bayes")
+_CLASSES: dict[str, type[IntervalMethod]] = {
+    method.name: method for method in (Jackknife, Bootstrap, BayesianBootstrap, PaperBootstrap)
+}
+# Scores beyond which measures with kinks use the derivative, which exists almost everywhere: a
+# bootstrap of them would take minutes.
+_MANY_SCORES = 100_000
+
+
+def choose_methods(
+    name: str | None,
+    measures: Sequence[Measure],
+    predictions: Predictions,
+    options: Options,
+    known: Sequence[str] = METHODS_OF_ONE_MEASURE,
+) -> list[IntervalMethod]:
+    """Return the method of each measure: the one that was asked for, or the measure's default.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method, an option is out of its range, or an option was given that no
+        measure's method uses.
+    """
+    if name is not None and name not in known:
+        raise ValueError(f"method must be one of {tuple(known)}, but it is {name!r}")
+    chosen = [
+        _default_class(measure, predictions) if name is None else _class_named(name)
+        for measure in measures
+    ]
+    for option in options.given:
+        # What the method of one measure does not use, that of another may.
+        if all(option in method.remedies for method in chosen):
+            raise ValueError(
+                f"{option} is no option of method={chosen[0].name!r}: {chosen[0].remedies[option]}"
+            )
+    with_options = {method: method.from_options(options) for method in dict.fromkeys(chosen)}
+    return [with_options[method] for method in chosen]
+
+
+def _class_named(name: str) -> type[IntervalMethod]:
+    if name in _CLASSES:
+        return _CLASSES[name]
+    from dmfroc.bayes.method import Bayes  # an optional dependency
+
+    return Bayes
+
+
+def _default_class(measure: Measure, predictions: Predictions) -> type[IntervalMethod]:
+    has_derivative = measure.is_smooth or predictions.scores.size > _MANY_SCORES
+    return Jackknife if has_derivative else Bootstrap

@@ -1,0 +1,65 @@
+"""The rank-one fit by JAX: differentiable by it, and compiled for many cells."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from dmfroc._compiled import compiled
+from dmfroc.multiclass.rank_one import Adjoint, Center, adjoint, alternate
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(4,))
+def solve(
+    rates: Float[Array, " q *row"],
+    weights: Float[Array, " #q *#row"],
+    shrinkage: Float[Array, ""],
+    start: tuple[Float[Array, "*row"], Float[Array, " q"]],
+    max_sweeps: int,
+) -> Center:
+    """Fit the model; differentiable with respect to the rates."""
+    return alternate(rates, weights, shrinkage, start, max_sweeps, jnp)
+
+
+_Residuals = tuple[Any, ...]  # rates, weights, shrinkage, start, solution
+
+
+def _solve_forward(
+    rates: Array, weights: Array, shrinkage: Array, start: tuple[Array, Array], max_sweeps: int
+) -> tuple[Center, _Residuals]:
+    solution = solve(rates, weights, shrinkage, start, max_sweeps)
+    return solution, (rates, weights, shrinkage, start, solution)
+
+
+def _solve_backward(
+    max_sweeps: int, residuals: _Residuals, cotangent: Center
+) -> tuple[Array, Array, Array, tuple[Array, Array]]:
+    del max_sweeps
+    rates, weights, shrinkage, start, solution = residuals
+    return (
+        adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp),
+        jnp.zeros_like(weights),
+        jnp.zeros_like(shrinkage),
+        jax.tree.map(jnp.zeros_like, start),
+    )
+
+
+solve.defvjp(_solve_forward, _solve_backward)
+
+_compiled_fit = compiled(partial(alternate, xp=jnp), static_argnums=(4,))
+_compiled_adjoint = compiled(partial(adjoint, xp=jnp))
+
+
+def solve_many_cells(*arguments: Any) -> Center:
+    """Fit arrays of NumPy; return such arrays."""
+    return Center(*map(np.asarray, _compiled_fit(*arguments)))
+
+
+def adjoint_of_many_cells(*arguments: Any) -> Adjoint:
+    """Differentiate the fit of arrays of NumPy; return such arrays."""
+    return Adjoint(*map(np.asarray, _compiled_adjoint(*arguments)))

@@ -1,0 +1,159 @@
+"""Misclassification costs as weights of the pairwise true and false positive rates.
+
+The pair (i, j) asks how well column i tells class i from class j. A miss of the pair is an
+observation of class i taken for j, a false alarm an observation of class j taken for i. A cost
+matrix C, with observed classes in its rows and predicted classes in its columns, therefore gives
+the true positive rate of (i, j) the weight C[i, j] and its false positive rate C[j, i].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.predictions import Predictions
+
+PairWeights = Any
+"""``"equal"``, ``"prevalence"``, a cost matrix, or two matrices (of TPR and of FPR weights)."""
+
+
+def cell_weights(
+    pair_weights: PairWeights, predictions: Predictions
+) -> Float[np.ndarray, "c c_minus_1 2"]:
+    """Return the weights of the true and false positive rates of the pairs of present classes.
+
+    Pairs are ordered as in `dmfroc.multiclass.rates.reference_classes`; the mean is one.
+    """
+    present = predictions.present
+    tpr, fpr = _weight_matrices(pair_weights, predictions)
+    chosen = np.ix_(present, present)
+    off_diagonal = ~np.eye(len(present), dtype=bool)
+    shape = (len(present), len(present) - 1)
+    weights = np.stack([x[chosen][off_diagonal].reshape(shape) for x in (tpr, fpr)], axis=-1)
+    if (weights.sum(axis=(0, 1)) == 0).any():
+        raise ValueError("pair_weights gives all true or all false positive rates the weight 0")
+    return weights / weights.mean()
+
+
+def _weight_matrices(
+    pair_weights: PairWeights, predictions: Predictions
+) -> tuple[Float[np.ndarray, "k k"], Float[np.ndarray, "k k"]]:
+    n_classes = predictions.n_classes
+    if isinstance(pair_weights, str):
+        if pair_weights == "equal":
+            ones = np.ones((n_classes, n_classes))
+            return ones, ones
+        if pair_weights == "prevalence":
+            size = np.bincount(predictions.true, predictions.sample_weight, minlength=n_classes)
+            size = np.broadcast_to(size, (n_classes, n_classes))
+            return size.T, size
+        raise ValueError(
+            "pair_weights must be 'equal', 'prevalence', a cost matrix or a pair of weight "
+            f"matrices, but it is {pair_weights!r}"
+        )
+    if isinstance(pair_weights, tuple):
+        if len(pair_weights) != 2:
+            raise ValueError(
+                "pair_weights as a tuple must hold two matrices, of TPR and of FPR weights, but "
+                f"it holds {len(pair_weights)}"
+            )
+        tpr, fpr = (
+            _matrix(weights, predictions, name)
+            for weights, name in zip(
+                pair_weights, ("the TPR weights", "the FPR weights"), strict=True
+            )
+        )
+        return tpr, fpr
+    costs = _matrix(pair_weights, predictions, "the cost matrix")
+    return costs, costs.T
+
+
+def _matrix(weights: Any, predictions: Predictions, what: str) -> Float[np.ndarray, "k k"]:
+    """Read a K x K matrix: by class names where it has them, else in the order of the labels."""
+    labels = list(predictions.labels)
+    if hasattr(weights, "reindex"):  # a pandas table; every other table has no row names
+        missing = [x for x in labels if x not in weights.index or x not in weights.columns]
+        if missing:
+            raise ValueError(f"pair_weights: {what} lacks a row or column for class {missing[0]!r}")
+        weights = weights.loc[labels, labels]
+    elif isinstance(weights, dict):
+        weights = _from_names(weights, labels, what)
+    matrix = np.asarray(weights, float)
+    if matrix.shape != (len(labels), len(labels)):
+        raise ValueError(
+            f"pair_weights: {what} must have shape {(len(labels), len(labels))}, one row and "
+            f"column per class in the order {labels}, but its shape is {matrix.shape}"
+        )
+    relevant = matrix[~np.eye(len(labels), dtype=bool)]
+    if not (np.isfinite(relevant).all() and (relevant >= 0).all()):
+        raise ValueError(f"pair_weights: {what} must be finite and >= 0 off its diagonal")
+    return matrix
+
+
+def _from_names(
+    weights: dict[Any, Any], labels: list[Hashable], what: str
+) -> Float[np.ndarray, "k k"]:
+    """Read weights given for ordered pairs of classes by name; all other pairs have weight 1."""
+    matrix = np.ones((len(labels), len(labels)))
+    position = {label: index for index, label in enumerate(labels)}
+    for pair, weight in weights.items():
+        if not (isinstance(pair, tuple) and len(pair) == 2 and set(pair) <= position.keys()):
+            raise ValueError(
+                f"pair_weights: {what} has the key {pair!r}, which is not a pair of classes; the "
+                f"classes are {labels}"
+            )
+        matrix[position[pair[0]], position[pair[1]]] = weight
+    return matrix
+
+
+def majority_costs(
+    y_true: Any, factor: float | int, *, labels: Any = None
+) -> dict[Any, float | int]:
+    """Return costs that favour (factor > 1) or punish (factor < 1) the majority class.
+
+    Parameters
+    ----------
+    y_true : Predictions or array-like of shape (n,)
+        Observed classes; the most frequent one (the first of equals) is the majority class m.
+    factor : float
+        The alpha of Wang and Carvalho. Missing class m costs this much and taking another class
+        for m costs 1/factor; every other error costs 1.
+    labels : array-like of shape (K,), optional
+        All classes; by default those that occur.
+
+    Returns
+    -------
+    dict
+        Cost of each ordered pair (observed, predicted) that involves m, for ``pair_weights=``.
+
+    Raises
+    ------
+    ValueError
+        If ``factor`` is not positive and finite.
+
+    References
+    ----------
+    Wang and Carvalho (2024), Multiclass ROC, section 5.3.
+
+    Examples
+    --------
+    >>> majority_costs(["a", "b", "b", "c"], 4)
+    {('b', 'a'): 4, ('a', 'b'): 0.25, ('b', 'c'): 4, ('c', 'b'): 0.25}
+    """
+    if not (np.isfinite(factor) and factor > 0):
+        raise ValueError(f"factor must be positive and finite, but it is {factor}")
+    predictions = (
+        y_true
+        if isinstance(y_true, Predictions)
+        else Predictions.from_labels(y_true, y_true, labels=labels)
+    )
+    majority = predictions.labels[int(predictions.class_counts.argmax())]
+    costs = {}
+    for other in predictions.labels:
+        if other != majority:
+            costs[majority, other] = factor
+            costs[other, majority] = 1 / factor
+    return costs

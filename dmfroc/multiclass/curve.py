@@ -1,0 +1,221 @@
+"""The multiclass ROC curve: the centre of the rates of all pairs (Wang and Carvalho 2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._arrays import AnyArray
+from dmfroc._autodiff import after, before, constant
+from dmfroc.measures.measure import warn_of_absent_classes
+from dmfroc.multiclass.center import center
+from dmfroc.multiclass.costs import PairWeights
+from dmfroc.multiclass.rank_one import Center, binomial_deviance, logit_of_rates, sigmoid
+from dmfroc.multiclass.rates import (
+    DEFAULT_N_THRESHOLDS,
+    DEFAULT_SHRINKAGE,
+    CurveOptions,
+    RateTable,
+    ThresholdPool,
+)
+from dmfroc.predictions import Predictions, as_predictions
+
+
+def fit(table: RateTable, xp: Any) -> Center:
+    """Factorize the rates of the pairs."""
+    rates = table.rates()
+    weights, shrinkage = (constant(x, xp) for x in (table.cell_weights, table.shrinkage))
+    return center(rates, weights / rates.shape[-1], shrinkage, xp=xp)
+
+
+def area(table: RateTable, xp: Any) -> Any:
+    """Return the trapezoid area under the curve: a summary."""
+    fpr, tpr = curve_points(fit(table, xp), xp)
+    return ((after(tpr) + before(tpr)) * (after(fpr) - before(fpr))).sum() / 2
+
+
+def curve_points(
+    solution: Center, xp: Any
+) -> tuple[Float[AnyArray, " points"], Float[AnyArray, " points"]]:
+    """Return the false and true positive rates of the centre, pinned at (0, 0) and (1, 1)."""
+    tpr, fpr = sigmoid(solution.row_effect * solution.column_effect.mean(), xp)
+    ends = xp.zeros(1), xp.ones(1)
+    return (
+        xp.concatenate([ends[0], fpr, ends[1]]),
+        xp.concatenate([ends[0], tpr, ends[1]]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class MulticlassROC:
+    """A multiclass ROC curve.
+
+    Attributes
+    ----------
+    fpr, tpr : numpy.ndarray of shape (T + 2,)
+        The curve, from (0, 0) to (1, 1), both coordinates non-decreasing.
+    auc : float
+        Trapezoid area under the curve, in [0, 1]; 1/2 for guessing.
+    threshold_effect : numpy.ndarray of shape (2, T)
+        Logits of the true (row 0) and false (row 1) positive rates of the centre.
+    pair_effect : numpy.ndarray of shape (q,)
+        Effect of each ordered pair; positive, with mean one.
+    pairs : tuple of (label, label), length q
+        The ordered pairs (classification class, reference class) in the order of `pair_effect`.
+    pairwise_fpr, pairwise_tpr : numpy.ndarray of shape (q, T)
+        Rates of each pair at the thresholds.
+    deviance : float
+        Weighted binomial deviance of the rates from the fit; >= 0.
+    converged : bool
+        Whether the fit reached a stationary point.
+    n_iter : int
+        Passes over rows and columns that the fit took.
+    """
+
+    fpr: Float[np.ndarray, " points"]
+    tpr: Float[np.ndarray, " points"]
+    auc: float
+    threshold_effect: Float[np.ndarray, "2 t"]
+    pair_effect: Float[np.ndarray, " q"]
+    pairs: tuple[tuple[Hashable, Hashable], ...]
+    pairwise_fpr: Float[np.ndarray, "q t"]
+    pairwise_tpr: Float[np.ndarray, "q t"]
+    deviance: float
+    converged: bool
+    n_iter: int
+
+
+def multiclass_roc(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    pair_weights: PairWeights = "equal",
+    n_thresholds: int = DEFAULT_N_THRESHOLDS,
+    shrinkage: float | int = DEFAULT_SHRINKAGE,
+    threshold_pool: ThresholdPool = "balanced",
+) -> MulticlassROC:
+    """Return the multiclass ROC curve of Wang and Carvalho.
+
+    For every ordered pair of classes (i, j) the true and false positive rates of score column i
+    are computed at thresholds that mean the same for all pairs: the quantiles of the scores of
+    both classes in both columns. A rank-one deviance matrix factorization gives the centre of
+    these curves on the logit scale.
+
+    Parameters
+    ----------
+    y_true : Predictions or array-like of shape (n,)
+        Observed classes.
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2
+        Scores; any real numbers, rows need not sum to one. The thresholds of a pair are common
+        to its two columns, so that all columns must be on one scale, as probabilities and logits
+        are (Hand-Till M also takes columns on different scales).
+    labels : array-like of shape (K,), optional
+        The classes in column order.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the observations.
+    pair_weights : {"equal", "prevalence"}, (K, K) costs, or a tuple of two such matrices
+        What an error of each pair weighs. ``"equal"`` does not depend on how frequent the
+        classes are; ``"prevalence"`` weights each rate by the size of the class it counts. Costs
+        have observed classes in their rows and predicted classes in their columns: an array in
+        the order of the labels, a pandas table with class names, or a dict
+        ``{(observed, predicted): cost}`` in which every other pair costs 1. A tuple holds the
+        weights of the true and of the false positive rates of the pairs (row: classification
+        class, column: reference class). Only ratios matter.
+    n_thresholds : int
+        Number of quantile levels t / (n_thresholds + 1); the median is always among them. By
+        default the 99 percentiles; the AUC hardly depends on it.
+    shrinkage : float
+        Strength of the prior that draws the pair effects towards one, relative to the deviance
+        of one average pair. It stops perfectly separated pairs from hiding all others. With 0
+        the fit is the paper's maximum likelihood.
+    threshold_pool : {"balanced", "pooled"}
+        Whether both classes of a pair count equally in the pool of scores whose quantiles are its
+        thresholds, so that the curve does not depend on how frequent the classes are, or every
+        observation does, as in the paper.
+
+    Returns
+    -------
+    MulticlassROC
+        For K = 2 the empirical ROC curve of the second class, at every distinct score.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not what `Predictions.from_arrays` accepts, or an option out of its range.
+
+    References
+    ----------
+    Wang and Carvalho (2024), Multiclass ROC, sections 3.2 to 3.6.
+
+    Examples
+    --------
+    >>> scores = [[0.7, 0.2, 0.1], [0.4, 0.4, 0.2], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2],
+    ...           [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.3, 0.2, 0.5]]
+    >>> curve = multiclass_roc([0, 0, 1, 1, 2, 2, 1], scores)
+    >>> round(curve.auc, 3), curve.converged
+    (0.839, True)
+    """
+    options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
+    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    warn_of_absent_classes(predictions)
+    return curve_of(predictions, options)
+
+
+def curve_of(predictions: Predictions, options: CurveOptions) -> MulticlassROC:
+    """Return the curve of predictions whose absent classes need no warning any more."""
+    predictions = predictions.counted
+    if predictions.n_classes == 2:
+        return _binary_roc(predictions)
+    table = options(predictions).count(predictions.sample_weight, np)
+    rates, solution = table.rates(), fit(table, np)
+    fitted = solution.row_effect * solution.column_effect[:, None, None]
+    deviance = binomial_deviance(rates, fitted, table.cell_weights, np)
+    fpr, tpr = curve_points(solution, np)
+    mean_effect = float(solution.column_effect.mean())
+    classes = [predictions.labels[index] for index in predictions.present]
+    return MulticlassROC(
+        fpr=fpr,
+        tpr=tpr,
+        auc=float(np.trapezoid(tpr, fpr)),
+        threshold_effect=solution.row_effect * mean_effect,
+        pair_effect=solution.column_effect / mean_effect,
+        pairs=tuple((i, j) for i in classes for j in classes if i != j),
+        pairwise_fpr=rates[:, 1],
+        pairwise_tpr=rates[:, 0],
+        deviance=float(deviance),
+        converged=bool(solution.converged),
+        n_iter=int(solution.n_sweeps),
+    )
+
+
+def _binary_roc(predictions: Predictions) -> MulticlassROC:
+    """Return the empirical curve: with one column the factorization is saturated."""
+    order = np.argsort(predictions.scores[:, 1], kind="stable")[::-1]
+    scores, positive = predictions.scores[order, 1], predictions.true[order] == 1
+    weights = predictions.sample_weight[order]
+    is_last_of_run = np.append(scores[1:] != scores[:-1], True)
+    tpr, fpr = (
+        np.cumsum(weights * counted)[is_last_of_run] / weights[counted].sum()
+        for counted in (positive, ~positive)
+    )
+    fpr_points, tpr_points = np.append(0, fpr), np.append(0, tpr)
+    rates = np.stack([tpr, fpr])
+    return MulticlassROC(
+        fpr=fpr_points,
+        tpr=tpr_points,
+        auc=float(np.trapezoid(tpr_points, fpr_points)),
+        threshold_effect=logit_of_rates(rates),
+        pair_effect=np.ones(1),
+        pairs=((predictions.labels[1], predictions.labels[0]),),
+        pairwise_fpr=fpr[None],
+        pairwise_tpr=tpr[None],
+        deviance=0.0,
+        converged=True,
+        n_iter=0,
+    )

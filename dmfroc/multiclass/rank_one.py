@@ -1,0 +1,280 @@
+"""The rank-one logit model of a matrix of rates: its objective, Newton steps and derivative.
+
+Written once for NumPy and JAX; which of the two fits a given matrix is for `center` to choose.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc._arrays import AnyArray
+
+# Rates of exactly 0 and 1 have no finite logit. Drawing them in by this much (about 30 on the
+# logit scale) gives every fit a finite optimum and leaves every rate unchanged to 13 digits.
+_INNERMOST_RATE = 1e-13
+_TOLERANCE = 1e-9
+_COLUMNS_PER_BLOCK = 1024
+
+
+class Center(NamedTuple):
+    """Solution of the rank-one model: ``logit E[M] = row_effect * column_effect``.
+
+    Attributes
+    ----------
+    row_effect
+        Shape of one column of the rates.
+    column_effect
+        Shape (q,).
+    gradient_norm
+        Largest absolute derivative of the objective, relative to the weight of its row (column).
+    n_sweeps
+        Number of passes over rows and columns.
+    """
+
+    row_effect: Float[AnyArray, "*row"]
+    column_effect: Float[AnyArray, " q"]
+    gradient_norm: Float[AnyArray, ""]
+    n_sweeps: Int[AnyArray, ""]
+
+    @property
+    def converged(self) -> Any:
+        """Whether the gradient vanishes to rounding."""
+        return self.gradient_norm <= _TOLERANCE
+
+
+def logit_of_rates(rates: Float[np.ndarray, "*cells"]) -> Float[np.ndarray, "*cells"]:
+    """Return the logits of rates, finite (about +-30) also for rates of 0 and 1."""
+    logits: np.ndarray = _logit(drawn_in(rates), np)
+    return logits
+
+
+def _logit(rates: Any, xp: Any) -> Any:
+    return xp.log(rates) - xp.log1p(-rates)
+
+
+def drawn_in(rates: Float[AnyArray, "*cells"]) -> Any:
+    """Return the rates a little away from 0 and 1."""
+    return _INNERMOST_RATE + (1 - 2 * _INNERMOST_RATE) * rates
+
+
+def binomial_deviance(
+    rates: Float[AnyArray, "*cells"],
+    eta: Float[AnyArray, "*cells"],
+    weights: Float[AnyArray, "*#cells"],
+    xp: Any = np,
+) -> Any:
+    """Return twice the weighted log-likelihood ratio of the rates against the fit ``eta``."""
+    p = drawn_in(rates)
+    saturated = p * xp.log(p) + (1 - p) * xp.log1p(-p)
+    # Minus the logarithms of the fitted rates and of one minus them
+    surprise = p * xp.logaddexp(0, -eta) + (1 - p) * xp.logaddexp(0, eta)
+    return 2 * (weights * (saturated + surprise)).sum()
+
+
+def first_guess(rates: Any, weights: Any, xp: Any) -> tuple[Any, Any]:
+    """Return the logits of the weighted row means, and ones."""
+    [weighted] = _stored((weights * rates,), xp)  # its sum is faster if stored
+    ones = xp.ones(len(rates))
+    total = xp.tensordot(ones, weighted, axes=1)
+    return _logit(total / _total_weight(weights, rates.shape, axes=(0,)), xp), ones
+
+
+def _stored(cells: tuple[Any, ...], xp: Any) -> tuple[Any, ...]:
+    """Keep XLA from computing cells anew for each sum over them, which takes five times longer."""
+    if xp is np:
+        return cells
+    from jax import lax
+
+    return lax.optimization_barrier(cells)
+
+
+def sigmoid(x: Any, xp: Any) -> Any:
+    """Return the rates whose logits are given."""
+    with np.errstate(over="ignore"):
+        return 1 / (1 + xp.exp(-x))
+
+
+def _total_weight(
+    weights: Float[AnyArray, " #q *#row"], shape: tuple[int, ...], axes: tuple[int, ...]
+) -> Any:
+    """Sum the weights over some axes of the cells, to which they are broadcast."""
+    n_repeats = math.prod(shape[axis] // weights.shape[axis] for axis in axes)
+    return n_repeats * weights.sum(axis=axes)
+
+
+class _Derivatives(NamedTuple):
+    gradient: Any
+    curvature: Any
+
+
+def _residuals(
+    rates: Any, weights: Any, row_effect: Any, column_effect: Any, xp: Any
+) -> tuple[Any, ...]:
+    """Return the cells' first and second derivatives of the deviance with respect to eta."""
+    fitted = sigmoid(row_effect * _as_columns(column_effect, rates.ndim), xp)
+    return _stored((weights * (fitted - rates), weights * fitted * (1 - fitted)), xp)
+
+
+def _as_columns(x: Float[AnyArray, " q"], ndim: int) -> Float[AnyArray, "q ..."]:
+    return x.reshape(-1, *(1,) * (ndim - 1))
+
+
+def _over_columns(
+    rates: Any, weights: Any, row_effect: Any, column_effect: Any, xp: Any
+) -> _Derivatives:
+    """Return the derivatives of the objective with respect to the row effects."""
+    residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
+    v = column_effect
+    return _Derivatives(xp.tensordot(v, residual, axes=1), xp.tensordot(v**2, curvature, axes=1))
+
+
+def _over_rows(
+    rates: Any, weights: Any, shrinkage: Any, row_effect: Any, column_effect: Any, xp: Any
+) -> _Derivatives:
+    """Return the derivatives of the objective with respect to the column effects."""
+    residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
+    # Without a prior a column effect may be zero, where 0/0 must not arise.
+    inverse = xp.where(shrinkage > 0, 1 / xp.where(shrinkage > 0, column_effect, 1.0), 0.0)
+    return _Derivatives(
+        xp.tensordot(residual, row_effect, axes=row_effect.ndim) + shrinkage * (1 - inverse),
+        xp.tensordot(curvature, row_effect**2, axes=row_effect.ndim) + shrinkage * inverse**2,
+    )
+
+
+def _newton_step(
+    derivatives: _Derivatives, self_concordance: Any, xp: Any, longest: Any = math.inf
+) -> Any:
+    """Return a Newton step shortened so far that it cannot increase the objective.
+
+    Where ``|f'''| <= self_concordance * f''`` a step of length ``log(1 + R d) / R`` decreases f,
+    d being the length of the full step (Sun and Tran-Dinh 2019, Theorem 2).
+    """
+    tiny = np.finfo(derivatives.curvature.dtype).tiny
+    full = xp.abs(derivatives.gradient) / (derivatives.curvature + tiny)
+    length = xp.log1p(self_concordance * full) / self_concordance
+    return -xp.sign(derivatives.gradient) * xp.minimum(length, longest)
+
+
+def alternate(
+    rates: Any, weights: Any, shrinkage: Any, start: tuple[Any, Any], max_sweeps: int, xp: Any
+) -> Center:
+    """Take Newton steps in the row and in the column effects until none is left to take."""
+    row_weight = _total_weight(weights, rates.shape, axes=(0,))
+    column_weight = shrinkage + _total_weight(
+        weights, rates.shape, axes=tuple(range(1, rates.ndim))
+    )
+
+    def sweep(state: Center) -> Center:
+        row_effect, column_effect = state.row_effect, state.column_effect
+        of_rows = _over_columns(rates, weights, row_effect, column_effect, xp)
+        row_effect = row_effect + _newton_step(of_rows, xp.abs(column_effect).max(), xp)
+        of_columns = _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
+        steepness = xp.maximum(xp.abs(row_effect).max(), 1e-3)
+        # Steps that keep at least half of v see at most twice the barrier's third derivative.
+        barrier = xp.where(shrinkage > 0, 4 / xp.abs(column_effect), 0.0)
+        longest = xp.where(shrinkage > 0, xp.abs(column_effect) / 2, math.inf)
+        column_effect = column_effect + _newton_step(of_columns, steepness + barrier, xp, longest)
+        # The two steps leave the common scale almost where it was; with mean one the prior is
+        # least, and the product of the effects, thus the deviance, does not change.
+        scale = xp.where(shrinkage > 0, column_effect.mean(), 1.0)
+        row_effect, column_effect = row_effect * scale, column_effect / scale
+        gradient_norm = xp.maximum(
+            (xp.abs(of_rows.gradient) / row_weight).max(),
+            (xp.abs(of_columns.gradient) / column_weight).max(),
+        )
+        return Center(row_effect, column_effect, gradient_norm, state.n_sweeps + 1)
+
+    def unfinished(state: Center) -> Any:
+        return (state.gradient_norm > _TOLERANCE) & (state.n_sweeps < max_sweeps)
+
+    state = Center(*start, xp.asarray(xp.inf), xp.asarray(0))
+    if xp is not np:
+        from jax import lax
+
+        return lax.while_loop(unfinished, sweep, state)
+    while unfinished(state):
+        state = sweep(state)
+    return state
+
+
+class Adjoint(NamedTuple):
+    """The derivative of the fit, by the implicit function theorem.
+
+    It solves ``H d(lambda, v) = -d(gradient)``. H is an arrow: diagonal in lambda and in v;
+    the system is reduced to the rows.
+    """
+
+    weights: Float[AnyArray, " #q *#row"]
+    row_effect: Float[AnyArray, "*row"]
+    column_effect: Float[AnyArray, " q"]
+    coupling: Float[AnyArray, "q r"]
+    column_curvature: Float[AnyArray, " q"]
+    scale: Float[AnyArray, " r"]
+    system: Float[AnyArray, "r r"]  # of the scaled rows
+
+    def pull_back(self, derivatives: Center, xp: Any) -> Float[AnyArray, " q *row"]:
+        """Return derivatives with respect to the rates from those with respect to the effects."""
+        d_columns = derivatives.column_effect
+        from_columns = (d_columns / self.column_curvature) @ self.coupling
+        right_side = self.scale * (derivatives.row_effect.ravel() - from_columns)
+        row_adjoint = self.scale * xp.linalg.solve(self.system, right_side)
+        column_adjoint = (d_columns - self.coupling @ row_adjoint) / self.column_curvature
+        ndim = 1 + self.row_effect.ndim
+        through_rows = row_adjoint.reshape(self.row_effect.shape) * _as_columns(
+            self.column_effect, ndim
+        )
+        through_columns = self.row_effect * _as_columns(column_adjoint, ndim)
+        return self.weights * (through_rows + through_columns)
+
+
+def adjoint(rates: Any, weights: Any, shrinkage: Any, solution: Center, xp: Any) -> Adjoint:
+    """Differentiate the optimality conditions."""
+    row_effect, column_effect = solution.row_effect, solution.column_effect
+    n_rows = row_effect.size
+    residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
+    row_curvature = xp.tensordot(column_effect**2, curvature, axes=1)
+    column_curvature = xp.tensordot(curvature, row_effect**2, axes=row_effect.ndim)
+    column_curvature += xp.where(shrinkage > 0, shrinkage / column_effect**2, 0.0)
+
+    eta = row_effect * _as_columns(column_effect, rates.ndim)
+    [coupling] = _stored(((curvature * eta + residual).reshape(-1, n_rows),), xp)
+
+    eliminated = _weighted_square(coupling, 1 / column_curvature, xp)
+    # Scaling by the diagonal keeps saturated rows, whose curvature is near 1e-13, well conditioned.
+    scale = 1 / xp.sqrt(row_curvature.ravel())
+    system = xp.eye(n_rows) - scale[:, None] * eliminated * scale
+    return Adjoint(
+        weights,
+        row_effect,
+        column_effect,
+        coupling,
+        column_curvature,
+        scale,
+        system,
+    )
+
+
+def _weighted_square(
+    matrix: Float[AnyArray, "q r"], weights: Float[AnyArray, " q"], xp: Any
+) -> Any:
+    """Return ``matrix' diag(weights) matrix`` without a weighted copy of a tall matrix."""
+    q = len(matrix)
+    if q <= _COLUMNS_PER_BLOCK or xp is np:
+        return matrix.T @ (matrix * weights[:, None])
+    from jax import lax
+
+    n_whole = q // _COLUMNS_PER_BLOCK
+
+    def add_block(index: Any, total: Any) -> Any:
+        first = index * _COLUMNS_PER_BLOCK
+        block = lax.dynamic_slice_in_dim(matrix, first, _COLUMNS_PER_BLOCK)
+        weight = lax.dynamic_slice_in_dim(weights, first, _COLUMNS_PER_BLOCK)
+        return total + block.T @ (block * weight[:, None])
+
+    rest = matrix[n_whole * _COLUMNS_PER_BLOCK :]
+    last = rest.T @ (rest * weights[n_whole * _COLUMNS_PER_BLOCK :, None])
+    return lax.fori_loop(0, n_whole, add_block, last)

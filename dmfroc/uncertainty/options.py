@@ -1,0 +1,50 @@
+"""The options that `evaluate`, `estimate` and `compare` have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+from dmfroc.predictions import Predictions
+from dmfroc.uncertainty.units import Sample, sample_of
+
+IntervalType = Literal["bca", "percentile", "basic", "studentized"]
+INTERVAL_TYPES = get_args(IntervalType)
+DEFAULT_LEVEL = 0.95
+_FOR_ALL_METHODS = ("level", "seed")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options as the user gave them; None is what was not given.
+
+    Attributes
+    ----------
+    groups, stratify
+        The independent units, see `units_of`; classes are strata by default.
+    level : float
+        Nominal coverage of the intervals.
+    interval_type : str or None
+        Kind of interval.
+    n_draws : int or None
+        Number of replicates.
+    seed : int
+        Seed of whatever is drawn.
+    """
+
+    groups: Any = None
+    stratify: bool | None = None
+    level: float = DEFAULT_LEVEL
+    interval_type: IntervalType | None = None
+    n_draws: int | None = None
+    seed: int = 0
+
+    @property
+    def given(self) -> list[str]:
+        """Names of the options that were given and that not every method uses."""
+        names = [field.name for field in fields(self) if field.name not in _FOR_ALL_METHODS]
+        return [name for name in names if getattr(self, name) is not None]
+
+    def sample_of(self, predictions: Predictions) -> Sample:
+        """Return the observations that count, with their independent units."""
+        return sample_of(predictions, self.groups, stratify=self.stratify is not False)

@@ -1,0 +1,211 @@
+"""What the bootstraps have in common: estimates and comparisons from replicates."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.measures.measure import (
+    BoundMeasures,
+    Measure,
+    bind,
+    caveats,
+    undefined_message,
+    within,
+)
+from dmfroc.uncertainty.draws import compare_draws
+from dmfroc.uncertainty.estimate import Estimate
+from dmfroc.uncertainty.influences import (
+    NO_VARIATION,
+    Influences,
+    influences_of,
+    moments_of,
+    without_variation,
+)
+from dmfroc.uncertainty.interval_method import IntervalMethod, JointEstimates, Sample, check_finite
+from dmfroc.uncertainty.options import INTERVAL_TYPES, IntervalType, Options
+from dmfroc.uncertainty.remarks import (
+    few_units_message,
+    no_variation_message,
+    undefined_draws_message,
+)
+from dmfroc.uncertainty.replicates import Replicates, replicate_interval
+
+DEFAULT_N_DRAWS = 2000
+_FEWEST_DRAWS = 100
+
+
+@dataclass(frozen=True)
+class Resampling(IntervalMethod):
+    """A method that draws replicates of a measure's value.
+
+    Attributes
+    ----------
+    interval_type : str
+        How an interval follows from the replicates.
+    n_draws : int
+        Number of replicates.
+    is_bayesian : bool
+        Whether the weights are Dirichlet ones, whose replicates are skewed differently.
+    caveat : str or None
+        What has to be known of every estimate by this method.
+    """
+
+    is_bayesian: ClassVar[bool] = False
+    caveat: ClassVar[str | None] = None
+
+    interval_type: IntervalType = "bca"
+    n_draws: int = DEFAULT_N_DRAWS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.interval_type not in INTERVAL_TYPES:
+            raise ValueError(
+                f"interval_type must be one of {INTERVAL_TYPES}, but it is {self.interval_type!r}"
+            )
+        if not (isinstance(self.n_draws, int | np.integer) and self.n_draws >= _FEWEST_DRAWS):
+            raise ValueError(
+                f"n_draws must be an integer >= {_FEWEST_DRAWS}, but it is {self.n_draws!r}"
+            )
+
+    @classmethod
+    def from_options(cls, options: Options) -> Resampling:
+        """Return the method with the options that were given, and its own defaults."""
+        kind, n_draws = options.interval_type, options.n_draws
+        return cls(
+            options.level,
+            options.seed,
+            cls.interval_type if kind is None else kind,
+            cls.n_draws if n_draws is None else n_draws,
+        )
+
+    @property
+    def binds_together(self) -> bool:
+        """Whether it takes a vector of values: not if each replicate needs a standard error."""
+        return self.interval_type != "studentized"
+
+    def refusal_to_compare(self, *, paired: bool) -> str | None:
+        """Refuse an interval that rests on the standard error of each replicate."""
+        if self.interval_type == "studentized":
+            return "differences have no studentized interval: use 'bca' or 'percentile'"
+        return None
+
+    @abstractmethod
+    def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
+        """Return the values of a bound measure in all replicates.
+
+        The measure is the first of several, if several are bound together.
+        """
+
+    def estimates(
+        self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample
+    ) -> list[Estimate]:
+        """Estimate measures from their replicates."""
+        bound = bind()
+        found = influences_of(measures, bound, sample.predictions)
+        values, standard_errors = self.replicates(measures[0], bound, sample)
+        return [
+            self._estimate(measure, of_measure, Replicates(column, standard_errors), sample)
+            for measure, of_measure, column in zip(measures, found, values.T, strict=True)
+        ]
+
+    def _estimate(
+        self, measure: Measure, found: Influences, replicates: Replicates, sample: Sample
+    ) -> Estimate:
+        predictions, units = sample
+        value = found.value
+        is_defined = np.isfinite(replicates.values)
+        errors = replicates.standard_errors
+        replicates = Replicates(
+            within(replicates.values[is_defined], measure.bounds),
+            None if errors is None else errors[is_defined],
+        )
+        error = float(np.std(replicates.values, ddof=1)) if is_defined.sum() > 1 else np.nan
+        remarks = [
+            *caveats([measure], predictions),
+            self.caveat,
+            undefined_message({measure.name: value}),
+            few_units_message(units),
+            undefined_draws_message(int((~is_defined).sum()), self.n_draws),
+        ]
+        if not np.isfinite([value, error]).all():
+            error = low = high = np.nan
+        elif error <= NO_VARIATION * max(abs(value), 1):
+            ends = without_variation(value, units.n_complete_sets, self.level, measure.bounds)
+            error, low, high = 0.0, ends.low, ends.high
+            remarks.append(no_variation_message(value, measure, units))
+        else:
+            low, high = replicate_interval(
+                value,
+                replicates,
+                units.sums(found.influences),
+                moments_of(found.influences, units),
+                self.level,
+                measure.bounds,
+                self.interval_type,
+                bayesian=self.is_bayesian,
+            )
+        return Estimate(
+            measure=measure.name,
+            title=measure.title,
+            value=value,
+            standard_error=error,
+            interval=(low, high),
+            level=self.level,
+            method=self.name,
+            n_draws=self.n_draws,
+            seed=self.seed,
+            warnings=tuple(remark for remark in remarks if remark is not None),
+            draws=replicates.values,
+        )
+
+    def joint_estimates(
+        self, measure: Measure, samples: Mapping[str, Sample], *, paired: bool, rope: float
+    ) -> JointEstimates:
+        """Compare by the differences of replicates, which are the same for paired classifiers."""
+        found: dict[str, Influences] = {}
+        estimates: dict[str, Estimate] = {}
+        draws: dict[str, Float[np.ndarray, " draws"]] = {}
+        for place, (name, sample) in enumerate(samples.items()):
+            bound = bind(measure, sample.predictions)
+            [found[name]] = influences_of([measure], bound, sample.predictions)
+            check_finite(measure, {name: found[name].value})
+            # Independent samples have replicates of their own.
+            method = self if paired else replace(self, seed=self.seed + place)
+            replicates = Replicates(method.replicates(measure, bound, sample).values[:, 0])
+            estimates[name] = method._estimate(measure, found[name], replicates, sample)
+            draws[name] = replicates.values
+        low, high = measure.bounds
+
+        def interval_of(
+            first: str, second: str, value: float, differences: Float[np.ndarray, " draws"]
+        ) -> tuple[float, float]:
+            of_first, of_second = found[first].influences, found[second].influences
+            units_of_first, units_of_second = samples[first].units, samples[second].units
+            if paired:
+                influence = units_of_first.sums(of_first - of_second)
+                moments = moments_of(of_first - of_second, units_of_first)
+            else:
+                influence = np.concatenate(
+                    [units_of_first.sums(of_first), -units_of_second.sums(of_second)]
+                )
+                moments = moments_of(of_first, units_of_first).beside(
+                    moments_of(of_second, units_of_second)
+                )
+            return replicate_interval(
+                value,
+                Replicates(differences),
+                influence,
+                moments,
+                self.level,
+                (low - high, high - low),
+                self.interval_type,
+                bayesian=self.is_bayesian,
+            )
+
+        return compare_draws(measure, estimates, draws, interval_of, rope)

@@ -1,0 +1,14 @@
+"""The seed of what is drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def seed_of(random_state: int | np.random.Generator | None) -> int:
+    """Return the seed of the random streams."""
+    if isinstance(random_state, int | np.integer):
+        if random_state < 0:
+            raise ValueError(f"random_state must be >= 0, but it is {random_state}")
+        return int(random_state)
+    return int(np.random.default_rng(random_state).integers(2**31))

@@ -1,0 +1,392 @@
+"""Posteriors of the curve: spread against the jackknife, likelihoods, degenerate data."""
+
+import arviz
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import pytest
+from numpyro.infer import HMC
+from scipy import stats
+from scipy.special import expit, softmax
+from simulations import normal_scores
+
+from dmfroc import (
+    Predictions,
+    Priors,
+    bayesian_roc,
+    bayesian_roc_prior,
+    bayesian_table,
+    dmf_auc_score,
+    estimate,
+)
+from dmfroc.bayes.average_curve import Curve, _pooled_quantiles, sample_curve
+from dmfroc.bayes.models import (
+    Counts,
+    binomial_log_likelihood,
+    ordinal_log_likelihood,
+)
+from dmfroc.bayes.posterior import sampling_problems
+from dmfroc.bayes.roc import bind_pairs, check_choices, pairwise_counts
+from dmfroc.measures import dmf_auc, informedness
+
+# One model and one shape of data, K = 4, serve most tests: compiling takes most of their time.
+FAST = {"n_thresholds": 7, "algorithm": "laplace"}
+SMALL = {"n_thresholds": 7, "n_chains": 2, "n_draws": 250, "n_warmup": 150}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    classes, scores = normal_scores(1, 600, 4)
+    return classes, softmax(scores, axis=1)
+
+
+@pytest.fixture(scope="module")
+def jackknife(sample):
+    return estimate(dmf_auc(n_thresholds=7), *sample)
+
+
+@pytest.fixture(scope="module")
+def small(sample):
+    """A posterior by short Markov chains."""
+    return bayesian_roc(*sample, **SMALL)
+
+
+# Spread
+
+
+def test_standard_deviation_is_near_the_jackknife(jackknife, small):
+    assert small.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
+    assert small.value == pytest.approx(jackknife.value, abs=0.3 * jackknife.standard_error)
+    assert small.interval == pytest.approx(jackknife.interval, abs=jackknife.standard_error / 2)
+
+
+def test_untempered_likelihood_is_too_sure(sample):
+    spreads = [
+        bayesian_roc(*sample, tempering=tempering, **FAST).standard_error
+        for tempering in ("pairs", "none")
+    ]
+    assert spreads[1] / spreads[0] == pytest.approx(1 / np.sqrt(3), rel=0.1)
+
+
+def test_binomial_cells_are_too_sure():
+    classes, scores = normal_scores(2, 300, 2)
+    ordinal = bayesian_roc(classes, scores, **FAST)
+    binomial = bayesian_roc(classes, scores, likelihood="binomial", **FAST)
+    assert binomial.standard_error < 0.7 * ordinal.standard_error
+    assert any("too narrow" in remark for remark in binomial.warnings)
+
+
+def test_tempering_by_the_jackknife_has_its_standard_error():
+    classes, scores = normal_scores(3, 150, 4, prior=[0.4, 0.3, 0.2, 0.1])
+    target = estimate("dmf_auc", classes, scores).standard_error
+    found = bayesian_roc(classes, scores, tempering="jackknife", n_draws=4000, **FAST)
+    assert found.standard_error == pytest.approx(target, rel=0.1)
+    by_pairs = bayesian_roc(classes, scores, tempering="pairs", n_draws=4000, **FAST)
+    assert by_pairs.standard_error > 1.05 * target
+
+
+@pytest.mark.parametrize("n_classes", [3, 6])
+def test_tempering_by_overlap_has_about_the_jackknifes_standard_error(n_classes):
+    classes, scores = normal_scores(13, 900, n_classes)
+    target = estimate("dmf_auc", classes, scores).standard_error
+    found = bayesian_roc(classes, scores, n_draws=4000, **FAST)
+    assert found.standard_error == pytest.approx(target, rel=0.1)
+
+
+def test_columns_of_two_classes_do_not_overlap():
+    classes, scores = normal_scores(14, 100, 2)
+    overlap, none = (
+        bayesian_roc(classes, scores, tempering=tempering, **FAST)
+        for tempering in ("overlap", "none")
+    )
+    assert overlap.interval == pytest.approx(none.interval, rel=1e-9)
+
+
+def test_normal_approximation_is_near_the_chains(sample, small):
+    laplace = bayesian_roc(*sample, **FAST)
+    assert laplace.value == pytest.approx(small.value, abs=0.2 * small.standard_error)
+    assert laplace.standard_error == pytest.approx(small.standard_error, rel=0.15)
+
+
+def test_rare_and_frequent_classes_weigh_the_same():
+    # The pairs of the first two classes, nearly all of the sample, are much better separated.
+    classes, scores = normal_scores(12, 600, 4, prior=[0.46, 0.46, 0.04, 0.04])
+    scores[np.arange(600), classes] += 2.0 * (classes < 2)
+    reference = estimate(dmf_auc(n_thresholds=7), classes, scores)
+    found = bayesian_roc(classes, scores, **FAST)
+    assert found.value == pytest.approx(reference.value, abs=reference.standard_error)
+
+
+# Models
+
+
+def test_ordinal_likelihood_is_multinomial():
+    generator = np.random.default_rng(4)
+    logits = np.sort(generator.normal(size=(2, 5)), axis=1)
+    scale, shift = np.array([0.5, 1.5]), generator.normal(size=(2, 2))
+    rates = expit(scale[:, None, None] * logits + shift[..., None])
+    edge = np.zeros((2, 2, 1))
+    shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=2), axis=2)
+    inside = generator.poisson(5, size=shares.shape).astype(float)
+    counts = Counts(
+        jnp.asarray(inside.cumsum(axis=2)[..., :-1]),
+        jnp.asarray(inside.sum(axis=2)),
+        jnp.ones(()),
+    )
+    curve = Curve(jnp.asarray(logits), jnp.asarray(np.diff(logits, axis=1)))
+    with jax.enable_x64(True):
+        found = ordinal_log_likelihood(counts, curve, jnp.asarray(scale), jnp.asarray(shift))
+        cells = binomial_log_likelihood(counts, curve, jnp.asarray(scale), jnp.asarray(shift))
+    assert float(found) == pytest.approx((inside * np.log(shares)).sum(), rel=1e-5)
+    above, sizes = np.asarray(counts.above), np.asarray(counts.sizes)[..., None]
+    expected = (above * np.log(rates) + (sizes - above) * np.log(1 - rates)).sum()
+    assert float(cells) == pytest.approx(expected, rel=1e-5)
+
+
+def test_hierarchical_structure_takes_up_shifted_pairs():
+    # In this sample class 0 is favoured whatever was observed: its pairs have shifted rates.
+    classes, scores = normal_scores(5, 300, 3, shift=1.0)
+    scores[:, 0] += 1.5
+    rank_one = bayesian_roc(classes, scores, **FAST)
+    hierarchical = bayesian_roc(classes, scores, structure="hierarchical", **FAST)
+    spread = hierarchical.posterior["posterior"]["spread"].mean(["chain", "draw"])
+    assert spread.dims == ("effect",)
+    assert (spread.sel(effect=["tpr", "fpr"]) > 0.3).all()
+    shift = hierarchical.posterior["posterior"]["pair_shift"].mean(["chain", "draw"])
+    assert (shift.sel(pair=["0 from 1", "0 from 2"]) > shift.sel(pair="1 from 2")).all()
+    np.testing.assert_allclose(shift.mean("pair"), 0, atol=1e-12)
+
+    def misfit(found):
+        replicated = found.posterior["posterior_predictive"]["pairwise_auc"]
+        observed = found.posterior["observed_data"]["pairwise_auc"]
+        return float((abs(replicated.mean(["chain", "draw"]) - observed)).mean())
+
+    assert misfit(hierarchical) < misfit(rank_one)
+
+
+def test_weights_in_one_class_count_by_their_effective_size():
+    classes, scores = normal_scores(6, 90, 3)
+
+    def counts(predictions):
+        return pairwise_counts(bind_pairs(predictions, 9), predictions)
+
+    plain = counts(Predictions.from_arrays(classes, scores))
+    weights = np.where(classes == 0, 5.0, 1.0)
+    rescaled = Predictions.from_arrays(classes, scores, sample_weight=weights)
+    np.testing.assert_allclose(counts(rescaled).sizes, plain.sizes)
+    weights[np.flatnonzero(classes == 1)[:15]] = 0
+    halved = Predictions.from_arrays(classes, scores, sample_weight=weights)
+    harmonic = 3 / (1 / 30 + 1 / 15 + 1 / 30)
+    np.testing.assert_allclose(counts(halved).sizes, harmonic)
+
+
+# Draws
+
+
+@pytest.mark.parametrize("distance", [-3.0, 0.0, 0.4, 2.1, 7.0])
+def test_prior_is_centred_at_the_binormal_curve(distance):
+    known = {"discrimination": jnp.asarray(distance), "split": jnp.zeros((2, 49))}
+    with jax.enable_x64(True):
+        curve = numpyro.handlers.substitute(sample_curve, known)(jnp.zeros((2, 50)), 1.0, 1.0)
+        slope = jax.jacfwd(_pooled_quantiles)(jnp.asarray(distance), 49)
+        ahead, behind = (
+            np.asarray(_pooled_quantiles(jnp.asarray(distance + h), 49)) for h in (1e-5, -1e-5)
+        )
+    np.testing.assert_allclose(slope, (ahead - behind) / 2e-5, atol=1e-8)
+    tpr, fpr = expit(np.asarray(curve.logits))
+    np.testing.assert_allclose((tpr + fpr) / 2, np.arange(1, 50) / 50, rtol=1e-12)
+    np.testing.assert_allclose(np.diff(curve.logits, axis=1), curve.distances, atol=1e-9)
+    # The probit ROC of two unit normals is a straight line of slope one.
+    inside = (np.minimum(tpr, fpr) > 1e-12) & (np.maximum(tpr, fpr) < 1 - 1e-12)
+    difference = stats.norm.ppf(tpr) - stats.norm.ppf(fpr)
+    np.testing.assert_allclose(difference[inside], distance, atol=1e-4)
+
+
+def test_counts_choose_coordinates_and_leave_the_prior_alone(sample):
+    few = np.arange(4).repeat(2), np.eye(4).repeat(2, axis=0)
+    areas = [
+        bayesian_roc_prior(*data, n_thresholds=7, n_draws=2000, random_state=seed)["prior"]["auc"]
+        for seed, data in enumerate((sample, few))
+    ]
+    assert stats.ks_2samp(*(a.to_numpy().ravel() for a in areas)).pvalue > 1e-4
+
+
+def test_prior_treats_a_curve_and_its_mirror_image_alike(sample):
+    tree = bayesian_roc_prior(*sample, n_thresholds=7, n_draws=2000)
+    areas = tree["prior"]["auc"].to_numpy().ravel()
+    # Ten thousand false alarms for one of these bounds.
+    assert stats.kstest(areas, 1 - areas).pvalue > 1e-4
+    assert areas.min() < 0.1
+    assert areas.max() > 0.9
+    near_chance = Priors(discrimination_scale=0.5, split_scale=0.5)
+    tight = bayesian_roc_prior(*sample, n_thresholds=7, priors=near_chance)
+    assert tight["prior"]["auc"].std() < 0.5 * areas.std()
+    assert tree["prior_predictive"]["pairwise_auc"].dims == ("chain", "draw", "pair")
+
+
+def test_posterior_predictive_areas_cover_the_observed_ones(small):
+    replicated = small.posterior["posterior_predictive"]["pairwise_auc"]
+    observed = small.posterior["observed_data"]["pairwise_auc"]
+    share_below = (replicated < observed).mean(["chain", "draw"])
+    assert ((share_below > 0.01) & (share_below < 0.99)).all()
+
+
+def test_arviz_reads_the_draws(small):
+    summary = arviz.summary(small.posterior, var_names=["auc", "pair_effect"])
+    assert summary.index[0] == "auc"
+    assert summary.shape[0] == 13
+    posterior = small.posterior["posterior"]
+    assert posterior["threshold_effect"].dims == ("chain", "draw", "rate", "threshold")
+    np.testing.assert_allclose(posterior["pair_effect"].mean("pair"), 1, rtol=1e-12)
+    assert (posterior["threshold_effect"].diff("threshold") > 0).all()
+    assert not small.posterior["sample_stats"]["diverging"].any()
+    assert small.posterior.attrs["seed"] == 0
+    assert small.posterior.attrs["level"] == 0.95
+    area = np.trapezoid(posterior["tpr"], posterior["fpr"], axis=-1)
+    np.testing.assert_allclose(area, posterior["auc"], rtol=1e-12)
+
+
+def test_same_seed_same_draws(sample, small):
+    again = bayesian_roc(*sample, **SMALL)
+    assert again.value == small.value
+    assert again.interval == small.interval
+    other = bayesian_roc(*sample, **SMALL, random_state=1)
+    assert other.value != small.value
+    generator = bayesian_roc(*sample, **FAST, random_state=np.random.default_rng(1))
+    assert generator.seed == int(np.random.default_rng(1).integers(2**31))
+
+
+def test_own_kernel_is_used_and_short_chains_are_reported(sample):
+    def static_trajectories(model):
+        return HMC(model, num_steps=2, trajectory_length=None)
+
+    found = bayesian_roc(*sample, **SMALL | {"n_draws": 20}, kernel=static_trajectories)
+    assert (found.posterior["sample_stats"]["n_steps"] == 2).all()
+    text = " ".join(found.warnings)
+    assert "R-hat" in text
+    assert "independent ones" in text
+
+
+def test_divergences_are_reported(small):
+    tree = small.posterior.copy()
+    diverging = np.arange(500).reshape(2, 250) < 3
+    tree["sample_stats"]["diverging"] = tree["sample_stats"]["diverging"].copy(data=diverging)
+    assert "3 of 500 draws diverged" in sampling_problems(tree, ["auc"])[0]
+
+
+# Special cases
+
+
+def test_two_classes_are_one_column():
+    classes, scores = normal_scores(7, 200, 2)
+    difference = scores[:, 1] - scores[:, 0]
+    jackknife = estimate("dmf_auc", classes, difference)
+    found = bayesian_roc(classes, difference, **FAST | {"n_thresholds": 31})
+    assert found.posterior["posterior"].sizes["pair"] == 1
+    assert found.posterior["posterior"]["pair"].item() == "1 from 0"
+    assert found.value == pytest.approx(jackknife.value, abs=0.4 * jackknife.standard_error)
+    assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
+
+
+def test_perfect_classifier_is_not_certain():
+    intervals = {}
+    for n in (40, 400):
+        classes = np.arange(n) % 4
+        found = bayesian_roc(classes, np.eye(4)[classes], **FAST)
+        intervals[n] = found.interval
+        assert 0.9 < found.value < 1
+        assert found.standard_error > 0
+        assert any("perfect" in remark for remark in found.warnings)
+    # In the spirit of the rule of three: with ten per class, errors cannot be excluded.
+    assert 0.7 < intervals[40][0] < 0.99
+    assert intervals[40][0] < intervals[400][0] < 1
+
+
+@pytest.mark.parametrize("tempering", ["overlap", "jackknife"])
+def test_scores_without_any_variation_have_a_posterior(tempering):
+    classes = np.arange(40) % 4
+    guess = bayesian_roc(classes, np.zeros((40, 4)), tempering=tempering, **FAST)
+    assert guess.value == pytest.approx(0.5, abs=0.02)
+    assert 0.25 < guess.interval[0] < 0.48
+    always_wrong = bayesian_roc(classes, -np.eye(4)[classes], tempering=tempering, **FAST)
+    assert 0 < always_wrong.value < 0.1
+    assert always_wrong.standard_error > 0
+
+
+def test_near_perfect_classifier_is_left_alone():
+    classes, scores = normal_scores(9, 300, 2, shift=4.0)
+    jackknife = estimate("dmf_auc", classes, scores)
+    found = bayesian_roc(classes, scores, **SMALL | {"n_thresholds": 63, "n_warmup": 300})
+    assert abs(found.value - jackknife.value) < found.standard_error
+    assert not any("the model draws the area" in remark for remark in found.warnings)
+
+
+def test_a_prior_that_outweighs_the_data_is_told(sample):
+    strong = Priors(discrimination_scale=0.1, split_scale=0.1)
+    found = bayesian_roc(*sample, priors=strong, **FAST)
+    assert found.value < dmf_auc_score(*sample)
+    assert any("the model draws the area" in remark for remark in found.warnings)
+
+
+def test_absent_class_is_left_out(sample):
+    classes, scores = sample
+    scores = np.column_stack([scores, np.zeros(len(scores))])
+    with pytest.warns(UserWarning, match="1 class has a column but no observation"):
+        found = bayesian_roc(classes, scores, labels=[0, 1, 2, 3, 4], **FAST)
+    assert found.posterior["posterior"].sizes["pair"] == 12
+    assert any("no observation" in remark for remark in found.warnings)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"structure": "rank_two"}, "structure must be one of"),
+        ({"likelihood": "normal"}, "likelihood must be one of"),
+        ({"tempering": "half"}, "tempering must be one of"),
+        ({"algorithm": "gibbs"}, "algorithm must be one of"),
+    ],
+)
+def test_choices_are_checked(options, message):
+    given = {"structure": "rank_one", "likelihood": "ordinal", "tempering": "pairs"}
+    with pytest.raises(ValueError, match=message):
+        check_choices(**given | {"algorithm": "nuts"} | options)
+
+
+def test_numbers_are_checked(sample):
+    with pytest.raises(ValueError, match="n_chains must be a positive integer, but it is 0"):
+        bayesian_roc(*sample, n_chains=0)
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+        bayesian_roc(*sample, level=1.5)
+
+
+def test_other_measures_are_refused(sample):
+    with pytest.raises(ValueError, match="hand_till is not a function of the table"):
+        estimate("hand_till", *sample, method="bayes")
+    with pytest.raises(ValueError, match="knows pair_weights='equal' only"):
+        estimate(dmf_auc(pair_weights=np.arange(16).reshape(4, 4) + 1), *sample, method="bayes")
+    with pytest.raises(ValueError, match="pseudo_count must be positive"):
+        bayesian_table(informedness(), *sample, pseudo_count=0.0)
+    with pytest.raises(ValueError, match="split_scale must be positive"):
+        Priors(split_scale=-1.0)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95.0])
+@pytest.mark.parametrize("measure", ["dmf_auc", "informedness"])
+def test_a_posterior_refuses_a_level_outside_0_and_1(measure, level):
+    classes = np.arange(60) % 3
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+        estimate(measure, classes, np.eye(3)[classes], method="bayes", level=level)
+
+
+def test_posterior_of_one_observed_class():
+    """Accuracy is then a proportion: the prior of Perks adds 1/2 for each of two classes."""
+    predictions = Predictions.from_labels([1] * 40, [1] * 30 + [0] * 10)
+    with pytest.warns(UserWarning, match="1 class has a column but no observation"):
+        posterior = bayesian_table("accuracy", predictions, n_draws=10_000)
+    expected = stats.beta(30.5, 10.5)
+    np.testing.assert_allclose(np.mean(posterior.draws), expected.mean(), atol=0.002)
+    np.testing.assert_allclose(posterior.interval, expected.interval(0.95), atol=0.005)

@@ -1,0 +1,74 @@
+"""Posteriors of tables: exact Dirichlet cases, class sizes, weights."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from simulations import normal_scores
+
+from dmfroc import Measure, Predictions, bayesian_table, estimate
+from dmfroc.measures.statistics.confusion import confusion_counts
+
+
+def recall_of_first(matrix, xp):
+    return matrix.cells[0, 0] / matrix.cells[:, 0].sum()
+
+
+FIRST_RECALL = Measure(
+    name="recall", statistic=confusion_counts, summary=recall_of_first, needs="labels"
+)
+
+
+@pytest.mark.parametrize("given", ["class_sizes", "nothing"])
+@pytest.mark.parametrize(("pseudo_count", "prior"), [(None, 0.5), (1, 1.0)])
+def test_recall_of_two_classes_has_a_beta_posterior(given, pseudo_count, prior):
+    predictions = Predictions.from_labels([0] * 10 + [1] * 20, [0] * 7 + [1] * 18 + [0] * 5)
+    found = bayesian_table(
+        FIRST_RECALL, predictions, given=given, pseudo_count=pseudo_count, n_draws=2500
+    )
+    exact = stats.beta(7 + prior, 3 + prior)
+    draws = found.posterior["posterior"]["recall"].to_numpy().ravel()
+    assert stats.kstest(draws, exact.cdf).pvalue > 1e-4
+    assert found.interval == pytest.approx(exact.ppf([0.025, 0.975]), abs=0.015)
+
+
+def test_tables_keep_class_sizes_or_vary_them():
+    classes, scores = normal_scores(8, 60, 3, prior=[0.6, 0.3, 0.1])
+    predictions = Predictions.from_arrays(classes, scores)
+    shares = np.bincount(classes) / 60
+    for given, varies in (("class_sizes", False), ("nothing", True)):
+        found = bayesian_table("informedness", predictions, given=given, n_draws=500)
+        table = found.posterior["posterior"]["table"]
+        np.testing.assert_allclose(table.sum(["predicted", "class"]), 1, rtol=1e-12)
+        of_class = table.sum("predicted")
+        np.testing.assert_allclose(of_class.mean(["chain", "draw"]), shares, atol=0.02)
+        assert (of_class.std(["chain", "draw"]) > 0.02).all() == varies
+
+
+def test_informedness_is_near_the_jackknife():
+    classes, scores = normal_scores(9, 600, 3)
+    jackknife = estimate("informedness", classes, scores)
+    found = estimate("informedness", classes, scores, method="bayes")
+    assert found.value == pytest.approx(jackknife.value, abs=0.3 * jackknife.standard_error)
+    assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.1)
+    assert (found.method, found.n_draws, found.seed) == ("bayes", 4000, 0)
+
+
+def test_weighted_tables_have_the_effective_size():
+    classes, scores = normal_scores(10, 200, 2)
+    weights = np.random.default_rng(11).exponential(size=200)
+    equal, weighted = (
+        bayesian_table("informedness", classes, scores, sample_weight=w).standard_error
+        for w in (None, weights)
+    )
+    # Exponential weights halve the effective size.
+    assert weighted / equal == pytest.approx(np.sqrt(2), rel=0.15)
+
+
+def test_absent_class_has_zeros_in_the_table():
+    predictions = Predictions.from_labels([0, 0, 1, 1], [0, 0, 1, 2], labels=[0, 1, 2])
+    with pytest.warns(UserWarning, match="no observation"):
+        found = bayesian_table("informedness", predictions)
+    table = found.posterior["posterior"]["table"]
+    assert (table.sel({"class": 2}) == 0).all()
+    assert (table.sel({"class": 1, "predicted": 2}) > 0).all()
+    assert np.isfinite(found.value)

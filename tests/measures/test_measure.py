@@ -1,0 +1,255 @@
+"""What NumPy finds is what JAX makes of the same functions: values and their derivatives."""
+
+import functools
+
+import jax
+import numpy as np
+import pytest
+from simulations import normal_scores
+
+from dmfroc import Measure, Predictions, evaluate, multiclass_roc
+from dmfroc._compiled import compiled
+from dmfroc.measures import (
+    MEASURES,
+    auc_mu,
+    dmf_auc,
+    h_measure,
+    kappa_area,
+    one_vs_one_auc,
+    partial_auc,
+    precision_recall_gain_area,
+    roc_area,
+)
+from dmfroc.measures.measure import bind, bind_in_groups, values_and_influences
+from dmfroc.measures.statistics import curves, projections
+from dmfroc.multiclass import center
+
+# More options than those under which measures are listed; each with the classes that it takes.
+OTHERS = [
+    auc_mu([[0, 1, 2], [1, 0, 3], [1, 1, 0]]),
+    dmf_auc(pair_weights="prevalence", n_thresholds=20, shrinkage=0.2),
+    dmf_auc(threshold_pool="pooled"),
+    h_measure(alpha=2, beta=5),
+    kappa_area("trapezoid"),
+    one_vs_one_auc("macro"),
+    partial_auc(0.35),
+    precision_recall_gain_area(clip=True),
+    roc_area(),
+]
+
+
+def applicable(predictions):
+    """Return all measures that are defined for the predictions."""
+    others = OTHERS if predictions.n_classes == 3 else OTHERS[1:]
+    chosen = [m for m in (*MEASURES.values(), *others) if m.applies_to(predictions)]
+    # The product of informedness and markedness of three classes is never far from its kink.
+    return [m for m in chosen if m.name != "correlation"]
+
+
+@functools.cache
+def sample(kind, n_classes, weights=None):
+    prior = {2: [0.6, 0.4], 3: [0.5, 0.3, 0.2]}[n_classes]
+    # Of a bad classifier the precision gain changes its sign upwards and downwards.
+    shift = {"bad": 0.1, "tied": 1.0, "near-perfect": 9.0}[kind]
+    classes, scores = normal_scores(n_classes, 67, n_classes, shift, prior)
+    if kind == "near-perfect":
+        scores[[0, 1]] = scores[[1, 0]]
+    scores = np.round(scores) if kind == "tied" else scores
+    weights = None if weights is None else random_weights(n_classes)
+    return Predictions.from_arrays(classes, scores, sample_weight=weights)
+
+
+def random_weights(n_classes):
+    weights = np.random.default_rng(1).choice([0, 0.5, 1, 2.5], size=67)
+    weights[:n_classes] = 1  # the first ones of each class
+    return weights
+
+
+samples = pytest.mark.parametrize(
+    ("kind", "n_classes"), [(k, n) for k in ("bad", "tied", "near-perfect") for n in (2, 3)]
+)
+
+
+@samples
+def test_derivatives_are_those_of_jax(kind, n_classes):
+    predictions = sample(kind, n_classes)
+    measures, n_compared = applicable(predictions), 0
+    for positions, bind_group in bind_in_groups(measures, predictions):
+        bound = bind_group()
+        if not bound.is_compiled:
+            continue
+        n_compared += len(positions)
+        by_jax = compiled(lambda w, f=bound: (f(w), jax.jacrev(f)(w)))
+        for weights in (np.ones(67), random_weights(n_classes)):
+            values, gradients = bound.values_and_gradients(weights)
+            np.testing.assert_array_equal(values, bound.values(weights))
+            expected_values, expected = map(np.asarray, by_jax(weights))
+            np.testing.assert_allclose(values, expected_values, rtol=1e-12, atol=1e-13)
+            # An observation without weight has no influence, and may be where a derivative jumps.
+            scale = np.abs(expected).max(axis=1, keepdims=True)
+            difference = np.abs(gradients - expected) / np.where(scale > 0, scale, 1)
+            worst = difference[:, weights > 0].max(axis=1)
+            told = {measures[p].name: x for p, x in zip(positions, worst, strict=True)}
+            assert max(worst) < 1e-9, told
+    without = {m.name for m in measures if not bind(m, predictions).is_compiled}
+    of_three = {"vus", "ordinal_vus"} if n_classes == 3 else set()
+    kinks = {"convex_hull_auc", "max_informedness", "h_measure", h_measure(2, 5).name}
+    assert without == kinks | of_three
+    assert n_compared == len(measures) - len(without)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", ["convex_hull_auc", "max_informedness", "h_measure"])
+def test_derivatives_of_measures_with_kinks_are_finite_differences(name, n_classes):
+    # Under random weights no two points of a curve compete, and no three lie on a line.
+    classes, scores = normal_scores(9, 60, n_classes)
+    weights = np.random.default_rng(10).uniform(0.5, 2, size=60)
+    bound = bind(MEASURES[name], Predictions.from_arrays(classes, scores, sample_weight=weights))
+    shifts = 1e-6 * np.eye(60)
+    expected = (bound.values(weights + shifts) - bound.values(weights - shifts))[:, 0] / 2e-6
+    _, [gradient] = bound.values_and_gradients(weights)
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-6 * scale)
+    assert scale > 1e-4
+
+
+@samples
+def test_derivatives_along_the_weights_vanish(kind, n_classes):
+    """Only ratios of the weights matter."""
+    predictions = sample(kind, n_classes, "random")
+    weights = predictions.sample_weight
+    for measure in applicable(predictions):
+        values, gradients = bind(measure, predictions).values_and_gradients(weights)
+        if np.isfinite(values).all():
+            scale = np.abs(gradients * weights).sum()
+            assert abs(gradients @ weights).max() <= 1e-9 * max(scale, 1e-3), measure.name
+
+
+def test_many_weights_at_once_are_each_by_itself():
+    predictions = sample("tied", 3, "random")
+    weights = np.random.default_rng(2).uniform(0, 2, size=(4, 67))
+    for measure in applicable(predictions):
+        bound = bind(measure, predictions)
+        each = [bound.values(of_draw) for of_draw in weights]
+        np.testing.assert_allclose(bound.values(weights), each, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["auc_mu", "kappa_area", "convex_hull_auc"])
+def test_parts_of_a_statistic_add_up(monkeypatch, name):
+    classes, scores = normal_scores(4, 60, 5)
+    predictions = Predictions.from_arrays(classes, scores)
+    weights = np.random.default_rng(3).uniform(0, 2, size=60)
+    whole = bind(MEASURES[name], predictions).values_and_gradients(weights)
+    monkeypatch.setattr(projections, "_PLACES_AT_ONCE", 50)
+    monkeypatch.setattr(curves, "_POINTS_AT_ONCE", 60)
+    bound = bind(MEASURES[name], predictions)
+    assert len(bound.statistic.parts()) >= 5
+    for found, expected in zip(bound.values_and_gradients(weights), whole, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+
+
+def test_influences_on_several_numbers_are_those_on_each():
+    predictions = sample("bad", 3, "random")
+    bound = bind(MEASURES["accuracy"], predictions)
+    weights = predictions.sample_weight
+
+    def both(table, xp):
+        accuracy = bound.summaries[0](table, xp)
+        return xp.stack([accuracy, accuracy**2])
+
+    values, influences = values_and_influences(bound.statistic, both, weights)
+    value, gradient = bound.values_and_gradients(weights)
+    assert values == pytest.approx([value[0], value[0] ** 2])
+    np.testing.assert_allclose(influences[0], gradient[0] * weights, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(influences[1], 2 * value * gradient[0] * weights, rtol=0, atol=1e-15)
+
+
+def test_few_rates_have_the_centre_of_many(monkeypatch):
+    """Few are fitted by NumPy, many by JAX."""
+    classes, scores = normal_scores(5, 200, 4)
+    predictions = Predictions.from_arrays(classes, scores)
+    bound = bind(dmf_auc(), predictions)
+    area, gradient = bound.values_and_gradients(predictions.sample_weight)
+    monkeypatch.setattr(center, "_FEW_CELLS", 0)
+    expected_area, expected = bound.values_and_gradients(predictions.sample_weight)
+    assert area == pytest.approx(expected_area, rel=0, abs=1e-13)
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    assert area == pytest.approx(multiclass_roc(predictions).auc, rel=0, abs=1e-9)
+
+
+@pytest.mark.parametrize("measures", ["all", ["hand_till"]])
+def test_nothing_is_compiled_for_the_jackknife(measures):
+    compilations = []
+
+    def listen(event, duration, **kwargs):
+        if event == "/jax/core/compile/backend_compile_duration":
+            compilations.append(kwargs)
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        evaluate(*normal_scores(7, 71, 4), measures=measures, method="jackknife")
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
+    assert compilations == []
+
+
+# What a measure is
+
+
+def test_a_measure_is_a_function_of_data():
+    classes, scores = normal_scores(6, 60, 3)
+    predictions = Predictions.from_arrays(classes, scores)
+    for measure in MEASURES.values():
+        if measure.applies_to(predictions):
+            value = measure(classes, scores)
+            assert type(value) is float
+            assert value == measure(predictions)
+            assert measure.obstacle(predictions) is None
+    informedness = MEASURES["informedness"]
+    assert informedness(classes, y_pred=predictions.predicted) == informedness(predictions)
+    assert not MEASURES["recall"].applies_to(predictions)
+    with pytest.raises(ValueError, match="recall is a measure of two classes, and there are 3"):
+        MEASURES["recall"](predictions)
+
+
+def of_first_weight(predictions):
+    return lambda weights: weights[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"name": ""}, ValueError, "name must be a non-empty string, but it is ''"),
+        ({"bind": None}, TypeError, "'own' needs either bind=, or statistic= and summary="),
+        (
+            {"bind": None, "statistic": of_first_weight},
+            TypeError,
+            "'own' needs either bind=, or statistic=",
+        ),
+        ({"bounds": (1, 0)}, ValueError, r"bounds must be a smaller and a larger value.*\(1, 0\)"),
+    ],
+)
+def test_what_is_no_measure_is_refused(options, error, message):
+    given = {"name": "own", "bind": of_first_weight} | options
+    with pytest.raises(error, match=message):
+        Measure(**given)
+
+
+def test_positional_arguments_are_refused():
+    with pytest.raises(TypeError, match="positional"):
+        Measure("own", "Own", of_first_weight)
+
+
+def test_a_users_measure_of_labels_wants_labels():
+    own = Measure(
+        name="own",
+        bind=lambda p: lambda weights: weights @ (p.predicted == p.true) / weights.sum(),
+        needs="labels",
+    )
+    classes, scores = normal_scores(8, 60, 2)
+    predicted = (scores[:, 1] > 0.5).astype(int)
+    expected = np.mean(predicted == classes)
+    assert own(classes, scores[:, 1], y_pred=predicted) == pytest.approx(expected, abs=1e-15)
+    with pytest.raises(ValueError, match="own needs hard labels, and a one-dimensional y_score"):
+        own(classes, scores[:, 1])
+    assert not own.applies_to(Predictions.from_arrays(classes, scores[:, 1]))

@@ -1,0 +1,239 @@
+"""Identity: options are part of a measure, of its name and title, and of its rows in results."""
+
+import dataclasses
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from simulations import normal_scores
+
+from dmfroc import Measure, bayesian_table, compare, dmf_auc_score, estimate, evaluate, measures
+from dmfroc.measures import FACTORIES, MEASURES, get_measure
+from dmfroc.measures.registry import registered
+
+CLASSES, SCORES = normal_scores(1, 60, 3, prior=[0.5, 0.3, 0.2])
+SCORES = np.round(SCORES, 1)
+COSTS = np.array([[0, 1, 5], [1, 0, 1], [2, 1, 0]])
+WITH_OPTIONS = {
+    "auc_mu(partition=...)": (lambda: measures.auc_mu(COSTS), "AUC-mu (partition=...)"),
+    "dmf_auc(n_thresholds=3, shrinkage=50)": (
+        lambda: measures.dmf_auc(shrinkage=50, n_thresholds=3),
+        "DMF-AUC (n_thresholds=3, shrinkage=50)",
+    ),
+    "dmf_auc(pair_weights=...)": (
+        lambda: measures.dmf_auc(pair_weights=COSTS),
+        "DMF-AUC (pair_weights=...)",
+    ),
+    "dmf_auc_pooled": (
+        lambda: measures.dmf_auc(threshold_pool="pooled"),
+        "DMF-AUC (pooled)",
+    ),
+    "dmf_auc_prevalence": (
+        lambda: measures.dmf_auc(pair_weights="prevalence"),
+        "DMF-AUC (prevalence)",
+    ),
+    "dmf_auc_prevalence_pooled(shrinkage=0)": (
+        lambda: measures.dmf_auc("prevalence", shrinkage=0, threshold_pool="pooled"),
+        "DMF-AUC (prevalence, pooled, shrinkage=0)",
+    ),
+    "h_measure(beta=5)": (lambda: measures.h_measure(beta=5), "H-measure (beta=5)"),
+    "informedness_macro": (lambda: measures.informedness("macro"), "Informedness (macro)"),
+    "kappa_area_trapezoid": (
+        lambda: measures.kappa_area("trapezoid"),
+        "Area under kappa (trapezoid)",
+    ),
+    "markedness_bias": (lambda: measures.markedness("bias"), "Markedness (bias)"),
+    "one_vs_one_auc_macro": (
+        lambda: measures.one_vs_one_auc("macro"),
+        "One-vs-one AUC, even",
+    ),
+    "partial_auc(max_fpr=0.5)": (lambda: measures.partial_auc(0.5), "Partial AUC, FPR to 0.5"),
+    "precision_recall_gain_area(clip=True)": (
+        lambda: measures.precision_recall_gain_area(clip=True),
+        "Precision-recall-gain area (clip=True)",
+    ),
+    "roc_area_lower": (lambda: measures.roc_area("lower"), "ROC area, lower staircase"),
+}
+
+
+def test_every_factory_has_a_measure_of_its_name_and_they_are_found_as_attributes():
+    assert set(FACTORIES) <= set(dir(measures))
+    for name, make in FACTORIES.items():
+        assert getattr(measures, name) is make
+        # Of the ways to count ties, only those are listed that are no other measure.
+        assert name in MEASURES or name in {"one_vs_one_auc", "roc_area"}
+        assert inspect.getdoc(make)
+        default = make()
+        assert default.name == name or name == "one_vs_one_auc"
+        if default.name in MEASURES:
+            assert default.title == MEASURES[default.name].title
+    for name, measure in MEASURES.items():
+        assert measure.name == name
+        assert get_measure(name) is measure
+    with pytest.raises(AttributeError, match="has no attribute 'accuracies'"):
+        measures.accuracies  # noqa: B018
+
+
+def test_a_table_lists_them():
+    table = measures()
+    assert list(table.index) == list(MEASURES)
+    assert table.title.to_list() == [measure.title for measure in MEASURES.values()]
+    assert table.loc["convex_hull_auc", "interval"] == "bootstrap"
+    assert table.index[:2].to_list() == ["dmf_auc", "hand_till"]
+    # Measures of any table come before those of two classes.
+    assert list(table.index).index("mutual_information") < list(table.index).index("recall")
+
+
+@pytest.mark.parametrize(("name", "made"), WITH_OPTIONS.items(), ids=WITH_OPTIONS)
+def test_options_are_part_of_name_and_title(name, made):
+    make, title = made
+    measure = make()
+    assert (measure.name, measure.title) == (name, title)
+    assert measure.options
+
+
+def test_options_that_are_the_default_are_not():
+    for make in FACTORIES.values():
+        defaults = {
+            option: parameter.default
+            for option, parameter in inspect.signature(make).parameters.items()
+        }
+        given = make(**defaults)
+        assert (given.name, given.title) == (make().name, make().title)
+        assert dict(given.options) == defaults == dict(make().options)
+    assert measures.partial_auc(0.1).name == "partial_auc"
+    assert measures.dmf_auc(shrinkage=1).name == "dmf_auc"
+
+
+def test_all_options_have_rows_values_and_titles_of_their_own():
+    chosen = [make() for make, _ in WITH_OPTIONS.values()]
+    defaults = ["auc_mu", "dmf_auc", "h_measure", "informedness", "kappa_area", "markedness"]
+    defaults += ["partial_auc", "precision_recall_gain_area", "roc_area_upper", "hand_till"]
+    found = evaluate(CLASSES, SCORES, measures=[*defaults, *chosen], method="jackknife")
+    assert list(found.estimates) == [*defaults, *WITH_OPTIONS]
+    for measure in chosen:
+        of_measure = found.estimates[measure.name]
+        # Alone or among others, by sums in whichever order: equal up to rounding.
+        assert of_measure.value == pytest.approx(measure(CLASSES, SCORES), rel=1e-12)
+        assert (of_measure.measure, of_measure.title) == (measure.name, measure.title)
+        assert f"\n{measure.title} " in str(found)
+        if measure.is_smooth:
+            alone = estimate(measure, CLASSES, SCORES)
+            assert alone.interval == pytest.approx(of_measure.interval, rel=1e-12)
+            assert alone.standard_error == pytest.approx(of_measure.standard_error, rel=1e-12)
+            assert (alone.method, alone.warnings) == (of_measure.method, of_measure.warnings)
+    values = [round(of_measure.value, 9) for of_measure in found.estimates.values()]
+    # Hand and Till's M is the even average of one class against one.
+    assert len(set(values)) == len(values) - 1
+
+
+def test_what_was_silently_wrong():
+    def values(*chosen, **options):
+        found = evaluate(CLASSES, SCORES, measures=chosen, **options).estimates
+        return {name: of_measure.value for name, of_measure in found.items()}
+
+    own = measures.dmf_auc(shrinkage=50, n_thresholds=3)
+    expected = dmf_auc_score(CLASSES, SCORES, shrinkage=50, n_thresholds=3)
+    assert values(own) == {own.name: pytest.approx(expected, rel=0, abs=1e-12)}
+    two = values(measures.partial_auc(0.1), measures.partial_auc(0.5))
+    assert list(two) == ["partial_auc", "partial_auc(max_fpr=0.5)"]
+    assert two["partial_auc"] == measures.partial_auc()(CLASSES, SCORES)
+    by_size = measures.dmf_auc(pair_weights="prevalence")
+    expected = dmf_auc_score(CLASSES, SCORES, pair_weights="prevalence")
+    for pair_weights in ("equal", COSTS):
+        found = values(by_size, "dmf_auc", pair_weights=pair_weights)
+        assert found["dmf_auc_prevalence"] == pytest.approx(expected, rel=0, abs=1e-12)
+        of_curve = dmf_auc_score(CLASSES, SCORES, pair_weights=pair_weights)
+        assert found["dmf_auc"] == pytest.approx(of_curve, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"shrinkage": 50.0}, {"pair_weights": "prevalence"}, {"threshold_pool": "pooled"}],
+    ids=str,
+)
+def test_posteriors_have_the_measures_own_options_or_none(options):
+    pytest.importorskip("numpyro")
+    with pytest.raises(ValueError, match=r"dmf_auc|pair_weights|shrinkage|threshold_pool"):
+        estimate(measures.dmf_auc(**options), CLASSES, SCORES, method="bayes")
+
+
+def test_posteriors_of_tables_have_the_measures_own_options():
+    pytest.importorskip("arviz")
+    by_bias, even = (
+        bayesian_table(measures.informedness(weighting), CLASSES, SCORES, n_draws=50)
+        for weighting in ("bias", "macro")
+    )
+    assert (by_bias.measure, even.measure) == ("informedness", "informedness_macro")
+    assert even.value != pytest.approx(by_bias.value, abs=1e-4)
+
+
+def test_a_title_of_ones_own_is_used():
+    own = dataclasses.replace(measures.hand_till(), name="m", title="Separation")
+    found = evaluate(CLASSES, SCORES, measures=["hand_till", own])
+    assert found.estimates["m"].value == found.estimates["hand_till"].value
+    assert found.estimates["m"].title == "Separation"
+    assert "\nSeparation " in str(found)
+    compared = compare(CLASSES, {"a": SCORES, "b": SCORES[:, [1, 0, 2]]}, own)
+    assert (compared.measure, compared.title) == ("m", "Separation")
+    assert own(CLASSES, SCORES) == measures.hand_till()(CLASSES, SCORES)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        (
+            "informedness",
+            {"weighting": "micro"},
+            r"weighting must be one of \('bias', 'prevalence'",
+        ),
+        ("one_vs_rest_auc", {"weighting": 1}, r"weighting must be one of \('macro', .* it is 1"),
+        ("one_vs_one_auc", {"weighting": "bias"}, r"weighting must be one of .* it is 'bias'"),
+        (
+            "roc_area",
+            {"ties": "none"},
+            r"ties must be one of \('half', 'lower', 'upper'\).* 'none'",
+        ),
+        ("kappa_area", {"method": "cohen"}, r"method must be one of \('exact', 'trapezoid'\)"),
+        ("dmf_auc", {"threshold_pool": "joint"}, r"threshold_pool must be one of \('balanced'"),
+        ("dmf_auc", {"pair_weights": "even"}, "pair_weights must be 'equal', 'prevalence', a cost"),
+        ("dmf_auc", {"n_thresholds": 0}, "n_thresholds must be a positive integer, but it is 0"),
+        ("dmf_auc", {"shrinkage": -1}, "shrinkage must be finite and >= 0, but it is -1"),
+        ("partial_auc", {"max_fpr": 2}, r"max_fpr must be in \(0, 1\], such as 0.1, but it is 2"),
+    ],
+)
+def test_wrong_options_are_refused(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        FACTORIES[name](**options)(CLASSES, SCORES)
+
+
+def test_options_that_do_not_exist_are_refused():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'alpha'"):
+        measures.partial_auc(alpha=1)
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        measures.accuracy(1)
+
+
+def test_names_are_unique(monkeypatch):
+    monkeypatch.setitem(FACTORIES, "hand_till", FACTORIES["hand_till"])  # restores it
+
+    def hand_till():
+        return Measure(name="hand_till", bind=lambda predictions: lambda weights: weights[0])
+
+    with pytest.raises(ValueError, match="there are two measures 'hand_till'"):
+        registered()(hand_till)
+
+
+def test_unknown_measures_are_told():
+    with pytest.raises(ValueError, match=r"measure must be one of .*, but it is 'auc'"):
+        estimate("auc", CLASSES, SCORES)
+
+
+def test_absent_classes_are_told_once_for_each_measure():
+    keep = CLASSES != 1
+    for make in (measures.hand_till, measures.gini, measures.auc_mu, measures.dmf_auc):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            make()(CLASSES[keep], SCORES[keep], labels=[0, 1, 2])
+        assert len(caught) == 1

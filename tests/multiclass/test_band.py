@@ -1,0 +1,243 @@
+"""Band of the curve: shape, two classes by hand, bootstrap, differences, coverage, certainty."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from simulations import normal_scores, tied_probabilities
+
+from dmfroc import Predictions, multiclass_roc
+from dmfroc.measures.measure import values_and_influences
+from dmfroc.multiclass.band import _rates, curve_band
+from dmfroc.multiclass.rates import CurveOptions
+
+N = 150
+
+
+def predictions_of(classes, scores, **kwargs):
+    return Predictions.from_arrays(classes, scores, **kwargs)
+
+
+def perfect(n, n_classes, prior=None):
+    classes, scores = normal_scores(0, n, n_classes, prior=prior)
+    return predictions_of(classes, scores + 100 * np.eye(n_classes)[classes])
+
+
+CASES = {
+    "three": predictions_of(*normal_scores(1, N, 3, 1.5)),
+    "three, weighted": predictions_of(
+        *normal_scores(1, N, 3, 1.5),
+        sample_weight=np.random.default_rng(2).uniform(0.2, 3, size=N),
+    ),
+    "three, unbalanced": predictions_of(*normal_scores(2, N, 3, 1.5, prior=[0.8, 0.15, 0.05])),
+    "three, tied": predictions_of(*tied_probabilities(3, N, 3, levels=5)),
+    "three, strong": predictions_of(*normal_scores(4, N, 3, 5.0)),
+    "three, chance": predictions_of(*normal_scores(5, N, 3, 0.0)),
+    "three, few": predictions_of(*normal_scores(6, 12, 3)),
+    "three, perfect": perfect(N, 3),
+    "three, constant": predictions_of(np.arange(N) % 3, np.zeros((N, 3))),
+    "two": predictions_of(*normal_scores(7, N, 2)),
+    "two, tied": predictions_of(*tied_probabilities(8, N, 2, levels=5)),
+    "two, few": predictions_of(*normal_scores(9, 12, 2)),
+    "two, perfect": perfect(N, 2),
+    "five": predictions_of(*normal_scores(10, N, 5, 2.0)),
+}
+
+
+@pytest.fixture(params=CASES.values(), ids=CASES.keys(), scope="module")
+def case(request):
+    return request.param, multiclass_roc(request.param), curve_band(request.param)
+
+
+def test_band_surrounds_the_curve_and_is_a_band(case):
+    _, curve, band = case
+    assert np.array_equal(band.tpr[1:-1], np.interp(band.fpr[1:-1], curve.fpr, curve.tpr))
+    assert (band.fpr[0], band.tpr[0], band.fpr[-1], band.tpr[-1]) == (0, 0, 1, 1)
+    assert (np.diff(band.fpr) > 0).all()
+    for ends in (band.low, band.high):
+        assert ((ends >= 0) & (ends <= 1)).all()
+        assert (np.diff(ends) >= 0).all()
+    assert (band.low <= band.tpr).all()
+    assert (band.tpr <= band.high).all()
+    assert (band.high > band.low).all()
+    assert (band.level, band.method) == (0.95, "jackknife")
+
+
+def test_band_surrounds_the_curve_between_its_points(case):
+    _, curve, band = case
+    inside = (curve.fpr > 0) & (curve.fpr < 1)
+    fpr, tpr = curve.fpr[inside], curve.tpr[inside]
+    assert (np.interp(fpr, band.fpr, band.low) <= tpr + 1e-12).all()
+    assert (tpr <= np.interp(fpr, band.fpr, band.high) + 1e-12).all()
+
+
+def test_band_widens_with_its_level():
+    bands = [curve_band(CASES["three"], level=level) for level in (0.5, 0.8, 0.95, 0.99)]
+    for narrow, wide in itertools.pairwise(bands):
+        assert (wide.low <= narrow.low).all()
+        assert (wide.high >= narrow.high).all()
+        assert (wide.high[1:-1] - wide.low[1:-1] > narrow.high[1:-1] - narrow.low[1:-1]).all()
+    assert [band.level for band in bands] == [0.5, 0.8, 0.95, 0.99]
+
+
+def test_band_of_four_times_as_many_observations_is_half_as_wide():
+    classes, scores = normal_scores(1, N, 3, 1.5)
+    one = curve_band(CASES["three"])
+    four = curve_band(predictions_of(np.tile(classes, 4), np.tile(scores, (4, 1))))
+    middle = (one.fpr > 0.1) & (one.fpr < 0.6)
+    ratio = (four.high - four.low)[middle] / (one.high - one.low)[middle]
+    assert np.median(ratio) == pytest.approx(0.5, abs=0.02)
+
+
+def test_only_ratios_of_weights_matter():
+    classes, scores = normal_scores(1, N, 3, 1.5)
+    doubled = curve_band(predictions_of(classes, scores, sample_weight=np.full(N, 2.0)))
+    found = curve_band(CASES["three"])
+    np.testing.assert_allclose(doubled.low, found.low, atol=1e-6)
+    np.testing.assert_allclose(doubled.high, found.high, atol=1e-6)
+
+
+def test_pair_weights_and_thresholds_are_those_of_the_curve():
+    options = {"pair_weights": {(0, 1): 5.0}, "n_thresholds": 29, "shrinkage": 0.1}
+    curve = multiclass_roc(CASES["three"], **options)
+    band = curve_band(CASES["three"], n_points=11, **options)
+    assert len(band.fpr) == 11
+    assert np.array_equal(band.tpr[1:-1], np.interp(band.fpr[1:-1], curve.fpr, curve.tpr))
+
+
+# Its width
+
+
+def two_classes_by_hand(classes, score, grid):
+    """Zou and Donner's combination of the logit intervals of two proportions."""
+    thresholds = np.sort(score)[::-1]
+    ends = {}
+    for name, scores in (("fpr", score[classes == 0]), ("tpr", score[classes == 1])):
+        rate, n = (scores >= thresholds[:, None]).mean(axis=1), len(scores)
+        unseen = 1 - 0.05 ** (1 / n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            half_width = 1.96 / np.sqrt(n * rate * (1 - rate))
+            low = np.where(rate == 0, 0, expit(logit(rate) - half_width))
+            high = np.where(rate == 1, 1, expit(logit(rate) + half_width))
+        low, high = np.where(rate == 1, 1 - unseen, low), np.where(rate == 0, unseen, high)
+        low, high = np.minimum(low, 1 - unseen), np.maximum(high, unseen)
+        ends[name] = [np.concatenate([[0], x, [1]]) for x in (rate, low, high)]
+    (fpr, fpr_low, fpr_high), (tpr, tpr_low, tpr_high) = ends["fpr"], ends["tpr"]
+    at = np.interp(grid, fpr, tpr)
+    below = np.hypot(at - np.interp(grid, fpr, tpr_low), at - np.interp(grid, fpr_high, tpr))
+    above = np.hypot(np.interp(grid, fpr, tpr_high) - at, np.interp(grid, fpr_low, tpr) - at)
+    return np.maximum(at - below, 0), np.minimum(at + above, 1)
+
+
+def test_two_classes_are_two_proportions():
+    classes, scores = normal_scores(11, N, 2, 0.8)
+    score = scores[:, 1] - scores[:, 0]
+    band = curve_band(predictions_of(classes, score))
+    middle = (band.fpr > 0.02) & (band.fpr < 0.95)
+    low, high = two_classes_by_hand(classes, score, band.fpr[middle])
+    # Not closer: the band is monotone, has the percentiles as its thresholds, and t quantiles.
+    for found, expected in ((band.low[middle], low), (band.high[middle], high)):
+        assert np.median(np.abs(found - expected)) < 0.015
+        assert np.abs(found - expected).max() < 0.08
+
+
+def test_width_is_that_of_the_bootstrap():
+    # Probabilities, so that the two rates of a threshold are correlated.
+    classes, scores = normal_scores(12, 600, 3, 1.2)
+    scores = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    band = curve_band(predictions_of(classes, scores))
+    grid = np.array([0.1, 0.2, 0.3, 0.5])
+    generator = np.random.default_rng(13)
+    by_class = [np.flatnonzero(classes == label) for label in range(3)]
+    replicates = []
+    for _ in range(200):
+        rows = np.concatenate([generator.choice(of_class, len(of_class)) for of_class in by_class])
+        curve = multiclass_roc(classes[rows], scores[rows])
+        replicates.append(np.interp(grid, curve.fpr, curve.tpr))
+    width = np.interp(grid, band.fpr, band.high - band.low)
+    np.testing.assert_allclose(width, 2 * 1.96 * np.std(replicates, axis=0), rtol=0.25)
+
+
+def test_influences_of_the_rates_are_derivatives():
+    few = CASES["three, few"]
+    statistic, ones = CurveOptions()(few), np.ones(few.n_observations)
+    _, found = values_and_influences(statistic, _rates, ones)
+
+    def rates(weights):
+        return _rates(statistic.count(weights, np), np)
+
+    change = 1e-5 * np.eye(few.n_observations)
+    expected = [(rates(1 + shift) - rates(1 - shift)) / 2e-5 for shift in change]
+    np.testing.assert_allclose(found, np.stack(expected, axis=-1), rtol=1e-4, atol=1e-7)
+
+
+def test_band_covers():
+    truth_classes, truth_scores = normal_scores(14, 30_000, 3, 1.5)
+    population = multiclass_roc(truth_classes, truth_scores)
+    grid = np.array([0.02, 0.1, 0.3, 0.6])
+    truth = np.interp(grid, population.fpr, population.tpr)
+    covered = []
+    for seed in range(40):
+        band = curve_band(
+            predictions_of(*normal_scores(100 + seed, N, 3, 1.5)), n_thresholds=29, n_points=41
+        )
+        low, high = (np.interp(grid, band.fpr, ends) for ends in (band.low, band.high))
+        covered.append((low <= truth) & (truth <= high))
+    # Of 160 correlated intervals; if each covers in 95 %, fewer than 85 % is a matter of 1e-4.
+    assert np.mean(covered) > 0.85
+
+
+# What few observations cannot know
+
+
+def test_perfect_classifier_is_known_up_to_the_rule_of_three():
+    for n in (12, N):
+        band = curve_band(perfect(n, 2))
+        unseen = 1 - 0.05 ** (2 / n)
+        seen = (band.fpr > unseen) & (band.fpr < 1)
+        np.testing.assert_allclose(band.low[seen], 1 - unseen, atol=1e-9)
+        assert (band.low[band.fpr < unseen / 2] < 0.05).all()
+        np.testing.assert_allclose(band.high[1:], 1, atol=1e-9)
+
+
+def test_each_rate_is_as_well_known_as_its_own_class():
+    # Three positives say little about the true positive rate, and nothing about the other one.
+    classes = np.array([1] * 3 + [0] * (N - 3))
+    score = np.concatenate([np.full(3, 0.5), np.linspace(0, 1, N - 3)])
+    for shift, highest_fpr in ((1.0, 0.02), (0.35, 0.22)):  # behind none and behind 15 %
+        band = curve_band(predictions_of(classes, score + shift * classes))
+        seen = band.fpr > highest_fpr
+        np.testing.assert_allclose(band.low[seen], 0.05 ** (1 / 3), atol=1e-3)
+
+
+def test_constant_scores_are_no_certain_knowledge():
+    band = curve_band(CASES["three, constant"])
+    assert ((band.high - band.low)[1:-1] > 0.01).all()
+
+
+# Input
+
+
+def test_class_without_observations_is_left_out_with_one_warning():
+    classes, scores = normal_scores(15, N, 3, 1.5)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        band = curve_band(
+            predictions_of(classes, np.column_stack([scores, scores[:, 0]]), labels=[0, 1, 2, 3])
+        )
+    assert [w.category for w in caught] == [UserWarning]
+    without = curve_band(predictions_of(classes, scores))
+    np.testing.assert_allclose(band.high, without.high)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95.0])
+def test_level_outside_0_and_1(level):
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+        curve_band(CASES["three"], level=level)
+
+
+def test_too_few_points():
+    with pytest.raises(ValueError, match="n_points must be an integer >= 3, but it is 2"):
+        curve_band(CASES["three"], n_points=2)

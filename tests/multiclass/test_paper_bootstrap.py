@@ -1,0 +1,48 @@
+"""The paper's bootstrap, which is too narrow."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from simulations import cyclic_scores
+
+from dmfroc import Predictions, estimate, multiclass_roc
+
+
+def test_the_papers_bootstrap_is_too_narrow():
+    predictions = Predictions.from_arrays(*cyclic_scores(n=600, n_classes=4))
+    honest = estimate("dmf_auc", predictions)
+    found = estimate("dmf_auc", predictions, method="paper_bootstrap", n_draws=200)
+    assert found.value == honest.value
+    assert 0.05 < found.standard_error / honest.standard_error < 0.3
+    assert found.warnings[0].startswith("the paper's bootstrap takes cumulative counts")
+
+
+def test_the_papers_bootstrap_is_for_its_curve_only():
+    predictions = Predictions.from_arrays(*cyclic_scores())
+    for measure, sampled in (("hand_till", predictions), ("dmf_auc", cyclic_scores(n_classes=2))):
+        arguments = (sampled,) if isinstance(sampled, Predictions) else sampled
+        with pytest.raises(ValueError, match="it is for 'dmf_auc' of three or more classes"):
+            estimate(measure, *arguments, method="paper_bootstrap")
+    with pytest.raises(ValueError, match="the interval_type 'percentile' only"):
+        estimate("dmf_auc", predictions, method="paper_bootstrap", interval_type="bca")
+
+
+def test_cells_are_drawn_from_the_fitted_model(monkeypatch):
+    """Section 3.6 of the paper: from Lambda and V, not from the observed rates."""
+    predictions = Predictions.from_arrays(*cyclic_scores(n=300, n_classes=3))
+    curve = multiclass_roc(predictions)
+    fitted = expit(curve.threshold_effect * curve.pair_effect[:, None, None])
+    seen = []
+
+    class Recorder:
+        def binomial(self, size, rate):
+            seen.append(rate)
+            return size * rate
+
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: Recorder())
+    found = estimate("dmf_auc", predictions, method="paper_bootstrap", n_draws=100)
+    assert len(seen) == 100
+    np.testing.assert_allclose(seen[0].reshape(fitted.shape), fitted, rtol=1e-9)
+    # Without noise the fit to the fitted rates is the fit itself, but for the prior.
+    np.testing.assert_allclose(found.draws, found.draws[0], rtol=1e-12)
+    assert abs(found.draws[0] - curve.auc) < 0.002

@@ -1,0 +1,83 @@
+"""Which method is used, and the options that it takes or refuses."""
+
+import numpy as np
+import pytest
+from simulations import classifiers, cyclic_scores
+
+from dmfroc import Predictions, compare, estimate, evaluate
+from dmfroc.measures import dmf_auc
+from dmfroc.methods import METHODS, METHODS_OF_ONE_MEASURE, choose_methods
+from dmfroc.uncertainty.options import Options
+
+
+def test_measures_with_kinks_are_resampled():
+    predictions = Predictions.from_arrays(*cyclic_scores(n=120))
+    found = estimate("convex_hull_auc", predictions, n_draws=200)
+    assert found.method == "bootstrap"
+    assert estimate("hand_till", predictions).method == "jackknife"
+    by_derivative = estimate("convex_hull_auc", predictions, method="jackknife")
+    assert any("convex_hull_auc has kinks" in warning for warning in by_derivative.warnings)
+    assert by_derivative.standard_error == pytest.approx(found.standard_error, rel=0.3)
+
+
+GROUPS = {"groups": np.arange(60) // 2}
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "remedy"),
+    [
+        (None, {"n_draws": 500}, "draws nothing; use method='bootstrap'"),
+        (None, {"n_draws": 2000}, "draws nothing; use method='bootstrap'"),  # the default's value
+        ("jackknife", {"interval_type": "percentile"}, "use method='bootstrap'"),
+        ("jackknife", {"n_draws": 500}, "draws nothing; use method='bootstrap'"),
+        ("paper_bootstrap", GROUPS, "independent; use method='bootstrap'"),
+        ("paper_bootstrap", {"stratify": False}, "class sizes as fixed; use method='bootstrap'"),
+        ("paper_bootstrap", {"stratify": True}, "class sizes as fixed; use method='bootstrap'"),
+        ("bayes", GROUPS, "independent; use method='bootstrap'"),
+        ("bayes", {"stratify": False}, "class sizes as fixed; call bayesian_table with given="),
+        ("bayes", {"stratify": True}, "class sizes as fixed; call bayesian_table with given="),
+        ("bayes", {"interval_type": "percentile"}, "quantiles; use method='bootstrap'"),
+        ("bayes", {"n_draws": 500}, "call bayesian_roc or bayesian_table, which have it"),
+    ],
+)
+def test_options_that_a_method_does_not_use_are_refused(method, option, remedy):
+    classes, scores = classifiers(17)
+    sample = Predictions.from_arrays(classes, scores["a"])
+    samples = {"a": sample, "b": sample}
+    [name], given = option, {"method": method} | option
+    # The jackknife is the default of this measure.
+    message = f"^{name} is no option of method='{method or 'jackknife'}': .*{remedy}"
+    for paired in (True, False):
+        with pytest.raises(ValueError, match=message):
+            compare(samples, measure="dmf_auc", paired=paired, **given)
+    with pytest.raises(ValueError, match=message):
+        estimate("dmf_auc", sample, **given)
+    if method != "bayes":
+        with pytest.raises(ValueError, match=message):
+            evaluate(sample, measures=["dmf_auc"], **given)
+
+
+def test_one_of_several_measures_may_use_an_option():
+    classes, scores = classifiers(17)
+    found = evaluate(
+        classes, scores["a"], measures=["hand_till", "convex_hull_auc"], n_draws=100
+    ).estimates
+    assert [found[name].n_draws for name in ("hand_till", "convex_hull_auc")] == [None, 100]
+
+
+def test_an_option_that_no_measures_method_uses_is_refused():
+    classes, scores = classifiers(17)
+    with pytest.raises(ValueError, match="n_draws is no option of method='jackknife'"):
+        evaluate(classes, scores["a"], n_draws=2000)
+
+
+def test_methods_are_known_by_name():
+    classes, scores = classifiers(17)
+    with pytest.raises(ValueError, match=r"method must be one of .*'bayes'\), but it is 'delong'"):
+        choose_methods("delong", [], Predictions.from_arrays(classes, scores["a"]), Options())
+    assert sorted(METHODS_OF_ONE_MEASURE) == sorted([*METHODS, "bayes"])
+    for name in METHODS:
+        [found] = choose_methods(
+            name, [dmf_auc()], Predictions.from_arrays(classes, scores["a"]), Options(seed=3)
+        )
+        assert (found.name, found.seed, found.level) == (name, 3, 0.95)
