@@ -87,7 +87,7 @@ class Charted:
 def charted(predictions: Predictions) -> dict[Hashable, Charted]:
     """Return the curves of each class against the rest."""
     charts = [
-        chart(predictions)
+        chart(predictions, multi_class="ovr")
         for chart in (roc_curve, boc_curve, precision_recall_curve, bift_curve, bird_curve)
     ]
     return {label: Charted(*(chart[label] for chart in charts)) for label in predictions.labels}

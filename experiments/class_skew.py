@@ -21,7 +21,8 @@ from matplotlib.figure import Figure
 from scipy.special import softmax
 from sklearn.metrics import roc_auc_score
 
-from dmfroc import Predictions, dmf_auc, estimate, multiclass_roc
+from dmfroc import Predictions, estimate, multiclass_roc
+from dmfroc.measures import dmf_auc
 from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier, simulate_predictions
 from dmfroc.study import Study, grid
 

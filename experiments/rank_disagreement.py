@@ -37,12 +37,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from dmfroc import (
-    Predictions,
-    one_vs_rest_auc_score,
-    precision_recall_area_score,
-    precision_recall_gain_area_score,
-)
+from dmfroc import Predictions, measures
 from dmfroc.datasets import Dataset, design_matrix, load_dataset
 from dmfroc.study import Study
 
@@ -55,9 +50,9 @@ TASK = ["data", "target", "replication"]
 MOST_ROWS = 600
 N_FOLDS = 10
 AREAS = {
-    "AUPRG": precision_recall_gain_area_score,
-    "AUPR": precision_recall_area_score,
-    "AUROC": one_vs_rest_auc_score,
+    "AUPRG": measures.precision_recall_gain_area(),
+    "AUPR": measures.precision_recall_area(),
+    "AUROC": measures.one_vs_rest_auc(),
 }
 
 

@@ -8,13 +8,10 @@ ratio far from one.
 
 from __future__ import annotations
 
-import jax
 import numpy as np
-from jax import lax
 
 from dmfroc import Predictions, estimate
-from dmfroc._backend import double_precision
-from dmfroc.measures import MEASURES, Measure
+from dmfroc.measures import MEASURES
 
 N_OBSERVATIONS, N_SAMPLES = 1000, 2000
 
@@ -29,40 +26,22 @@ def predictions_of(n_classes: int) -> Predictions:
     return Predictions.from_arrays(y, np.round(scores, 2))
 
 
-def resampled_weights(predictions: Predictions) -> np.ndarray:
-    """Return how often each observation occurs in samples drawn within its class."""
-    generator = np.random.default_rng(12)
-    weights = np.empty((N_SAMPLES, N_OBSERVATIONS))
-    for k, size in enumerate(predictions.class_counts):
-        of_class = predictions.true == k
-        weights[:, of_class] = generator.multinomial(size, np.full(size, 1 / size), N_SAMPLES)
-    return weights
-
-
-@double_precision
-def bootstrap_error(measure: Measure, predictions: Predictions, weights: np.ndarray) -> float:
-    """Return the standard deviation of the measure over the samples."""
-    values = jax.jit(lambda bound, rows: lax.map(bound, rows, batch_size=50))(
-        measure.bind(predictions), weights
-    )
-    return float(np.std(values, ddof=1))
-
-
 def main() -> None:
     """Print the table."""
     print("| measure | value | jackknife | bootstrap | ratio |")
     print("| --- | ---: | ---: | ---: | ---: |")
     for n_classes in (5, 3):
         predictions = predictions_of(n_classes)
-        weights = resampled_weights(predictions)
         for measure in MEASURES.values():
             is_volume = "vus" in measure.name
             if measure.family == "contingency" or measure.name == "dmf_auc":
                 continue
             if is_volume != (n_classes == 3):
                 continue
-            found = estimate(measure, predictions)
-            error = bootstrap_error(measure, predictions, weights)
+            found = estimate(measure, predictions, method="jackknife")
+            error = estimate(
+                measure, predictions, method="bootstrap", n_draws=N_SAMPLES
+            ).standard_error
             ratio = found.standard_error / error
             print(
                 f"| {measure.name} | {found.value:.4f} | {found.standard_error:.5f} "

@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from dmfroc import dmf_auc_score, hand_till_score
-from dmfroc.measures.multiclass_roc import DEFAULT_SHRINKAGE
+from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE
 from dmfroc.study import Study
 
 STRENGTHS = (0.0, 0.05, 0.2, 0.5, 1.0, 2.0)

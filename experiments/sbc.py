@@ -20,15 +20,14 @@ from matplotlib.figure import Figure
 from scipy.special import expit
 from scipy.stats import chisquare
 
-from dmfroc.study import Study, grid
-from dmfroc.uncertainty.bayes.models import (
+from dmfroc.bayes.models import (
     Counts,
     Likelihood,
     Priors,
     model_of,
     reestimated_spread,
 )
-from dmfroc.uncertainty.bayes.sampling import (
+from dmfroc.bayes.sampling import (
     Problem,
     approximate,
     default_kernel,
@@ -36,6 +35,7 @@ from dmfroc.uncertainty.bayes.sampling import (
     draw_from_prior,
     problem_of,
 )
+from dmfroc.study import Study, grid
 
 PRIORS = Priors()
 N_PAIRS, N_THRESHOLDS, CLASS_SIZE = 6, 7, 40
