@@ -1,6 +1,8 @@
 """Sphinx configuration. Formulas become MathML, so that no page needs a script or a network."""
 
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -12,7 +14,11 @@ author = "The dmfroc developers"
 copyright = author
 release = version = installed_version("dmfroc")
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+sys.path.insert(0, str(Path(__file__).parent))
+extensions = [
+    *("myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.viewcode"),
+    "measure_tables",
+]
 exclude_patterns = ["_build"]
 
 html_theme = "furo"

@@ -1,0 +1,94 @@
+"""Tables of the measures for the pages, from the registry: a directive of Sphinx.
+
+``{measures} ranking, costs`` lists the measures of these families. With the option
+``:classes: any`` or ``:classes: two`` it lists those that are defined for any number of classes, or
+for two classes only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from dmfroc import Measure, Predictions
+from dmfroc.measures import FACTORIES, MEASURES
+
+_SIZES = {math.inf: r"\infty", math.sqrt(2): r"\sqrt 2", 0.25: "1/4", 0.5: "1/2"}
+_CHANCES = {0.5: "1/2", 1 / 6: "1/6"}
+THREE_CLASSES = Predictions.from_arrays([0, 1, 2], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+
+
+def measure_table(families: Iterable[str], classes: str | None = None) -> list[str]:
+    """Return the lines of a table in Markdown: one row for each measure of the families."""
+    chosen = [
+        measure
+        for measure in MEASURES.values()
+        if measure.family in families
+        and (classes is None or measure.applies_to(THREE_CLASSES) == (classes == "any"))
+    ]
+    if not chosen:
+        raise ValueError(f"there is no measure of the families {families}")
+    header = "| name | what it is | range | chance | interval |"
+    return [header, "| --- | --- | --- | --- | --- |", *map(_row, chosen)]
+
+
+def _row(measure: Measure) -> str:
+    low, high = (f"${_size(x)}$" for x in measure.bounds)
+    chance = "depends" if math.isnan(measure.chance) else _CHANCES.get(measure.chance)
+    what = description(measure) + ("" if measure.greater_is_better else " Smaller is better.")
+    method = "jackknife" if measure.is_smooth else "bootstrap"
+    return (
+        f"| `{measure.name}` | {what} | {low} to {high} | "
+        f"{f'{measure.chance:g}' if chance is None else chance} | {method} |"
+    )
+
+
+def _size(x: float) -> str:
+    return "-" * (x < 0) + _SIZES.get(abs(x), f"{abs(x):.3g}")
+
+
+def description(measure: Measure) -> str:
+    """Return what the function that makes the measure says of it, and its options if it has any."""
+    first = (factory_of(measure).__doc__ or "").strip().split("\n\n")[0]
+    first = " ".join(first.split()).removeprefix("Return ")
+    first = first[0].upper() + first[1:]
+    defaults = factory_of(measure)().options
+    other = {k: v for k, v in measure.options.items() if v != defaults[k]}
+    return first + "".join(f" `{name}={value!r}`." for name, value in other.items())
+
+
+def factory_of(measure: Measure) -> Callable[..., Measure]:
+    """Return the function of `dmfroc.measures` that makes a measure of the registry."""
+    names = [name for name in FACTORIES if f"{measure.name}_".startswith(f"{name}_")]
+    return FACTORIES[max(names, key=len)]
+
+
+class MeasuresDirective(SphinxDirective):
+    """List the measures of some families."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec: ClassVar[dict[str, Any]] = {
+        "classes": lambda argument: directives.choice(argument, ("any", "two"))
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """Parse the table where the directive is."""
+        families = [family.strip() for family in self.arguments[0].split(",")]
+        lines = measure_table(families, self.options.get("classes"))
+        container = nodes.container()
+        self.state.nested_parse(StringList(lines, "measures"), self.content_offset, container)
+        return container.children
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the directive."""
+    app.add_directive("measures", MeasuresDirective)
+    return {"parallel_read_safe": True}
