@@ -256,7 +256,7 @@ def pairwise_counts(bound: RateCounts, predictions: Predictions) -> Counts:
     Every half of a column is given the harmonic mean of the class sizes, so that all pairs weigh
     the same, as in the point estimate, and their average is as sure as one over classes is.
     """
-    rates = bound.count(predictions.sample_weight, np).rates()
+    rates = bound.count(predictions.sample_weight, np).rates(np)
     sizes = effective_sizes(predictions)[predictions.present]
     size = len(sizes) / (1 / sizes).sum()
     # Rounding of cumulative sums must not make a count between thresholds negative.
@@ -327,7 +327,7 @@ def _overlap(bound: RateCounts, predictions: Predictions, default: float) -> flo
 
 
 def _areas_of_pairs(table: RateTable, xp: Any) -> Float[AnyArray, " q"]:
-    return _areas(table.rates(), xp)
+    return _areas(table.rates(xp), xp)
 
 
 def _value_and_error(predictions: Predictions, n_thresholds: int) -> tuple[float, float]:

@@ -27,7 +27,7 @@ from dmfroc.predictions import Predictions, as_predictions
 
 def fit(table: RateTable, xp: Any) -> Center:
     """Factorize the rates of the pairs."""
-    rates = table.rates()
+    rates = table.rates(xp)
     weights, shrinkage = (constant(x, xp) for x in (table.cell_weights, table.shrinkage))
     return center(rates, weights / rates.shape[-1], shrinkage, xp=xp)
 
@@ -173,7 +173,7 @@ def curve_of(predictions: Predictions, options: CurveOptions) -> MulticlassROC:
     if predictions.n_classes == 2:
         return _binary_roc(predictions)
     table = options(predictions).count(predictions.sample_weight, np)
-    rates, solution = table.rates(), fit(table, np)
+    rates, solution = table.rates(np), fit(table, np)
     fitted = solution.row_effect * solution.column_effect[:, None, None]
     deviance = binomial_deviance(rates, fitted, table.cell_weights, np)
     fpr, tpr = curve_points(solution, np)

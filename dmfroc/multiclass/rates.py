@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from dmfroc._arrays import AnyArray, cumulative_sum, map_rows, sum_at
+from dmfroc._autodiff import take
 from dmfroc._threads import parallel
-from dmfroc.measures.statistics.layout import ClassBlocks, group_by_class
+from dmfroc.measures.statistics.layout import ClassBlocks, group_by_class, sort_rows
 from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.multiclass.costs import PairWeights, cell_weights
 from dmfroc.predictions import Predictions
@@ -41,9 +42,10 @@ class RateTable(NamedTuple):
     cell_weights: Float[AnyArray, "q 2 1"]  # of the pairs that enter the curve
     shrinkage: Float[AnyArray, ""]
 
-    def rates(self) -> Float[AnyArray, "q 2 t"]:
+    def rates(self, xp: Any) -> Float[AnyArray, "q 2 t"]:
         """Return the true and false positive rates of the pairs that enter the curve."""
-        rates = self.counts / self.totals[self.counted][..., None]
+        totals = take(self.totals, self.counted.ravel(), xp)
+        rates = self.counts / totals.reshape(*self.counted.shape, 1)
         # Two classes have one curve, not two: that of column 1, whose positives are class 1.
         return rates.reshape(-1, *rates.shape[2:])[-len(self.cell_weights) :]
 
@@ -248,10 +250,7 @@ def _sort_within_classes(blocks: ClassBlocks, groups: list[_SizeGroup]) -> _Sort
     def sort_column(column: int) -> None:
         unsorted = np.append(blocks.scores[column], np.iinfo(dtype).max)
         for group, sorted_scores in zip(groups, scores, strict=True):
-            padded = unsorted[group.places]
-            order = np.argsort(padded, axis=1)
-            order += np.arange(0, padded.size, padded.shape[1])[:, None]
-            np.take(padded, order, out=sorted_scores[column], mode="clip")
+            order, sorted_scores[column] = sort_rows(unsorted[group.places])
             rows[column, group.destination] = group.rows[order.take(group.occupied)]
 
     parallel(sort_column, range(blocks.n_classes), rows.size)
@@ -278,39 +277,35 @@ def _pool_quantiles(
     thresholds = np.empty(shape, blocks.scores.dtype)
     home = _home_of_classes(groups)
 
-    def pool(tables: list[np.ndarray], i: int, of_group: int, members: np.ndarray) -> np.ndarray:
-        """Return the entries of class i, then of j, in columns i and j, for each member j."""
+    def pool(
+        tables: list[np.ndarray], i: int, of_group: int, members: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the entries of class i, and those of class j, in columns i and j, by member j."""
         classes, table = groups[of_group].classes[members], tables[of_group]
         group_of_i, member_i = home[i]
         table_of_i = tables[group_of_i][:, member_i, : sizes[i]]
         own = np.broadcast_to(table_of_i[i], (len(members), sizes[i]))
-        parts = own, table_of_i[classes], table[i, members], table[classes, members]
-        return np.concatenate(parts, axis=1)
-
-    def places_by_counts(
-        i: int, order: Int[np.ndarray, "m pooled"], size: Int[np.ndarray, "m 1"]
-    ) -> Int[np.ndarray, "m t"]:
-        """Return the places of the quantiles in ascending order, exactly, by whole numbers."""
-        weight_i, weight_j = (size, sizes[i]) if threshold_pool == "balanced" else (1, 1)
-        limit = 2 * (sizes[i] * weight_i + size * weight_j) * (denominator - numerators)
-        limit //= denominator
-        n_i = np.cumsum(order < 2 * sizes[i], axis=1, dtype=np.int32)
-        up_to = n_i * (weight_i - weight_j)
-        up_to += weight_j * np.arange(1, order.shape[1] + 1)
-        return _count_not_above(up_to, limit)
+        of_i = np.concatenate([own, table_of_i[classes]], axis=1)
+        return of_i, np.concatenate([table[i, members], table[classes, members]], axis=1)
 
     def quantiles(i: int, of_group: int, members: np.ndarray) -> np.ndarray:
-        scores = pool(columns.scores, i, of_group, members)
-        # A stable sort merges the four sorted blocks, at a quarter of the cost.
-        order = np.argsort(scores, axis=1, kind="stable")
+        of_classes = pool(columns.scores, i, of_group, members)
         if weights is None:
+            for scores in of_classes:  # a stable sort merges the two sorted blocks
+                scores.sort(axis=1, kind="stable")
             size = sizes[groups[of_group].classes[members]][:, None]
-            places = places_by_counts(i, order, size)
-        else:
-            of_pool = pool(sorted_weights, i, of_group, members)
-            up_to = np.cumsum(np.take_along_axis(of_pool, order, axis=1), axis=1)
-            limit = up_to[:, -1:] * (denominator - numerators) / denominator
-            places = _count_not_above(up_to, limit)
+            # In whole numbers, exactly
+            weight_i, weight_j = (size, sizes[i]) if threshold_pool == "balanced" else (1, 1)
+            total = 2 * (sizes[i] * weight_i + size * weight_j)
+            limits = total * (denominator - numerators) // denominator
+            return _smallest_beyond(limits, *of_classes, weight_i, weight_j)
+        scores = np.concatenate(of_classes, axis=1)
+        order = np.argsort(scores, axis=1, kind="stable")  # of four sorted blocks
+        of_pool = np.concatenate(pool(sorted_weights, i, of_group, members), axis=1)
+        up_to = np.cumsum(np.take_along_axis(of_pool, order, axis=1), axis=1)
+        limits = up_to[:, -1:] * (denominator - numerators) / denominator
+        rows = zip(up_to, limits, strict=True)
+        places = np.stack([sums.searchsorted(limit, "right") for sums, limit in rows])
         found = np.take_along_axis(order, places, axis=1)
         return np.take_along_axis(scores, found, axis=1)
 
@@ -331,12 +326,36 @@ def _pool_quantiles(
     return thresholds
 
 
-def _count_not_above(
-    sums: Shaped[np.ndarray, "m pooled"], limits: Shaped[np.ndarray, "m t"]
+def _smallest_beyond(
+    limits: Int[np.ndarray, "m t"],
+    first: Int[np.ndarray, "m n_first"],
+    second: Int[np.ndarray, "m n_second"],
+    first_weight: int | Int[np.ndarray, "m 1"],
+    second_weight: int | np.integer,
 ) -> Int[np.ndarray, "m t"]:
-    """Return how many of the growing sums of each row do not exceed each limit."""
-    rows = zip(sums, limits, strict=True)
-    return np.stack([np.searchsorted(of_row, limit, "right") for of_row, limit in rows])
+    """Return the smallest number of two sorted rows up to which they exceed each limit.
+
+    Each number of a row weighs the same. Bisection finds how many of the first row stay within
+    a limit together with those of the second that are not larger.
+    """
+    (m, n_first), n_second = first.shape, second.shape[1]
+    least, largest = np.iinfo(first.dtype).min, np.iinfo(first.dtype).max
+    first = np.pad(first, [(0, 0), (0, 1)], constant_values=largest)
+    second = np.pad(second, [(0, 0), (1, 1)], constant_values=[(least, largest)])
+    row = np.arange(m)[:, None]
+    start_of_first, start_of_second = row * first.shape[1], row * second.shape[1] + 1
+
+    def next_of_second(n_taken: Int[np.ndarray, "m t"]) -> Int[np.ndarray, "m t"]:
+        """Return the next number of the second row if so many of the first are taken."""
+        n_fit = (limits - first_weight * n_taken) // second_weight
+        return second.take(n_fit.clip(-1, n_second) + start_of_second)
+
+    low, high = np.zeros_like(limits), np.full_like(limits, n_first)
+    for _ in range(n_first.bit_length()):
+        middle = (low + high) // 2
+        is_beyond = next_of_second(middle + 1) <= first.take(middle + start_of_first)
+        low, high = np.where(is_beyond, low, middle + 1), np.where(is_beyond, middle, high)
+    return np.minimum(first.take(low + start_of_first), next_of_second(low))
 
 
 def _home_of_classes(groups: list[_SizeGroup]) -> dict[int, tuple[int, int]]:

@@ -108,6 +108,12 @@ def test_rates_of_subnormal_scores_agree_with_counting(scale):
 
 
 @both_pools
+def test_rates_of_scores_that_differ_in_their_last_bits_agree_with_counting(pool):
+    classes, scores = normal_scores(13, 60, 3, prior=[0.5, 0.3, 0.2])
+    assert_rates(classes, 1 + np.round(20 * scores) * 2.0**-50, pool=pool)
+
+
+@both_pools
 def test_pooled_share_above_the_threshold_is_its_level(pool):
     classes, scores = normal_scores(7, 60, 3, prior=[0.6, 0.3, 0.1])
     curve = multiclass_roc(classes, np.round(scores), threshold_pool=pool)
@@ -148,7 +154,7 @@ def test_absent_class_has_no_rates():
     predictions = Predictions.from_arrays(classes[keep], scores[keep], labels=range(4))
     table = CurveOptions()(predictions).count(np.ones(keep.sum()), np)
     tpr, fpr = rates_by_counting(classes[keep], scores[keep])
-    np.testing.assert_allclose(table.rates(), np.stack([tpr, fpr], axis=1), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(table.rates(np), np.stack([tpr, fpr], axis=1), rtol=0, atol=1e-12)
 
 
 def fractional_weights(generator):
@@ -167,12 +173,12 @@ def test_rounding_of_fractional_weights_leaves_rates_in_their_range(pool):
             *normal_scores(seed, 20, 4, prior=[0.25] * 4), sample_weight=weights
         )
         counts = CurveOptions(threshold_pool=pool)(predictions)
-        rates = counts.count(weights, np).rates()
+        rates = counts.count(weights, np).rates(np)
         assert rates.min() >= 0
         assert rates.max() <= 1
         if seed < 20:
             with in_double_precision():
-                by_jax = np.asarray(counts.count(jnp.asarray(weights), jnp).rates())
+                by_jax = np.asarray(counts.count(jnp.asarray(weights), jnp).rates(jnp))
             np.testing.assert_allclose(by_jax, rates, rtol=0, atol=1e-14)
             assert by_jax.min() >= 0
             assert by_jax.max() <= 1

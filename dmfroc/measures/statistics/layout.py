@@ -10,7 +10,7 @@ from jaxtyping import Float, Int, Shaped
 from dmfroc._threads import parallel
 from dmfroc.predictions import Predictions
 
-_ROWS_PER_TASK = 4096
+_ROWS_PER_TASK = 1024
 
 
 class ClassBlocks(NamedTuple):
@@ -81,23 +81,27 @@ def _rows_by_class(predictions: Predictions) -> Int[np.ndarray, " n"]:
     return np.argsort(keys, kind="stable").astype(np.int32)
 
 
-def order_of(x: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
-    """Return what sorts the integers.
+def sort_rows(
+    x: Int[np.ndarray, "rows m"],
+) -> tuple[Int[np.ndarray, "rows m"], Int[np.ndarray, "rows m"]]:
+    """Return what sorts each row, as places in the flattened array, and the sorted rows.
 
     Sorting numbers takes a third of the time of finding their order. So the places are put into
     the last bits of the numbers; where that loses the order, it is found after all.
     """
-    n, places = len(x), np.arange(len(x))
-    if x.itemsize == 4:
-        keys = (x.astype(np.int64) << 32) | places
-        keys.sort()
-        return keys & 0xFFFFFFFF
-    mask = (1 << n.bit_length()) - 1
-    keys = (x & ~mask) | places
-    keys.sort()
-    keys &= mask
-    in_order = x[keys]
-    return np.argsort(x) if (in_order[1:] < in_order[:-1]).any() else keys
+    m = x.shape[1]
+    mask = (1 << m.bit_length()) - 1
+    firsts = np.arange(0, x.size, m)[:, None]
+    order = x.astype(np.int64) << 32 if x.itemsize == 4 else x & ~mask
+    order |= np.arange(m)
+    order.sort(axis=1)
+    order &= mask
+    order += firsts
+    in_order = x.take(order)
+    if (in_order[:, 1:] < in_order[:, :-1]).any():
+        order = np.argsort(x, axis=1) + firsts
+        in_order = x.take(order)
+    return order, in_order
 
 
 def score_columns(
@@ -117,15 +121,10 @@ def score_columns(
 
 def run_ends(values: Shaped[np.ndarray, " m"], starts: Int[np.ndarray, " c"]) -> np.ndarray:
     """Return for each position the end of its run of equal values; runs stop at block starts."""
-    firsts = run_starts(values, starts)
-    lengths = np.diff(np.append(firsts, len(values)))
-    return np.repeat((firsts + lengths).astype(np.int32), lengths)
-
-
-def run_starts(values: Shaped[np.ndarray, " m"], starts: Int[np.ndarray, " c"]) -> np.ndarray:
-    """Return the positions at which runs of equal values start."""
     is_first = np.empty(len(values), bool)
     is_first[0] = True
     np.not_equal(values[1:], values[:-1], out=is_first[1:])
     is_first[starts] = True
-    return np.flatnonzero(is_first)
+    firsts = np.flatnonzero(is_first)
+    lengths = np.diff(np.append(firsts, len(values)))
+    return np.repeat((firsts + lengths).astype(np.int32), lengths)

@@ -16,7 +16,7 @@ from jaxtyping import Float, Int, Shaped
 
 from dmfroc._arrays import AnyArray, cumulative_sum, map_rows, segment_sum, sum_at
 from dmfroc._threads import parallel
-from dmfroc.measures.statistics.layout import group_by_class, order_of, run_ends, run_starts
+from dmfroc.measures.statistics.layout import group_by_class, run_ends
 from dmfroc.measures.statistics.shared import once_per_predictions
 from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.predictions import Predictions
@@ -113,38 +113,29 @@ def pair_counts_of(predictions: Predictions, columns: Int[np.ndarray, " columns"
     blocks, present = group_by_class(predictions), predictions.present
     n, rows, sizes = blocks.n_observations, blocks.row_order, np.diff(blocks.starts)
     starts, stops = blocks.starts[:-1], blocks.starts[1:]
-    own_places = np.empty(n, np.int32)
-    own_scores = np.empty(n, blocks.scores.dtype)
+    own_places, own_ends = (np.empty(n, np.int32) for _ in range(2))
     entry = np.empty((len(columns), n), np.int32)
     position = np.full(len(present), -1)
     position[columns] = np.arange(len(columns))
 
     def rank(place: int) -> None:
         scores, start, stop = blocks.scores[place], starts[place], stops[place]
+        order = np.argsort(scores[start:stop])
+        own = scores[start:stop][order]
+        ends = run_ends(own, np.array([0]))
+        own_places[start:stop], own_ends[start:stop] = start + order, start + ends
         if position[place] < 0:
-            order = start + np.argsort(scores[start:stop])
-            own_places[start:stop], own_scores[start:stop] = order, scores[order]
             return
-        order = order_of(scores)
-        is_own = np.flatnonzero((order >= start) & (order < stop))
-        own_places[start:stop] = order[is_own]
-        scores = scores[order]
-        own_scores[start:stop] = scores[is_own]
-        # Own scores before each place of the sorted column, and before its end
-        counts = np.arange(len(is_own) + 1, dtype=np.int32)
-        n_below = np.repeat(counts, np.diff(is_own, prepend=-1, append=n))
-        firsts = run_starts(scores, np.array([0]))
-        if len(firsts) == n:  # no ties
-            of_places = n_below[:-1] + n_below[1:]
-        else:
-            ends = np.append(firsts[1:], n)
-            of_places = np.repeat(n_below[firsts] + n_below[ends], ends - firsts)
-        # Own scores below the run of a score, and up to its end
-        of_places += np.int32(2 * start + place)
-        entry[position[place], order] = of_places
+        below = own.searchsorted(scores)  # own scores below each score
+        up_to = below.copy()  # and up to the end of those that equal it
+        is_tied = np.flatnonzero(own.take(below, mode="clip") == scores)
+        up_to[is_tied] = ends[below[is_tied]]
+        below += up_to
+        below += 2 * start + place
+        entry[position[place]] = below
 
     parallel(rank, range(len(present)), entry.size)
-    lower, upper, entry_class = _entries(run_ends(own_scores, starts), starts, stops)
+    lower, upper, entry_class = _entries(own_ends, starts, stops)
     return PairCounts(
         rows=rows,
         row_class=np.repeat(np.arange(len(present), dtype=np.int32), sizes),
