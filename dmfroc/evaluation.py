@@ -15,14 +15,17 @@ from dmfroc.catalogue import MEASURES, get_measure
 from dmfroc.estimation import estimates_of, warn_of
 from dmfroc.measures.measure import Measure
 from dmfroc.methods import METHODS, Method, choose_methods
+from dmfroc.multiclass.band import band_around
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC, curve_of
-from dmfroc.multiclass.measure import dmf_auc
+from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.predictions import Needs, Predictions, as_predictions
 from dmfroc.uncertainty.estimate import Estimate
+from dmfroc.uncertainty.jackknife import Jackknife
 from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options
 from dmfroc.uncertainty.seed import seed_of
+from dmfroc.uncertainty.units import Sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,18 +45,27 @@ class Evaluation:
         What was evaluated.
     estimates : dict of str to Estimate
         By name of the measure.
+    curve_options : CurveOptions
+        The options of the curve: those of the first of its areas that was asked for.
+    area : str or None
+        The name of that area among the estimates.
+    sample : Sample
+        The observations that count, and which of them are independent.
     curve : MulticlassROC
-        The multiclass ROC curve, computed when it is first asked for.
+        The multiclass ROC curve, with the options of its area, computed when it is first asked
+        for.
     """
 
     predictions: Predictions
     estimates: dict[str, Estimate]
-    pair_weights: PairWeights = "equal"
+    curve_options: CurveOptions
+    area: str | None
+    sample: Sample
 
     @cached_property
     def curve(self) -> MulticlassROC:
         """The multiclass ROC curve."""
-        return curve_of(self.predictions, CurveOptions(self.pair_weights))
+        return curve_of(self.predictions, self.curve_options)
 
     @property
     def _level(self) -> float:
@@ -65,8 +77,11 @@ class Evaluation:
         remarks = (remark for e in self.estimates.values() for remark in e.warnings)
         return tuple(dict.fromkeys(remarks))
 
-    def plot(self, **kwargs: Any) -> MulticlassROCDisplay:
-        """Draw the curve with its band; takes what `MulticlassROCDisplay.from_predictions` takes.
+    def plot(self, *, plot_band: bool = True, **kwargs: Any) -> MulticlassROCDisplay:
+        """Draw the curve with its band; takes what `MulticlassROCDisplay.plot` takes.
+
+        The legend has the estimate of the area in `estimates`, or if that was not asked for, the
+        jackknife's. The band is the jackknife's, of the same independent units and level.
 
         Returns
         -------
@@ -75,8 +90,13 @@ class Evaluation:
         """
         from dmfroc.plots import MulticlassROCDisplay
 
-        own = {"pair_weights": self.pair_weights, "level": self._level}
-        return MulticlassROCDisplay.from_predictions(self.predictions, **(own | kwargs))
+        level, options, sample = self._level, self.curve_options, self.sample
+        if self.area is None:
+            [estimate] = estimates_of([dmf_auc(options.pair_weights)], [Jackknife(level)], sample)
+        else:
+            estimate = self.estimates[self.area]
+        band = band_around(self.curve, sample, level, options) if plot_band else None
+        return MulticlassROCDisplay(self.curve, band=band, estimate=estimate).plot(**kwargs)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per measure."""
@@ -163,7 +183,8 @@ def evaluate(
         one-dimensional score has none by itself).
     pair_weights
         Weights or costs of the pairs for the curve and its area ``"dmf_auc"``, see
-        `multiclass_roc`; a `Measure` such as ``dmf_auc(shrinkage=50)`` keeps its own.
+        `multiclass_roc`; a `Measure` such as ``dmf_auc(shrinkage=50)`` keeps its own, and the
+        curve is that of the first such measure.
     labels, sample_weight, y_pred
         As for `Predictions.from_arrays`.
     groups, stratify, method, level, interval_type, n_draws, random_state
@@ -211,7 +232,19 @@ def evaluate(
     found = estimates_of(chosen, methods, sample)
     warn_of(chosen, predictions, found)
     estimates = {estimate.measure: estimate for estimate in found}
-    return Evaluation(predictions, estimates, pair_weights)
+    area, curve_options = _area_and_curve(chosen, CurveOptions(pair_weights))
+    return Evaluation(predictions, estimates, curve_options, area, sample)
+
+
+def _area_and_curve(
+    measures: Sequence[Measure], default: CurveOptions
+) -> tuple[str | None, CurveOptions]:
+    """Return the name of the first area under the curve, and the options of the curve."""
+    for measure in measures:
+        options = curve_options_of(measure)
+        if options is not None:
+            return measure.name, options
+    return None, default
 
 
 def _needs(

@@ -19,6 +19,7 @@ import dmfroc
 from dmfroc import (
     Estimate,
     MulticlassROC,
+    MulticlassROCDisplay,
     Predictions,
     dmf_auc_score,
     estimate,
@@ -28,6 +29,7 @@ from dmfroc import (
     multiclass_roc,
 )
 from dmfroc.measures import dmf_auc, informedness
+from dmfroc.multiclass.band import curve_band
 
 CLASSES, SCORES = normal_scores(1, 60, 3)
 ALL = ["dmf_auc", "hand_till", "informedness"]
@@ -66,6 +68,48 @@ def test_pair_weights_reach_the_curve_and_its_area():
     assert result.curve.auc == pytest.approx(expected, rel=0, abs=1e-12)
     assert result.estimates["dmf_auc"].value == pytest.approx(expected, rel=0, abs=1e-12)
     assert expected != pytest.approx(dmf_auc_score(CLASSES, SCORES), abs=1e-4)
+
+
+OPTIONS = {"n_thresholds": 5, "shrinkage": 30.0, "threshold_pool": "pooled"}
+
+
+def test_all_options_of_a_measure_reach_the_curve():
+    curve = evaluate(CLASSES, SCORES, measures=["hand_till", dmf_auc(**OPTIONS)]).curve
+    expected = multiclass_roc(CLASSES, SCORES, **OPTIONS)
+    np.testing.assert_array_equal(curve.tpr, expected.tpr)
+    np.testing.assert_array_equal(curve.pair_effect, expected.pair_effect)
+
+
+def test_curve_is_that_of_the_first_area():
+    measures = [dmf_auc(n_thresholds=5), "dmf_auc"]
+    assert len(evaluate(CLASSES, SCORES, measures=measures).curve.pairwise_tpr[0]) == 5
+    assert len(evaluate(CLASSES, SCORES, measures=measures[::-1]).curve.pairwise_tpr[0]) == 99
+
+
+@pytest.mark.parametrize("stratify", [None, False])
+def test_plot_agrees_with_the_table(stratify):
+    groups = np.arange(len(CLASSES)) // 2
+    area = dataclasses.replace(dmf_auc(**OPTIONS), name="mine")
+    result = evaluate(CLASSES, SCORES, measures=[area], groups=groups, stratify=stratify, level=0.8)
+    display = result.plot()
+    assert display.estimate is result.estimates["mine"]
+    assert display.curve is result.curve
+    options = OPTIONS | {"groups": groups, "level": 0.8}
+    expected = curve_band(result.predictions, **options, stratify=stratify is not False)
+    np.testing.assert_array_equal(display.band.high, expected.high)
+    drawn = MulticlassROCDisplay.from_predictions(
+        result.predictions, **options, stratify=stratify is not False
+    )
+    np.testing.assert_array_equal(drawn.band.low, expected.low)
+    assert drawn.estimate.interval == result.estimates["mine"].interval
+    assert result.plot(plot_band=False).band_ is None
+
+
+def test_curve_without_an_area_asked_for_has_the_same_units():
+    groups = np.arange(len(CLASSES)) // 2
+    display = evaluate(CLASSES, SCORES, measures=["hand_till"], groups=groups, level=0.8).plot()
+    expected = estimate("dmf_auc", CLASSES, SCORES, groups=groups, level=0.8)
+    assert display.estimate == expected
 
 
 def test_finished_predictions_and_weights():

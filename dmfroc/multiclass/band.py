@@ -30,7 +30,7 @@ from dmfroc.multiclass.rates import (
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.influences import Moments, interval, moments_of
 from dmfroc.uncertainty.level import check_level
-from dmfroc.uncertainty.units import units_of
+from dmfroc.uncertainty.units import Sample, Units, sample_of
 
 DEFAULT_N_POINTS = 101
 _ROUNDING = 1e-10  # of standard errors that are zero in exact arithmetic
@@ -72,6 +72,8 @@ def curve_band(
     n_thresholds: int = DEFAULT_N_THRESHOLDS,
     shrinkage: float | int = DEFAULT_SHRINKAGE,
     threshold_pool: ThresholdPool = "balanced",
+    groups: Any = None,
+    stratify: bool = True,
     n_points: int = DEFAULT_N_POINTS,
 ) -> CurveBand:
     """Return the pointwise confidence band of the multiclass ROC curve.
@@ -89,6 +91,8 @@ def curve_band(
         Nominal coverage of each interval, in (0, 1).
     pair_weights, n_thresholds, shrinkage, threshold_pool
         As for `multiclass_roc`.
+    groups, stratify
+        As for `dmfroc.estimate`.
     n_points : int
         Number m of false positive rates, at least 3.
 
@@ -128,12 +132,13 @@ def curve_band(
         raise ValueError(f"n_points must be an integer >= 3, but it is {n_points!r}")
     options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
     warn_of_absent_classes(predictions)
-    return band_around(curve_of(predictions, options), predictions, level, options, n_points)
+    sample = sample_of(predictions, groups, stratify=stratify)
+    return band_around(curve_of(predictions, options), sample, level, options, n_points)
 
 
 def band_around(
     curve: MulticlassROC,
-    predictions: Predictions,
+    sample: Sample,
     level: float,
     options: CurveOptions,
     n_points: int = DEFAULT_N_POINTS,
@@ -141,7 +146,7 @@ def band_around(
     """Return the band of a curve that is at hand, computed with the same options."""
     interior = (1 - np.cos(np.linspace(0, np.pi, n_points)[1:-1])) / 2
     tpr = np.interp(interior, curve.fpr, curve.tpr)
-    below, above = _distances(interior, _points(options, predictions, level))
+    below, above = _distances(interior, _points(options, sample, level))
     low, high = _widened_to_monotone(np.maximum(tpr - below, 0), np.minimum(tpr + above, 1))
     return CurveBand(
         fpr=np.concatenate([[0], interior, [1]]),
@@ -165,14 +170,14 @@ class _Points(NamedTuple):
     correlation: Float[np.ndarray, " points"]  # of the two rates at a threshold
 
 
-def _points(options: CurveOptions, predictions: Predictions, level: float) -> _Points:
+def _points(options: CurveOptions, sample: Sample, level: float) -> _Points:
     """Return the curve's points with their jackknife intervals."""
-    predictions = predictions.counted
+    predictions, units = sample
     weights, statistic = predictions.sample_weight, options(predictions)
     rates, influences = values_and_influences(statistic, _rates, weights)
     shares = _class_shares(statistic, len(predictions.present))
     (fpr_low, fpr_high), (tpr_low, tpr_high) = (
-        _rate_intervals(rates[i], influences[i], shares[i], predictions, level) for i in (0, 1)
+        _rate_intervals(rates[i], influences[i], shares[i], units, level) for i in (0, 1)
     )
     fpr, tpr, fpr_low, fpr_high = (
         np.concatenate([[0], rate, [1]]) for rate in (*rates, fpr_low, fpr_high)
@@ -207,7 +212,7 @@ def _rate_intervals(
     rates: Float[np.ndarray, " t"],
     influences: Float[np.ndarray, "t n"],
     shares: Float[np.ndarray, " c"],
-    predictions: Predictions,
+    units: Units,
     level: float,
 ) -> tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]:
     """Return the lower and upper ends of the intervals of the rates at all thresholds.
@@ -216,14 +221,15 @@ def _rate_intervals(
     covers well with a plain quantile, whereas the influences of rare events look heavy-tailed.
     """
     counted = shares > 0
-    sizes = predictions.class_counts[predictions.present][counted]
-    units = units_of(predictions)
     assert units.evidence is not None
     evidence = units.evidence[counted]
+    # Where the strata are not the classes there is only one.
+    strata = counted if len(units.sizes) == len(counted) else np.array([True])
+    sizes = units.sizes[strata]
     unseen = _unseen_rate(shares[counted], evidence, level)
     low, high = np.empty_like(rates), np.empty_like(rates)
     for t, (rate, influence) in enumerate(zip(rates, influences, strict=True)):
-        variances = moments_of(influence, units).variances[counted]
+        variances = moments_of(influence, units).variances[strata]
         moments = Moments(sizes, variances, np.zeros_like(variances), float(evidence.min()))
         ends = interval(float(rate), moments, level, (0.0, 1.0))
         if ends.is_degenerate:

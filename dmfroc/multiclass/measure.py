@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,12 @@ def dmf_auc(
         chance=0.5,
         family="multiclass ROC",
     )
+
+
+def curve_options_of(measure: Measure) -> CurveOptions | None:
+    """Return the options of the curve whose area a measure is; None if it is no such area."""
+    is_area = set(measure.options) == {field.name for field in fields(CurveOptions)}
+    return CurveOptions(**measure.options) if is_area else None
 
 
 def dmf_auc_score(

@@ -155,6 +155,8 @@ class MulticlassROCDisplay:
         n_thresholds: int = DEFAULT_N_THRESHOLDS,
         shrinkage: float | int = DEFAULT_SHRINKAGE,
         threshold_pool: ThresholdPool = "balanced",
+        groups: Any = None,
+        stratify: bool = True,
         level: float = 0.95,
         name: str | None = None,
         ax: Axes | None = None,
@@ -175,6 +177,8 @@ class MulticlassROCDisplay:
             As for `Predictions.from_arrays`.
         pair_weights, n_thresholds, shrinkage, threshold_pool
             As for `multiclass_roc`.
+        groups, stratify
+            As for `estimate`.
         level : float
             Nominal coverage of the interval of the area, and of the band at each point.
         name : str, optional
@@ -203,10 +207,10 @@ class MulticlassROCDisplay:
         area = dmf_auc(pair_weights, n_thresholds, shrinkage, threshold_pool)
         warn_of_absent_classes(predictions)
         curve = curve_of(predictions, options)
-        sample = sample_of(predictions)
+        sample = sample_of(predictions, groups, stratify=stratify)
         display = cls(
             curve,
-            band=band_around(curve, predictions, level, options) if plot_band else None,
+            band=band_around(curve, sample, level, options) if plot_band else None,
             estimate=estimates_of([area], [method], sample)[0],
             name=name,
         )

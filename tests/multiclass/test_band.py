@@ -241,3 +241,26 @@ def test_level_outside_0_and_1(level):
 def test_too_few_points():
     with pytest.raises(ValueError, match="n_points must be an integer >= 3, but it is 2"):
         curve_band(CASES["three"], n_points=2)
+
+
+def test_repeated_rows_in_groups_are_one_unit_each():
+    """Rows in three copies, each trio a group, say as much as the rows; as single rows, more."""
+    classes, scores = normal_scores(1, N, 3, 1.5)
+    groups = np.repeat(np.arange(N), 3)
+    copies = predictions_of(np.repeat(classes, 3), np.repeat(scores, 3, axis=0))
+    plain, grouped = curve_band(CASES["three"]), curve_band(copies, groups=groups)
+    for end in ("low", "high"):
+        np.testing.assert_allclose(getattr(grouped, end), getattr(plain, end), rtol=0, atol=1e-12)
+    assert mean_width(curve_band(copies)) < 0.7 * mean_width(plain)
+
+
+def test_groups_of_observations_that_are_easy_together_widen_the_band():
+    classes, scores = normal_scores(1, N, 3, 1.5)
+    groups = np.empty(N, int)  # across classes
+    groups[np.argsort(scores[np.arange(N), classes])] = np.arange(N) // 5
+    grouped = curve_band(CASES["three"], groups=groups)
+    assert mean_width(grouped) > 1.3 * mean_width(curve_band(CASES["three"]))
+
+
+def mean_width(band):
+    return (band.high - band.low)[30:70].mean()
