@@ -103,7 +103,8 @@ class Predictions:
             names, else from `y_true`. Needed where a column without a name belongs to a class
             that `y_true` lacks.
         sample_weight : array-like of shape (n,), optional
-            Finite weights >= 0.
+            Finite weights >= 0; the largest at most 1e100 times the smallest positive one. Only
+            their ratios matter: extreme ones are scaled by a power of two.
         y_pred : array-like of shape (n,), optional
             Hard labels, where they are not simply the class of the largest score.
 
@@ -143,7 +144,8 @@ class Predictions:
         labels : array-like of shape (K,), optional
             All classes in column order. Default: the sorted labels of `y_true` and `y_pred`.
         sample_weight : array-like of shape (n,), optional
-            Finite weights >= 0.
+            Finite weights >= 0; the largest at most 1e100 times the smallest positive one. Only
+            their ratios matter: extreme ones are scaled by a power of two.
 
         Returns
         -------

@@ -112,6 +112,30 @@ def test_curve_without_an_area_asked_for_has_the_same_units():
     assert display.estimate == expected
 
 
+# Extreme weights
+
+
+def test_weights_of_any_size_say_the_same_in_all_measures():
+    plain = evaluate(CLASSES, SCORES, measures="all", n_draws=200).estimates
+    weights = np.full(len(CLASSES), 2.0**540)
+    found = evaluate(CLASSES, SCORES, measures="all", sample_weight=weights, n_draws=200).estimates
+    for name, expected in plain.items():
+        numbers = [found[name].value, found[name].standard_error, *found[name].interval]
+        wanted = [expected.value, expected.standard_error, *expected.interval]
+        assert numbers == pytest.approx(wanted, rel=1e-9, abs=1e-12), name
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("factor", [1e18, 1e-18])
+def test_weights_far_apart_give_numbers(factor):
+    weights = np.where(np.arange(len(CLASSES)) % 7 == 0, factor, 1.0)
+    found = evaluate(CLASSES, SCORES, measures="all", sample_weight=weights, n_draws=200)
+    for name, found_one in found.estimates.items():
+        low, high = found_one.interval
+        assert low <= high, name  # thus no NaN
+        assert np.isfinite([found_one.value, found_one.standard_error]).all(), name
+
+
 def test_finished_predictions_and_weights():
     weights = np.random.default_rng(2).uniform(0.5, 2, size=60)
     predictions = Predictions.from_arrays(CLASSES, SCORES, sample_weight=weights)

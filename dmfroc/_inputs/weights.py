@@ -12,6 +12,9 @@ from dmfroc._inputs.arrays import as_array, as_floats
 from dmfroc._inputs.labels import Label
 from dmfroc._inputs.messages import Source, check_length, listing
 
+_LARGEST_EXPONENT = 64  # of two; the cube of the sum of a billion such weights is finite
+_LARGEST_RATIO = 332  # its logarithm to the base two
+
 
 def check_weights(
     values: Any, true: NDArray[np.int32], labels: Sequence[Label], source: Source
@@ -39,4 +42,18 @@ def check_weights(
             f"{what} is zero in all rows of class {listing([labels[code] for code in empty])}: "
             "give some of them a positive weight, or drop the rows"
         )
-    return weight
+    return _scaled(weight, what)
+
+
+def _scaled(weight: NDArray[np.float64], what: str) -> NDArray[np.float64]:
+    """Return weights whose products do not overflow: only their ratios matter."""
+    least, largest = weight[weight > 0].min(), weight.max()
+    exponents = np.frexp([least, largest])[1]
+    if np.ptp(exponents) > _LARGEST_RATIO:
+        raise ValueError(
+            f"{what} has positive weights from {least} to {largest}: the largest must not be more "
+            "than 1e100 times the smallest; give 0 to those that need not count"
+        )
+    # By a power of two, which is exact
+    is_extreme = abs(exponents[1]) > _LARGEST_EXPONENT
+    return np.ldexp(weight, -exponents[1]) if is_extreme else weight

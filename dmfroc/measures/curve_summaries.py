@@ -234,31 +234,33 @@ def h_measure(points: CurvePoints, xp: Any, alpha: float = 2.0, beta: float = 2.
     steps = _steps(hull(points, xp))
     # Differences of the weights are exactly 0 where a vertex is repeated.
     total = steps.positives + steps.negatives
-    gain, loss, prevalence = steps.rise / total, steps.width / total, steps.positives / total
-    mean = alpha / (alpha + beta)
+    gain, loss = steps.rise / total, steps.width / total
 
-    def avoided(gain: Any, loss: Any) -> Any:
-        """Return the loss that a step avoids over all costs at which it pays.
+    def expected(gain: Any, loss: Any) -> Any:
+        """Return the expected loss of steps, each taken at all costs at which it pays.
 
-        The cost from which on it does not pay maximises that: it has no first-order effect.
+        Up to a cost it pays and costs false positives, from there on it costs misses. That cost
+        minimises the sum of both: it has no first-order effect.
         """
         fixed_gain, fixed_loss = constant(gain, xp), constant(loss, xp)
-        below, cost_below = _beta_moments(
-            divide(fixed_gain, fixed_gain + fixed_loss, np), alpha, beta
-        )
-        return (gain * (below - cost_below) - loss * cost_below).sum(-1)
+        of_misses, of_false_positives = _expected_costs(fixed_gain, fixed_loss, alpha, beta)
+        return (gain * of_misses + loss * of_false_positives).sum(-1)
 
-    all_misses = prevalence[..., 0] * (1 - mean)
-    blind = all_misses - avoided(prevalence, 1 - prevalence)
-    return 1 - (all_misses - avoided(gain, loss)) / blind
+    blind = expected(steps.positives / total, steps.negatives / total)
+    return 1 - expected(gain, loss) / blind
 
 
-def _beta_moments(
-    x: Float[np.ndarray, "*x"], alpha: float, beta: float
+def _expected_costs(
+    gain: Float[np.ndarray, "*x"], loss: Float[np.ndarray, "*x"], alpha: float, beta: float
 ) -> tuple[Float[np.ndarray, "*x"], Float[np.ndarray, "*x"]]:
-    """Return the integrals from 0 to x of a Beta density and of its argument times the density."""
+    """Return the integrals of the cost of a miss from x to 1, of that of a false positive to x.
+
+    The costs, 1 - c and c, have a Beta density; x is the share of the gain.
+    """
     # Imported where it is used: with it the package would take a sixth of a second longer.
     from scipy.special import betainc
 
-    x = np.clip(x, 0, 1)  # rounding exceeds 1
-    return betainc(alpha, beta, x), alpha / (alpha + beta) * betainc(alpha + 1, beta, x)
+    # Rounding exceeds 1. Each integral from its own end: next to it the other is exact, too.
+    share, rest = (np.clip(divide(x, gain + loss, np), 0, 1) for x in (gain, loss))
+    of_misses = beta / (alpha + beta) * betainc(beta + 1, alpha, rest)
+    return of_misses, alpha / (alpha + beta) * betainc(alpha + 1, beta, share)

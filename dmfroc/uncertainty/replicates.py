@@ -160,7 +160,8 @@ def replicate_interval(
         ends = 2 * value - np.quantile(replicates.values, tails[::-1])
     else:
         ends = _studentized_ends(value, standard_error(moments), replicates, tails, bounds)
-    return max(float(ends[0]), bounds[0]), min(float(ends[1]), bounds[1])
+    low, high = np.clip(ends, *bounds).tolist()
+    return low, high
 
 
 def _corrected_tails(

@@ -32,6 +32,11 @@ def test_weights():
         (np.ones((5, 1)), ValueError, "sample_weight has shape (5, 1), but must be one weight"),
         (FRAME, ValueError, "sample_weight has shape (5, 3), but must be one weight per row"),
         (1.0, ValueError, "sample_weight has shape (), but must be one weight per row"),
+        (
+            [1e-200, 1, 1, 1e200, 1],
+            ValueError,
+            "sample_weight has positive weights from 1e-200 to 1e+200: the largest must not be",
+        ),
         (["1"] * 5, TypeError, "sample_weight holds <U1 values; convert them to real numbers"),
         ([1j] * 5, TypeError, "sample_weight holds complex128 values; convert them to real"),
     ],
@@ -44,3 +49,11 @@ def test_unusable_weights(weight, error, message):
 def test_absent_class_needs_no_weight():
     predictions = as_predictions([0, 1], np.eye(3)[:2], labels=[0, 1, 2], sample_weight=[1, 2])
     assert predictions.absent_labels == (2,)
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e160, 1e-160, 1e-170, 5e-324])
+def test_only_ratios_of_extreme_weights_are_kept(scale):
+    weights = np.array([1.0, 2.0, 3.0, 4.0, 0.0]) * scale
+    found = as_predictions(LABELS, SCORES, sample_weight=weights).sample_weight
+    assert 0.5 <= found.max() < 2
+    np.testing.assert_array_equal(found / found[0], weights / weights[0])

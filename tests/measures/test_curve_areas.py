@@ -96,6 +96,16 @@ def test_h_measure_is_the_integral_of_the_least_loss(alpha, beta):
     assert h == pytest.approx(expected, rel=0, abs=1e-6)
 
 
+@pytest.mark.parametrize("factor", [1e-18, 1e18])
+def test_h_measure_where_one_class_outweighs_the_other(factor):
+    """All that matters is who is best at the cost of the rare class's errors."""
+    classes, scores = np.array([0, 0, 1, 1]), np.array([0.1, 0.6, 0.4, 0.9])
+    weights = np.where(classes == 1, factor, 1.0)
+    # The rare class costs the other one its first, or last, error: half of it is safe.
+    found = h_measure()(classes, scores, sample_weight=weights)
+    assert found == pytest.approx(0.5, rel=1e-9)
+
+
 @pytest.mark.parametrize("ratio", [1.0, 0.25, 3.0])
 def test_h_measure_agrees_with_the_package_of_that_name(ratio):
     hmeasure = pytest.importorskip("hmeasure")
