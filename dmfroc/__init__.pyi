@@ -187,6 +187,15 @@ from .measures.table import (
 from .measures.table import (
     informedness_score as informedness_score,
 )
+from .meta_analysis import (
+    SummaryPriors as SummaryPriors,
+)
+from .meta_analysis import (
+    SummaryROC as SummaryROC,
+)
+from .meta_analysis import (
+    summary_roc as summary_roc,
+)
 from .multiclass.costs import (
     majority_costs as majority_costs,
 )

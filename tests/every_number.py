@@ -27,6 +27,7 @@ LABELS = SCORES.argmax(axis=1)
 TWO, P = (Y > 0).astype(int), SCORES[:, 1:].sum(axis=1)
 TABLE = dmfroc.ContingencyTable.from_labels(Y, LABELS)
 BOOTSTRAP = {"method": "bootstrap", "n_draws": 100}
+STUDIES = {"tp": [9, 8, 7, 9], "fn": [1, 2, 3, 1], "fp": [2, 3, 1, 4], "tn": [8, 7, 9, 6]}
 OTHER = {"a": SCORES, "b": SCORES[:, [1, 0, 2]]}
 
 WITH_SCORES = [
@@ -91,6 +92,7 @@ CALLS = {
     "roc_from_calibration": lambda f: f([0.1, 0.5, 0.9], [0.3, 0.4, 0.3]),
     "select_class_weights": lambda f: f(Y, SCORES, n_starts=2),
     "sellke_bayarri_berger": lambda f: f(0.03),
+    "summary_roc": lambda f: f(STUDIES, study=None, n_chains=1, n_draws=20, n_warmup=20).posterior,
     "skew_sensitive_accuracy": lambda f: f(0.8, 0.3, c=0.5, prevalence=0.4),
 }
 

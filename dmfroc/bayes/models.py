@@ -188,17 +188,26 @@ def _log_sigmoid(x: Float[Array, "*cells"]) -> Float[Array, "*cells"]:
 def ordinal_log_likelihood(
     counts: Counts, curve: Curve, scale: Float[Array, " q"], shift: Float[Array, "q 2"]
 ) -> Float[Array, ""]:
-    """Return the log-likelihood of multinomial counts between successive thresholds.
+    """Return the log-likelihood of multinomial counts between successive thresholds."""
+    distance = scale[:, None, None] * curve.distances
+    return log_likelihood_of_bins(counts.between, _logits_of_pairs(curve, scale, shift), distance)
+
+
+def log_likelihood_of_bins(
+    between: Float[Array, "*columns t_plus_1"],
+    logits: Float[Array, "*columns t"],
+    distances: Float[Array, "*columns t_minus_1"],
+) -> Float[Array, ""]:
+    """Return the log-likelihood of multinomial counts in bins between thresholds.
 
     ``log(s(b) - s(a)) = log s(b) + log s(-a) + log(1 - exp(a - b))``, s being the logistic
     function, so that each threshold needs a single logarithm for the bins on both of its sides.
+    ``logits`` are those of being at or above a threshold, ``distances`` their differences.
     """
-    eta = _logits_of_pairs(curve, scale, shift)
-    before, after = counts.between[..., :-1], counts.between[..., 1:]
-    at_thresholds = (before + after) * _log_sigmoid(eta) - after * eta
-    distance = scale[:, None, None] * curve.distances
-    between = before[..., 1:] * jnp.log(-jnp.expm1(-distance))
-    return at_thresholds.sum() + between.sum()
+    before, after = between[..., :-1], between[..., 1:]
+    at_thresholds = (before + after) * _log_sigmoid(logits) - after * logits
+    inside = before[..., 1:] * jnp.log(-jnp.expm1(-distances))
+    return at_thresholds.sum() + inside.sum()
 
 
 def binomial_log_likelihood(

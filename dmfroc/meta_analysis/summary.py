@@ -1,0 +1,154 @@
+"""Summary ROC curves: meta-analysis of the accuracy of a test from published counts."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+
+from dmfroc.bayes.options import check_size
+from dmfroc.measures.measure import warn
+from dmfroc.meta_analysis.data import ThresholdScale, read_studies
+from dmfroc.meta_analysis.fit import Settings, fit
+from dmfroc.meta_analysis.models import ModelName, SummaryPriors
+from dmfroc.meta_analysis.result import SummaryROC
+from dmfroc.uncertainty.level import check_level
+from dmfroc.uncertainty.seed import seed_of
+
+DEFAULT_SUMMARY_PRIORS = SummaryPriors()
+
+
+def summary_roc(
+    table: Any,
+    *,
+    study: str | None = "study",
+    tp: str = "tp",
+    fn: str = "fn",
+    fp: str = "fp",
+    tn: str = "tn",
+    threshold: str | None = None,
+    pair: str | None = None,
+    model: ModelName | None = None,
+    threshold_scale: ThresholdScale = "identity",
+    priors: SummaryPriors = DEFAULT_SUMMARY_PRIORS,
+    n_chains: int = 4,
+    n_draws: int = 1000,
+    n_warmup: int = 500,
+    level: float = 0.95,
+    random_state: int | np.random.Generator = 0,
+) -> SummaryROC:
+    """Return the summary ROC curve of several studies from their published counts.
+
+    Studies differ by more than chance: logits of sensitivity and false positive rate, or location
+    and spread of the test's results, are drawn for each from a joint normal distribution, and the
+    counts given those. Counts are binomial (multinomial between several thresholds), with no
+    correction of zeros.
+
+    Parameters
+    ----------
+    table : data frame, or mapping of str to sequences
+        One row per study, or per study and threshold or pair of classes.
+    study : str or None
+        Column with the name of the study; None takes each row for a study of its own.
+    tp, fn, fp, tn : str
+        Columns with the numbers of true positives, false negatives, false positives and true
+        negatives.
+    threshold : str, optional
+        Column with the threshold at or above which a test result is positive. Studies may have
+        one or several, and different ones.
+    pair : str, optional
+        Column with the (true, reference) classes of each row, as tuples or as text like
+        ``"flu from cold"``: of those who have the flu ``tp`` were called so and ``fn`` were not,
+        of those with a cold ``fp`` were. Rates of pairs then vary about those of the average pair.
+        Where several pairs of a study count the same people, each counts by its share.
+    model : {"bivariate", "hsroc", "ordinal"}, optional
+        ``"bivariate"``, the default without thresholds: normal logits of both rates (Reitsma).
+        ``"hsroc"``: normal threshold and accuracy, and an asymmetry of the curve (Rutter and
+        Gatsonis); the same distribution of the counts, with a prior on other parameters.
+        ``"ordinal"``, the only one with thresholds: logistic test results with locations and
+        log scales, of cases and of non-cases, that are jointly normal over the studies.
+    threshold_scale : {"identity", "log"}
+        Scale on which test results are logistic.
+    priors : SummaryPriors
+        Scales of the prior.
+    n_chains, n_draws, n_warmup : int
+        Number of chains, of draws kept per chain, and of those before. Where chains diverge or
+        disagree they are run again, twice as long and with smaller steps.
+    level : float
+        Probability of intervals and regions, in (0, 1).
+    random_state : int or numpy.random.Generator
+        Seed of the draws.
+
+    Returns
+    -------
+    SummaryROC
+        Summary point, curve, regions, heterogeneity and all draws. The area is in (0, 1), and 1/2
+        for a test that says nothing.
+
+    Warns
+    -----
+    UserWarning
+        If after the second run chains still diverge or disagree, and if there are fewer than five
+        studies, where the prior decides how much they differ.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the table lacks a column, holds what are no counts, has fewer than three studies, or
+        rows that cannot be of the same people; or an option is out of its range.
+
+    References
+    ----------
+    Reitsma et al. (2005), Bivariate analysis of sensitivity and specificity produces informative
+    summary measures in diagnostic reviews; Rutter and Gatsonis (2001), A hierarchical regression
+    approach to meta-analysis of diagnostic test accuracy evaluations; Harbord et al. (2007), A
+    unification of models for meta-analysis of diagnostic accuracy studies; Jones et al. (2019),
+    Quantifying how diagnostic test accuracy depends on threshold in a meta-analysis; Wang and
+    Carvalho (2024), Multiclass ROC, section 3.5.
+
+    Examples
+    --------
+    >>> counts = {
+    ...     "tp": [47, 126, 19, 36, 130, 84],
+    ...     "fn": [9, 51, 10, 3, 19, 2],
+    ...     "fp": [101, 272, 12, 78, 211, 68],
+    ...     "tn": [738, 1543, 192, 276, 959, 89],
+    ... }
+    >>> found = summary_roc(counts, study=None)
+    >>> print(f"{found.sensitivity.value:.1f} {found.specificity.value:.1f}")
+    0.8 0.8
+    """
+    chosen = chosen_model(model, threshold)
+    check_level(level)
+    check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup)
+    columns = {"study": study, "threshold": threshold, "pair": pair}
+    columns |= {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
+    studies = read_studies(table, columns, threshold_scale)
+    settings = Settings(chosen, priors, n_chains, n_draws, n_warmup, seed_of(random_state))
+    posterior, remarks = fit(studies, settings)
+    remarks = [*studies.remarks, *remarks]
+    warn(remarks)
+    return SummaryROC(studies, settings, posterior, level, tuple(remarks))
+
+
+def chosen_model(model: str | None, threshold: str | None) -> ModelName:
+    """Return the model that was asked for, or that of the table."""
+    if model is None:
+        return "bivariate" if threshold is None else "ordinal"
+    for known in get_args(ModelName):
+        if model == known:
+            break
+    else:
+        raise ValueError(f"model must be one of {get_args(ModelName)}, but it is {model!r}")
+    if known == "ordinal" and threshold is None:
+        raise ValueError(
+            "model='ordinal' needs thresholds: name their column, threshold=, or use "
+            "model='bivariate'"
+        )
+    if known != "ordinal" and threshold is not None:
+        raise ValueError(
+            f"model={known!r} does not know thresholds: leave threshold= out, with one row per "
+            "study, or use model='ordinal'"
+        )
+    chosen: ModelName = known
+    return chosen
