@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc.curves.points import OperatingPoints
+from dmfroc.measures.curve_areas import KAPPA_AREAS, Kappa
 
 
 class CertaintyConsistency(NamedTuple):
@@ -49,9 +50,12 @@ def certainty_consistency(points: OperatingPoints, *, hull: bool = False) -> Cer
 
 
 def area_under_kappa(
-    points: OperatingPoints, *, method: Literal["exact", "trapezoid"] = "exact"
+    points: OperatingPoints,
+    *,
+    method: Literal["exact", "trapezoid"] = "exact",
+    kappa: Kappa = "cohen",
 ) -> float:
-    """Return the area under Cohen's kappa over the false positive rate, AUK.
+    """Return the area under a kappa over the false positive rate, AUK.
 
     Parameters
     ----------
@@ -59,16 +63,18 @@ def area_under_kappa(
         Counts at each threshold.
     method : {"exact", "trapezoid"}
         As for `dmfroc.measures.kappa_area`, the same as a measure.
+    kappa : {"cohen", "scott"}
+        Likewise.
 
     Returns
     -------
     float
-        0 under chance; AUC - 1/2 where both classes are equally frequent.
+        Of Cohen's kappa 0 under chance, and AUC - 1/2 where both classes are equally frequent.
 
     Raises
     ------
     ValueError
-        If `method` is unknown.
+        If `method` or `kappa` is unknown.
 
     References
     ----------
@@ -83,7 +89,6 @@ def area_under_kappa(
     """
     if method not in ("exact", "trapezoid"):
         raise ValueError(f"method must be 'exact' or 'trapezoid', but it is {method!r}")
-    is_exact = method == "exact"
-    return points.summarise(
-        curve_summaries.kappa_area if is_exact else curve_summaries.interpolated_kappa_area
-    )
+    if kappa not in get_args(Kappa):
+        raise ValueError(f"kappa must be 'cohen' or 'scott', but it is {kappa!r}")
+    return points.summarise(KAPPA_AREAS[kappa, method])
