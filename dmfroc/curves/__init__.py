@@ -51,6 +51,7 @@ from dmfroc.curves.isometrics import Isometric, isometrics
 from dmfroc.curves.loess import LoessFit, loess
 from dmfroc.curves.points import Maximum, OperatingPoints, operating_points
 from dmfroc.curves.precision_recall import (
+    least_precision,
     log_precision_recall_curve,
     precision_recall_curve,
     reciprocal_precision_recall_curve,
@@ -91,6 +92,7 @@ __all__ = [
     "f_gains",
     "gain_area",
     "interpolate_gains",
+    "least_precision",
     "isometrics",
     "isotonic_calibration_curve",
     "lift_curve",

@@ -13,14 +13,15 @@ from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import Hull, convex_hull
 from dmfroc.curves.isometrics import Isometric, isometrics
 from dmfroc.plots._estimators import scores_of
-from dmfroc.plots._style import COLORS, new_axes, rate_texts, style_of
+from dmfroc.plots._style import COLORS, new_axes, place_legend, rate_texts, style_of
 from dmfroc.predictions import Predictions, as_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-_CURVE_ID, _GUIDE_ID = "dmfroc-class-curve", "dmfroc-guide"
+_CURVE_ID, _GUIDE_ID, BASELINE_ID = "dmfroc-class-curve", "dmfroc-guide", "dmfroc-baseline"
+_ISOMETRIC = "#6F93B5"
 _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide the curves
 _MOST_NAMED = 20  # classes in a legend
 _NAMED_OF_MANY = 10
@@ -228,9 +229,11 @@ class CurveDisplay:
             Name of the classifier in the legend, in place of the display's own.
         plot_chance, plot_break_even, plot_isometrics, plot_hull, plot_legend : bool
             Whether to draw the lines of chance (dashed) and break-even (dotted), each in the
-            colour of its class where classes differ; the isometrics, where they are the same for
-            all curves; the convex hulls (ROC and PRG); and the legend. Of more than twenty
-            classes, the legend names the ten of the smallest AUC, and the others are grey.
+            colour of its class where classes differ; the isometrics (long dashes, with the values
+            of their measure), where they are the same for all curves; the convex
+            hulls (ROC and PRG); and the legend, in a corner without curves, else beside the axes.
+            Of more than twenty classes, it names the ten of the smallest AUC, and the others are
+            grey.
         **line_kwargs
             For the `matplotlib.lines.Line2D` of all curves.
 
@@ -338,12 +341,39 @@ class CurveDisplay:
         look, curve = self.look, next(iter(self.curves.values()))
         if not look.isometric_values or (len(self.curves) > 1 and not look.shares_isometrics):
             return
-        for isometric in self._isometrics(curve):
+        found = self._isometrics(curve)
+        for value, isometric in zip(look.isometric_values, found, strict=True):
             line = self.guide_data(Line(isometric.x, isometric.y))
-            self._guide(ax, line, color="#9DB8D2", linewidth=0.6, zorder=1.0)
+            self._guide(
+                ax, line, color=_ISOMETRIC, linewidth=0.8, linestyle=(0, (6, 4)), zorder=1.0
+            )
+            self._name_isometric(ax, line, f"{value:g}")
 
     def _isometrics(self, curve: Curve) -> list[Isometric]:
+        """Return the isometrics of the values of the look, in their order."""
         return isometrics(curve, values=self.look.isometric_values)
+
+    def _name_isometric(self, ax: Axes, line: Line, text: str) -> None:
+        """Write the value on the middle of what of an isometric is within the axes."""
+        limits = zip(line, (self.look.xlim, self.look.ylim), strict=True)
+        inside = np.ones(len(line.x), bool)
+        for places, (low, high) in limits:
+            inside &= places >= (-np.inf if low is None else low)
+            inside &= places <= (np.inf if high is None else high)
+        if inside.any():
+            middle = np.flatnonzero(inside)[inside.sum() // 2]
+            ax.text(
+                line.x[middle],
+                line.y[middle],
+                text,
+                color=_ISOMETRIC,
+                fontsize="x-small",
+                ha="center",
+                va="center",
+                clip_on=True,
+                zorder=1.1,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+            )
 
     def _draw_guides(
         self,
@@ -376,6 +406,19 @@ class CurveDisplay:
             self._guide(
                 ax, Line(np.empty(0), np.empty(0)), color="0.4", linestyle=dashes, label=text
             )
+
+    def _draw_always_positive(self, ax: Axes, line: Line) -> None:
+        """Draw where F1 is that of predicting everything positive."""
+        ax.plot(
+            line.x,
+            line.y,
+            color="0.35",
+            linestyle=(0, (5, 2, 1, 2)),
+            linewidth=1,
+            zorder=1.2,
+            label="F1 of always positive",
+            gid=BASELINE_ID,
+        )
 
     def _guide(self, ax: Axes, line: Line, **style: Any) -> None:
         defaults: dict[str, Any] = {"zorder": 1.2, "label": "_guide", "gid": _GUIDE_ID}
@@ -419,24 +462,22 @@ def draw_legend(ax: Axes, location: str) -> None:
     order = sorted(
         range(len(handles)),
         key=lambda index: (
-            handles[index].get_gid() == _GUIDE_ID,
+            handles[index].get_gid() in (_GUIDE_ID, BASELINE_ID),
             handles[index].get_zorder() == _OTHERS,
         ),
     )
     is_inside = len(handles) <= _MOST_INSIDE
-    place: dict[str, Any] = (
-        {"loc": location}
-        if is_inside
-        else {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
-    )
-    ax.legend(
-        [handles[index] for index in order],
-        [texts[index] for index in order],
-        fontsize="small",
-        framealpha=0.85,
-        edgecolor="none",
-        **place,
-    )
+    legend = {
+        "handles": [handles[index] for index in order],
+        "labels": [texts[index] for index in order],
+        "fontsize": "small",
+        "framealpha": 0.85,
+        "edgecolor": "none",
+    }
+    if is_inside:
+        place_legend(ax, location, [x for x in ax.lines if x.get_gid() == _CURVE_ID], **legend)
+    else:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
 
 
 def _has(ax: Axes, gid: str) -> bool:
