@@ -19,7 +19,7 @@ from dmfroc.measures.binary import f_gain, gain
 def gain_of_errors(points: OperatingPoints, errors: np.ndarray) -> np.ndarray:
     """Return the gain of a rate whose complement counts some errors per true positive."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return gain(points.cells, errors)
+        return gain(points.cells, errors.astype(np.float64))
 
 
 def _prg(points: OperatingPoints) -> Coordinates:

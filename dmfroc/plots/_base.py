@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import Hull, convex_hull
 from dmfroc.curves.isometrics import Isometric, isometrics
 from dmfroc.plots._estimators import scores_of
+from dmfroc.plots._marks import Marks
 from dmfroc.plots._style import COLORS, new_axes, place_legend, rate_texts, style_of
 from dmfroc.predictions import Predictions, as_predictions
 
@@ -26,6 +28,7 @@ _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide th
 _MOST_NAMED = 20  # classes in a legend
 _NAMED_OF_MANY = 10
 _MOST_INSIDE = 9  # legend entries within the axes
+_NAMED_SEGMENT = 0.07  # least length of a hull's segment that bears its score
 _OTHERS = 2.0  # drawing order of the classes that the legend does not name
 
 type Limits = tuple[float | None, float | None]
@@ -63,7 +66,7 @@ class Look:
     break_even: str = "break-even"
 
 
-class CurveDisplay:
+class CurveDisplay(Marks):
     """Curves of the classes of one classifier, ready to be drawn.
 
     Build it with `from_predictions` or `from_estimator`; draw it again, or elsewhere, with `plot`.
@@ -88,6 +91,8 @@ class CurveDisplay:
         Chance and break-even lines, and isometrics.
     hulls_ : dict
         The hulls as lines, by class, where they are drawn.
+    decisions_ : dict
+        The markers of `plot_decisions`, by class, once they are drawn.
     ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
         Where the curves were drawn last.
     """
@@ -96,6 +101,7 @@ class CurveDisplay:
     lines_: dict[Hashable, Line2D]
     guides_: list[Line2D]
     hulls_: dict[Hashable, Line2D]
+    decisions_: dict[Hashable, Line2D]
     ax_: Axes
     figure_: Any
 
@@ -271,10 +277,6 @@ class CurveDisplay:
         exist = np.isfinite(curve.x) & np.isfinite(curve.y)
         return Line(curve.x[exist], curve.y[exist])
 
-    def guide_data(self, guide: Line) -> Line:
-        """Return the points of a chance line, break-even line or isometric that can be drawn."""
-        return guide
-
     def _styles(self, ax: Axes) -> dict[Hashable, dict[str, Any]]:
         """Return the line style of each class; of many, only some are told apart."""
         labels = list(self.curves)
@@ -438,6 +440,8 @@ class CurveDisplay:
                 zorder=2.4,
                 label="convex hull" if len(self.curves) == 1 else "_hull",
             )
+            if len(self.curves) == 1:
+                _name_segments(ax, hull)
 
     def _decorate(self, ax: Axes) -> None:
         curve = next(iter(self.curves.values()))
@@ -478,6 +482,24 @@ def draw_legend(ax: Axes, location: str) -> None:
         place_legend(ax, location, [x for x in ax.lines if x.get_gid() == _CURVE_ID], **legend)
     else:
         ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
+
+
+def _name_segments(ax: Axes, hull: Hull) -> None:
+    """Write on the longer segments of a hull the calibrated score of their cases."""
+    outward = -1 if hull.kind == "roc" else 1  # of the curve, which is beneath
+    ends = zip(pairwise(hull.x), pairwise(hull.y), hull.scores, strict=True)
+    for x, y, score in ends:
+        if np.hypot(np.ptp(x), np.ptp(y)) >= _NAMED_SEGMENT:
+            ax.annotate(
+                f"{score:.2f}",
+                (np.mean(x), np.mean(y)),
+                xytext=(3 * outward, 3),
+                ha="left" if outward == 1 else "right",
+                textcoords="offset points",
+                fontsize="x-small",
+                color="0.3",
+                zorder=2.6,
+            )
 
 
 def _has(ax: Axes, gid: str) -> bool:
