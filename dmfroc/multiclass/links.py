@@ -6,6 +6,7 @@ The logit has its own solver, `dmfroc.multiclass.center`, whose steps need no tr
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -97,6 +98,14 @@ def fit_with_link(
         log_p, log_q = log_rates(eta, link)
         return -weights * (rates * log_p + (1 - rates) * log_q)
 
+    def of_row_effect(v: _Cells, row_effect: _Cells) -> _Cells:
+        found: np.ndarray = losses(row_effect * v).sum(axis=0)
+        return found
+
+    def of_column_effect(row_effect: _Cells, v: Float[np.ndarray, " q"]) -> _Cells:
+        found: np.ndarray = losses(row_effect * as_columns(v)).sum(axis=rows)
+        return found + shrinkage * (v - np.log(v))
+
     def derivatives(eta: _Cells) -> tuple[_Cells, _Cells]:
         log_p, log_q = log_rates(eta, link)
         slope = _log_slope(eta, link)
@@ -114,7 +123,7 @@ def fit_with_link(
         row_effect = _descended(
             row_effect,
             of_rows / (v**2 * curvature).sum(axis=0),
-            lambda x, v=v: losses(x * v).sum(axis=0),
+            partial(of_row_effect, v),
         )
         of_cells, curvature = derivatives(row_effect * v)
         of_columns = (row_effect * of_cells).sum(axis=rows) + shrinkage * (1 - 1 / column_effect)
@@ -122,9 +131,7 @@ def fit_with_link(
         column_effect = _descended(
             column_effect,
             of_columns / steepness,
-            lambda x, row=row_effect: (
-                losses(row * as_columns(x)).sum(axis=rows) + shrinkage * (x - np.log(x))
-            ),
+            partial(of_column_effect, row_effect),
             column_effect / 2,
         )
         scale = column_effect.mean()  # leaves the fit as it is, and the prior is least

@@ -133,7 +133,7 @@ def probability_losses(predictions: Predictions) -> RowSums:
 def top_ranks(predictions: Predictions, k: int) -> RowSums:
     """Bind whether the observed class is among the k of the largest scores; ties share."""
     scores = predictions.scores
-    own = np.take_along_axis(scores, predictions.true[:, None], axis=1)
+    own: np.ndarray = np.take_along_axis(scores, predictions.true[:, None], axis=1)
     n_above, n_level = (scores > own).sum(axis=1), (scores == own).sum(axis=1)
     hits = np.clip((k - n_above) / n_level, 0, 1)
     return RowSums(np.column_stack([hits, np.ones(len(hits))]))
