@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 # isort: off
 from dmfroc.multiclass import measure as _  # noqa: F401
-from dmfroc.measures import ranking, curve_areas, table, binary  # noqa: F401
+from dmfroc.measures import ranking, curve_areas, probabilities, table, binary  # noqa: F401
 
 # isort: on
 from dmfroc.measures import registry

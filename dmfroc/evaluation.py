@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dmfroc.plots import MulticlassROCDisplay
 
 DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
+DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlation", "accuracy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,11 +177,14 @@ def evaluate(
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores; any real numbers, rows need not sum to one. The multiclass ROC curve compares
-        scores of different columns: they must be on one common scale.
+        scores of different columns: they must be on one common scale. Without them, with
+        ``y_pred`` alone, hard labels are judged.
     measures : sequence of str or Measure, or "all", optional
         Names of measures, or measures, no two of the same name; by default ``"dmf_auc"``,
         ``"hand_till"`` and ``"informedness"``, the last only if there are hard labels (a
-        one-dimensional score has none by itself).
+        one-dimensional score has none by itself). Without scores by default ``"informedness"``,
+        ``"markedness"``, ``"gorodkin_correlation"`` and ``"accuracy"``, and ``"all"`` are those
+        of hard labels.
     pair_weights
         Weights or costs of the pairs for the curve and its area ``"dmf_auc"``, see
         `multiclass_roc`; a `Measure` such as ``dmf_auc(shrinkage=50)`` keeps its own, and the
@@ -216,17 +220,20 @@ def evaluate(
     0.869
     >>> list(evaluation.to_pandas().index)
     ['dmf_auc', 'hand_till', 'informedness']
+    >>> list(evaluate(y, y_pred=scores.argmax(axis=1)).estimates)
+    ['informedness', 'markedness', 'gorodkin_correlation', 'accuracy']
     """
+    has_scores = y_score is not None or y_pred is None
     predictions = as_predictions(
         y_true,
         y_score,
         labels=labels,
         sample_weight=sample_weight,
         y_pred=y_pred,
-        needs=_needs(measures),
+        needs=_needs(measures, has_scores),
     )
     options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
-    chosen = _choose(measures, predictions, pair_weights)
+    chosen = _choose(measures, predictions, pair_weights, has_scores)
     methods = choose_methods(method, chosen, predictions, options, known=METHODS)
     sample = options.sample_of(predictions)
     found = estimates_of(chosen, methods, sample)
@@ -247,12 +254,10 @@ def _area_and_curve(
     return None, default
 
 
-def _needs(
-    measures: Sequence[str | Measure] | Literal["all"] | None,
-) -> Needs:
+def _needs(measures: Sequence[str | Measure] | Literal["all"] | None, has_scores: bool) -> Needs:
     """Say whether hard labels are all that the measures look at."""
     if measures is None or isinstance(measures, str):
-        return "scores"
+        return "scores" if has_scores else "labels"
     is_ranking = any(get_measure(measure).needs != "labels" for measure in measures)
     return "scores" if is_ranking else "labels"
 
@@ -261,12 +266,18 @@ def _choose(
     measures: Sequence[str | Measure] | Literal["all"] | None,
     predictions: Predictions,
     pair_weights: PairWeights,
+    has_scores: bool,
 ) -> list[Measure]:
     """Return the measures asked for; the area that is asked for by name has the pair weights."""
     by_name = MEASURES | {"dmf_auc": replace(dmf_auc(pair_weights=pair_weights), name="dmf_auc")}
     if measures is None or (isinstance(measures, str) and measures == "all"):
-        names = list(MEASURES) if measures == "all" else DEFAULT_MEASURES
-        return [by_name[name] for name in names if by_name[name].applies_to(predictions)]
+        defaults = DEFAULT_MEASURES if has_scores else DEFAULT_MEASURES_OF_LABELS
+        listed = [by_name[name] for name in (by_name if measures == "all" else defaults)]
+        return [
+            measure
+            for measure in listed
+            if (has_scores or measure.needs == "labels") and measure.applies_to(predictions)
+        ]
     if isinstance(measures, str) or not measures:
         raise ValueError(
             f"measures must be 'all' or a list of one or more of {sorted(MEASURES)}, "

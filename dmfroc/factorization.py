@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -23,9 +23,8 @@ from scipy import special
 from dmfroc._arrays import AnyArray
 from dmfroc._compiled import compiled, double_precision
 from dmfroc.multiclass.center import center
+from dmfroc.multiclass.links import Link, link_of
 from dmfroc.multiclass.rank_one import Center, binomial_deviance
-
-Link = Literal["logit", "probit", "cloglog"]
 
 # A fitted probability this close to 0 or 1 is one that the data drive to the boundary.
 _BOUNDARY = 1e-9
@@ -43,16 +42,6 @@ def _log_probabilities(eta: Float[Array, "*cells"], link: Link) -> tuple[Array, 
         case "cloglog":
             hazard = jnp.exp(eta)
             return jnp.log(-jnp.expm1(-hazard)), -hazard
-
-
-def _link_of(rates: Float[np.ndarray, "m q"], link: Link) -> Float[np.ndarray, "m q"]:
-    match link:
-        case "logit":
-            return special.logit(rates)
-        case "probit":
-            return special.ndtri(rates)
-        case "cloglog":
-            return np.log(-np.log1p(-rates))
 
 
 class Outcome(Enum):
@@ -275,7 +264,7 @@ def _start(
     mean = np.average(rates, weights=weights)
     relative = weights / weights[weights > 0].mean()
     drawn_in = (relative * rates + 0.1 * mean) / (relative + 0.1)
-    eta = _link_of(np.clip(drawn_in, 0.01, 0.99), link) - offset
+    eta = link_of(np.clip(drawn_in, 0.01, 0.99), link) - offset
     left, lengths, right = np.linalg.svd(eta, full_matrices=False)
     scale = np.sqrt(lengths[:rank])
     return left[:, :rank] * scale, right[:rank].T * scale

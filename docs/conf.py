@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 extensions = [
     *("myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.viewcode"),
     "measure_tables",
+    "paper_table",
 ]
 exclude_patterns = ["_build"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import matplotlib
@@ -32,17 +33,22 @@ N = 50_000
 REPLICATIONS = 10
 
 
-def classifiers(generator: np.random.Generator, n: int) -> dict[tuple[str, int], Predictions]:
-    """Fit multinomial regressions to their first covariates, and to none that matters (0).
+def problems(generator: np.random.Generator, n: int) -> Iterator[tuple[str, list, list]]:
+    """Draw training and test set, and covariates that matter for neither, by both label rules.
 
     Both kinds of labels have the same coefficients.
     """
     coefficients = generator.normal(size=(N_COVARIATES, N_CLASSES))
-    found = {}
     for rule in RULES:
         population = MultinomialPopulation(coefficients, rule)
-        train, test = (population.sample(n, random_state=generator) for _ in range(2))
-        irrelevant = [generator.normal(size=train.covariates.shape) for _ in range(2)]
+        samples = [population.sample(n, random_state=generator) for _ in range(2)]
+        yield rule, samples, [generator.normal(size=x.covariates.shape) for x in samples]
+
+
+def classifiers(generator: np.random.Generator, n: int) -> dict[tuple[str, int], Predictions]:
+    """Fit multinomial regressions to their first covariates, and to none that matters (0)."""
+    found = {}
+    for rule, (train, test), irrelevant in problems(generator, n):
         for p in (*AVAILABLE, 0):
             seen = [train.covariates[:, :p], test.covariates[:, :p]] if p else irrelevant
             model = LogisticRegression(C=1e4, max_iter=5000).fit(seen[0], train.classes)
@@ -95,6 +101,19 @@ def picture(n: int) -> Figure:
             ax.plot(curve.fpr, curve.tpr, color=color, label=f"{name}, AUC {curve.auc:.3f}")
         roc_axes(ax, {"sampled": "sampled labels", "argmax": "deterministic labels"}[rule])
         ax.legend(loc="lower right", fontsize="small")
+    return figure
+
+
+def label_picture(n: int) -> Figure:
+    """Draw how often each class occurs in the first problem (the paper's figure 2)."""
+    figure = Figure(figsize=(7, 2.8), layout="constrained")
+    found = problems(study(n).generator({"n": n}, 0), n)
+    axes = figure.subplots(1, len(RULES), sharey=True)
+    for ax, (rule, (train, _), _) in zip(axes, found, strict=True):
+        counts = np.bincount(train.classes, minlength=N_CLASSES)
+        ax.bar(range(1, N_CLASSES + 1), counts, color="#0072B2")
+        ax.set(title=f"{rule} labels", xlabel="class")
+    axes[0].set_ylabel("observations")
     return figure
 
 
@@ -176,6 +195,10 @@ of labels; the largest class is up to {ratio:.1f} times the smallest.
 
 {claims(table)}
 
+How often each class occurs in the first problem, as in the paper's figure 2:
+
+![Histograms of the classes](../images/discrimination_labels.png)
+
 The curves of the first problem, as in the paper's figure 3:
 
 ![ROC curves of classifiers with fewer and fewer covariates](../images/discrimination.png)
@@ -194,5 +217,6 @@ if __name__ == "__main__":
     if options.quick:
         print(text)
     else:
+        write_figure("discrimination_labels", label_picture(n_observations))
         write_figure("discrimination", picture(n_observations))
         write_page("discrimination", text)

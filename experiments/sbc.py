@@ -18,7 +18,7 @@ import pandas as pd
 from _study import RESULTS, arguments, markdown_table, run_study, write_figure, write_page
 from matplotlib.figure import Figure
 from scipy.special import expit
-from scipy.stats import chisquare
+from scipy.stats import binom, chisquare
 
 from dmfroc.bayes.models import (
     Counts,
@@ -116,9 +116,14 @@ def report(table: pd.DataFrame) -> tuple[str, Figure]:
             counts, _ = np.histogram(part[quantity], bins=N_BINS, range=(-0.5, N_RANKS - 0.5))
             p_value = chisquare(counts).pvalue
             rows.append([likelihood, quantity, " ".join(map(str, counts)), f"{p_value:.3f}"])
-            ax.bar(np.arange(N_BINS), counts, width=0.95, color="tab:blue")
-            ax.axhline(len(part) / N_BINS, color="black", linewidth=1)
-            ax.set(title=f"{likelihood}: {quantity}", xlabel="bin of ranks", xticks=[])
+            low, high = binom.interval(0.99, len(part), 1 / N_BINS)
+            ax.axhspan(low, high, color="0.85", zorder=0, label="99 % of bins, if uniform")
+            ax.bar(np.arange(1, N_BINS + 1), counts, width=0.9, color="tab:blue", alpha=0.8)
+            ax.axhline(len(part) / N_BINS, color="black", linewidth=1, label="expected")
+            ax.set(title=f"{likelihood}: {quantity}", xlabel="bin of ranks, lowest first")
+            ax.set(xticks=range(1, N_BINS + 1), xlim=(0.4, N_BINS + 0.6), ylim=(0, 1.25 * high))
+        row_of_axes[0].set_ylabel("data sets in the bin")
+    axes[0, 0].legend(loc="upper left", fontsize="x-small", framealpha=1)
     header = ["likelihood", "quantity", "data sets per bin of ranks", "p"]
     return markdown_table(header, rows), figure
 

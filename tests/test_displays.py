@@ -249,7 +249,9 @@ def test_pairs_are_named_positive_class_first(ax):
 def test_up_to_twenty_classes_look_different(ax):
     classes = np.arange(400) % 20
     display = plots.ROCDisplay.from_predictions(classes, RNG.normal(size=(400, 20)), ax=ax)
-    looks = {(to_hex(x.get_color()), x.get_linestyle()) for x in display.lines_.values()}
+    looks = {
+        (to_hex(x.get_color()), str(x._unscaled_dash_pattern)) for x in display.lines_.values()
+    }
     assert len(looks) == 20
     assert len(legend_texts(ax)) == 22  # and chance and break-even
 

@@ -440,3 +440,18 @@ def test_configuration_of_jax_is_left_alone():
     evaluate(CLASSES, SCORES, measures=["hand_till"])
     multiclass_roc(CLASSES, SCORES)
     assert jnp.asarray(1.0).dtype == before == jnp.float32
+
+
+def test_hard_labels_alone_need_no_ceremony():
+    labels = SCORES.argmax(axis=1)
+    found = evaluate(CLASSES, y_pred=labels)
+    names = ["informedness", "markedness", "gorodkin_correlation", "accuracy"]
+    assert list(found.estimates) == names
+    with_scores = evaluate(CLASSES, SCORES, measures=names)
+    pd.testing.assert_frame_equal(found.to_pandas(), with_scores.to_pandas())
+    everything = evaluate(CLASSES, y_pred=labels, measures="all").estimates
+    assert {"balanced_accuracy", "macro_f1", *names} < set(everything)
+    assert "hand_till" not in everything
+    with pytest.warns(UserWarning, match="1 class never occurs"):
+        of_one_class = evaluate([1, 1, 1], y_pred=[1, 1, 0])
+    assert of_one_class.estimates["accuracy"].value == pytest.approx(2 / 3)

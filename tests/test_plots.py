@@ -252,7 +252,7 @@ def test_overlaid_classifiers_share_chance_line_and_legend(computed, ax):
 def test_overlay_avoids_colours_that_are_taken(computed, ax):
     first = computed.plot(ax, color="#d55e00").line_.get_color()
     others = [computed.plot(ax, plot_band=False).line_ for _ in range(8)]
-    styles = {(to_hex(line.get_color()), line.get_linestyle()) for line in others}
+    styles = {(to_hex(line.get_color()), str(line._unscaled_dash_pattern)) for line in others}
     assert len(styles) == 8
     assert to_hex(first) not in {to_hex(line.get_color()) for line in others[:6]}
 

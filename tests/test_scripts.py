@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
         (["experiments/coverage.py"], "| K=4, balanced | 600 | DMF-AUC |"),
         (["experiments/discrimination.py"], "| argmax | none (random) |"),
         (["experiments/class_skew.py"], "| 2 | one-vs-rest, macro |"),
+        (["experiments/trained_skew.py"], "| skewed | Macro F1 |"),
+        (["experiments/powers_tables.py"], "| κ | 18.60 | 18.60 | 21.26 | 21.26 |"),
         (["experiments/power.py"], "| all pairs | 0.2 |"),
         (["experiments/weights.py"], "| K | 0.1 | 0.25 | 0.5 | 1 | 2 | 4 | 10 |"),
         (["experiments/sbc.py"], "| ordinal | spread |"),

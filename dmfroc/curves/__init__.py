@@ -46,16 +46,23 @@ from dmfroc.curves.gain_tables import (
     recall_gain,
     same_f_beta,
 )
-from dmfroc.curves.hull import Hull, convex_hull, cost_curve
+from dmfroc.curves.hull import Hull, convex_hull, cost_curve, pareto_points, repair_concavities
 from dmfroc.curves.isometrics import Isometric, isometrics
 from dmfroc.curves.loess import LoessFit, loess
 from dmfroc.curves.points import Maximum, OperatingPoints, operating_points
 from dmfroc.curves.precision_recall import (
+    least_precision,
     log_precision_recall_curve,
     precision_recall_curve,
     reciprocal_precision_recall_curve,
 )
-from dmfroc.curves.summary import CertaintyConsistency, area_under_kappa, certainty_consistency
+from dmfroc.curves.summary import (
+    CertaintyConsistency,
+    area_under_kappa,
+    certainty_consistency,
+    expected_profits,
+)
+from dmfroc.curves.summary_roc import SummaryROC, moses_littenberg_roc
 
 __all__ = [
     "CalibrationCurve",
@@ -69,6 +76,7 @@ __all__ = [
     "Maximum",
     "OperatingPoints",
     "SameF",
+    "SummaryROC",
     "accuracy_curve",
     "area_under_kappa",
     "best_f_gain",
@@ -86,6 +94,7 @@ __all__ = [
     "det_curve",
     "expected_f_gain",
     "expected_inverse_f",
+    "expected_profits",
     "f_from_gain",
     "f_gain",
     "f_gains",
@@ -93,18 +102,22 @@ __all__ = [
     "interpolate_gains",
     "isometrics",
     "isotonic_calibration_curve",
+    "least_precision",
     "lift_curve",
     "loess",
     "loess_calibration_curve",
     "log_precision_recall_curve",
+    "moses_littenberg_roc",
     "operating_conditions",
     "operating_points",
+    "pareto_points",
     "pn_curve",
     "precision_gain",
     "precision_recall_curve",
     "prg_curve",
     "recall_gain",
     "reciprocal_precision_recall_curve",
+    "repair_concavities",
     "roc_curve",
     "roc_from_calibration",
     "same_f_beta",

@@ -13,6 +13,7 @@ from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.loess import loess
 from dmfroc.curves.points import OperatingPoints, count_points
+from dmfroc.measures.statistics.forecasts import bin_of
 
 Axes = Literal["standard", "vuk_curk"]
 
@@ -151,8 +152,7 @@ def calibration_curve(
         values, group = np.unique(probabilities, return_inverse=True)
         n_groups = len(values)
     else:
-        edges = np.linspace(0, 1, n_bins + 1)[1:-1]
-        group, n_groups = np.searchsorted(edges, probabilities), n_bins
+        group, n_groups = bin_of(probabilities, n_bins), n_bins
     all_counts, predicted, positive = (
         np.bincount(group, weights=cases.weights * values, minlength=n_groups)
         for values in (np.ones_like(probabilities), probabilities, outcomes)

@@ -13,13 +13,13 @@ from dmfroc.curves.cases import Cases, Number, of_classes
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import Maximum, OperatingPoints, count_points
+from dmfroc.measures.binary import f_gain, gain
 
 
 def gain_of_errors(points: OperatingPoints, errors: np.ndarray) -> np.ndarray:
     """Return the gain of a rate whose complement counts some errors per true positive."""
-    # Products first: of counts they are exact, so that equal gains are equal numbers
     with np.errstate(divide="ignore", invalid="ignore"):
-        return 1 - (points.positives * errors) / (points.negatives * points.true_positives)
+        return gain(points.cells, errors.astype(np.float64))
 
 
 def _prg(points: OperatingPoints) -> Coordinates:
@@ -56,9 +56,8 @@ def f_gains(points: OperatingPoints, *, beta: Number = 1.0) -> np.ndarray:
     Maximum(value=0.75, thresholds=array([0.4]))
     """
     _check_beta(beta)
-    misses = points.positives - points.true_positives
-    errors = points.false_positives + beta**2 * misses
-    return gain_of_errors(points, errors / (1 + beta**2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return f_gain(points.cells, beta)
 
 
 def operating_conditions(points: OperatingPoints) -> np.ndarray:
@@ -111,8 +110,7 @@ def crossing_gain(points: OperatingPoints) -> float:
     >>> crossing_gain(operating_points([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]))
     1.0
     """
-    crossing = points.summarise(curve_summaries.false_positives_at_chance_recall)
-    return 1 - crossing * points.total / (points.negatives * points.positives)
+    return points.summarise(curve_summaries.crossing_gain)
 
 
 def gain_area(points: OperatingPoints, *, clip: bool = False) -> float:
@@ -172,15 +170,7 @@ def expected_f_gain(points: OperatingPoints, *, beta: Number = 1.0) -> float:
     0.625
     """
     _check_beta(beta)
-    crossing = points.summarise(curve_summaries.false_positives_at_chance_recall)
-    # 1 - pi (1 - y0), without its cancellation
-    rejected = (points.negatives - crossing) / points.negatives
-    if rejected <= 0:
-        return float("nan")
-    rate, area, height = points.prevalence, gain_area(points), crossing_gain(points)
-    precision = (1 - rate) * area + rate * height**2 / 2
-    recall = (1 - rate) / 2 + rate * area
-    return (precision + beta**2 * recall) / ((1 + beta**2) * rejected)
+    return points.summarise(curve_summaries.expected_f_gain, beta=float(beta))
 
 
 def expected_inverse_f(points: OperatingPoints, *, beta: Number = 1.0) -> float:

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int, Num
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._hull import hull_of_counts
 from dmfroc.curves.cases import Cases, of_classes
+from dmfroc.measures.cells import Cells
 from dmfroc.measures.statistics.curves import CurvePoints, one_curve
 
 _LARGEST_INTEGER = 2.0**63
@@ -109,6 +110,17 @@ class OperatingPoints:
     def accuracy(self) -> Float[np.ndarray, " t"]:
         """Share of right predictions, (TP + TN)/(P + N)."""
         return (self.true_positives + (self.negatives - self.false_positives)) / self.total
+
+    @property
+    def cells(self) -> Cells:
+        """The four counts of each point."""
+        return Cells(
+            tp=self.true_positives.astype(np.float64),
+            fp=self.false_positives.astype(np.float64),
+            fn=(self.positives - self.true_positives).astype(np.float64),
+            tn=(self.negatives - self.false_positives).astype(np.float64),
+            xp=np,
+        )
 
     @property
     def cohen_kappa(self) -> Float[np.ndarray, " t"]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc.curves.cases import Cases, of_classes
+from dmfroc.curves.cases import Cases, Number, of_classes
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import OperatingPoints, count_points
@@ -116,3 +119,42 @@ def log_precision_recall_curve(cases: Cases) -> Curve:
     diagonal = (0, float(-np.log2(points.prevalence)))
     names = "-log2 recall [bits]", "-log2 precision [bits]"
     return draw("log_pr", points, _log_pr, *names, break_even=(diagonal, diagonal), area=None)
+
+
+def least_precision(recall: Any, prevalence: Number) -> Float[np.ndarray, "*r"]:
+    r"""Return the smallest precision that a classifier with this recall can have.
+
+    Parameters
+    ----------
+    recall : array-like
+        Recalls, in [0, 1].
+    prevalence : float
+        Share of positives, in (0, 1).
+
+    Returns
+    -------
+    numpy.ndarray
+        :math:`\pi r/(1-\pi+\pi r)`: all negatives are predicted positive. What is below it on a
+        precision-recall chart, an area of :math:`1+(1-\pi)\ln(1-\pi)/\pi`, cannot be reached.
+
+    Raises
+    ------
+    ValueError
+        If a recall is not in [0, 1] or the prevalence not in (0, 1).
+
+    References
+    ----------
+    Boyd, Santos Costa, Davis and Page (2012), Unachievable region in precision-recall space and
+    its effect on empirical evaluation, theorem 1; Flach and Kull (2015), section 2.
+
+    Examples
+    --------
+    >>> least_precision([0, 0.5, 1], 0.5)
+    array([0.        , 0.33333333, 0.5       ])
+    """
+    recall = np.asarray(recall, float)
+    if not ((recall >= 0) & (recall <= 1)).all():
+        raise ValueError(f"recall must be in [0, 1], but it is {recall}")
+    if not 0 < prevalence < 1:
+        raise ValueError(f"prevalence must be in (0, 1), but it is {prevalence}")
+    return prevalence * recall / (1 - prevalence + prevalence * recall)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc.curves.cases import Number
 from dmfroc.curves.points import OperatingPoints
+from dmfroc.measures.curve_areas import KAPPA_AREAS, Kappa
 
 
 class CertaintyConsistency(NamedTuple):
@@ -49,9 +54,12 @@ def certainty_consistency(points: OperatingPoints, *, hull: bool = False) -> Cer
 
 
 def area_under_kappa(
-    points: OperatingPoints, *, method: Literal["exact", "trapezoid"] = "exact"
+    points: OperatingPoints,
+    *,
+    method: Literal["exact", "trapezoid"] = "exact",
+    kappa: Kappa = "cohen",
 ) -> float:
-    """Return the area under Cohen's kappa over the false positive rate, AUK.
+    """Return the area under a kappa over the false positive rate, AUK.
 
     Parameters
     ----------
@@ -59,16 +67,18 @@ def area_under_kappa(
         Counts at each threshold.
     method : {"exact", "trapezoid"}
         As for `dmfroc.measures.kappa_area`, the same as a measure.
+    kappa : {"cohen", "scott"}
+        Likewise.
 
     Returns
     -------
     float
-        0 under chance; AUC - 1/2 where both classes are equally frequent.
+        Of Cohen's kappa 0 under chance, and AUC - 1/2 where both classes are equally frequent.
 
     Raises
     ------
     ValueError
-        If `method` is unknown.
+        If `method` or `kappa` is unknown.
 
     References
     ----------
@@ -83,7 +93,59 @@ def area_under_kappa(
     """
     if method not in ("exact", "trapezoid"):
         raise ValueError(f"method must be 'exact' or 'trapezoid', but it is {method!r}")
-    is_exact = method == "exact"
-    return points.summarise(
-        curve_summaries.kappa_area if is_exact else curve_summaries.interpolated_kappa_area
-    )
+    if kappa not in get_args(Kappa):
+        raise ValueError(f"kappa must be 'cohen' or 'scott', but it is {kappa!r}")
+    return points.summarise(KAPPA_AREAS[kappa, method])
+
+
+def expected_profits(
+    points: OperatingPoints, benefits: Any, *, prevalence: Number | None = None
+) -> Float[np.ndarray, " t"]:
+    """Return the expected profit per case at each threshold.
+
+    Parameters
+    ----------
+    points : OperatingPoints
+        Counts at each threshold.
+    benefits : array-like of shape (2, 2)
+        What a case brings, negative for a cost: in the rows predicted negative and positive, in
+        the columns observed negative and positive, as in `ContingencyTable`.
+    prevalence : float, optional
+        Share of positives where the classifier is used, in (0, 1); by default that of the sample.
+
+    Returns
+    -------
+    numpy.ndarray, shape (t,)
+        ``points.maximum(expected_profits(points, benefits))`` has the largest profit and its
+        thresholds. Where no more than a share b of the cases can be acted on, it is the maximum
+        over ``points.at(np.flatnonzero(points.bias <= b))``.
+
+    Raises
+    ------
+    ValueError
+        If the benefits are no finite matrix of two rows and columns, or the prevalence is not in
+        (0, 1).
+
+    References
+    ----------
+    Vuk and Curk (2006), ROC curve, lift chart and calibration plot, sections 4.2 and 5.
+
+    Examples
+    --------
+    >>> from dmfroc.curves import operating_points
+    >>> points = operating_points([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2])
+    >>> points.maximum(expected_profits(points, [[0, 0], [-1, 4]]))  # letters that cost 1, bring 5
+    Maximum(value=1.6666666666666667, thresholds=array([0.4]))
+    """
+    matrix = np.asarray(benefits, float)
+    if matrix.shape != (2, 2) or not np.isfinite(matrix).all():
+        raise ValueError(f"benefits must be a finite matrix of shape (2, 2), not {benefits!r}")
+    share = points.prevalence if prevalence is None else float(prevalence)
+    if not 0 < share < 1:
+        raise ValueError(f"prevalence must be in (0, 1), but it is {prevalence!r}")
+    (of_rejected, of_miss), (of_alarm, of_hit) = matrix
+    tpr, fpr = points.true_positive_rate, points.false_positive_rate
+    of_positives = of_miss + tpr * (of_hit - of_miss)
+    of_negatives = of_rejected + fpr * (of_alarm - of_rejected)
+    found: np.ndarray = share * of_positives + (1 - share) * of_negatives
+    return found

@@ -6,6 +6,8 @@ Those that are measures of two classes take the second as the positive one.
 
 from __future__ import annotations
 
+import numpy as np
+
 from dmfroc.measures.cells import (
     Cell,
     Cells,
@@ -158,6 +160,24 @@ def f1(cells: Cells) -> Cell:
     return f_score(cells)
 
 
+def gain(cells: Cells, errors: Cell) -> Cell:
+    """Return the gain of a rate whose complement counts some errors per true positive.
+
+    Products first: of counts they are exact, so that equal gains are equal numbers.
+    """
+    return 1 - odds(cells.prevalence * errors, cells.inverse_prevalence * cells.tp, cells.xp)
+
+
+@of_positive_class("F-gain", (-np.inf, 1.0))
+def f_gain(cells: Cells, beta: float | int = 1.0) -> Cell:
+    """Weighted mean of precision gain and, with weight beta squared, recall gain.
+
+    Of two classifiers with the same prevalence the one with the larger F is that with the larger
+    F-gain, and unlike F it may be averaged (Flach and Kull 2015, theorem 2).
+    """
+    return gain(cells, (cells.fp + beta**2 * cells.fn) / (1 + beta**2))
+
+
 @of_positive_class("Jaccard", UNIT)
 def jaccard(cells: Cells) -> Cell:
     """Proportion of true positives among all that are positive in either way."""
@@ -209,8 +229,8 @@ def correlation(cells: Cells) -> Cell:
     return coefficient(cells.covariance, evenness_global(cells), cells.xp)
 
 
-@of_positive_class("Balanced accuracy", UNIT, chance=0.5)
-def balanced_accuracy(cells: Cells) -> Cell:
+@of_positive_class("Single-point AUC", UNIT, chance=0.5)
+def single_point_auc(cells: Cells) -> Cell:
     """Area under the ROC curve through this one point."""
     return (cells.informedness + 1) / 2
 

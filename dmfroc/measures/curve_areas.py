@@ -19,6 +19,13 @@ from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
 from dmfroc.predictions import as_predictions
 
 Ties = Literal["half", "lower", "upper"]
+Kappa = Literal["cohen", "scott"]
+KAPPA_AREAS = {
+    ("cohen", "exact"): curve_summaries.kappa_area,
+    ("cohen", "trapezoid"): curve_summaries.interpolated_kappa_area,
+    ("scott", "exact"): curve_summaries.scott_area,
+    ("scott", "trapezoid"): curve_summaries.interpolated_scott_area,
+}
 _SHARE_OF_TIES = {"lower": 0.0, "half": 0.5, "upper": 1.0}
 
 
@@ -151,26 +158,30 @@ def gini() -> Measure:
     )
 
 
-@registered()
-def kappa_area(method: Literal["exact", "trapezoid"] = "exact") -> Measure:
-    """Return the area under Cohen's kappa over the false positive rate (AUK).
+@registered({}, {"kappa": "scott"})
+def kappa_area(method: Literal["exact", "trapezoid"] = "exact", kappa: Kappa = "cohen") -> Measure:
+    """Return the area under a kappa over the false positive rate (AUK).
 
     Parameters
     ----------
     method : {"exact", "trapezoid"}
         Whether kappa follows the straight lines of the ROC curve, or is itself taken to be
         straight between its points, as the literature does.
+    kappa : {"cohen", "scott"}
+        Whether accuracy is corrected for chance with the margins of the table (Cohen's kappa) or
+        with their mean (Scott's and Fleiss's pi).
 
     Returns
     -------
     Measure
-        In [-1, 1]; 0 for guessing. If half of the observations are positive it is half of the
-        Gini coefficient.
+        In [-1, 1]; for Cohen's kappa 0 for guessing, and half of the Gini coefficient if half of
+        the observations are positive. Scott's pi is negative for guesses whose bias is not the
+        prevalence, and so is its area.
 
     Raises
     ------
     ValueError
-        If ``method`` is another.
+        If an option is another.
 
     References
     ----------
@@ -182,14 +193,12 @@ def kappa_area(method: Literal["exact", "trapezoid"] = "exact") -> Measure:
     >>> round(kappa_area()([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2]), 6)
     0.431877
     """
-    is_exact = method == "exact"
-    of_curve = curve_summaries.kappa_area if is_exact else curve_summaries.interpolated_kappa_area
     return _ranking(
         name="kappa_area",
         title="Area under kappa",
-        summary=_mean(of_curve),
+        summary=_mean(KAPPA_AREAS[kappa, method]),
         bounds=(-1.0, 1.0),
-        chance=0.0,
+        chance=0.0 if kappa == "cohen" else math.nan,
     )
 
 
@@ -430,6 +439,47 @@ def precision_recall_gain_area(clip: bool = False) -> Measure:
         summary=_mean(curve_summaries.precision_recall_gain_area, clip=bool(clip)),
         bounds=(0.0 if clip else -math.inf, 1.0),
         chance=0.0,
+    )
+
+
+@registered()
+def expected_f_gain(beta: float | int = 1.0) -> Measure:
+    """Return the F-gain to be expected where every operating condition is as likely, E[FG].
+
+    Parameters
+    ----------
+    beta : float
+        Weight of recall, >= 0.
+
+    Returns
+    -------
+    Measure
+        In (-inf, 1]. For beta = 1 and a curve that has precision gain 1 where recall gain is 0 it
+        is half of `precision_recall_gain_area` plus 1/4. NaN where no true negative is left at
+        recall gain 0.
+
+    Raises
+    ------
+    ValueError
+        If ``beta`` is negative or not finite.
+
+    References
+    ----------
+    Flach and Kull (2015), Precision-recall-gain curves: PR analysis done right, theorem 3; for
+    other weights the same integral.
+
+    Examples
+    --------
+    >>> expected_f_gain()([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1])
+    0.625
+    """
+    if not 0 <= beta < math.inf:
+        raise ValueError(f"beta must be a finite number >= 0, but it is {beta!r}")
+    return _precision_recall(
+        name="expected_f_gain",
+        title="Expected F-gain",
+        summary=_mean(curve_summaries.expected_f_gain, beta=float(beta)),
+        bounds=(-math.inf, 1.0),
     )
 
 

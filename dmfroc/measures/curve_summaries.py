@@ -143,6 +143,32 @@ def interpolated_kappa_area(points: CurvePoints, xp: Any) -> Any:
     return _under_kappa(points, xp, _mean_of_ends)
 
 
+def scott_area(points: CurvePoints, xp: Any) -> Any:
+    """Area under Scott's pi over the false positive rate, along the interpolated ROC curve."""
+    return _under_scott(points, xp, _mean_ratio)
+
+
+def interpolated_scott_area(points: CurvePoints, xp: Any) -> Any:
+    """Area under Scott's pi where pi itself is interpolated, from point to point."""
+    return _under_scott(points, xp, _mean_of_ends)
+
+
+def _under_scott(points: CurvePoints, xp: Any, ratio: Callable[..., Any]) -> Any:
+    """Integrate 1 - e / 2m(1 - m), as two ratios: errors e, and m the mean of both margins."""
+    steps = _steps(points)
+    both = 2 * (steps.positives + steps.negatives)
+    errors, errors_end = (
+        steps.positives - tp + fp for tp, fp in ((steps.tp, steps.fp), (steps.tp_end, steps.fp_end))
+    )
+    margin, margin_end = (
+        steps.positives + tp + fp for tp, fp in ((steps.tp, steps.fp), (steps.tp_end, steps.fp_end))
+    )
+    lost = ratio(errors, errors_end, margin, margin_end, xp) + ratio(
+        errors, errors_end, both - margin, both - margin_end, xp
+    )
+    return _total((1 - lost) * steps.width, steps.negatives)
+
+
 def max_informedness(points: CurvePoints, xp: Any) -> Any:
     """Largest difference of true and false positive rate (Youden's J)."""
     return xp.max(points.tp / last(points.tp) - points.fp / last(points.fp), axis=-1)
@@ -191,10 +217,29 @@ def _with_recall_gain(points: CurvePoints, xp: Any) -> tuple[Any, _Steps]:
     return is_inside, steps._replace(tp=tp, fp=steps.fp + skipped * steps.width)
 
 
-def false_positives_at_chance_recall(points: CurvePoints, xp: Any) -> Any:
-    """Return the false positives where the recall is the prevalence, its gain 0."""
+def crossing_gain(points: CurvePoints, xp: Any) -> Any:
+    """Return the precision gain where the recall is the prevalence, its own gain 0."""
     is_inside, steps = _with_recall_gain(points, xp)
-    return xp.take_along_axis(steps.fp, xp.argmax(is_inside, axis=-1, keepdims=True), -1)[..., 0]
+    first = np.argmax(constant(is_inside, xp), axis=-1)[..., None]
+    positives, negatives = steps.positives[..., 0], steps.negatives[..., 0]
+    false_positives = take(steps.fp, first, xp)[..., 0]
+    return 1 - false_positives * (positives + negatives) / (negatives * positives)
+
+
+def expected_f_gain(points: CurvePoints, xp: Any, beta: float = 1.0) -> Any:
+    """Mean F-gain over operating conditions from recall gain 0 to the largest one.
+
+    Flach and Kull's theorem 3, of which ``beta`` is 1; NaN if there is no range of conditions.
+    """
+    positives, negatives = last(points.tp)[..., 0], last(points.fp)[..., 0]
+    rate = positives / (positives + negatives)
+    area, height = precision_recall_gain_area(points, xp), crossing_gain(points, xp)
+    rejected = 1 - rate * (1 - height)
+    is_empty = rejected <= 0
+    precision = (1 - rate) * area + rate * height**2 / 2
+    recall = (1 - rate) / 2 + rate * area
+    mean = (precision + beta**2 * recall) / ((1 + beta**2) * xp.where(is_empty, 1.0, rejected))
+    return xp.where(is_empty, xp.nan, mean)
 
 
 def _mean(gain: Any, gain_end: Any, xp: Any) -> Any:

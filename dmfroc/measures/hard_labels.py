@@ -161,11 +161,33 @@ def never_observed(predictions: Predictions) -> str | None:
     return never_observed_message(predictions.absent_labels)
 
 
+def never_recalled(predictions: Predictions) -> str | None:
+    """Say by which convention classes that never occur enter a mean of recalls."""
+    return classes_message(
+        predictions.absent_labels,
+        "class never occurs and is left out of the mean recall",
+        "classes never occur and are left out of the mean recall",
+    )
+
+
 def never_predicted(predictions: Predictions) -> str | None:
     """Say so of classes that are never predicted."""
+    return never_predicted_message(_not_predicted(predictions))
+
+
+def unused(predictions: Predictions) -> str | None:
+    """Say by which convention classes that neither occur nor are predicted enter a mean of F1."""
+    absent = predictions.absent_labels
+    return classes_message(
+        [label for label in _not_predicted(predictions) if label in absent],
+        "class is neither observed nor predicted and its F1 counts as 0",
+        "classes are neither observed nor predicted and their F1 counts as 0",
+    )
+
+
+def _not_predicted(predictions: Predictions) -> list[Hashable]:
     matrix = confusion_counts(predictions).count(predictions.sample_weight, np).cells
-    is_never = matrix.sum(axis=1) == 0
-    return never_predicted_message([predictions.labels[k] for k in np.flatnonzero(is_never)])
+    return [predictions.labels[k] for k in np.flatnonzero(matrix.sum(axis=1) == 0)]
 
 
 def values_of(counts: Float[np.ndarray, "k k"]) -> tuple[dict[str, float], dict[str, np.ndarray]]:

@@ -8,6 +8,7 @@ by a projection of its own, the volumes triples of observations.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -28,13 +29,15 @@ from dmfroc.measures.registry import registered
 from dmfroc.measures.statistics.pairs import PairTable, pair_counts
 from dmfroc.measures.statistics.projections import ProjectedPairs, ProjectedPairTable
 from dmfroc.measures.statistics.triples import (
+    NominalTripleCounts,
     TripleTable,
     no_table_of_triples,
     nominal_triple_counts,
     not_three_classes,
     ordinal_triple_counts,
 )
-from dmfroc.predictions import as_predictions
+from dmfroc.measures.statistics.tuples import TupleCounts, too_many_tuples, tuple_counts
+from dmfroc.predictions import Predictions, as_predictions
 
 Weighting = Literal["macro", "prevalence", "bias"]
 
@@ -87,7 +90,7 @@ def _mean_projected_area(table: ProjectedPairTable, xp: Any) -> Any:
 
 
 def _volume(table: TripleTable, xp: Any) -> Any:
-    return table.won / (table.totals[0] * table.totals[1] * table.totals[2])
+    return table.won / xp.prod(table.totals)
 
 
 _area = partial(Measure, bounds=(0.0, 1.0), chance=0.5, family="ranking")
@@ -276,9 +279,19 @@ def _checked_partition(partition: Any) -> tuple[tuple[float, ...], ...]:
     return tuple(map(tuple, matrix.tolist()))
 
 
+def _combinations(predictions: Predictions) -> NominalTripleCounts | TupleCounts:
+    """Bind the combinations of one observation of each class."""
+    return (nominal_triple_counts if predictions.n_classes == 3 else tuple_counts)(predictions)
+
+
+def _no_combinations(predictions: Predictions) -> str | None:
+    is_of_three = predictions.n_classes <= 3
+    return (no_table_of_triples if is_of_three else too_many_tuples)(predictions)
+
+
 @registered()
 def vus() -> Measure:
-    """Return the volume under the ROC surface of three unordered classes.
+    """Return the volume under the ROC surface of three or more unordered classes.
 
     Sums of scores of different classes must have a meaning, as those of probabilities, or of
     log-probabilities, do.
@@ -286,23 +299,27 @@ def vus() -> Measure:
     Returns
     -------
     Measure
-        The probability that, of the six assignments of three random observations, one of each
+        The probability that, of the K! assignments of K random observations, one of each
         class, to the classes, the one with the largest sum of scores is right: equivalently,
-        that some offsets of the three scores make all three the largest where they should be. In
-        [0, 1]; 1/6 for guessing. It does not depend on how frequent the classes are. If m
-        assignments share the largest sum and the right one is among them, the triple counts 1/m;
+        that some offsets of the K scores make all K the largest where they should be. In
+        [0, 1]; 1/K! for guessing, 1/6 for three classes. It does not depend on how frequent the
+        classes are. If m assignments share the largest sum and the right one is among them, they
+        count 1/m;
         sums are those of floating-point numbers, so that 0.1 + 0.2 and 0.3 differ.
 
     Raises
     ------
     ValueError
-        Bound to predictions without three classes that occur, or if the smallest of them has more
-        than 11,585 observations.
+        Bound to predictions of two classes, or with a class that does not occur; if the smallest
+        of three classes has more than 11,585 observations; or if the product of the sizes of more
+        classes and the number K! of assignments exceeds 268,435,456, as it does for four classes
+        of 58 observations each.
 
     Notes
     -----
-    The exact number over all triples takes a time of the product of the sizes of the two largest
-    classes and the space of the square of the smallest.
+    For three classes the exact number over all triples takes a time of the product of the sizes of
+    the two largest and the space of the square of the smallest; for more, all combinations are
+    gone through.
 
     References
     ----------
@@ -317,7 +334,11 @@ def vus() -> Measure:
     0.541666666667
     """
     return _volume_measure(
-        name="vus", title="VUS", statistic=nominal_triple_counts, obstacle=no_table_of_triples
+        name="vus",
+        title="VUS",
+        statistic=_combinations,
+        obstacle=_no_combinations,
+        chance=math.nan,
     )
 
 

@@ -20,7 +20,9 @@ from dmfroc.measures.hard_labels import (
     UNIT,
     never_observed,
     never_predicted,
+    never_recalled,
     of_table,
+    unused,
 )
 from dmfroc.measures.measure import value_of
 from dmfroc.measures.registry import FACTORIES
@@ -129,6 +131,55 @@ def gorodkin_correlation(table: Table) -> Float[AnyArray, ""]:
 def accuracy(table: Table) -> Float[AnyArray, ""]:
     """Return the proportion of right predictions."""
     return table.cells.tp.sum()
+
+
+def _f1_of_classes(table: Table) -> Float[AnyArray, " k"]:
+    """Return the F1 of each class; 0 of one that is neither observed nor predicted."""
+    cells, xp = table.cells, table.xp
+    is_empty = cells.prevalence + cells.bias == 0
+    right = 2 * cells.tp
+    return xp.where(is_empty, 0.0, right / xp.where(is_empty, 1.0, right + cells.fp + cells.fn))
+
+
+@of_table("Macro F1", UNIT, caveats=(unused,))
+def macro_f1(table: Table) -> Float[AnyArray, ""]:
+    """Return the mean over the classes of F1, each class against the rest.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]. A class that is neither observed nor predicted counts as 0, with a warning. It
+        is scikit-learn's ``f1_score`` with ``average="macro"``.
+    """
+    return _f1_of_classes(table).mean()
+
+
+@of_table("Weighted F1", UNIT)
+def weighted_f1(table: Table) -> Float[AnyArray, ""]:
+    """Return the mean over the observations of the F1 of their class.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]. It is scikit-learn's ``f1_score`` with ``average="weighted"``.
+    """
+    return (table.cells.prevalence * _f1_of_classes(table)).sum()
+
+
+@of_table("Balanced accuracy", UNIT, caveats=(never_recalled,))
+def balanced_accuracy(table: Table) -> Float[AnyArray, ""]:
+    """Return the mean recall of the classes that occur.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 1 / K for guessing among K classes. For two classes it is the area under the
+        ROC curve through the one point. It is scikit-learn's ``balanced_accuracy_score``.
+    """
+    cells, xp = table.cells, table.xp
+    occurs = cells.prevalence > 0
+    recalls = xp.where(occurs, cells.tp / xp.where(occurs, cells.prevalence, 1.0), 0.0)
+    return recalls.sum() / occurs.sum()
 
 
 @of_table("Cohen's kappa", SIGNED, chance=0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -14,7 +14,14 @@ from dmfroc._autodiff import after, before, constant
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.multiclass.center import center
 from dmfroc.multiclass.costs import PairWeights
-from dmfroc.multiclass.rank_one import Center, binomial_deviance, logit_of_rates, sigmoid
+from dmfroc.multiclass.links import Link, fit_with_link, link_of, log_rates
+from dmfroc.multiclass.rank_one import (
+    Center,
+    binomial_deviance,
+    drawn_in,
+    logit_of_rates,
+    sigmoid,
+)
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
@@ -32,6 +39,12 @@ def fit(table: RateTable, xp: Any) -> Center:
     return center(rates, weights / rates.shape[-1], shrinkage, xp=xp)
 
 
+def _fit_other(table: RateTable, link: Link) -> Center:
+    rates = table.rates(np)
+    weights = table.cell_weights / rates.shape[-1]
+    return fit_with_link(rates, weights, float(table.shrinkage), link)
+
+
 def area(table: RateTable, xp: Any) -> Any:
     """Return the trapezoid area under the curve: a summary."""
     fpr, tpr = curve_points(fit(table, xp), xp)
@@ -39,10 +52,11 @@ def area(table: RateTable, xp: Any) -> Any:
 
 
 def curve_points(
-    solution: Center, xp: Any
+    solution: Center, xp: Any, link: Link = "logit"
 ) -> tuple[Float[AnyArray, " points"], Float[AnyArray, " points"]]:
     """Return the false and true positive rates of the centre, pinned at (0, 0) and (1, 1)."""
-    tpr, fpr = sigmoid(solution.row_effect * solution.column_effect.mean(), xp)
+    effects = solution.row_effect * solution.column_effect.mean()
+    tpr, fpr = sigmoid(effects, xp) if link == "logit" else np.exp(log_rates(effects, link)[0])
     ends = xp.zeros(1), xp.ones(1)
     return (
         xp.concatenate([ends[0], fpr, ends[1]]),
@@ -61,7 +75,8 @@ class MulticlassROC:
     auc : float
         Trapezoid area under the curve, in [0, 1]; 1/2 for guessing.
     threshold_effect : numpy.ndarray of shape (2, T)
-        Logits of the true (row 0) and false (row 1) positive rates of the centre.
+        True (row 0) and false (row 1) positive rates of the centre on the scale of the link, by
+        default their logits.
     pair_effect : numpy.ndarray of shape (q,)
         Effect of each ordered pair; positive, with mean one.
     pairs : tuple of (label, label), length q
@@ -99,6 +114,7 @@ def multiclass_roc(
     n_thresholds: int = DEFAULT_N_THRESHOLDS,
     shrinkage: float | int = DEFAULT_SHRINKAGE,
     threshold_pool: ThresholdPool = "balanced",
+    link: Link = "logit",
 ) -> MulticlassROC:
     """Return the multiclass ROC curve of Wang and Carvalho.
 
@@ -138,6 +154,9 @@ def multiclass_roc(
         Whether both classes of a pair count equally in the pool of scores whose quantiles are its
         thresholds, so that the curve does not depend on how frequent the classes are, or every
         observation does, as in the paper.
+    link : {"logit", "probit", "cloglog"}
+        Scale on which the centre is taken: the logit, the probit, or the complementary log-log. It
+        makes no difference for K = 2. Measures, bands and intervals have the logit.
 
     Returns
     -------
@@ -162,21 +181,29 @@ def multiclass_roc(
     (0.839, True)
     """
     options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
+    if link not in get_args(Link):
+        raise ValueError(f"link must be one of {get_args(Link)}, but it is {link!r}")
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     warn_of_absent_classes(predictions)
-    return curve_of(predictions, options)
+    return curve_of(predictions, options, link)
 
 
-def curve_of(predictions: Predictions, options: CurveOptions) -> MulticlassROC:
+def curve_of(
+    predictions: Predictions, options: CurveOptions, link: Link = "logit"
+) -> MulticlassROC:
     """Return the curve of predictions whose absent classes need no warning any more."""
     predictions = predictions.counted
     if predictions.n_classes == 2:
-        return _binary_roc(predictions)
+        return _binary_roc(predictions, link)
     table = options(predictions).count(predictions.sample_weight, np)
-    rates, solution = table.rates(np), fit(table, np)
+    rates = table.rates(np)
+    solution = fit(table, np) if link == "logit" else _fit_other(table, link)
     fitted = solution.row_effect * solution.column_effect[:, None, None]
+    if link != "logit":
+        log_p, log_q = log_rates(fitted, link)
+        fitted = log_p - log_q
     deviance = binomial_deviance(rates, fitted, table.cell_weights, np)
-    fpr, tpr = curve_points(solution, np)
+    fpr, tpr = curve_points(solution, np, link)
     mean_effect = float(solution.column_effect.mean())
     classes = [predictions.labels[index] for index in predictions.present]
     return MulticlassROC(
@@ -194,7 +221,7 @@ def curve_of(predictions: Predictions, options: CurveOptions) -> MulticlassROC:
     )
 
 
-def _binary_roc(predictions: Predictions) -> MulticlassROC:
+def _binary_roc(predictions: Predictions, link: Link) -> MulticlassROC:
     """Return the empirical curve: with one column the factorization is saturated."""
     order = np.argsort(predictions.scores[:, 1], kind="stable")[::-1]
     scores, positive = predictions.scores[order, 1], predictions.true[order] == 1
@@ -210,7 +237,9 @@ def _binary_roc(predictions: Predictions) -> MulticlassROC:
         fpr=fpr_points,
         tpr=tpr_points,
         auc=float(np.trapezoid(tpr_points, fpr_points)),
-        threshold_effect=logit_of_rates(rates),
+        threshold_effect=logit_of_rates(rates)
+        if link == "logit"
+        else link_of(drawn_in(rates), link),
         pair_effect=np.ones(1),
         pairs=((predictions.labels[1], predictions.labels[0]),),
         pairwise_fpr=fpr[None],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -13,18 +14,21 @@ from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import Hull, convex_hull
 from dmfroc.curves.isometrics import Isometric, isometrics
 from dmfroc.plots._estimators import scores_of
-from dmfroc.plots._style import COLORS, new_axes, rate_texts, style_of
+from dmfroc.plots._marks import Marks
+from dmfroc.plots._style import COLORS, new_axes, place_legend, rate_texts, style_of
 from dmfroc.predictions import Predictions, as_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-_CURVE_ID, _GUIDE_ID = "dmfroc-class-curve", "dmfroc-guide"
+_CURVE_ID, _GUIDE_ID, BASELINE_ID = "dmfroc-class-curve", "dmfroc-guide", "dmfroc-baseline"
+_ISOMETRIC = "#6F93B5"
 _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide the curves
 _MOST_NAMED = 20  # classes in a legend
 _NAMED_OF_MANY = 10
 _MOST_INSIDE = 9  # legend entries within the axes
+_NAMED_SEGMENT = 0.07  # least length of a hull's segment that bears its score
 _OTHERS = 2.0  # drawing order of the classes that the legend does not name
 
 type Limits = tuple[float | None, float | None]
@@ -62,7 +66,7 @@ class Look:
     break_even: str = "break-even"
 
 
-class CurveDisplay:
+class CurveDisplay(Marks):
     """Curves of the classes of one classifier, ready to be drawn.
 
     Build it with `from_predictions` or `from_estimator`; draw it again, or elsewhere, with `plot`.
@@ -87,6 +91,8 @@ class CurveDisplay:
         Chance and break-even lines, and isometrics.
     hulls_ : dict
         The hulls as lines, by class, where they are drawn.
+    decisions_ : dict
+        The markers of `plot_decisions`, by class, once they are drawn.
     ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
         Where the curves were drawn last.
     """
@@ -95,6 +101,7 @@ class CurveDisplay:
     lines_: dict[Hashable, Line2D]
     guides_: list[Line2D]
     hulls_: dict[Hashable, Line2D]
+    decisions_: dict[Hashable, Line2D]
     ax_: Axes
     figure_: Any
 
@@ -228,9 +235,11 @@ class CurveDisplay:
             Name of the classifier in the legend, in place of the display's own.
         plot_chance, plot_break_even, plot_isometrics, plot_hull, plot_legend : bool
             Whether to draw the lines of chance (dashed) and break-even (dotted), each in the
-            colour of its class where classes differ; the isometrics, where they are the same for
-            all curves; the convex hulls (ROC and PRG); and the legend. Of more than twenty
-            classes, the legend names the ten of the smallest AUC, and the others are grey.
+            colour of its class where classes differ; the isometrics (long dashes, with the values
+            of their measure), where they are the same for all curves; the convex
+            hulls (ROC and PRG); and the legend, in a corner without curves, else beside the axes.
+            Of more than twenty classes, it names the ten of the smallest AUC, and the others are
+            grey.
         **line_kwargs
             For the `matplotlib.lines.Line2D` of all curves.
 
@@ -267,10 +276,6 @@ class CurveDisplay:
         """Return the points of a curve that can be drawn."""
         exist = np.isfinite(curve.x) & np.isfinite(curve.y)
         return Line(curve.x[exist], curve.y[exist])
-
-    def guide_data(self, guide: Line) -> Line:
-        """Return the points of a chance line, break-even line or isometric that can be drawn."""
-        return guide
 
     def _styles(self, ax: Axes) -> dict[Hashable, dict[str, Any]]:
         """Return the line style of each class; of many, only some are told apart."""
@@ -338,12 +343,39 @@ class CurveDisplay:
         look, curve = self.look, next(iter(self.curves.values()))
         if not look.isometric_values or (len(self.curves) > 1 and not look.shares_isometrics):
             return
-        for isometric in self._isometrics(curve):
+        found = self._isometrics(curve)
+        for value, isometric in zip(look.isometric_values, found, strict=True):
             line = self.guide_data(Line(isometric.x, isometric.y))
-            self._guide(ax, line, color="#9DB8D2", linewidth=0.6, zorder=1.0)
+            self._guide(
+                ax, line, color=_ISOMETRIC, linewidth=0.8, linestyle=(0, (6, 4)), zorder=1.0
+            )
+            self._name_isometric(ax, line, f"{value:g}")
 
     def _isometrics(self, curve: Curve) -> list[Isometric]:
+        """Return the isometrics of the values of the look, in their order."""
         return isometrics(curve, values=self.look.isometric_values)
+
+    def _name_isometric(self, ax: Axes, line: Line, text: str) -> None:
+        """Write the value on the middle of what of an isometric is within the axes."""
+        limits = zip(line, (self.look.xlim, self.look.ylim), strict=True)
+        inside = np.ones(len(line.x), bool)
+        for places, (low, high) in limits:
+            inside &= places >= (-np.inf if low is None else low)
+            inside &= places <= (np.inf if high is None else high)
+        if inside.any():
+            middle = np.flatnonzero(inside)[inside.sum() // 2]
+            ax.text(
+                line.x[middle],
+                line.y[middle],
+                text,
+                color=_ISOMETRIC,
+                fontsize="x-small",
+                ha="center",
+                va="center",
+                clip_on=True,
+                zorder=1.1,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+            )
 
     def _draw_guides(
         self,
@@ -377,6 +409,19 @@ class CurveDisplay:
                 ax, Line(np.empty(0), np.empty(0)), color="0.4", linestyle=dashes, label=text
             )
 
+    def _draw_always_positive(self, ax: Axes, line: Line) -> None:
+        """Draw where F1 is that of predicting everything positive."""
+        ax.plot(
+            line.x,
+            line.y,
+            color="0.35",
+            linestyle=(0, (5, 2, 1, 2)),
+            linewidth=1,
+            zorder=1.2,
+            label="F1 of always positive",
+            gid=BASELINE_ID,
+        )
+
     def _guide(self, ax: Axes, line: Line, **style: Any) -> None:
         defaults: dict[str, Any] = {"zorder": 1.2, "label": "_guide", "gid": _GUIDE_ID}
         self.guides_ += ax.plot(line.x, line.y, **(defaults | style))
@@ -395,6 +440,8 @@ class CurveDisplay:
                 zorder=2.4,
                 label="convex hull" if len(self.curves) == 1 else "_hull",
             )
+            if len(self.curves) == 1:
+                _name_segments(ax, hull)
 
     def _decorate(self, ax: Axes) -> None:
         curve = next(iter(self.curves.values()))
@@ -419,24 +466,40 @@ def draw_legend(ax: Axes, location: str) -> None:
     order = sorted(
         range(len(handles)),
         key=lambda index: (
-            handles[index].get_gid() == _GUIDE_ID,
+            handles[index].get_gid() in (_GUIDE_ID, BASELINE_ID),
             handles[index].get_zorder() == _OTHERS,
         ),
     )
     is_inside = len(handles) <= _MOST_INSIDE
-    place: dict[str, Any] = (
-        {"loc": location}
-        if is_inside
-        else {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
-    )
-    ax.legend(
-        [handles[index] for index in order],
-        [texts[index] for index in order],
-        fontsize="small",
-        framealpha=0.85,
-        edgecolor="none",
-        **place,
-    )
+    legend = {
+        "handles": [handles[index] for index in order],
+        "labels": [texts[index] for index in order],
+        "fontsize": "small",
+        "framealpha": 0.85,
+        "edgecolor": "none",
+    }
+    if is_inside:
+        place_legend(ax, location, [x for x in ax.lines if x.get_gid() == _CURVE_ID], **legend)
+    else:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
+
+
+def _name_segments(ax: Axes, hull: Hull) -> None:
+    """Write on the longer segments of a hull the calibrated score of their cases."""
+    outward = -1 if hull.kind == "roc" else 1  # of the curve, which is beneath
+    ends = zip(pairwise(hull.x), pairwise(hull.y), hull.scores, strict=True)
+    for x, y, score in ends:
+        if np.hypot(np.ptp(x), np.ptp(y)) >= _NAMED_SEGMENT:
+            ax.annotate(
+                f"{score:.2f}",
+                (np.mean(x), np.mean(y)),
+                xytext=(3 * outward, 3),
+                ha="left" if outward == 1 else "right",
+                textcoords="offset points",
+                fontsize="x-small",
+                color="0.3",
+                zorder=2.6,
+            )
 
 
 def _has(ax: Axes, gid: str) -> bool:

@@ -17,7 +17,7 @@ _PANELS: tuple[tuple[type[CurveDisplay], str, dict[str, Any]], ...] = (
     (ROCDisplay, "ROC", {}),
     (curves.BOCDisplay, "BOC", {}),
     (curves.LiftDisplay, "Lift and fallout", {"plot_fallout": True}),
-    (curves.PrecisionRecallDisplay, "Precision-recall", {}),
+    (curves.PrecisionRecallDisplay, "Precision-recall", {"plot_baselines": False}),
     (curves.ReciprocalPrecisionRecallDisplay, "Reciprocal PR", {}),
     (curves.LogPrecisionRecallDisplay, "Logarithmic PR", {}),
     (curves.BIFTDisplay, "BIFT", {}),

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from jaxtyping import Float
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
+    from matplotlib.lines import Line2D
 
     from dmfroc.multiclass.band import CurveBand
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; yellow is too faint.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-LINE_STYLES = ("-", "--", "-.", ":")  # for more lines than colours
+# Longer dashes than those of chance and break-even lines; as many as have no divisor in common with
+# the number of colours, so that 28 curves are told apart.
+LINE_STYLES = ("-", (0, (6, 1.2)), (0, (5, 1.2, 1.2, 1.2)), (0, (2.2, 0.9)))
 
 
 def style_of(position: int) -> dict[str, Any]:
     """Return colour and dashes of the class at a position among all, on whichever chart."""
-    turn, color = divmod(position, len(COLORS))
-    return {"color": COLORS[color], "linestyle": LINE_STYLES[turn % len(LINE_STYLES)]}
+    return {
+        "color": COLORS[position % len(COLORS)],
+        "linestyle": LINE_STYLES[position % len(LINE_STYLES)],
+    }
 
 
 def new_axes() -> Axes:
@@ -49,3 +57,40 @@ def rate_texts(rates: Sequence[float], digits: int) -> list[str]:
         else:
             texts.append(f"{rate:.{digits}f}")
     return texts
+
+
+Corner = Literal["upper left", "upper right", "lower left", "lower right"]
+CORNERS: tuple[Corner, ...] = ("lower right", "upper left", "upper right", "lower left")
+_MARGIN = 0.02  # of the axes, between a legend and what it must not cover
+
+
+def place_legend(ax: Axes, first_choice: str, lines: Sequence[Line2D], **legend: Any) -> None:
+    """Draw the legend in a corner that is free of the lines, else beside the axes."""
+    found = ax.legend(loc=first_choice, **legend)
+    if first_choice not in CORNERS:
+        return
+    extent = found.get_window_extent()
+    width, height = extent.width / ax.bbox.width, extent.height / ax.bbox.height
+    places = [_places(ax, line) for line in lines]
+    for corner in dict.fromkeys([first_choice, *CORNERS]):
+        if not any(_meets(xy, corner, width + _MARGIN, height + _MARGIN) for xy in places):
+            ax.legend(loc=corner, **legend)
+            return
+    beside: dict[str, Any] = {"bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    ax.legend(loc="upper left", **(legend | beside))
+
+
+def _places(ax: Axes, line: Line2D) -> Float[np.ndarray, "points 2"]:
+    """Return points along a line, closer together than a legend is high, as parts of the axes."""
+    xy = ax.transData.transform(np.column_stack(line.get_data(orig=False)))
+    xy = ax.transAxes.inverted().transform(xy)
+    steps = np.linspace(0, 1, 50, endpoint=False)[:, None]
+    between = xy[:-1, None] + steps * np.diff(xy, axis=0)[:, None]
+    return np.concatenate([between.reshape(-1, 2), xy[-1:]])
+
+
+def _meets(xy: Float[np.ndarray, "points 2"], corner: str, width: float, height: float) -> bool:
+    x, y = xy[((xy >= 0) & (xy <= 1)).all(axis=1)].T
+    across = x < width if "left" in corner else x > 1 - width
+    along = y > 1 - height if "upper" in corner else y < height
+    return bool((across & along).any())

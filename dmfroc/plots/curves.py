@@ -9,7 +9,8 @@ import numpy as np
 from dmfroc import curves
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometrics import Isometric, isometrics
-from dmfroc.plots._base import CurveDisplay, Limits, Look
+from dmfroc.plots._base import BASELINE_ID, CurveDisplay, Limits, Look
+from dmfroc.plots._style import new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -245,6 +246,48 @@ class PrecisionRecallDisplay(CurveDisplay):
     look = Look("area", "lower left", is_square=True, shares_isometrics=True)
     _compute = staticmethod(curves.precision_recall_curve)
 
+    def plot(
+        self, ax: Axes | None = None, *, plot_baselines: bool = True, **options: Any
+    ) -> PrecisionRecallDisplay:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        plot_baselines : bool
+            Whether to shade, beneath a single curve, the precisions that no classifier can have,
+            and to draw where F1 is that of predicting everything positive.
+        **options
+            As for `CurveDisplay.plot`.
+
+        Returns
+        -------
+        PrecisionRecallDisplay
+            This display.
+        """
+        ax = new_axes() if ax is None else ax
+        if plot_baselines and len(self.curves) == 1 and not ax.lines:
+            [curve] = self.curves.values()
+            assert curve.points is not None
+            rate, recall = curve.points.prevalence, np.linspace(0, 1, 201)
+            least = curves.least_precision(recall, rate)
+            ax.fill_between(
+                recall,
+                0,
+                least,
+                color="0.85",
+                linewidth=0,
+                zorder=0.9,
+                label="unachievable",
+                gid=BASELINE_ID,
+            )
+            f1 = 2 * rate / (1 + rate)
+            [same] = isometrics(curve, "f_beta", [f1])
+            self._draw_always_positive(ax, Line(same.x, same.y))
+        super().plot(ax, **options)
+        return self
+
 
 class ReciprocalPrecisionRecallDisplay(CurveDisplay):
     """Reciprocals of precision and recall, with lines of equal F1.
@@ -301,6 +344,31 @@ class PRGDisplay(CurveDisplay):
     look = Look("AUPRG", "lower left", is_square=True, shares_isometrics=True)
     _compute = staticmethod(curves.prg_curve)
     _draws_hull = True
+
+    def plot(
+        self, ax: Axes | None = None, *, plot_baselines: bool = True, **options: Any
+    ) -> PRGDisplay:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        plot_baselines : bool
+            Whether to draw the diagonal on which F1 is that of predicting everything positive.
+        **options
+            As for `CurveDisplay.plot`.
+
+        Returns
+        -------
+        PRGDisplay
+            This display.
+        """
+        ax = new_axes() if ax is None else ax
+        if plot_baselines and not ax.lines:
+            self._draw_always_positive(ax, Line(np.array([0.0, 1.0]), np.array([1.0, 0.0])))
+        super().plot(ax, **options)
+        return self
 
     def line_data(self, curve: Curve) -> Line:
         """Return the finite points, and where the curve crosses recall gain 0."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,14 @@ from dmfroc.multiclass.rates import (
     ThresholdPool,
 )
 from dmfroc.plots._estimators import scores_of
-from dmfroc.plots._style import COLORS, LINE_STYLES, draw_band, new_axes, rate_texts
+from dmfroc.plots._style import (
+    COLORS,
+    draw_band,
+    new_axes,
+    place_legend,
+    rate_texts,
+    style_of,
+)
 from dmfroc.predictions import as_predictions
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.jackknife import Jackknife
@@ -318,16 +325,12 @@ def _drawn(ax: Axes, gid: str) -> list[Line2D]:
 
 
 def _next_style(curves: Sequence[Line2D]) -> dict[str, Any]:
-    """Return the first colour that no curve has yet, and once all are taken, other dashes."""
+    """Return the first colour that no curve has yet, if there is one, and the next dashes."""
     from matplotlib.colors import to_hex
 
     taken = {to_hex(curve.get_color()).upper() for curve in curves}
     free = [color for color in COLORS if color not in taken]
-    turn, position = divmod(len(curves), len(COLORS))
-    return {
-        "color": free[0] if free else COLORS[position],
-        "linestyle": LINE_STYLES[0 if free else turn % len(LINE_STYLES)],
-    }
+    return style_of(len(curves)) | ({"color": free[0]} if free else {})
 
 
 def _draw_chance(ax: Axes) -> Line2D:
@@ -356,12 +359,12 @@ def _draw_legend(ax: Axes) -> None:
     side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72
     size = min(FontProperties(size="small").get_size_in_points(), side / (0.53 * _WIDEST + 4))
     wrapped = [_wrapped(texts[index], int((side / size - 4) / 0.53)) for index in order]
-    lines = "\n".join(wrapped).split("\n")
-    width, height = 0.53 * max(map(len, lines)) + 4, 1.5 * len(lines) + 1
-    ax.legend(
-        [handles[index] for index in order],
-        wrapped,
-        loc=_corner(ax, width * size / side, height * size / side),
+    place_legend(
+        ax,
+        "lower right",
+        _drawn(ax, _CURVE_ID),
+        handles=[handles[index] for index in order],
+        labels=wrapped,
         fontsize=size,
         framealpha=0.85,
         edgecolor="none",
@@ -374,17 +377,6 @@ def _wrapped(text: str, width: int) -> str:
         return text
     parts = re.sub(r" \((?=[^(]*$)", "\n(", text).split("\n")
     return "\n".join(textwrap.fill(part, width) for part in parts)
-
-
-def _corner(ax: Axes, width: float, height: float) -> Literal["upper left", "lower right"]:
-    """Return the corner for a box: the lower right one, unless only the upper left one is free."""
-    curves = [
-        (np.asarray(line.get_xdata()), np.asarray(line.get_ydata()))
-        for line in _drawn(ax, _CURVE_ID)
-    ]
-    in_lower_right = any(np.interp(1 - width, *curve) < height for curve in curves)
-    in_upper_left = any(np.interp(width, *curve) > 1 - height for curve in curves)
-    return "upper left" if in_lower_right and not in_upper_left else "lower right"
 
 
 def _area_text(estimate: Estimate) -> str:

@@ -39,7 +39,7 @@ BINARY_NAMES = {
     "s_coefficient": "s_coefficient",
     "wracc": "weighted_relative_accuracy",
     "wracc_scaled": "scaled_weighted_relative_accuracy",
-    "auc_single_point": "balanced_accuracy",
+    "auc_single_point": "single_point_auc",
     "distance_to_01": "distance_to_perfect",
     "skew_prevalence": "class_ratio",
     "skew_bias": "prediction_ratio",

@@ -16,7 +16,15 @@ from simulations import normal_scores
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import cohen_kappa_score, roc_auc_score, roc_curve
 
-from dmfroc import Predictions, average_precision_score, estimate, influences
+from dmfroc import (
+    Predictions,
+    average_precision_score,
+    curves,
+    estimate,
+    influences,
+    measures,
+    operating_points,
+)
 from dmfroc._compiled import compiled
 from dmfroc.measures import (
     MEASURES,
@@ -146,6 +154,45 @@ def test_lower_bound_of_the_partial_area_is_attained():
     for limit in (0.1, 0.5):
         worst = partial_auc(max_fpr=limit)([0, 0, 1, 1], [3.0, 4.0, 1.0, 2.0])
         assert partial_auc(limit).bounds[0] == pytest.approx(worst, rel=0, abs=1e-15)
+
+
+def test_scotts_area_is_that_of_pi_along_the_curve():
+    classes, scores = np.array([1, 1, 0, 1, 0, 0, 0, 1, 0]), np.array([9, 8, 7, 6, 6, 4, 4, 2, 1.0])
+    points = operating_points(classes, scores)
+    n, place = len(classes), np.linspace(0, 1, 2001)
+    of_grid, of_points = 0.0, []
+
+    def pi(tp, fp):
+        margin = (points.positives + tp + fp) / (2 * n)
+        return 1 - (points.positives - tp + fp) / n / (2 * margin * (1 - margin))
+
+    for t in range(len(points.thresholds) - 1):
+        tp, fp = (
+            x[t] + place * (x[t + 1] - x[t])
+            for x in (points.true_positives, points.false_positives)
+        )
+        of_grid += np.trapezoid(pi(tp, fp), fp / points.negatives)
+    of_points = pi(points.true_positives, points.false_positives)
+    expected = np.trapezoid(of_points, points.false_positive_rate)
+    assert kappa_area(kappa="scott")(classes, scores) == pytest.approx(of_grid, abs=1e-6)
+    found = kappa_area(method="trapezoid", kappa="scott")(classes, scores)
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert curves.area_under_kappa(points, kappa="scott") == pytest.approx(of_grid, abs=1e-6)
+    # Guessing that does not keep the prevalence is worse than chance by Scott's pi
+    assert kappa_area(kappa="scott")(classes, np.zeros(n)) < -0.1
+
+
+def test_expected_f_gain_is_that_of_the_curve_averaged_over_the_classes():
+    classes, scores = normal_scores(3, 40, 3)
+    by_class = [
+        curves.expected_f_gain(operating_points(classes, scores, pos_label=k), beta=2)
+        for k in range(3)
+    ]
+    assert measures.expected_f_gain(2)(classes, scores) == pytest.approx(
+        np.mean(by_class), rel=1e-12
+    )
+    with pytest.raises(ValueError, match="beta must be a finite number >= 0, but it is -1"):
+        measures.expected_f_gain(-1)
 
 
 def test_kappa_area_follows_kappa_at_the_points():

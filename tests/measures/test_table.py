@@ -9,9 +9,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from simulations import normal_scores
-from sklearn.metrics import balanced_accuracy_score, matthews_corrcoef, roc_auc_score
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    f1_score,
+    matthews_corrcoef,
+    roc_auc_score,
+)
 
-from dmfroc import estimate, informedness_score
+from dmfroc import contingency_measures, estimate, informedness_score, measures
 from dmfroc.measures import informedness
 
 WEIGHTINGS = ["bias", "prevalence", "macro"]
@@ -120,6 +125,43 @@ def test_two_classes(table):
     assert 2 * area - 1 == pytest.approx(expected, rel=0, abs=1e-12)
     balanced = balanced_accuracy_score(true, predicted, sample_weight=weights, adjusted=True)
     assert balanced == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+@settings(max_examples=25)
+@given(
+    hnp.arrays(np.int64, (3, 3), elements=st.integers(0, 9)).filter(
+        lambda x: x.sum(0).all() and x.sum(1).all()
+    )
+)
+def test_scikit_learns_averages_over_the_classes(table):
+    predicted, true = (np.repeat(places.ravel(), table.ravel()) for places in np.indices((3, 3)))
+    found = contingency_measures(true, predicted, labels=[0, 1, 2])
+    assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(true, predicted))
+    for average in ("macro", "weighted"):
+        expected = f1_score(true, predicted, labels=[0, 1, 2], average=average, zero_division=0)
+        assert found[f"{average}_f1"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_averages_say_what_they_do_with_classes_that_are_not_there():
+    labels = {"labels": ["a", "b", "c", "d"], "y_pred": ["a", "a", "b", "c"]}
+    with pytest.warns(UserWarning, match="left out of the mean recall: 'c', 'd'"):
+        found = measures.balanced_accuracy()(["a", "b", "b", "a"], **labels)
+    assert found == pytest.approx((1 / 2 + 1 / 2) / 2, rel=1e-12)
+    with pytest.warns(UserWarning, match="neither observed nor predicted .* counts as 0: 'd'"):
+        found = measures.macro_f1()(["a", "b", "b", "a"], **labels)
+    assert found == pytest.approx((1 / 2 + 2 / 3 + 0 + 0) / 4, rel=1e-12)
+
+
+@settings(max_examples=25)
+@given(hnp.arrays(np.int64, (2, 2), elements=st.integers(0, 30)), st.sampled_from([0, 0.5, 1, 2]))
+def test_f_gain_is_the_gain_of_f(table, beta):
+    (tn, fn), (fp, tp) = table + np.eye(2, dtype=int)
+    cells = [tn, fn, fp, tp]
+    f = (1 + beta**2) * tp / ((1 + beta**2) * tp + fp + beta**2 * fn)
+    rate = (tp + fn) / sum(cells)
+    true, predicted = np.repeat([0, 1, 0, 1], cells), np.repeat([0, 0, 1, 1], cells)
+    found = measures.f_gain(beta)(true, y_pred=predicted)
+    assert found == pytest.approx((f - rate) / ((1 - rate) * f), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)

@@ -32,7 +32,7 @@ class TripleTable(NamedTuple):
     """Weight of the triples in order, of which those that tie count their share, and of classes."""
 
     won: Float[AnyArray, ""]
-    totals: Float[AnyArray, 3]
+    totals: Float[AnyArray, " classes"]
 
 
 def not_three_classes(predictions: Predictions) -> str | None:

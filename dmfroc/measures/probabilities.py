@@ -1,0 +1,360 @@
+"""Measures of probabilities: whether they come true, and how much they tell.
+
+The Brier score is half the squared distance of the forecast from what is observed, as a point that
+is 1 for the observed class and 0 for all others. With bins it is reliability less resolution plus
+uncertainty, the last being the score of always forecasting how often the classes occur.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, Literal
+
+from jaxtyping import Float
+
+from dmfroc._arrays import AnyArray
+from dmfroc.measures.curve_summaries import divide
+from dmfroc.measures.measure import Measure, WithOptions
+from dmfroc.measures.registry import registered
+from dmfroc.measures.statistics.forecasts import (
+    Bins,
+    Sums,
+    class_bins,
+    no_probabilities,
+    probability_losses,
+    top_label_bins,
+    top_ranks,
+)
+from dmfroc.predictions import Predictions
+
+DEFAULT_N_BINS = 10
+
+
+def _mean_of(place: int) -> WithOptions:
+    return WithOptions(_mean, (("place", place),))
+
+
+def _mean(table: Sums, xp: Any, place: int) -> Any:
+    return table.sums[..., place] / table.sums[..., -1]
+
+
+def _uncertainty(of_classes: Any, total: Any) -> Any:
+    """Return the Brier score of always forecasting how often the classes occur."""
+    return (of_classes * (total[..., None] - of_classes)).sum(-1) / (2 * total**2)
+
+
+def _skill(table: Sums, xp: Any) -> Any:
+    uncertainty = _uncertainty(table.sums[..., 2:-1], table.sums[..., -1])
+    return 1 - _mean(table, xp, 0) / uncertainty
+
+
+def _reliability(table: Bins, xp: Any) -> Any:
+    gaps = (table.forecast - table.outcome) ** 2
+    return divide(gaps, table.weight, xp).sum() / (2 * table.weight[0].sum())
+
+
+def _resolution(table: Bins, xp: Any) -> Any:
+    total = table.weight[0].sum()
+    uncertainty = _uncertainty(table.outcome.sum(axis=1), total[None])[0]
+    return uncertainty - table.squared.sum() / (2 * total) + _reliability(table, xp)
+
+
+def _expected_error(table: Bins, xp: Any) -> Float[AnyArray, ""]:
+    return xp.abs(table.forecast - table.outcome).sum() / table.weight.sum()
+
+
+def _checked(n_bins: int) -> int:
+    if not (isinstance(n_bins, int) and n_bins >= 1):
+        raise ValueError(f"n_bins must be a positive integer, but it is {n_bins!r}")
+    return n_bins
+
+
+def _too_few_classes(k: int, predictions: Predictions) -> str | None:
+    if predictions.n_classes > k:
+        return None
+    return (
+        f"is 1 for everyone where {k} of {predictions.n_classes} classes may be named: take a "
+        "smaller k"
+    )
+
+
+_of_probabilities = partial(
+    Measure,
+    family="probabilities",
+    needs="probabilities",
+    obstacle=no_probabilities,
+    greater_is_better=False,
+    caveats=(),
+)
+_of_losses = partial(_of_probabilities, statistic=probability_losses)
+
+
+@registered()
+def brier_score() -> Measure:
+    """Return the Brier score: half the mean squared distance of the forecast from the outcome.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 0 for certain and right forecasts. It is proper: no other forecast than the
+        true probabilities is better on average. For two classes it is scikit-learn's
+        ``brier_score_loss``, for more that with ``scale_by_half=True``.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities.
+
+    References
+    ----------
+    Brier (1950), Verification of forecasts expressed in terms of probability.
+
+    Examples
+    --------
+    >>> round(brier_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
+    0.075
+    """
+    return _of_losses(
+        name="brier_score", title="Brier score", summary=_mean_of(0), bounds=(0.0, 1.0)
+    )
+
+
+@registered()
+def brier_skill_score() -> Measure:
+    """Return the share by which the Brier score is below that of forecasting the class sizes.
+
+    Returns
+    -------
+    Measure
+        In (-inf, 1]; 0 for always forecasting how often the classes occur, 1 for certain and
+        right forecasts. For two classes it is scikit-learn's ``d2_brier_score``.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities.
+
+    References
+    ----------
+    Murphy (1973), Hedging and skill scores for probability forecasts.
+
+    Examples
+    --------
+    >>> round(brier_skill_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
+    0.7
+    """
+    return _of_losses(
+        name="brier_skill_score",
+        title="Brier skill score",
+        summary=_skill,
+        bounds=(-math.inf, 1.0),
+        chance=0.0,
+        greater_is_better=True,
+    )
+
+
+@registered()
+def log_loss() -> Measure:
+    """Return the mean of minus the logarithm of the probability of the observed class, in nats.
+
+    Returns
+    -------
+    Measure
+        In [0, inf); 0 for certain and right forecasts. Proper, as the Brier score is. A
+        probability of 0 counts as 2e-16, so that one such forecast of what then happens adds 36
+        divided by the number of observations. It is scikit-learn's ``log_loss``.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities.
+
+    References
+    ----------
+    Good (1952), Rational decisions.
+
+    Examples
+    --------
+    >>> round(log_loss()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
+    0.299
+    """
+    return _of_losses(
+        name="log_loss", title="Log loss", summary=_mean_of(1), bounds=(0.0, math.inf)
+    )
+
+
+@registered()
+def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
+    """Return the part of the Brier score that recalibration would save.
+
+    Parameters
+    ----------
+    n_bins : int
+        Number of bins of equal width into which the probabilities of each class are put.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 0 for calibrated forecasts on average of all bins. A sample puts it above its
+        value in the population: each bin of a class adds about p (1 - p) / (2 n), p being how
+        often the class occurs in it and n the size of the sample.
+        ``brier_score = brier_reliability - brier_resolution + uncertainty``, with the uncertainty
+        half the sum of p (1 - p) over the classes.
+
+    Raises
+    ------
+    ValueError
+        If ``n_bins`` is not a positive integer. Bound to scores that are no probabilities.
+
+    References
+    ----------
+    Murphy (1973), A new vector partition of the probability score; Bröcker (2012), Estimating
+    reliability and resolution of probability forecasts, on the bias.
+
+    Examples
+    --------
+    >>> round(brier_reliability(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
+    0.065
+    """
+    return _of_probabilities(
+        name="brier_reliability",
+        title="Brier reliability",
+        statistic=WithOptions(class_bins, (("n_bins", _checked(n_bins)),)),
+        summary=_reliability,
+        bounds=(0.0, 1.0),
+    )
+
+
+@registered()
+def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
+    """Return how much the forecasts improve on forecasting the class sizes, once calibrated.
+
+    Parameters
+    ----------
+    n_bins : int
+        As for `brier_reliability`.
+
+    Returns
+    -------
+    Measure
+        In [-1, 1]; 0 for forecasts that tell nothing, but more in a sample, by as much as
+        `brier_reliability`. What forecasts tell within a bin counts too, as Stephenson, Coelho and
+        Jolliffe have it, so that the three parts add up exactly.
+
+    Raises
+    ------
+    ValueError
+        If ``n_bins`` is not a positive integer. Bound to scores that are no probabilities.
+
+    References
+    ----------
+    Murphy (1973), A new vector partition of the probability score; Stephenson, Coelho and
+    Jolliffe (2008), Two extra components in the Brier score decomposition.
+
+    Examples
+    --------
+    >>> round(brier_resolution(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
+    0.24
+    """
+    return _of_probabilities(
+        name="brier_resolution",
+        title="Brier resolution",
+        statistic=WithOptions(class_bins, (("n_bins", _checked(n_bins)),)),
+        summary=_resolution,
+        bounds=(-1.0, 1.0),
+        chance=0.0,
+        greater_is_better=True,
+    )
+
+
+@registered()
+def expected_calibration_error(
+    n_bins: int = DEFAULT_N_BINS, of: Literal["top_label", "classes"] = "top_label"
+) -> Measure:
+    """Return the mean absolute gap between what is forecast and how often it comes true, in bins.
+
+    Parameters
+    ----------
+    n_bins : int
+        Number of bins of equal width.
+    of : {"top_label", "classes"}
+        Whether the probability of the predicted class is judged, or that of every class, as the
+        mean over the classes.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 0 for calibrated forecasts, but more in a sample: a bin with a share s of n
+        observations, of which a share p comes true, adds about ``sqrt(2 s p (1 - p) / (pi n))``
+        where it is calibrated. So the error grows with the number of bins, and only those of equal
+        sample sizes can be compared. It has kinks where a bin is calibrated; the bootstrap's
+        draws are biased once more.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range. Bound to scores that are no probabilities.
+
+    References
+    ----------
+    Naeini, Cooper and Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian
+    binning; Bröcker (2012) and Kumar, Liang and Ma (2019), Verified uncertainty calibration, on
+    the bias.
+
+    Examples
+    --------
+    >>> round(expected_calibration_error(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
+    0.25
+    """
+    bins = top_label_bins if of == "top_label" else class_bins
+    return _of_probabilities(
+        name="expected_calibration_error",
+        title="Expected calibration error",
+        statistic=WithOptions(bins, (("n_bins", _checked(n_bins)),)),
+        summary=_expected_error,
+        bounds=(0.0, 1.0),
+        is_smooth=False,
+    )
+
+
+@registered()
+def top_k_accuracy(k: int = 2) -> Measure:
+    """Return how often the observed class is among those of the k largest scores.
+
+    Parameters
+    ----------
+    k : int
+        How many classes may be named.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; k / K for guessing among K classes. Where scores tie at the k-th place, the
+        chance counts that a random order puts the observed class among the first k. Without such
+        ties it is scikit-learn's ``top_k_accuracy_score``.
+
+    Raises
+    ------
+    ValueError
+        If ``k`` is not a positive integer. Bound to no more than k classes.
+
+    Examples
+    --------
+    >>> scores = [[0.5, 0.3, 0.2], [0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]
+    >>> round(top_k_accuracy()([0, 1, 2], scores), 4)
+    0.6667
+    """
+    if not (isinstance(k, int) and k >= 1):
+        raise ValueError(f"k must be a positive integer, but it is {k!r}")
+
+    return Measure(
+        name="top_k_accuracy",
+        title=f"Top-{k} accuracy",
+        statistic=WithOptions(top_ranks, (("k", k),)),
+        summary=_mean_of(0),
+        bounds=(0.0, 1.0),
+        family="ranking",
+        obstacle=partial(_too_few_classes, k),
+        caveats=(),
+    )

@@ -1,0 +1,153 @@
+"""Probabilities of the classes: sums of what rows say, and bins of forecasts and outcomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc._arrays import AnyArray, sum_at
+from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.predictions import Predictions
+
+_SUM_TOLERANCE = 1e-3  # by which probabilities of a row, rounded as in a file, may miss one
+
+
+class Sums(NamedTuple):
+    """Weighted sums over the observations; the last one is that of the weights."""
+
+    sums: Float[AnyArray, "*draws m"]
+
+
+@dataclass(frozen=True, eq=False)
+class RowSums(Statistic):
+    """Adds up the numbers of each row."""
+
+    numbers: Float[np.ndarray, "n m"]
+
+    is_batched: ClassVar[bool] = True
+
+    def count(self, weights: Float[AnyArray, "*draws n"], xp: Any) -> Sums:
+        return Sums(weights @ self.numbers)
+
+    def pull_back(
+        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
+    ) -> Float[np.ndarray, " n"]:
+        found: np.ndarray = self.numbers @ derivatives.sums
+        return found
+
+
+class Bins(NamedTuple):
+    """Of each curve and bin: the weight, what was forecast and came true, and squared errors."""
+
+    weight: Float[AnyArray, "curves bins"]
+    forecast: Float[AnyArray, "curves bins"]
+    outcome: Float[AnyArray, "curves bins"]
+    squared: Float[AnyArray, "curves bins"]
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedForecasts(Statistic):
+    """Forecast probabilities of one event after the other, in bins of equal width."""
+
+    bins: Int[np.ndarray, "curves n"]
+    forecast: Float[np.ndarray, "curves n"]
+    outcome: Float[np.ndarray, "curves n"]
+    n_bins: int
+
+    def count(self, weights: Float[AnyArray, " n"], xp: Any) -> Bins:
+        n_curves = len(self.bins)
+        places = self.bins + self.n_bins * np.arange(n_curves)[:, None]
+        ones = np.ones_like(self.forecast)
+        numbers = ones, self.forecast, self.outcome, (self.forecast - self.outcome) ** 2
+        return Bins(
+            *(
+                sum_at(places, weights * x, n_curves * self.n_bins, xp).reshape(n_curves, -1)
+                for x in numbers
+            )
+        )
+
+    def pull_back(
+        self, weights: Float[np.ndarray, " n"], table: Bins, derivatives: Bins
+    ) -> Float[np.ndarray, " n"]:
+        d_weight, d_forecast, d_outcome, d_squared = (
+            np.take_along_axis(d, self.bins, axis=1) for d in derivatives
+        )
+        squared = (self.forecast - self.outcome) ** 2
+        of_cells = (
+            d_weight + d_forecast * self.forecast + d_outcome * self.outcome + d_squared * squared
+        )
+        found: np.ndarray = of_cells.sum(axis=0)
+        return found
+
+
+def bin_of(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.ndarray, "*n"]:
+    """Return the bins of equal width, closed on their right; the first includes 0."""
+    return np.searchsorted(np.linspace(0, 1, n_bins + 1)[1:-1], probabilities)
+
+
+def _probabilities_of(predictions: Predictions) -> Float[np.ndarray, "n k"]:
+    """Return the scores; of a one-dimensional one, which is that of the second class, both."""
+    scores = predictions.scores.astype(np.float64)
+    if scores.shape[1] == 2 and (scores[:, 0] == -scores[:, 1]).all():
+        return np.stack([1 - scores[:, 1], scores[:, 1]], axis=1)
+    return scores
+
+
+def no_probabilities(predictions: Predictions) -> str | None:
+    """Say so unless the scores are probabilities of the classes."""
+    probabilities = _probabilities_of(predictions)
+    is_outside = ~((probabilities >= 0) & (probabilities <= 1)).all(axis=1)
+    is_wrong = is_outside | (np.abs(probabilities.sum(axis=1) - 1) > _SUM_TOLERANCE)
+    if not is_wrong.any():
+        return None
+    row = int(np.argmax(is_wrong))
+    what = (
+        "has a score outside [0, 1]"
+        if is_outside[row]
+        else f"sums to {probabilities[row].sum():.6g}"
+    )
+    return (
+        f"needs probabilities, rows of numbers in [0, 1] that sum to one, but row {row} (counting "
+        f"from 0) {what}: calibrate the scores first, or take a measure of their ranks"
+    )
+
+
+def _indicators(predictions: Predictions) -> Float[np.ndarray, "n k"]:
+    """Return 1 in the column of the observed class, and 0 elsewhere."""
+    return np.eye(predictions.n_classes)[predictions.true]
+
+
+def probability_losses(predictions: Predictions) -> RowSums:
+    """Bind half the squared error and the logarithmic loss of each row, and its class."""
+    probabilities, outcomes = _probabilities_of(predictions), _indicators(predictions)
+    squared = ((probabilities - outcomes) ** 2).sum(axis=1) / 2
+    of_class = np.take_along_axis(probabilities, predictions.true[:, None], axis=1)[:, 0]
+    logarithmic = -np.log(np.maximum(of_class, np.finfo(np.float64).eps))
+    ones = np.ones(predictions.n_observations)
+    return RowSums(np.column_stack([squared, logarithmic, outcomes, ones]))
+
+
+def top_ranks(predictions: Predictions, k: int) -> RowSums:
+    """Bind whether the observed class is among the k of the largest scores; ties share."""
+    scores = predictions.scores
+    own: np.ndarray = np.take_along_axis(scores, predictions.true[:, None], axis=1)
+    n_above, n_level = (scores > own).sum(axis=1), (scores == own).sum(axis=1)
+    hits = np.clip((k - n_above) / n_level, 0, 1)
+    return RowSums(np.column_stack([hits, np.ones(len(hits))]))
+
+
+def class_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
+    """Bind the probability of every class, and whether it is observed."""
+    forecast, outcome = _probabilities_of(predictions).T, _indicators(predictions).T
+    return BinnedForecasts(bin_of(forecast, n_bins), forecast, outcome, n_bins)
+
+
+def top_label_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
+    """Bind the largest probability of each row, and whether its class is observed."""
+    probabilities = _probabilities_of(predictions)
+    forecast = probabilities.max(axis=1)[None]
+    outcome = (probabilities.argmax(axis=1) == predictions.true).astype(np.float64)[None]
+    return BinnedForecasts(bin_of(forecast, n_bins), forecast, outcome, n_bins)

@@ -1,0 +1,62 @@
+"""Volumes of more than three classes: assignment problems, triples, and what is too many."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+from simulations import normal_scores
+
+from dmfroc import Predictions, estimate
+from dmfroc.measures import vus
+from dmfroc.measures.measure import bind
+from dmfroc.measures.statistics.triples import nominal_triple_counts
+from dmfroc.measures.statistics.tuples import tuple_counts
+
+CLASSES, SCORES = normal_scores(4, 22, 4, 1.0)
+PREDICTIONS = Predictions.from_arrays(CLASSES, SCORES)
+WEIGHTS = np.random.default_rng(1).uniform(0.5, 2, size=22)
+
+
+def test_four_classes_are_assignment_problems():
+    members = [np.flatnonzero(k == CLASSES) for k in range(4)]
+    right = [
+        (linear_sum_assignment(SCORES[list(rows)], maximize=True)[1] == np.arange(4)).all()
+        for rows in product(*members)
+    ]
+    assert vus()(CLASSES, SCORES) == pytest.approx(np.mean(right), rel=1e-12)
+    assert vus()(CLASSES, np.zeros((22, 4))) == pytest.approx(1 / 24, rel=1e-12)
+    assert vus()(CLASSES, np.eye(4)[CLASSES]) == 1
+
+
+@pytest.mark.parametrize("steps", [2, 2**20], ids=["tied", "continuous"])
+def test_three_classes_are_the_triples(steps):
+    classes, scores = normal_scores(5, 25, 3, 1.0)
+    predictions = Predictions.from_arrays(classes, np.round(scores * steps) / steps)
+    weights = np.random.default_rng(2).uniform(0.5, 2, size=25)
+    one, other = (bound(predictions) for bound in (nominal_triple_counts, tuple_counts))
+    tables = [counts.count(weights, np) for counts in (one, other)]
+    assert tables[0].won == pytest.approx(tables[1].won, rel=1e-12)
+    derivatives = tables[0]._replace(won=np.asarray(1.0), totals=np.array([0.3, 0.2, 0.1]))
+    np.testing.assert_allclose(
+        one.pull_back(weights, tables[0], derivatives),
+        other.pull_back(weights, tables[1], derivatives),
+        rtol=1e-12,
+    )
+
+
+def test_derivatives_are_finite_differences():
+    bound = bind(vus(), PREDICTIONS)
+    _, [gradient] = bound.values_and_gradients(WEIGHTS)
+    shifts = 1e-6 * np.eye(22)
+    expected = (bound.values(WEIGHTS + shifts) - bound.values(WEIGHTS - shifts))[:, 0] / 2e-6
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-8)
+    assert estimate("vus", PREDICTIONS).standard_error > 0.01
+
+
+def test_too_many_combinations_are_counted_and_refused():
+    classes = np.arange(240) % 4
+    with pytest.raises(ValueError, match=r"vus of 4 classes .* 311,040,000 sums of scores here"):
+        estimate("vus", classes, np.eye(4)[classes])
+    with pytest.raises(ValueError, match="vus needs observations of all 5 classes"):
+        estimate("vus", CLASSES, np.pad(SCORES, ((0, 0), (0, 1))), labels=range(5))

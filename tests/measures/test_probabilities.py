@@ -1,0 +1,174 @@
+"""Measures of probabilities: scikit-learn's namesakes, the parts of the Brier score, and biases."""
+
+import numpy as np
+import pytest
+from simulations import normal_scores
+from sklearn import metrics
+
+from dmfroc import Predictions, calibration_curve, estimate, evaluate, measures
+from dmfroc._compiled import double_precision
+from dmfroc.measures import MEASURES
+from dmfroc.measures.measure import bind
+
+CLASSES, SCORES = normal_scores(3, 67, 3, prior=[0.5, 0.3, 0.2])
+PROBABILITIES = np.exp(SCORES) / np.exp(SCORES).sum(axis=1, keepdims=True)
+TWO, OF_SECOND = (CLASSES > 0).astype(int), PROBABILITIES[:, 1:].sum(axis=1)
+WEIGHTS = np.random.default_rng(0).uniform(0.5, 2, size=67)
+BOTH = pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+NAMES = ["brier_score", "brier_skill_score", "log_loss", "brier_reliability", "brier_resolution"]
+NAMES += ["expected_calibration_error"]
+
+
+def value(name, *arrays, weights=None, **options):
+    return getattr(measures, name)(**options)(*arrays, sample_weight=weights)
+
+
+@BOTH
+def test_two_classes_are_scikit_learns(weights):
+    expected = metrics.brier_score_loss(TWO, OF_SECOND, sample_weight=weights)
+    assert value("brier_score", TWO, OF_SECOND, weights=weights) == pytest.approx(
+        expected, rel=1e-12
+    )
+    expected = metrics.d2_brier_score(TWO, OF_SECOND, sample_weight=weights)
+    found = value("brier_skill_score", TWO, OF_SECOND, weights=weights)
+    assert found == pytest.approx(expected, rel=1e-12)
+    expected = metrics.log_loss(TWO, OF_SECOND, sample_weight=weights)
+    assert value("log_loss", TWO, OF_SECOND, weights=weights) == pytest.approx(expected, rel=1e-12)
+
+
+@BOTH
+def test_three_classes_are_scikit_learns(weights):
+    expected = metrics.log_loss(CLASSES, PROBABILITIES, sample_weight=weights)
+    found = value("log_loss", CLASSES, PROBABILITIES, weights=weights)
+    assert found == pytest.approx(expected, rel=1e-12)
+    expected = metrics.brier_score_loss(
+        CLASSES, PROBABILITIES, sample_weight=weights, scale_by_half=True
+    )
+    found = value("brier_score", CLASSES, PROBABILITIES, weights=weights)
+    assert found == pytest.approx(expected, rel=1e-12)
+    for k in (1, 2):
+        expected = metrics.top_k_accuracy_score(CLASSES, SCORES, k=k, sample_weight=weights)
+        found = value("top_k_accuracy", CLASSES, SCORES, weights=weights, k=k)
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+@BOTH
+@pytest.mark.parametrize("n_bins", [1, 2, 10])
+def test_the_brier_score_is_reliability_less_resolution_plus_uncertainty(n_bins, weights):
+    prevalence = np.bincount(CLASSES, weights) / np.bincount(CLASSES, weights).sum()
+    always = np.tile(prevalence, (67, 1))
+    uncertainty = value("brier_score", CLASSES, always, weights=weights)
+    assert uncertainty == pytest.approx((1 - prevalence @ prevalence) / 2, rel=1e-12)
+    whole = value("brier_score", CLASSES, PROBABILITIES, weights=weights)
+    reliability, resolution = (
+        value(f"brier_{part}", CLASSES, PROBABILITIES, weights=weights, n_bins=n_bins)
+        for part in ("reliability", "resolution")
+    )
+    assert reliability - resolution + uncertainty == pytest.approx(whole, rel=1e-12)
+    skill = value("brier_skill_score", CLASSES, PROBABILITIES, weights=weights)
+    assert skill == pytest.approx(1 - whole / uncertainty, rel=1e-12)
+    of_constant = value("brier_skill_score", CLASSES, always, weights=weights)
+    assert of_constant == pytest.approx(0, abs=1e-12)
+
+
+def test_distinct_forecasts_in_bins_of_their_own_are_murphys_partition():
+    # Then nothing is told within a bin: the resolution is the variance of what came true.
+    generator = np.random.default_rng(4)
+    forecast = generator.choice([0.15, 0.45, 0.85], size=200)
+    classes = (generator.uniform(size=200) < forecast).astype(int)
+    groups = [classes[forecast == p] for p in (0.15, 0.45, 0.85)]
+    shares = np.array([len(group) for group in groups]) / 200
+    came_true = np.array([group.mean() for group in groups])
+    resolution = shares @ (came_true - classes.mean()) ** 2
+    reliability = shares @ (came_true - [0.15, 0.45, 0.85]) ** 2
+    assert value("brier_resolution", classes, forecast) == pytest.approx(resolution, rel=1e-12)
+    assert value("brier_reliability", classes, forecast) == pytest.approx(reliability, rel=1e-12)
+
+
+@BOTH
+def test_the_calibration_error_is_that_of_the_calibration_curves(weights):
+    curves = calibration_curve(CLASSES, PROBABILITIES, sample_weight=weights, multi_class="ovr")
+    expected = np.mean([curve.expected_error for curve in curves.values()])
+    found = value(
+        "expected_calibration_error", CLASSES, PROBABILITIES, weights=weights, of="classes"
+    )
+    assert found == pytest.approx(expected, rel=1e-12)
+    is_right = (PROBABILITIES.argmax(axis=1) == CLASSES).astype(int)
+    top = calibration_curve(is_right, PROBABILITIES.max(axis=1), sample_weight=weights)
+    found = value("expected_calibration_error", CLASSES, PROBABILITIES, weights=weights)
+    assert found == pytest.approx(top.expected_error, rel=1e-12)
+
+
+def test_biases_of_calibrated_forecasts_are_as_the_docstrings_say():
+    generator, n, n_bins = np.random.default_rng(5), 400, 5
+    centres = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+    found = {"brier_reliability": [], "expected_calibration_error": []}
+    for _ in range(200):
+        forecast = np.repeat(centres, n // n_bins)
+        classes = (generator.uniform(size=n) < forecast).astype(int)
+        for name, values in found.items():
+            options = {"of": "classes"} if name.startswith("expected") else {}
+            values.append(value(name, classes, forecast, n_bins=n_bins, **options))
+    variances = centres * (1 - centres)
+    reliability = 2 * variances.sum() / (2 * n)  # of two classes
+    assert np.mean(found["brier_reliability"]) == pytest.approx(reliability, rel=0.15)
+    gap = np.sqrt(2 * variances / n_bins / np.pi / n).sum()
+    assert np.mean(found["expected_calibration_error"]) == pytest.approx(gap, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        *(MEASURES[name] for name in [*NAMES, "top_k_accuracy"]),
+        measures.expected_calibration_error(of="classes"),
+    ],
+    ids=lambda measure: measure.name,
+)
+def test_derivatives_are_finite_differences_and_jax_has_the_same_values(measure):
+    bound = bind(measure, Predictions.from_arrays(CLASSES, PROBABILITIES, sample_weight=WEIGHTS))
+    values, [gradient] = bound.values_and_gradients(WEIGHTS)
+    shifts = 1e-6 * np.eye(67)
+    expected = (bound.values(WEIGHTS + shifts) - bound.values(WEIGHTS - shifts))[:, 0] / 2e-6
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-8)
+    assert np.abs(gradient).max() > 1e-4
+    np.testing.assert_allclose(double_precision(bound)(WEIGHTS), values, rtol=1e-12)
+
+
+def test_certain_and_right_forecasts_are_perfect():
+    certain = np.eye(3)[CLASSES]
+    uncertainty = (1 - ((np.bincount(CLASSES) / 67) ** 2).sum()) / 2
+    expected = dict(zip(NAMES, [0, 1, 0, 0, uncertainty, 0], strict=True))
+    for name in NAMES:
+        assert value(name, CLASSES, certain) == pytest.approx(expected[name], abs=1e-15)
+
+
+def test_ties_share_the_top_ranks():
+    scores = [[0.4, 0.4, 0.2], [0.2, 0.4, 0.4], [1, 1, 1]]
+    assert value("top_k_accuracy", [0, 1, 2], scores, k=1) == pytest.approx(
+        (1 / 2 + 1 / 2 + 1 / 3) / 3
+    )
+
+
+def test_the_error_of_a_mean_is_that_of_the_textbook():
+    found = estimate("brier_score", CLASSES, PROBABILITIES, stratify=False)
+    losses = ((PROBABILITIES - np.eye(3)[CLASSES]) ** 2).sum(axis=1) / 2
+    assert found.standard_error == pytest.approx(losses.std(ddof=1) / np.sqrt(67), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scores_that_are_no_probabilities_are_refused(name):
+    with pytest.raises(ValueError, match=rf"{name} needs probabilities.* row 0 .*outside \[0, 1\]"):
+        estimate(name, CLASSES, SCORES - 9)
+    with pytest.raises(ValueError, match=r"row 1 \(counting from 0\) sums to 1.1"):
+        estimate(name, [0, 1], [[0.5, 0.5], [0.6, 0.5]])
+    assert name not in evaluate(CLASSES, SCORES - 9, measures="all", method="jackknife").estimates
+
+
+def test_options_out_of_range_are_refused():
+    for name in NAMES[3:]:
+        with pytest.raises(ValueError, match="n_bins must be a positive integer, but it is 0"):
+            getattr(measures, name)(n_bins=0)
+    with pytest.raises(ValueError, match="k must be a positive integer, but it is 0"):
+        measures.top_k_accuracy(0)
+    with pytest.raises(ValueError, match="3 of 3 classes may be named: take a smaller k"):
+        estimate(measures.top_k_accuracy(3), CLASSES, SCORES)
