@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from dmfroc.measures import curve_summaries
+from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.measure import Measure, WithOptions, value_of
 from dmfroc.measures.registry import registered
 from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
@@ -189,6 +189,7 @@ def kappa_area(method: Literal["exact", "trapezoid"] = "exact") -> Measure:
         title="Area under kappa",
         summary=_mean(of_curve),
         bounds=(-1.0, 1.0),
+        range_of_shares=WithOptions(ranges.kappa_area, (("method", method),)),
         chance=0.0,
     )
 
@@ -230,6 +231,7 @@ def lift_area(ties: Ties = "half") -> Measure:
         title="Lift area" if ties == "half" else f"Lift area, {ties} staircase",
         summary=_mean(curve_summaries.lift_area, ties=_SHARE_OF_TIES[ties]),
         bounds=(0.0, 1.0),
+        range_of_shares=WithOptions(ranges.lift_area, (("ties", ties),)),
         chance=0.5 if ties == "half" else math.nan,
     )
 
@@ -366,6 +368,7 @@ def average_precision() -> Measure:
         title="Average precision",
         summary=_mean(curve_summaries.average_precision),
         bounds=(0.0, 1.0),
+        range_of_shares=ranges.precision_recall,
     )
 
 
@@ -394,6 +397,7 @@ def precision_recall_area() -> Measure:
         title="Precision-recall area",
         summary=_mean(curve_summaries.precision_recall_area),
         bounds=(0.0, 1.0),
+        range_of_shares=ranges.precision_recall,
     )
 
 

@@ -209,6 +209,9 @@ class Measure:
     bounds : tuple of float
         The smallest and the largest value, infinite where there is none. They decide on which
         scale an interval is symmetric: logit, logarithm, or the measure's own.
+    range_of_shares : callable, optional
+        Where the range depends on the number of classes or on their shares: takes the shares of
+        the K classes, and whether these are fixed, and returns the bounds.
     chance : float
         The value of a classifier that knows nothing; NaN if it depends on the sample.
     family : str
@@ -238,6 +241,7 @@ class Measure:
     statistic: Callable[[Predictions], Any] | None = None
     summary: Summary | None = None
     bounds: tuple[float | int, float | int] = (-math.inf, math.inf)
+    range_of_shares: Callable[[Float[np.ndarray, " k"], bool], tuple[float, float]] | None = None
     chance: float | int = math.nan
     family: str = "user-defined"
     needs: Needs = "scores"
@@ -266,6 +270,17 @@ class Measure:
     def applies_to(self, predictions: Predictions) -> bool:
         """Whether the measure is defined for these predictions."""
         return self.obstacle(predictions) is None
+
+    def range_in(
+        self, predictions: Predictions, *, sizes_are_fixed: bool = False
+    ) -> tuple[float | int, float | int]:
+        """Return the bounds for the classes of these predictions, or for these very shares."""
+        if self.range_of_shares is None:
+            return self.bounds
+        weights = np.bincount(
+            predictions.true, predictions.sample_weight, minlength=predictions.n_classes
+        )
+        return self.range_of_shares(weights / weights.sum(), sizes_are_fixed)
 
     def __call__(
         self,
@@ -361,7 +376,7 @@ def value_of(measure: Measure, predictions: Predictions) -> float:
         values = bound.values(weights)
     else:
         values = bound.values_and_gradients(weights)[0]
-    value = float(within(values[0], measure.bounds))
+    value = float(within(values[0], measure.range_in(counted)))
     warn([*caveats([measure], predictions), undefined_message({measure.name: value})])
     return value
 

@@ -32,9 +32,11 @@ def rare_class_message(predictions: Predictions) -> str | None:
     )
 
 
-def few_decide_message(measure: Measure, value: float, moments: Moments) -> str | None:
+def few_decide_message(
+    measure: Measure, value: float, bounds: tuple[float, float], moments: Moments
+) -> str | None:
     """Say that few observations decide how wide an interval is."""
-    low, high = measure.bounds
+    low, high = bounds
     best = high if measure.greater_is_better else low
     errors = abs(best - value) / (high - low) * moments.sizes.min()  # NaN without bounds
     if not (errors < _FEW_ERRORS or spread(moments).degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM):
@@ -72,11 +74,12 @@ def undefined_draws_message(n_undefined: int, n_draws: int) -> str | None:
     return f"the measure is undefined in {n_undefined} of {n_draws} draws, which are left out"
 
 
-def no_variation_message(value: float, measure: Measure, units: Units) -> str:
-    """Say what an interval rests on where no observation makes a difference."""
-    what = "perfect" if value >= measure.bounds[1] - 1e-6 else "the same for all observations"
+def no_variation_message(value: float, bounds: tuple[float, float], moments: Moments) -> str:
+    """Say what an interval rests on where no observation makes a difference within its class."""
+    what = "perfect" if value >= bounds[1] - 1e-6 else "the same for all observations"
+    error = "that of the class sizes alone" if moments.depends_on_sizes else "0"
     return (
-        f"the classifier is {what} in this sample, so that its standard error is 0 and says "
+        f"the classifier is {what} in this sample, so that its standard error is {error} and says "
         f"nothing; the interval is Clopper and Pearson's exact bound from "
-        f"{count(units.n_complete_sets)} independent sets of one observation per class"
+        f"{count(moments.n_complete_sets)} independent sets of one observation per class"
     )
