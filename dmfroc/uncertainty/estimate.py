@@ -38,6 +38,9 @@ class Estimate:
     class_sizes : {"fixed", "random"} or None
         Whether the error includes that the class sizes are a matter of chance, as it does by
         default where the value depends on them; None where the method does not say.
+    bias_corrected : float or None
+        For measures that choose thresholds on the observations that they judge, such as maximal
+        informedness: the value where others choose them, about which the interval is.
     n_draws, seed : int or None
         Number of draws and seed of methods that draw; None for the jackknife.
     warnings : tuple of str
@@ -54,6 +57,7 @@ class Estimate:
     level: float
     method: str
     class_sizes: ClassSizes | None = None
+    bias_corrected: float | None = None
     n_draws: int | None = None
     seed: int | None = None
     warnings: tuple[str, ...] = ()

@@ -215,6 +215,23 @@ def interval(
     return Interval(max(float(ends[0]), low), min(float(ends[1]), high))
 
 
+def interval_below(
+    value: float, moments: Moments, error: float, bounds: tuple[float, float]
+) -> Interval:
+    """Return the interval of a value that may lie at the lower end of its range.
+
+    It is symmetric on the logarithmic scale of the distance from the upper end.
+    """
+    low, high = bounds
+    scale, freedom = spread(moments)
+    if scale <= NO_VARIATION:
+        return without_variation(value, moments.n_complete_sets, error, bounds)
+    to_scale = scale_of((-np.inf, high)) if value < high else IDENTITY
+    half_width = -stdtrit(freedom, error / 2) * scale * to_scale.slope(value)
+    ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
+    return Interval(*(float(end) for end in np.clip(ends, low, high)))
+
+
 def without_variation(
     value: float, n_sets: float | int, error: float, bounds: tuple[float, float]
 ) -> Interval:

@@ -19,6 +19,7 @@ from dmfroc.uncertainty.influences import (
     class_sizes_of,
     influences_of,
     interval,
+    interval_below,
     moments_of,
     probability_above,
     spread,
@@ -35,10 +36,13 @@ from dmfroc.uncertainty.interval_method import (
 )
 from dmfroc.uncertainty.options import Options
 from dmfroc.uncertainty.remarks import (
+    chosen_on_itself_message,
+    few_clusters_message,
     few_decide_message,
     kinks_message,
     no_variation_message,
     rare_class_message,
+    small_classes_message,
 )
 from dmfroc.uncertainty.units import Units
 
@@ -72,18 +76,27 @@ class Jackknife(IntervalMethod):
 
     def _estimate(self, measure: Measure, found: Influences, sample: Sample) -> Estimate:
         predictions, units = sample
-        value = found.value
+        value, corrected = found.value, None
         moments = moments_of(found.influences, units)
         bounds = measure.range_in(predictions, sizes_are_fixed=True)
+        judged = None if measure.cross_fit is None else measure.cross_fit(predictions, units.of_row)
         ends, error = Interval(np.nan, np.nan), np.nan
         if np.isfinite(value):
-            ends = _intervals(measure, found, sample)(1 - self.level)
+            if judged is None:
+                ends = _intervals(measure, found, sample)(1 - self.level)
+            else:
+                corrected, influences = max(judged[0], bounds[0]), judged[1]
+                moments = max(moments, moments_of(influences, units), key=standard_error)
+                ends = interval_below(corrected, moments, 1 - self.level, bounds)
             has_error = moments.depends_on_sizes or not ends.is_degenerate
             error = standard_error(moments) if has_error else 0.0
         remarks = [
             *caveats([measure], predictions),
             undefined_message({measure.name: value}),
             kinks_message(measure),
+            chosen_on_itself_message(measure, value, corrected, error),
+            few_clusters_message(units),
+            small_classes_message(measure, units, len(predictions.present)),
         ]
         if ends.is_degenerate:
             remarks += [
@@ -101,6 +114,7 @@ class Jackknife(IntervalMethod):
             value=value,
             standard_error=error,
             interval=(ends.low, ends.high),
+            bias_corrected=corrected,
             level=self.level,
             method=self.name,
             class_sizes=class_sizes_of(moments, units),

@@ -10,6 +10,9 @@ from dmfroc.uncertainty.units import Units
 # Below these, intervals cover 89 to 99 % where they say 95 %.
 _FEW_DEGREES_OF_FREEDOM = 8
 _FEW_ERRORS = 0.25  # observations of the rarest class times distance from a perfect value
+_NOTABLE_BIAS = 0.25  # of a standard error
+_FEW_CLUSTERS = 20
+_FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
@@ -49,11 +52,53 @@ def few_decide_message(
 
 def kinks_message(measure: Measure) -> str | None:
     """Say that a measure lacks the derivative that the jackknife uses."""
-    if measure.is_smooth:
+    if measure.is_smooth or measure.cross_fit is not None:
         return None
     return (
         f"{measure.name} has kinks, where it has no derivative, which the jackknife uses: "
         "method='bootstrap' does without"
+    )
+
+
+def chosen_on_itself_message(
+    measure: Measure, value: float, cross_fitted: float | None, standard_error: float
+) -> str | None:
+    """Say that a measure is too good because it chooses thresholds on what it judges."""
+    if measure.cross_fit is None:
+        return None
+    if cross_fitted is None:
+        return (
+            f"{measure.name} chooses its thresholds on the observations that it judges, which "
+            "makes it too large, and a class has too few to choose them on others: the interval "
+            "covers far less than it says"
+        )
+    if abs(value - cross_fitted) < _NOTABLE_BIAS * standard_error:
+        return None
+    return (
+        f"{measure.name} chooses its thresholds on the observations that it judges, which makes it "
+        f"too large: the interval is about {cross_fitted:.4f}, where others choose them"
+    )
+
+
+def few_clusters_message(units: Units) -> str | None:
+    """Say that an interval rests on few groups."""
+    n_groups = len(units.stratum)
+    if n_groups == len(units.of_row) or n_groups >= _FEW_CLUSTERS:
+        return None
+    return (
+        f"there are {n_groups} groups of observations, which are few to see how the value varies: "
+        "the interval may cover 10 per cent less than it says"
+    )
+
+
+def small_classes_message(measure: Measure, units: Units, n_classes: int) -> str | None:
+    """Say that the bias of a value may be as large as its standard error."""
+    if measure.is_unbiased or n_classes < _FEW_OF_MANY * units.n_complete_sets:
+        return None
+    return (
+        f"there are {n_classes} classes, the rarest with {count(units.n_complete_sets)} "
+        "independent observations: the value may be biased by as much as its standard error, and "
+        "the interval cover less than it says"
     )
 
 
