@@ -53,8 +53,7 @@ def measure_table() -> pd.DataFrame:
     pandas.DataFrame
         Indexed by name: title, family, smallest and largest value, value under chance (NaN if it
         depends on the sample), whether greater is better, what it is computed from, and the
-        default method of its interval (measures with kinks are resampled in samples of up to
-        100,000 scores).
+        default method of its interval.
 
     Examples
     --------
@@ -72,7 +71,7 @@ def measure_table() -> pd.DataFrame:
             "chance": measure.chance,
             "greater_is_better": measure.greater_is_better,
             "needs": measure.needs,
-            "interval": "jackknife" if measure.is_smooth else "bootstrap",
+            "interval": measure.default_method,
         }
         for measure in MEASURES.values()
     ).set_index(pd.Index(MEASURES, name="measure"))

@@ -64,8 +64,10 @@ def estimate(
         Patient, document, ... of each observation, if several belong together: then groups, not
         rows, are the independent units.
     stratify : bool, optional
-        Whether to take the class sizes as fixed, by default True (groups with several classes
-        never are).
+        Whether to take the class sizes as fixed. By default they are random, as they are in most
+        test sets, which makes the error of measures that depend on them larger, such as accuracy;
+        for others, such as M, it makes no difference. If False, moreover, the observations are not
+        told apart by class (nor are groups with several classes ever). The result says which it is.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
         ``"jackknife"``, the default (but for measures with kinks, such as the area under the
         convex hull, the bootstrap is, up to 100,000 scores): infinitesimal jackknife; the standard

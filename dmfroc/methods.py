@@ -68,5 +68,5 @@ def _class_named(name: str) -> type[IntervalMethod]:
 
 
 def _default_class(measure: Measure, predictions: Predictions) -> type[IntervalMethod]:
-    has_derivative = measure.is_smooth or predictions.scores.size > _MANY_SCORES
-    return Jackknife if has_derivative else Bootstrap
+    is_resampled = measure.default_method == "bootstrap"
+    return Bootstrap if is_resampled and predictions.scores.size <= _MANY_SCORES else Jackknife

@@ -43,7 +43,7 @@ def _row(measure: Measure) -> str:
     low, high = (f"${_size(x)}$" for x in measure.bounds)
     chance = "depends" if math.isnan(measure.chance) else _CHANCES.get(measure.chance)
     what = description(measure) + ("" if measure.greater_is_better else " Smaller is better.")
-    method = "jackknife" if measure.is_smooth else "bootstrap"
+    method = measure.default_method
     return (
         f"| `{measure.name}` | {what} | {low} to {high} | "
         f"{f'{measure.chance:g}' if chance is None else chance} | {method} |"

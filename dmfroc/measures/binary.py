@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dmfroc.measures import ranges
 from dmfroc.measures.cells import (
     Cell,
     Cells,
@@ -133,7 +134,7 @@ def negative_likelihood_ratio(cells: Cells) -> Cell:
     return odds(cells.fn * cells.inverse_prevalence, cells.tn * cells.prevalence, cells.xp)
 
 
-@of_positive_class("Lift", POSITIVE, chance=1.0)
+@of_positive_class("Lift", POSITIVE, chance=1.0, range_of_shares=ranges.lift)
 def lift(cells: Cells) -> Cell:
     """Precision divided by prevalence."""
     return ratio(cells.tp, cells.bias * cells.prevalence, cells.xp)
@@ -199,7 +200,12 @@ def expected_true_positives(cells: Cells) -> Cell:
 # Coefficients that are 0 under chance
 
 
-@of_positive_class("Weighted relative accuracy", (-0.25, 0.25), chance=0.0)
+@of_positive_class(
+    "Weighted relative accuracy",
+    (-0.25, 0.25),
+    chance=0.0,
+    range_of_shares=ranges.weighted_relative_accuracy,
+)
 def weighted_relative_accuracy(cells: Cells) -> Cell:
     """Covariance of prediction and class: the determinant of the table."""
     return cells.covariance

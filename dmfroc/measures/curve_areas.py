@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from dmfroc.measures import curve_summaries
+from dmfroc.measures import curve_summaries, ranges
+from dmfroc.measures.cross_fitting import cross_fitted
 from dmfroc.measures.measure import Measure, WithOptions, value_of
 from dmfroc.measures.registry import registered
 from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
@@ -198,6 +199,9 @@ def kappa_area(method: Literal["exact", "trapezoid"] = "exact", kappa: Kappa = "
         title="Area under kappa",
         summary=_mean(KAPPA_AREAS[kappa, method]),
         bounds=(-1.0, 1.0),
+        range_of_shares=(
+            WithOptions(ranges.kappa_area, (("method", method),)) if kappa == "cohen" else None
+        ),
         chance=0.0 if kappa == "cohen" else math.nan,
     )
 
@@ -239,6 +243,7 @@ def lift_area(ties: Ties = "half") -> Measure:
         title="Lift area" if ties == "half" else f"Lift area, {ties} staircase",
         summary=_mean(curve_summaries.lift_area, ties=_SHARE_OF_TIES[ties]),
         bounds=(0.0, 1.0),
+        range_of_shares=WithOptions(ranges.lift_area, (("ties", ties),)),
         chance=0.5 if ties == "half" else math.nan,
     )
 
@@ -266,6 +271,7 @@ def convex_hull_auc() -> Measure:
         name="convex_hull_auc",
         title="Convex hull AUC",
         summary=_mean(curve_summaries.hull_area),
+        cross_fit=partial(cross_fitted, curve_summaries.judged_hull_area),
         bounds=(0.5, 1.0),
         chance=0.5,
         is_smooth=False,
@@ -295,6 +301,7 @@ def max_informedness() -> Measure:
         name="max_informedness",
         title="Maximal informedness",
         summary=_mean(curve_summaries.max_informedness),
+        cross_fit=partial(cross_fitted, curve_summaries.judged_informedness),
         bounds=(0.0, 1.0),
         chance=0.0,
         is_smooth=False,
@@ -338,11 +345,16 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not 0 < value < math.inf:
             raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
+    costs = {"alpha": float(alpha), "beta": float(beta)}
+    summary = _mean(curve_summaries.h_measure, **costs)
     return Measure(
         name="h_measure",
         title="H-measure",
         statistic=curve_counts,
-        summary=_mean(curve_summaries.h_measure, alpha=float(alpha), beta=float(beta)),
+        summary=summary,
+        cross_fit=partial(
+            cross_fitted, partial(curve_summaries.judged_h_measure, **costs), halfway_to=summary
+        ),
         bounds=(0.0, 1.0),
         chance=0.0,
         family="costs",
@@ -357,9 +369,9 @@ def average_precision() -> Measure:
     Returns
     -------
     Measure
-        In [0, 1]; the prevalence of the positive class for guessing. Equal scores are one
-        threshold. Classes that never occur are left out, with a warning. It is scikit-learn's
-        ``average_precision_score``.
+        In [0, 1]; the prevalence of the positive class for guessing, more in small samples: see
+        `leave_one_out_average_precision`. Equal scores are one threshold. Classes that never occur
+        are left out, with a warning. It is scikit-learn's ``average_precision_score``.
 
     References
     ----------
@@ -374,6 +386,44 @@ def average_precision() -> Measure:
         name="average_precision",
         title="Average precision",
         summary=_mean(curve_summaries.average_precision),
+        bounds=(0.0, 1.0),
+        range_of_shares=ranges.precision_recall,
+    )
+
+
+@registered()
+def leave_one_out_average_precision() -> Measure:
+    """Return the average precision where no positive counts towards its own precision.
+
+    At its score a positive always has itself among the true positives, which makes the average
+    precision too large, the more so the fewer positives there are. Here the recall T at the score
+    of a positive is that of the other positives, and with the false positive rate F and the
+    prevalence p its precision is pT / (pT + (1 - p) F).
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; the prevalence of the positive class for guessing, in small samples too. Equal
+        scores are one threshold. A positive with no negative at or above its score has precision
+        1; one positive alone has itself for all others. Of unequal weights the mean is left out.
+        Classes that never occur are left out, with a warning.
+
+    References
+    ----------
+    Boyd, Eng and Page (2013), Area under the precision-recall curve: point estimates and confidence
+    intervals, on the bias of the average precision.
+
+    Examples
+    --------
+    >>> round(leave_one_out_average_precision()([1, 0, 1, 1], [0.9, 0.8, 0.7, 0.6]), 6)
+    0.783333
+    >>> round(average_precision()([1, 0, 1, 1], [0.9, 0.8, 0.7, 0.6]), 6)
+    0.805556
+    """
+    return _precision_recall(
+        name="leave_one_out_average_precision",
+        title="Average precision, leave-one-out",
+        summary=_mean(curve_summaries.leave_one_out_average_precision),
         bounds=(0.0, 1.0),
     )
 
@@ -403,6 +453,7 @@ def precision_recall_area() -> Measure:
         title="Precision-recall area",
         summary=_mean(curve_summaries.precision_recall_area),
         bounds=(0.0, 1.0),
+        range_of_shares=ranges.precision_recall,
     )
 
 

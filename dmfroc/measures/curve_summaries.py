@@ -16,6 +16,7 @@ from jaxtyping import Float
 from dmfroc._arrays import AnyArray
 from dmfroc._autodiff import after, before, constant, last, take
 from dmfroc._hull import upper_hulls
+from dmfroc.measures.cross_fitting import between
 from dmfroc.measures.statistics.curves import CurvePoints
 
 # Closer to 0 than this, log1p(z)/z and what follows from it come from their series.
@@ -191,6 +192,22 @@ def average_precision(points: CurvePoints, xp: Any) -> Any:
     return _under_precision(points, xp, _at_end)
 
 
+def leave_one_out_average_precision(points: CurvePoints, xp: Any) -> Any:
+    """Mean over the positives of the precision at their score, by the rates of all others.
+
+    A positive has the mean weight of the positives. Where no negative is above, precision is 1.
+    """
+    steps = _steps(points)
+    own = steps.positives / xp.reshape(points.n_positives, (-1, 1))
+    others = steps.positives - own
+    is_alone = others <= 0
+    recalled = xp.where(steps.tp_end > own, steps.tp_end - own, 0.0)
+    recall = xp.where(is_alone, 1.0, recalled / xp.where(is_alone, 1.0, others))
+    hits, alarms = recall * steps.positives, steps.fp_end
+    precision = xp.where(alarms > 0, hits / xp.where(alarms > 0, hits + alarms, 1.0), 1.0)
+    return _total(precision * steps.rise, steps.positives)
+
+
 def precision_recall_gain_area(points: CurvePoints, xp: Any, clip: bool = False) -> Any:
     """Area under the precision-recall-gain curve from recall gain 0 to 1.
 
@@ -271,28 +288,70 @@ def hull_area(points: CurvePoints, xp: Any) -> Any:
     return roc_area(hull(points, xp), xp)
 
 
+def _at_hull(chosen_on: CurvePoints, points: CurvePoints, xp: Any) -> tuple[Any, Any]:
+    """Return the vertices of the hulls of some observations, and others' points there."""
+    vertices = upper_hulls(chosen_on.fp, chosen_on.tp)
+    own = chosen_on._replace(
+        tp=np.take_along_axis(chosen_on.tp, vertices, -1),
+        fp=np.take_along_axis(chosen_on.fp, vertices, -1),
+    )
+    places = between(chosen_on, vertices)
+    return own, points._replace(tp=take(points.tp, places, xp), fp=take(points.fp, places, xp))
+
+
+def judged_hull_area(chosen_on: CurvePoints, points: CurvePoints, xp: Any) -> Any:
+    """Area under the points at the thresholds that are the hull of other observations."""
+    return roc_area(_at_hull(chosen_on, points, xp)[1], xp)
+
+
+def judged_informedness(chosen_on: CurvePoints, points: CurvePoints, xp: Any) -> Any:
+    """Informedness at the threshold that is the best for other observations."""
+    tp, fp = chosen_on.tp, chosen_on.fp
+    best = np.argmax(tp / tp[..., -1:] - fp / fp[..., -1:], axis=-1)[..., None]
+    places = between(chosen_on, best)
+    rates = (take(x, places, xp) / last(x) for x in (points.tp, points.fp))
+    return (next(rates) - next(rates))[..., 0]
+
+
 def h_measure(points: CurvePoints, xp: Any, alpha: float = 2.0, beta: float = 2.0) -> Any:
     """Hand's H, for costs from a Beta distribution.
 
     They are those of a false positive, as a share of the costs of both errors.
     """
-    steps = _steps(hull(points, xp))
+    vertices = hull(points, xp)
+    return _h_measure(vertices, vertices, xp, alpha, beta)
+
+
+def judged_h_measure(
+    chosen_on: CurvePoints, points: CurvePoints, xp: Any, alpha: float = 2.0, beta: float = 2.0
+) -> Any:
+    """Hand's H where the thresholds for all costs are those that are best for others."""
+    return _h_measure(*_at_hull(chosen_on, points, xp), xp, alpha, beta)
+
+
+def _h_measure(
+    chosen_on: CurvePoints, points: CurvePoints, xp: Any, alpha: float, beta: float
+) -> Any:
+    """Hand's H of vertices, by the costs at which other vertices, at the same places, change."""
+    steps, of_others = _steps(points), _steps(chosen_on)
     # Differences of the weights are exactly 0 where a vertex is repeated.
     total = steps.positives + steps.negatives
     gain, loss = steps.rise / total, steps.width / total
 
-    def expected(gain: Any, loss: Any) -> Any:
+    def expected(gain: Any, loss: Any, fixed_gain: Any, fixed_loss: Any) -> Any:
         """Return the expected loss of steps, each taken at all costs at which it pays.
 
         Up to a cost it pays and costs false positives, from there on it costs misses. That cost
         minimises the sum of both: it has no first-order effect.
         """
-        fixed_gain, fixed_loss = constant(gain, xp), constant(loss, xp)
         of_misses, of_false_positives = _expected_costs(fixed_gain, fixed_loss, alpha, beta)
         return (gain * of_misses + loss * of_false_positives).sum(-1)
 
-    blind = expected(steps.positives / total, steps.negatives / total)
-    return 1 - expected(gain, loss) / blind
+    prevalence, rest = steps.positives / total, steps.negatives / total
+    blind = expected(prevalence, rest, constant(prevalence, xp), constant(rest, xp))
+    all_of_others = of_others.positives + of_others.negatives
+    at = (constant(x / all_of_others, xp) for x in (of_others.rise, of_others.width))
+    return 1 - expected(gain, loss, *at) / blind
 
 
 def _expected_costs(

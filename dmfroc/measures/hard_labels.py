@@ -107,6 +107,7 @@ def _register(
     attributes: Mapping[str, Any],
 ) -> None:
     others: dict[str, Any] = {"obstacle": no_hard_labels, "caveats": (), **attributes}
+    range_of_shares = others.pop("range_of_shares", None)
 
     def make(**options: Any) -> Measure:
         return Measure(
@@ -115,6 +116,8 @@ def _register(
             statistic=confusion_counts,
             summary=WithOptions(summary, tuple(options.items())),
             bounds=bounds,
+            range_of_shares=range_of_shares
+            and WithOptions(range_of_shares, tuple(options.items())),
             family="contingency",
             needs="labels",
             **others,

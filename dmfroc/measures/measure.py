@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dmfroc._arrays import AnyArray
 from dmfroc._autodiff import value_and_derivatives, value_and_pull_back
@@ -32,6 +32,12 @@ _ROUNDING = 1e-12  # by which a value may leave its range and is put back
 
 Summary = Callable[[Any, Any], Any]
 """Turns a table into a number, by the array namespace that is its second argument."""
+
+
+type CrossFit = Callable[
+    [Predictions, Int[np.ndarray, " n"]], tuple[float, Float[np.ndarray, " n"]] | None
+]
+"""Takes predictions and the unit of each observation; returns a value and its influences."""
 
 
 @dataclass(frozen=True)
@@ -209,6 +215,9 @@ class Measure:
     bounds : tuple of float
         The smallest and the largest value, infinite where there is none. They decide on which
         scale an interval is symmetric: logit, logarithm, or the measure's own.
+    range_of_shares : callable, optional
+        Where the range depends on the number of classes or on their shares: takes the shares of
+        the K classes, and whether these are fixed, and returns the bounds.
     chance : float
         The value of a classifier that knows nothing; NaN if it depends on the sample.
     family : str
@@ -219,7 +228,16 @@ class Measure:
         False for errors, distances and costs.
     is_smooth : bool
         Whether the derivative with respect to the weights exists, on which the jackknife rests;
-        maxima and hulls have kinks, and get their intervals from the bootstrap.
+        maxima and hulls have kinks, and get their intervals from the bootstrap, or by
+        ``cross_fit``.
+    is_unbiased : bool
+        Whether the mean over samples is the value in the population, as that of a mean over pairs
+        of observations is.
+    cross_fit : callable, optional
+        Of a measure with kinks, because it chooses thresholds: takes predictions and the
+        independent unit of each observation, and returns the value where thresholds are chosen by
+        other observations than judge them, with the influences on it, or None. The interval is
+        about that value.
     obstacle : callable
         Says, to complete a sentence that begins with the name, what keeps the measure from being
         defined for given predictions; None where nothing does. By default nothing ever does, but
@@ -238,11 +256,14 @@ class Measure:
     statistic: Callable[[Predictions], Any] | None = None
     summary: Summary | None = None
     bounds: tuple[float | int, float | int] = (-math.inf, math.inf)
+    range_of_shares: Callable[[Float[np.ndarray, " k"], bool], tuple[float, float]] | None = None
     chance: float | int = math.nan
     family: str = "user-defined"
     needs: Needs = "scores"
     greater_is_better: bool = True
     is_smooth: bool = True
+    is_unbiased: bool = False
+    cross_fit: CrossFit | None = field(default=None, compare=False)
     obstacle: Callable[[Predictions], str | None] = nothing
     caveats: tuple[Callable[[Predictions], str | None], ...] = (absent_classes_message,)
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
@@ -263,9 +284,25 @@ class Measure:
         if self.needs == "labels" and self.obstacle is nothing:
             object.__setattr__(self, "obstacle", no_hard_labels)
 
+    @property
+    def default_method(self) -> str:
+        """How its interval is found unless asked for otherwise."""
+        return "jackknife" if self.is_smooth or self.cross_fit is not None else "bootstrap"
+
     def applies_to(self, predictions: Predictions) -> bool:
         """Whether the measure is defined for these predictions."""
         return self.obstacle(predictions) is None
+
+    def range_in(
+        self, predictions: Predictions, *, sizes_are_fixed: bool = False
+    ) -> tuple[float | int, float | int]:
+        """Return the bounds for the classes of these predictions, or for these very shares."""
+        if self.range_of_shares is None:
+            return self.bounds
+        weights = np.bincount(
+            predictions.true, predictions.sample_weight, minlength=predictions.n_classes
+        )
+        return self.range_of_shares(weights / weights.sum(), sizes_are_fixed)
 
     def __call__(
         self,
@@ -361,7 +398,7 @@ def value_of(measure: Measure, predictions: Predictions) -> float:
         values = bound.values(weights)
     else:
         values = bound.values_and_gradients(weights)[0]
-    value = float(within(values[0], measure.bounds))
+    value = float(within(values[0], measure.range_in(counted)))
     warn([*caveats([measure], predictions), undefined_message({measure.name: value})])
     return value
 

@@ -95,7 +95,7 @@ def _volume(table: TripleTable, xp: Any) -> Any:
 
 _area = partial(Measure, bounds=(0.0, 1.0), chance=0.5, family="ranking")
 _volume_measure = partial(
-    Measure, bounds=(0.0, 1.0), chance=1 / 6, family="ranking", summary=_volume
+    Measure, bounds=(0.0, 1.0), chance=1 / 6, family="ranking", summary=_volume, is_unbiased=True
 )
 
 
@@ -126,6 +126,7 @@ def hand_till() -> Measure:
         title="Hand-Till M",
         statistic=pair_counts,
         summary=mean_pairwise_area,
+        is_unbiased=True,
     )
 
 
@@ -265,6 +266,7 @@ def auc_mu(partition: Any = None) -> Measure:
         title="AUC-mu",
         statistic=ProjectedPairs(None if partition is None else _checked_partition(partition)),
         summary=_mean_projected_area,
+        is_unbiased=True,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from jaxtyping import Float
 
 from dmfroc._arrays import AnyArray
-from dmfroc.measures import binary
+from dmfroc.measures import binary, ranges
 from dmfroc.measures.cells import Table, coefficient, corrected_for_chance, root
 from dmfroc.measures.hard_labels import (
     POSITIVE,
@@ -44,7 +44,14 @@ def _mean_over_classes(
     return (shares * per_class).sum()
 
 
-@of_table("Informedness", SIGNED, chance=0.0, caveats=(never_observed,), variants=_BY_BIAS)
+@of_table(
+    "Informedness",
+    SIGNED,
+    chance=0.0,
+    caveats=(never_observed,),
+    variants=_BY_BIAS,
+    range_of_shares=ranges.informedness,
+)
 def informedness(table: Table, weighting: Weighting = "bias") -> Float[AnyArray, ""]:
     """Return multiclass Bookmaker informedness: how far predictions are informed, above chance.
 
@@ -59,7 +66,8 @@ def informedness(table: Table, weighting: Weighting = "bias") -> Float[AnyArray,
     -------
     Measure
         In [-1, 1]; 0 for guessing, 1 for perfect prediction. A class that never occurs cannot be
-        bet on and counts as 0, with a warning.
+        bet on and counts as 0, with a warning. For K > 2 the least value depends on the shares of
+        the classes: of even ones it is -1/(K - 1), by the bias less, -5/6 for K = 3.
 
     References
     ----------
@@ -69,7 +77,14 @@ def informedness(table: Table, weighting: Weighting = "bias") -> Float[AnyArray,
     return _mean_over_classes(table.cells.informedness, table, weighting)
 
 
-@of_table("Markedness", SIGNED, chance=0.0, caveats=(never_predicted,), variants=_BY_PREVALENCE)
+@of_table(
+    "Markedness",
+    SIGNED,
+    chance=0.0,
+    caveats=(never_predicted,),
+    variants=_BY_PREVALENCE,
+    range_of_shares=ranges.markedness,
+)
 def markedness(table: Table, weighting: Weighting = "prevalence") -> Float[AnyArray, ""]:
     """Return multiclass markedness: how far predictions can be relied on, above chance.
 
@@ -182,14 +197,14 @@ def balanced_accuracy(table: Table) -> Float[AnyArray, ""]:
     return recalls.sum() / occurs.sum()
 
 
-@of_table("Cohen's kappa", SIGNED, chance=0.0)
+@of_table("Cohen's kappa", SIGNED, chance=0.0, range_of_shares=ranges.cohen_kappa)
 def cohen_kappa(table: Table) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with the margins of the table."""
     expected_error = (table.cells.bias * table.cells.inverse_prevalence).sum()
     return corrected_for_chance(table.error, expected_error, table.xp)
 
 
-@of_table("Scott's pi", SIGNED)
+@of_table("Scott's pi", SIGNED, range_of_shares=ranges.scott_pi)
 def scott_pi(table: Table) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with the mean of both margins."""
     cells = table.cells
@@ -198,7 +213,7 @@ def scott_pi(table: Table) -> Float[AnyArray, ""]:
     return corrected_for_chance(table.error, (mean * others).sum() / 4, table.xp)
 
 
-@of_table("Bennett's S", SIGNED)
+@of_table("Bennett's S", SIGNED, range_of_shares=ranges.s_coefficient)
 def s_coefficient(table: Table) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with equally likely answers."""
     n_classes = len(table.proportions)
@@ -216,13 +231,13 @@ def evenness_real(table: Table) -> Float[AnyArray, ""]:
     return _harmonic_mean(table.cells.variance_real, table.xp)
 
 
-@of_table("Evenness of predictions", (0.0, 0.25))
+@of_table("Evenness of predictions", (0.0, 0.25), range_of_shares=ranges.evenness_predicted)
 def evenness_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the predicted classes."""
     return _harmonic_mean(table.cells.variance_predicted, table.xp)
 
 
-@of_table("Global evenness", (0.0, 0.25))
+@of_table("Global evenness", (0.0, 0.25), range_of_shares=ranges.evenness_global)
 def evenness_global(table: Table) -> Float[AnyArray, ""]:
     """Return the geometric mean of the evenness of observed and predicted classes."""
     return root(evenness_real(table) * evenness_predicted(table), table.xp)
@@ -234,27 +249,37 @@ def entropy_real(table: Table) -> Float[AnyArray, ""]:
     return table.entropy_real
 
 
-@of_table("Entropy of predictions (nats)", POSITIVE)
+@of_table("Entropy of predictions (nats)", POSITIVE, range_of_shares=ranges.entropy_predicted)
 def entropy_predicted(table: Table) -> Float[AnyArray, ""]:
-    """Return the entropy of the predicted class in nats."""
+    """Return the entropy of the predicted class in nats, at most ln K."""
     return table.entropy_predicted
 
 
-@of_table("Entropy of class given prediction (nats)", POSITIVE, greater_is_better=False)
+@of_table(
+    "Entropy of class given prediction (nats)",
+    POSITIVE,
+    greater_is_better=False,
+    range_of_shares=ranges.entropy_real,
+)
 def entropy_real_given_predicted(table: Table) -> Float[AnyArray, ""]:
-    """Return what remains unknown of the class once the prediction is known, in nats."""
+    """Return what remains unknown of the class once it is predicted, in nats, at most ln K."""
     return table.xp.maximum(table.entropy - table.entropy_predicted, 0)
 
 
-@of_table("Entropy of prediction given class (nats)", POSITIVE, greater_is_better=False)
+@of_table(
+    "Entropy of prediction given class (nats)",
+    POSITIVE,
+    greater_is_better=False,
+    range_of_shares=ranges.entropy_predicted,
+)
 def entropy_predicted_given_real(table: Table) -> Float[AnyArray, ""]:
-    """Return what remains unknown of the prediction once the class is known, in nats."""
+    """Return what remains unknown of the prediction given the class, in nats, at most ln K."""
     return table.xp.maximum(table.entropy - table.entropy_real, 0)
 
 
-@of_table("Mutual information (nats)", POSITIVE, chance=0.0)
+@of_table("Mutual information (nats)", POSITIVE, chance=0.0, range_of_shares=ranges.entropy_real)
 def mutual_information(table: Table) -> Float[AnyArray, ""]:
-    """Return what the prediction tells of the class, in nats."""
+    """Return what the prediction tells of the class, in nats, at most ln K."""
     return table.xp.maximum(table.entropy_real + table.entropy_predicted - table.entropy, 0)
 
 

@@ -235,7 +235,7 @@ def _rate_intervals(
     for t, (rate, influence) in enumerate(zip(rates, influences, strict=True)):
         variances = moments_of(influence, units).variances[strata]
         moments = Moments(sizes, variances, np.zeros_like(variances), float(evidence.min()))
-        ends = interval(float(rate), moments, level, (0.0, 1.0))
+        ends = interval(float(rate), moments, 1 - level, (0.0, 1.0))
         if ends.is_degenerate:
             low[t], high[t] = (1 - unseen) * rate, (1 - unseen) * rate + unseen
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -12,6 +12,9 @@ from dmfroc._tables import decimals
 
 if TYPE_CHECKING:
     import xarray
+
+
+ClassSizes = Literal["fixed", "random"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,12 @@ class Estimate:
         Nominal coverage of the interval.
     method : str
         How standard error and interval were obtained.
+    class_sizes : {"fixed", "random"} or None
+        Whether the error includes that the class sizes are a matter of chance, as it does by
+        default where the value depends on them; None where the method does not say.
+    bias_corrected : float or None
+        For measures that choose thresholds on the observations that they judge, such as maximal
+        informedness: the value where others choose them, about which the interval is.
     n_draws, seed : int or None
         Number of draws and seed of methods that draw; None for the jackknife.
     warnings : tuple of str
@@ -47,6 +56,8 @@ class Estimate:
     interval: tuple[float, float]
     level: float
     method: str
+    class_sizes: ClassSizes | None = None
+    bias_corrected: float | None = None
     n_draws: int | None = None
     seed: int | None = None
     warnings: tuple[str, ...] = ()

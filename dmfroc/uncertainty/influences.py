@@ -1,8 +1,10 @@
 """Influences: standard errors and intervals of any function of the weights.
 
 The gradient of a measure with respect to the weight of an observation, times that weight, is the
-observation's influence. Observations are independent and the class sizes are taken as fixed, so
-that the variance is a sum over classes. For Hand and Till's M it is DeLong's variance.
+observation's influence. Observations are independent, so that the variance given the class sizes is
+a sum over classes. For Hand and Till's M it is DeLong's variance. Where a measure depends on how
+frequent the classes are, the influences of a class do not add up to zero: that is what random class
+sizes add to the variance.
 """
 
 from __future__ import annotations
@@ -17,11 +19,13 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from dmfroc.measures.measure import BoundMeasures, Measure, within
 from dmfroc.predictions import Predictions
+from dmfroc.uncertainty.estimate import ClassSizes
 from dmfroc.uncertainty.scale import IDENTITY, scale_of
 from dmfroc.uncertainty.units import Units
 
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
 NO_VARIATION = 1e-10
+_ROUNDING = 1e-14  # relative to a variance
 
 
 class Influences(NamedTuple):
@@ -38,18 +42,24 @@ def influences_of(
     weights = predictions.sample_weight
     values, gradients = bound.values_and_gradients(weights)
     return [
-        Influences(float(within(value, measure.bounds)), gradient * weights)
+        Influences(float(within(value, measure.range_in(predictions))), gradient * weights)
         for measure, value, gradient in zip(measures, values, gradients, strict=True)
     ]
 
 
 class Moments(NamedTuple):
-    """Number of units, variance and excess kurtosis of the influences in each stratum."""
+    """Number of units, variance and excess kurtosis of the influences in each stratum.
+
+    Where the sizes of the strata are random, also what they add to the variance of the value, of
+    each sample, and with how many degrees of freedom that is known.
+    """
 
     sizes: Int[np.ndarray, " s"]
     variances: Float[np.ndarray, " s"]
     kurtoses: Float[np.ndarray, " s"]
     n_complete_sets: float | int
+    of_sizes: Float[np.ndarray, " r"] = np.zeros(0)
+    freedom_of_sizes: Float[np.ndarray, " r"] = np.zeros(0)
 
     @property
     def pooled(self) -> float:
@@ -63,7 +73,19 @@ class Moments(NamedTuple):
             np.concatenate([self.variances, other.variances]),
             np.concatenate([self.kurtoses, other.kurtoses]),
             min(self.n_complete_sets, other.n_complete_sets),
+            np.concatenate([self.of_sizes, other.of_sizes]),
+            np.concatenate([self.freedom_of_sizes, other.freedom_of_sizes]),
         )
+
+    @property
+    def given_sizes(self) -> Moments:
+        """The same moments if the sizes of the strata are not random."""
+        return self._replace(of_sizes=np.zeros(0), freedom_of_sizes=np.zeros(0))
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether random sizes of the strata make a difference, beyond rounding."""
+        return bool(self.of_sizes.sum() > _ROUNDING * standard_error(self) ** 2)
 
 
 def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
@@ -82,13 +104,27 @@ def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
     with np.errstate(invalid="ignore", divide="ignore"):
         kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
     variances = second * sizes / np.maximum(sizes - 1, 1)
-    return Moments(sizes, variances, kurtoses, units.n_complete_sets)
+    moments = Moments(sizes, variances, kurtoses, units.n_complete_sets)
+    if not units.sizes_are_random or len(sizes) == 1:
+        return moments
+    # Each unit's stratum is drawn: what a unit adds on average is the mean of its stratum.
+    n, of_strata = sizes.sum(), np.bincount(stratum, scaled) / sizes
+    totals = (of_strata - of_strata.sum() * sizes / n) / sizes * n
+    square, fourth = (float(sizes @ totals**power / n) for power in (2, 4))
+    kurtosis = max(fourth / square**2 - 3, 0) if square > 0 else 0.0
+    freedom = 2 / (kurtosis / n + 2 / (n - 1))
+    return moments._replace(of_sizes=np.array([square / n]), freedom_of_sizes=np.array([freedom]))
+
+
+def class_sizes_of(moments: Moments, units: Units) -> ClassSizes:
+    """Say whether the error of a value includes the chance in the class sizes."""
+    return "random" if moments.depends_on_sizes or len(units.sizes) == 1 else "fixed"
 
 
 def standard_error(moments: Moments) -> float:
     """Return the standard error; a stratum with one unit lends the pooled variance."""
     variances = np.where(moments.sizes == 1, moments.pooled, moments.variances)
-    return float(np.sqrt((variances / moments.sizes).sum()))
+    return float(np.sqrt((variances / moments.sizes).sum() + moments.of_sizes.sum()))
 
 
 class Spread(NamedTuple):
@@ -108,7 +144,7 @@ def spread(moments: Moments) -> Spread:
     """
     sizes = moments.sizes
     variances = ((sizes - 1) * moments.variances + moments.pooled) / sizes
-    parts = variances / sizes
+    parts = np.concatenate([variances / sizes, moments.of_sizes])
     total = parts.sum()
     if total == 0:
         return Spread(0.0, np.inf)
@@ -116,7 +152,7 @@ def spread(moments: Moments) -> Spread:
     excess = np.maximum(moments.kurtoses, 0)
     own_freedom = np.where(sizes > 1, 2 / (excess / sizes + 2 / others), 0.0)
     # Without excess kurtosis n^2 / (n - 1), because the own variance's share is only (n - 1) / n.
-    freedom = (1 + own_freedom) * sizes / others
+    freedom = np.concatenate([(1 + own_freedom) * sizes / others, moments.freedom_of_sizes])
     return Spread(float(np.sqrt(total)), float(total**2 / (parts**2 / freedom).sum()))
 
 
@@ -131,7 +167,7 @@ def quantile_in_standard_errors(moments: Moments, level: float) -> float:
 
 @dataclass(frozen=True)
 class Interval:
-    """A confidence interval and whether the sample showed any variation at all."""
+    """A confidence interval, and whether the observations of a class made no difference at all."""
 
     low: float
     high: float
@@ -141,40 +177,74 @@ class Interval:
 def interval(
     value: float,
     moments: Moments,
-    level: float,
+    error: float,
     bounds: tuple[float, float],
+    range_of_sizes: tuple[float, float] | None = None,
     *,
     symmetric_on_line: bool = True,
 ) -> Interval:
     """Return the confidence interval of a measure with the given ``bounds``.
 
-    Symmetric on the scale where the range has no ends (`scale_of`), or on the scale of the
-    measure itself (differences).
+    ``error`` is the probability that it does not cover, 0.05 for 95 %. The interval is symmetric
+    on the scale where the range has no ends (`scale_of`), or on the scale of the measure itself
+    (differences).
+
+    If the sizes of the strata are random, ``bounds`` are those given the sizes, and
+    ``range_of_sizes`` those of any sizes. The interval given the sizes is widened by what these
+    add: on the scale where that range has no ends, the squares of the distances of the ends from
+    the value are added up (Zou and Donner 2008).
     """
+    if range_of_sizes is not None and moments.depends_on_sizes:
+        given = interval(value, moments.given_sizes, error, bounds)
+        [variance], [freedom] = moments.of_sizes, moments.freedom_of_sizes
+        low, high = range_of_sizes
+        to_scale = scale_of(range_of_sizes) if low < value < high else IDENTITY
+        added = -stdtrit(freedom, error / 2) * np.sqrt(variance) * to_scale.slope(value)
+        place = to_scale.to_line(value)
+        with np.errstate(divide="ignore"):  # an end of the range is infinitely far away
+            distances = np.hypot(to_scale.to_line([given.low, given.high]) - place, added)
+        ends = to_scale.from_line(place + np.array([-1, 1]) * distances)
+        return Interval(max(float(ends[0]), low), min(float(ends[1]), high), given.is_degenerate)
     scale, freedom = spread(moments)
     low, high = bounds
     if scale <= NO_VARIATION * (high - low if np.isfinite(high - low) else max(1, abs(value))):
-        return without_variation(value, moments.n_complete_sets, level, bounds)
-    quantile = stdtrit(freedom, (1 + level) / 2)
+        return without_variation(value, moments.n_complete_sets, error, bounds)
     to_scale = scale_of(bounds) if symmetric_on_line and low < value < high else IDENTITY
-    half_width = quantile * scale * to_scale.slope(value)
+    half_width = -stdtrit(freedom, error / 2) * scale * to_scale.slope(value)
     ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
     return Interval(max(float(ends[0]), low), min(float(ends[1]), high))
 
 
+def interval_below(
+    value: float, moments: Moments, error: float, bounds: tuple[float, float]
+) -> Interval:
+    """Return the interval of a value that may lie at the lower end of its range.
+
+    It is symmetric on the logarithmic scale of the distance from the upper end.
+    """
+    low, high = bounds
+    scale, freedom = spread(moments)
+    if scale <= NO_VARIATION:
+        return without_variation(value, moments.n_complete_sets, error, bounds)
+    to_scale = scale_of((-np.inf, high)) if value < high else IDENTITY
+    half_width = -stdtrit(freedom, error / 2) * scale * to_scale.slope(value)
+    ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
+    return Interval(*(float(end) for end in np.clip(ends, low, high)))
+
+
 def without_variation(
-    value: float, n_sets: float | int, level: float, bounds: tuple[float, float]
+    value: float, n_sets: float | int, error: float, bounds: tuple[float, float]
 ) -> Interval:
     """Return an interval where every observation has the same influence.
 
     Take disjoint sets of units with every class, as many as there are units with the rarest
     (weighted ones count by Kish's effective number): each showed exactly ``value``. By Clopper and
-    Pearson's exact bound the probability p of such a set is at least (1 - level)^(1/m); in the
+    Pearson's exact bound the probability p of such a set is at least error^(1/m); in the
     remaining 1 - p the measure may be anywhere in its range. For a perfect classifier this is
     one-sided: close to 1 - 3/m, the rule of three.
     """
     low, high = bounds
-    p = (1 - level) ** (1 / n_sets)
+    p = error ** (1 / n_sets)
     return Interval(p * value + (1 - p) * low, p * value + (1 - p) * high, is_degenerate=True)
 
 

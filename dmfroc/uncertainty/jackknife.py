@@ -11,13 +11,15 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc.measures.measure import BoundMeasures, Measure, bind, caveats, undefined_message
+from dmfroc.uncertainty import independent
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
     Influences,
     Interval,
-    Moments,
+    class_sizes_of,
     influences_of,
     interval,
+    interval_below,
     moments_of,
     probability_above,
     spread,
@@ -34,10 +36,13 @@ from dmfroc.uncertainty.interval_method import (
 )
 from dmfroc.uncertainty.options import Options
 from dmfroc.uncertainty.remarks import (
+    chosen_on_itself_message,
+    few_clusters_message,
     few_decide_message,
     kinks_message,
     no_variation_message,
     rare_class_message,
+    small_classes_message,
 )
 from dmfroc.uncertainty.units import Units
 
@@ -71,26 +76,37 @@ class Jackknife(IntervalMethod):
 
     def _estimate(self, measure: Measure, found: Influences, sample: Sample) -> Estimate:
         predictions, units = sample
-        value = found.value
+        value, corrected = found.value, None
         moments = moments_of(found.influences, units)
+        bounds = measure.range_in(predictions, sizes_are_fixed=True)
+        judged = None if measure.cross_fit is None else measure.cross_fit(predictions, units.of_row)
+        ends, error = Interval(np.nan, np.nan), np.nan
         if np.isfinite(value):
-            ends = interval(value, moments, self.level, measure.bounds)
-            error = 0.0 if ends.is_degenerate else standard_error(moments)
-        else:
-            ends, error = Interval(np.nan, np.nan), np.nan
+            if judged is None:
+                ends = _intervals(measure, found, sample)(1 - self.level)
+            else:
+                corrected, influences = max(judged[0], bounds[0]), judged[1]
+                moments = max(moments, moments_of(influences, units), key=standard_error)
+                ends = interval_below(corrected, moments, 1 - self.level, bounds)
+            has_error = moments.depends_on_sizes or not ends.is_degenerate
+            error = standard_error(moments) if has_error else 0.0
         remarks = [
             *caveats([measure], predictions),
             undefined_message({measure.name: value}),
             kinks_message(measure),
+            chosen_on_itself_message(measure, value, corrected, error),
+            few_clusters_message(units),
+            small_classes_message(measure, units, len(predictions.present)),
         ]
         if ends.is_degenerate:
             remarks += [
                 rare_class_message(predictions),
-                no_variation_message(value, measure, units),
+                no_variation_message(value, bounds, moments),
             ]
         else:
             remarks.append(
-                rare_class_message(predictions) or few_decide_message(measure, value, moments)
+                rare_class_message(predictions)
+                or few_decide_message(measure, value, bounds, moments)
             )
         return Estimate(
             measure=measure.name,
@@ -98,66 +114,102 @@ class Jackknife(IntervalMethod):
             value=value,
             standard_error=error,
             interval=(ends.low, ends.high),
+            bias_corrected=corrected,
             level=self.level,
             method=self.name,
+            class_sizes=class_sizes_of(moments, units),
             warnings=tuple(remark for remark in remarks if remark is not None),
         )
 
     def joint_estimates(
         self, measure: Measure, samples: Mapping[str, Sample], *, paired: bool, rope: float
     ) -> JointEstimates:
-        """Compare by the differences of influences, or by the sum of the variances."""
+        """Compare by the differences of influences, or by the intervals of independent samples."""
         found = {
             name: influences_of([measure], bind(measure, sample.predictions), sample.predictions)[0]
             for name, sample in samples.items()
         }
         check_finite(measure, {name: f.value for name, f in found.items()})
-        units = {name: sample.units for name, sample in samples.items()}
-        moments = {name: moments_of(found[name].influences, units[name]) for name in samples}
+        compare = self._paired if paired else self._independent
+        estimates = {name: self._estimate(measure, found[name], samples[name]) for name in samples}
+        return JointEstimates(estimates, *compare(measure, found, samples, rope))
 
-        def moments_of_difference(first: str, second: str) -> Moments:
-            if not paired:
-                return moments[first].beside(moments[second])
-            return moments_of(found[first].influences - found[second].influences, units[first])
-
+    def _paired(
+        self,
+        measure: Measure,
+        found: Mapping[str, Influences],
+        samples: Mapping[str, Sample],
+        rope: float,
+    ) -> tuple[dict[tuple[str, str], Contrast], Float[np.ndarray, "draws m"]]:
+        units = next(iter(samples.values())).units
+        sign = 1 if measure.greater_is_better else -1
+        low, high = measure.bounds
         contrasts, degrees_of_freedom = {}, []
         for first, second in itertools.combinations(samples, 2):
             value = found[first].value - found[second].value
-            of_difference = moments_of_difference(first, second)
-            contrasts[first, second] = self._contrast(measure, value, of_difference, rope)
-            degrees_of_freedom.append(spread(of_difference).degrees_of_freedom)
-        if paired:
-            influences = np.stack([f.influences for f in found.values()])
-            covariance = _joint_covariance(influences, next(iter(units.values())))
-        else:
-            covariance = np.diag([spread(m).scale ** 2 for m in moments.values()])
-        sign = 1 if measure.greater_is_better else -1
-        return JointEstimates(
-            {name: self._estimate(measure, found[name], samples[name]) for name in samples},
-            contrasts,
-            _joint_draws(
-                sign * np.array([f.value for f in found.values()]),
-                covariance,
-                min(degrees_of_freedom),
-                np.random.default_rng(self.seed),
-            ),
+            moments = moments_of(found[first].influences - found[second].influences, units)
+            ends = interval(
+                value, moments, 1 - self.level, (low - high, high - low), symmetric_on_line=False
+            )
+            above, not_below = (probability_above(x, value, moments) for x in (rope, -rope))
+            contrasts[first, second] = Contrast(
+                value=value,
+                standard_error=standard_error(moments),
+                interval=(ends.low, ends.high),
+                p_value=two_sided_p_value(value, moments),
+                probability_better=probability_above(0.0, sign * value, moments),
+                probability_equivalent=not_below - above,
+            )
+            degrees_of_freedom.append(spread(moments).degrees_of_freedom)
+        influences = np.stack([f.influences for f in found.values()])
+        draws = _joint_draws(
+            sign * np.array([f.value for f in found.values()]),
+            _joint_covariance(influences, units),
+            min(degrees_of_freedom),
+            np.random.default_rng(self.seed),
         )
+        return contrasts, draws
 
-    def _contrast(self, measure: Measure, value: float, moments: Moments, rope: float) -> Contrast:
-        low, high = measure.bounds
+    def _independent(
+        self,
+        measure: Measure,
+        found: Mapping[str, Influences],
+        samples: Mapping[str, Sample],
+        rope: float,
+    ) -> tuple[dict[tuple[str, str], Contrast], Float[np.ndarray, "draws m"]]:
         sign = 1 if measure.greater_is_better else -1
-        ends = interval(
-            value, moments, self.level, (low - high, high - low), symmetric_on_line=False
-        )
-        above, not_below = (probability_above(x, value, moments) for x in (rope, -rope))
-        return Contrast(
-            value=value,
-            standard_error=standard_error(moments),
-            interval=(ends.low, ends.high),
-            p_value=two_sided_p_value(value, moments),
-            probability_better=probability_above(0.0, sign * value, moments),
-            probability_equivalent=not_below - above,
-        )
+        of_name = {
+            name: (found[name].value, _intervals(measure, found[name], samples[name]))
+            for name in samples
+        }
+        moments = {
+            name: moments_of(found[name].influences, samples[name].units) for name in samples
+        }
+        contrasts = {}
+        for first, second in itertools.combinations(samples, 2):
+            both = (*of_name[first], *of_name[second])
+            above, not_below, positive = (
+                independent.probability_above(x, *both) for x in (rope, -rope, 0.0)
+            )
+            contrasts[first, second] = Contrast(
+                value=found[first].value - found[second].value,
+                standard_error=standard_error(moments[first].beside(moments[second])),
+                interval=independent.ends_of_difference(*both, 1 - self.level),
+                p_value=independent.p_value(0.0, *both),
+                probability_better=positive if sign > 0 else 1 - positive,
+                probability_equivalent=not_below - above,
+            )
+        generator = np.random.default_rng(self.seed)
+        draws = [independent.draws_of(*x, _N_JOINT_DRAWS, generator) for x in of_name.values()]
+        return contrasts, sign * np.stack(draws, axis=1)
+
+
+def _intervals(measure: Measure, found: Influences, sample: Sample) -> independent.IntervalAt:
+    """Return what gives the interval of a value for each error probability."""
+    moments = moments_of(found.influences, sample.units)
+    bounds = measure.range_in(sample.predictions, sizes_are_fixed=True)
+    of_sizes = measure.range_in(sample.predictions)
+    return lambda error: interval(found.value, moments, error, bounds, of_sizes)
 
 
 def _joint_covariance(
@@ -173,7 +225,13 @@ def _joint_covariance(
         squares.append(centred @ centred.T)
     sums = np.stack(squares)
     pooled = sums.sum(axis=0) / np.maximum((sizes - 1).sum(), 1)
-    return ((sums + pooled) / sizes[:, None, None] ** 2).sum(axis=0)
+    covariance: Float[np.ndarray, "m m"] = ((sums + pooled) / sizes[:, None, None] ** 2).sum(axis=0)
+    if units.sizes_are_random:
+        totals = np.stack([np.bincount(units.stratum, x) for x in scaled]) / sizes
+        covariance += (totals / sizes) @ totals.T - np.outer(
+            *[(totals.sum(axis=1))] * 2
+        ) / sizes.sum()
+    return covariance
 
 
 def _joint_draws(

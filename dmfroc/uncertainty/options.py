@@ -21,7 +21,7 @@ class Options:
     Attributes
     ----------
     groups, stratify
-        The independent units, see `units_of`; classes are strata by default.
+        The independent units, see `units_of`.
     level : float
         Nominal coverage of the intervals.
     interval_type : str or None
@@ -47,4 +47,4 @@ class Options:
 
     def sample_of(self, predictions: Predictions) -> Sample:
         """Return the observations that count, with their independent units."""
-        return sample_of(predictions, self.groups, stratify=self.stratify is not False)
+        return sample_of(predictions, self.groups, stratify=self.stratify)

@@ -10,6 +10,9 @@ from dmfroc.uncertainty.units import Units
 # Below these, intervals cover 89 to 99 % where they say 95 %.
 _FEW_DEGREES_OF_FREEDOM = 8
 _FEW_ERRORS = 0.25  # observations of the rarest class times distance from a perfect value
+_NOTABLE_BIAS = 0.25  # of a standard error
+_FEW_CLUSTERS = 20
+_FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
@@ -32,9 +35,11 @@ def rare_class_message(predictions: Predictions) -> str | None:
     )
 
 
-def few_decide_message(measure: Measure, value: float, moments: Moments) -> str | None:
+def few_decide_message(
+    measure: Measure, value: float, bounds: tuple[float, float], moments: Moments
+) -> str | None:
     """Say that few observations decide how wide an interval is."""
-    low, high = measure.bounds
+    low, high = bounds
     best = high if measure.greater_is_better else low
     errors = abs(best - value) / (high - low) * moments.sizes.min()  # NaN without bounds
     if not (errors < _FEW_ERRORS or spread(moments).degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM):
@@ -47,11 +52,53 @@ def few_decide_message(measure: Measure, value: float, moments: Moments) -> str 
 
 def kinks_message(measure: Measure) -> str | None:
     """Say that a measure lacks the derivative that the jackknife uses."""
-    if measure.is_smooth:
+    if measure.is_smooth or measure.cross_fit is not None:
         return None
     return (
         f"{measure.name} has kinks, where it has no derivative, which the jackknife uses: "
         "method='bootstrap' does without"
+    )
+
+
+def chosen_on_itself_message(
+    measure: Measure, value: float, cross_fitted: float | None, standard_error: float
+) -> str | None:
+    """Say that a measure is too good because it chooses thresholds on what it judges."""
+    if measure.cross_fit is None:
+        return None
+    if cross_fitted is None:
+        return (
+            f"{measure.name} chooses its thresholds on the observations that it judges, which "
+            "makes it too large, and a class has too few to choose them on others: the interval "
+            "covers far less than it says"
+        )
+    if abs(value - cross_fitted) < _NOTABLE_BIAS * standard_error:
+        return None
+    return (
+        f"{measure.name} chooses its thresholds on the observations that it judges, which makes it "
+        f"too large: the interval is about {cross_fitted:.4f}, where others choose them"
+    )
+
+
+def few_clusters_message(units: Units) -> str | None:
+    """Say that an interval rests on few groups."""
+    n_groups = len(units.stratum)
+    if n_groups == len(units.of_row) or n_groups >= _FEW_CLUSTERS:
+        return None
+    return (
+        f"there are {n_groups} groups of observations, which are few to see how the value varies: "
+        "the interval may cover 10 per cent less than it says"
+    )
+
+
+def small_classes_message(measure: Measure, units: Units, n_classes: int) -> str | None:
+    """Say that the bias of a value may be as large as its standard error."""
+    if measure.is_unbiased or n_classes < _FEW_OF_MANY * units.n_complete_sets:
+        return None
+    return (
+        f"there are {n_classes} classes, the rarest with {count(units.n_complete_sets)} "
+        "independent observations: the value may be biased by as much as its standard error, and "
+        "the interval cover less than it says"
     )
 
 
@@ -72,11 +119,12 @@ def undefined_draws_message(n_undefined: int, n_draws: int) -> str | None:
     return f"the measure is undefined in {n_undefined} of {n_draws} draws, which are left out"
 
 
-def no_variation_message(value: float, measure: Measure, units: Units) -> str:
-    """Say what an interval rests on where no observation makes a difference."""
-    what = "perfect" if value >= measure.bounds[1] - 1e-6 else "the same for all observations"
+def no_variation_message(value: float, bounds: tuple[float, float], moments: Moments) -> str:
+    """Say what an interval rests on where no observation makes a difference within its class."""
+    what = "perfect" if value >= bounds[1] - 1e-6 else "the same for all observations"
+    error = "that of the class sizes alone" if moments.depends_on_sizes else "0"
     return (
-        f"the classifier is {what} in this sample, so that its standard error is 0 and says "
+        f"the classifier is {what} in this sample, so that its standard error is {error} and says "
         f"nothing; the interval is Clopper and Pearson's exact bound from "
-        f"{count(units.n_complete_sets)} independent sets of one observation per class"
+        f"{count(moments.n_complete_sets)} independent sets of one observation per class"
     )

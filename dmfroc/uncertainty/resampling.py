@@ -13,6 +13,7 @@ from jaxtyping import Float
 from dmfroc.measures.measure import (
     BoundMeasures,
     Measure,
+    SummariesOfCounts,
     bind,
     caveats,
     undefined_message,
@@ -23,6 +24,7 @@ from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
     NO_VARIATION,
     Influences,
+    class_sizes_of,
     influences_of,
     moments_of,
     without_variation,
@@ -108,11 +110,18 @@ class Resampling(IntervalMethod):
         """Estimate measures from their replicates."""
         bound = bind()
         found = influences_of(measures, bound, sample.predictions)
-        values, standard_errors = self.replicates(measures[0], bound, sample)
-        return [
-            self._estimate(measure, of_measure, Replicates(column, standard_errors), sample)
-            for measure, of_measure, column in zip(measures, found, values.T, strict=True)
-        ]
+        is_random = [_has_random_sizes(of_measure, sample) for of_measure in found]
+        estimates: dict[int, Estimate] = {}
+        for drawn, kind in ((sample, False), (_in_one_stratum(sample), True)):
+            places = [place for place, of_measure in enumerate(is_random) if of_measure == kind]
+            if not places:
+                continue
+            some = _some_of(bound, places)
+            values, errors = self.replicates(measures[places[0]], some, drawn)
+            for place, column in zip(places, values.T, strict=True):
+                replicates = Replicates(column, errors)
+                estimates[place] = self._estimate(measures[place], found[place], replicates, sample)
+        return [estimates[place] for place in range(len(measures))]
 
     def _estimate(
         self, measure: Measure, found: Influences, replicates: Replicates, sample: Sample
@@ -121,8 +130,11 @@ class Resampling(IntervalMethod):
         value = found.value
         is_defined = np.isfinite(replicates.values)
         errors = replicates.standard_errors
+        moments = moments_of(found.influences, units)
+        fixed = not moments.depends_on_sizes
+        bounds = measure.range_in(predictions, sizes_are_fixed=fixed)
         replicates = Replicates(
-            within(replicates.values[is_defined], measure.bounds),
+            within(replicates.values[is_defined], bounds),
             None if errors is None else errors[is_defined],
         )
         error = float(np.std(replicates.values, ddof=1)) if is_defined.sum() > 1 else np.nan
@@ -136,17 +148,17 @@ class Resampling(IntervalMethod):
         if not np.isfinite([value, error]).all():
             error = low = high = np.nan
         elif error <= NO_VARIATION * max(abs(value), 1):
-            ends = without_variation(value, units.n_complete_sets, self.level, measure.bounds)
+            ends = without_variation(value, units.n_complete_sets, 1 - self.level, bounds)
             error, low, high = 0.0, ends.low, ends.high
-            remarks.append(no_variation_message(value, measure, units))
+            remarks.append(no_variation_message(value, bounds, moments))
         else:
             low, high = replicate_interval(
                 value,
                 replicates,
                 units.sums(found.influences),
-                moments_of(found.influences, units),
+                moments,
                 self.level,
-                measure.bounds,
+                bounds,
                 self.interval_type,
                 bayesian=self.is_bayesian,
             )
@@ -158,6 +170,7 @@ class Resampling(IntervalMethod):
             interval=(low, high),
             level=self.level,
             method=self.name,
+            class_sizes=class_sizes_of(moments, units),
             n_draws=self.n_draws,
             seed=self.seed,
             warnings=tuple(remark for remark in remarks if remark is not None),
@@ -171,13 +184,16 @@ class Resampling(IntervalMethod):
         found: dict[str, Influences] = {}
         estimates: dict[str, Estimate] = {}
         draws: dict[str, Float[np.ndarray, " draws"]] = {}
-        for place, (name, sample) in enumerate(samples.items()):
-            bound = bind(measure, sample.predictions)
-            [found[name]] = influences_of([measure], bound, sample.predictions)
+        bound_to = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
+        for name, bound in bound_to.items():
+            [found[name]] = influences_of([measure], bound, samples[name].predictions)
             check_finite(measure, {name: found[name].value})
+        is_random = any(_has_random_sizes(found[name], samples[name]) for name in samples)
+        for place, (name, sample) in enumerate(samples.items()):
             # Independent samples have replicates of their own.
             method = self if paired else replace(self, seed=self.seed + place)
-            replicates = Replicates(method.replicates(measure, bound, sample).values[:, 0])
+            drawn = _in_one_stratum(sample) if is_random else sample
+            replicates = Replicates(method.replicates(measure, bound_to[name], drawn).values[:, 0])
             estimates[name] = method._estimate(measure, found[name], replicates, sample)
             draws[name] = replicates.values
         low, high = measure.bounds
@@ -209,3 +225,19 @@ class Resampling(IntervalMethod):
             )
 
         return compare_draws(measure, estimates, draws, interval_of, rope)
+
+
+def _has_random_sizes(found: Influences, sample: Sample) -> bool:
+    """Whether random sizes of the classes make a difference to a value."""
+    return moments_of(found.influences, sample.units).depends_on_sizes
+
+
+def _in_one_stratum(sample: Sample) -> Sample:
+    return sample._replace(units=sample.units.in_one_stratum)
+
+
+def _some_of(bound: BoundMeasures, places: list[int]) -> BoundMeasures:
+    if len(places) == bound.n_values:
+        return bound
+    assert isinstance(bound, SummariesOfCounts)
+    return replace(bound, summaries=tuple(bound.summaries[place] for place in places))

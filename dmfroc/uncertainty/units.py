@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,9 @@ class Units:
     n_complete_sets : float
         Into how many disjoint sets the units can be divided such that each has every class that
         occurs: the evidence on the class that has least of it.
+    sizes_are_random : bool
+        Whether the sizes of the strata are a matter of chance, as those of classes are in most test
+        sets: then what they do to a value belongs to its error.
     evidence : numpy.ndarray of shape (c,), optional
         For each class that occurs, as how many units of equal weight its units count: Kish's
         effective sample size, the squared sum of their weights over the sum of their squares.
@@ -36,14 +39,24 @@ class Units:
     stratum: Int[np.ndarray, " u"]
     sizes: Int[np.ndarray, " s"]
     n_complete_sets: float | int
+    sizes_are_random: bool = False
     evidence: Float[np.ndarray, " c"] | None = None
+
+    @property
+    def in_one_stratum(self) -> Units:
+        """The same units, drawn without regard to their strata, whose sizes are then random."""
+        stratum = np.zeros(len(self.stratum), int)
+        sizes = np.array([len(self.stratum)])
+        return replace(self, stratum=stratum, sizes=sizes, sizes_are_random=False)
 
     def sums(self, x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
         """Add up what belongs to each unit."""
         return np.bincount(self.of_row, x, minlength=len(self.stratum))
 
 
-def units_of(predictions: Predictions, groups: Any = None, *, stratify: bool = True) -> Units:
+def units_of(
+    predictions: Predictions, groups: Any = None, *, stratify: bool | None = None
+) -> Units:
     """Return the units of ``predictions``: rows, or the groups that ``groups`` names.
 
     The strata are the classes, as long as no unit has observations of two.
@@ -54,8 +67,9 @@ def units_of(predictions: Predictions, groups: Any = None, *, stratify: bool = T
         The sample.
     groups : array-like of shape (n,), optional
         To which patient, document, ... each observation belongs.
-    stratify : bool
-        Whether to take the class sizes as fixed.
+    stratify : bool, optional
+        Whether to take the class sizes as fixed. If not, there is one stratum; by default the
+        classes are strata of random sizes.
 
     Raises
     ------
@@ -66,20 +80,22 @@ def units_of(predictions: Predictions, groups: Any = None, *, stratify: bool = T
     if groups is None:
         place = np.zeros(predictions.n_classes, int)
         place[present] = np.arange(len(present))
-        stratum = place[true] if stratify else np.zeros(n, int)
+        stratum = np.zeros(n, int) if stratify is False else place[true]
         evidence = _evidence(place[true], predictions.sample_weight)
         sizes = np.bincount(stratum)
-        return Units(np.arange(n), stratum, sizes, float(evidence.min()), evidence)
+        is_random = stratify is None
+        return Units(np.arange(n), stratum, sizes, float(evidence.min()), is_random, evidence)
     of_row = _group_of_row(groups, n)
     unit_class, part = np.unique(np.stack([of_row, true]), axis=1, return_inverse=True)
     n_units = int(unit_class[0, -1]) + 1
     weight = np.bincount(part.ravel(), predictions.sample_weight)
     evidence = _evidence(np.searchsorted(present, unit_class[1]), weight)
-    if stratify and unit_class.shape[1] == n_units:
+    if stratify is not False and unit_class.shape[1] == n_units:
         _, stratum = np.unique(unit_class[1], return_inverse=True)
     else:
         stratum = np.zeros(n_units, int)
-    return Units(of_row, stratum, np.bincount(stratum), float(evidence.min()), evidence)
+    sizes = np.bincount(stratum)
+    return Units(of_row, stratum, sizes, float(evidence.min()), stratify is None, evidence)
 
 
 def _evidence(
@@ -97,7 +113,9 @@ class Sample(NamedTuple):
     units: Units
 
 
-def sample_of(predictions: Predictions, groups: Any = None, *, stratify: bool = True) -> Sample:
+def sample_of(
+    predictions: Predictions, groups: Any = None, *, stratify: bool | None = None
+) -> Sample:
     """Return what ``predictions`` say of a classifier: the rows of weight zero say nothing.
 
     Takes and raises what `units_of` does.

@@ -135,17 +135,22 @@ def test_influences_sum_to_zero_where_they_should(weighted):
 
 @pytest.mark.parametrize("measure", [*MEASURES, "kappa_area", "cohen_kappa"])
 def test_standard_errors_follow_from_influences(measure):
-    """That of the jackknife: the variance within classes, each times n / (n - 1)."""
+    """The variance within classes, each times n / (n - 1), and of the sizes of the classes."""
     classes, scores = normal_scores(17, 60, 3, prior=SKEWED)
     predictions = Predictions.from_arrays(classes, scores)
     found = influences(measure, classes, scores)
-    variance = 0
+    given_sizes = of_sizes = 0
     for k in range(3):
         of_class = found[classes == k]
         n = len(of_class)
-        variance += ((of_class - of_class.mean()) ** 2).sum() * n / (n - 1)
-    expected = estimate(measure, predictions).standard_error
-    assert np.sqrt(variance) == pytest.approx(expected, rel=1e-10)
+        given_sizes += ((of_class - of_class.mean()) ** 2).sum() * n / (n - 1)
+        of_sizes += of_class.sum() ** 2 / n
+    given = estimate(measure, predictions, stratify=True)
+    assert given.standard_error == pytest.approx(np.sqrt(given_sizes), rel=1e-10)
+    both = estimate(measure, predictions)
+    assert both.standard_error == pytest.approx(np.sqrt(given_sizes + of_sizes), rel=1e-10)
+    assert given.class_sizes == "fixed"
+    assert both.class_sizes == ("fixed" if measure in FREE_OF_CLASS_SIZES else "random")
 
 
 def test_influences_take_what_estimate_takes():

@@ -8,6 +8,7 @@ from scipy.special import expit, logit
 from simulations import area_of_shift, normal_scores
 
 from dmfroc import Predictions, estimate, influences
+from dmfroc.measures import get_measure, ranges
 from dmfroc.uncertainty.influences import moments_of, spread
 from dmfroc.uncertainty.units import units_of
 
@@ -107,8 +108,8 @@ def test_interval_is_its_formula(measure, level, shift):
     classes, scores = normal_scores(13, 60, 3, shift, prior=SKEWED)
     predictions = Predictions.from_arrays(classes, scores)
     influence = influences(measure, predictions)
-    found = estimate(measure, predictions, level=level)
-    bounds = (-1.0, 1.0) if measure == "informedness" else (0.0, 1.0)
+    found = estimate(measure, predictions, level=level, stratify=True)
+    bounds = get_measure(measure).range_in(predictions, sizes_are_fixed=True)
     expected = hand_made_interval(classes, influence, found.value, level, *bounds)
     if shift == 2.5:  # heavy tails, so that the kurtosis matters
         assert max(excess_kurtosis(influence[classes == c]) for c in range(3)) > 0.5
@@ -142,6 +143,12 @@ def test_wrong_levels_are_told(level):
 # Samples without variation
 
 
+def least(measure, classes):
+    """Return the smallest value of a measure, given the observed classes."""
+    shares = np.bincount(classes) / len(classes)
+    return ranges.informedness(shares, True)[0] if measure == "informedness" else 0
+
+
 def rule_of_three(level, smallest_class):
     return (1 - level) ** (1 / smallest_class)
 
@@ -155,7 +162,7 @@ def test_perfect_classifier_has_a_one_sided_interval(measure, level):
     assert found.value == pytest.approx(1, abs=1e-6)
     assert found.standard_error < 1e-6
     share = rule_of_three(level, 10)
-    lowest = -1 if measure == "informedness" else 0
+    lowest = least(measure, classes)
     assert found.interval[0] == pytest.approx(share + (1 - share) * lowest, abs=1e-6)
     assert found.interval[1] == pytest.approx(1, abs=1e-6)
     assert found.interval[0] < 1
@@ -201,7 +208,7 @@ def test_constant_scores_have_an_interval_around_chance(measure, chance):
     assert found.value == pytest.approx(chance, abs=1e-9)
     assert found.standard_error == pytest.approx(0, abs=1e-9)
     low, high = found.interval
-    share, lowest = rule_of_three(0.95, 10), -1 if measure == "informedness" else 0
+    share, lowest = rule_of_three(0.95, 10), least(measure, classes)
     expected = share * chance + (1 - share) * np.array([lowest, 1])
     np.testing.assert_allclose([low, high], expected, rtol=0, atol=1e-9)
     assert any("the same for all observations" in warning for warning in found.warnings)
@@ -233,11 +240,11 @@ def test_class_with_a_single_observation(measure, shift):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_single_observation_in_each_class(measure):
     scores = np.array([[3.0, 1, 2], [0, 4, 1], [2, 5, 3]])
-    found = estimate(measure, [0, 1, 2], scores)
+    found = estimate(measure, [0, 1, 2], scores, stratify=True)
     low, high = found.interval
     assert np.isfinite([found.value, low, high]).all()
     # One set of a case of each class: the value is certain to 5 %
-    expected = 0.05 * found.value + 0.95 * np.array([-1 if measure == "informedness" else 0, 1])
+    expected = 0.05 * found.value + 0.95 * np.array([least(measure, [0, 1, 2]), 1])
     np.testing.assert_allclose([low, high], expected, rtol=0, atol=1e-12)
     assert any(w.startswith("every class has a single observation") for w in found.warnings)
     assert not any("stands in" in w for w in found.warnings)

@@ -22,12 +22,14 @@ class CurvePoints(NamedTuple):
     """Weights of the true and false positives above each threshold, from none to all.
 
     Where scores tie, points are repeated. The curves are some of those of a classifier: each has
-    its share in their mean. Weights that are integers have integers as sums.
+    its share in their mean, and a number of positive observations, whatever their weights. Weights
+    that are integers have integers as sums.
     """
 
     tp: Num[AnyArray, "*curves points"]
     fp: Num[AnyArray, "*curves points"]
     share: float = 1.0
+    n_positives: Int[AnyArray, " curves"] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,7 @@ class CurveCounts(Statistic):
     above: Int[AnyArray, "columns n_plus_1"]  # point -> number of observations that it counts
     has_ties: bool
     share: float  # of a curve in their mean
+    n_positives: Int[AnyArray, " columns"]
 
     is_batched: ClassVar[bool] = True
 
@@ -50,7 +53,7 @@ class CurveCounts(Statistic):
 
     def _some(self, columns: slice) -> CurveCounts:
         arrays = self.rows[columns], self.is_positive[columns], self.above[columns]
-        return CurveCounts(*arrays, self.has_ties, self.share)
+        return CurveCounts(*arrays, self.has_ties, self.share, self.n_positives[columns])
 
     def count(self, weights: Num[AnyArray, "*draws n"], xp: Any) -> CurvePoints:
         ordered = weights[..., self.rows]
@@ -61,7 +64,7 @@ class CurveCounts(Statistic):
         if self.has_ties:
             above = xp.broadcast_to(self.above, tp.shape)
             tp, fp = (xp.take_along_axis(x, above, axis=-1) for x in (tp, fp))
-        return CurvePoints(tp, fp, self.share)
+        return CurvePoints(tp, fp, self.share, self.n_positives)
 
     def pull_back(
         self,
@@ -106,7 +109,9 @@ def curve_counts(predictions: Predictions) -> CurveCounts:
         has_ties[column] = one.has_ties
 
     parallel(sort_column, range(len(classes)), rows.size)
-    return CurveCounts(rows, is_positive, above, bool(has_ties.any()), 1 / len(classes))
+    n_positives = is_positive.sum(axis=1)
+    share = 1 / len(classes)
+    return CurveCounts(rows, is_positive, above, bool(has_ties.any()), share, n_positives)
 
 
 def one_curve(scores: Float[np.ndarray, " n"], is_positive: Bool[np.ndarray, " n"]) -> CurveCounts:
@@ -117,4 +122,5 @@ def one_curve(scores: Float[np.ndarray, " n"], is_positive: Bool[np.ndarray, " n
     has_ties = bool((ordered[1:] == ordered[:-1]).any())
     if has_ties:
         above[1:] = run_ends(ordered, np.array([0]))
-    return CurveCounts(order[None], is_positive[order][None], above[None], has_ties, 1.0)
+    ranked = is_positive[order][None]
+    return CurveCounts(order[None], ranked, above[None], has_ties, 1.0, ranked.sum(axis=1))
