@@ -79,7 +79,7 @@ def test_a_table_lists_them():
     table = measures()
     assert list(table.index) == list(MEASURES)
     assert table.title.to_list() == [measure.title for measure in MEASURES.values()]
-    assert table.loc["convex_hull_auc", "interval"] == "bootstrap"
+    assert table.loc["convex_hull_auc", "interval"] == "jackknife"
     assert table.index[:2].to_list() == ["dmf_auc", "hand_till"]
     # Measures of any table come before those of two classes.
     assert list(table.index).index("mutual_information") < list(table.index).index("recall")

@@ -1,0 +1,308 @@
+"""Whether the interval of every measure holds what it promises, in samples of many kinds."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+from _study import RESULTS, arguments, markdown_table, run_study, write_page
+
+from dmfroc import Predictions, evaluate
+from dmfroc.measures import MEASURES
+from dmfroc.study import Study, grid
+
+LEVEL = 0.95
+POPULATION = 200_000
+VOLUME_POPULATION = 6000  # the volumes count triples
+SAMPLES_PER_BATCH = 20
+LEAST, MOST, ONE_SIDE = 0.92, 0.975, 0.045  # what counts as holding
+
+
+@dataclass(frozen=True)
+class Design:
+    """How samples of one kind are drawn.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Observations of each class; or, if they are random, what to expect.
+    shift : float
+        By how much the logit of an observation's own class exceeds the others on average.
+    logits : callable
+        What becomes of the logits before they are turned into scores: ties, saturation.
+    has_random_sizes : bool
+        Whether the classes are drawn, or in these numbers.
+    clusters : tuple of int, optional
+        Number of clusters and observations in each, which share half of their noise.
+    spans_classes : bool
+        Whether a cluster has observations of all classes.
+    has_weights : bool
+        Whether rows count unequally, such that 40 % as many of equal weight say as much.
+    """
+
+    sizes: tuple[int, ...]
+    shift: float = 1.5
+    logits: Callable[[np.ndarray], np.ndarray] = field(default=lambda x: x)
+    has_random_sizes: bool = False
+    clusters: tuple[int, int] | None = None
+    spans_classes: bool = False
+    has_weights: bool = False
+    is_common: bool = True  # False for what shows the limits: classes or clusters below twenty
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def tied(logits: np.ndarray) -> np.ndarray:
+    """Return votes of five: scores with heavy ties."""
+    return np.round(5 * _softmax(logits)) / 5
+
+
+def saturated(logits: np.ndarray) -> np.ndarray:
+    """Return probabilities of which most are 0 or 1 to two digits."""
+    return np.round(_softmax(4 * logits), 2)
+
+
+even = (100, 100, 100)
+CHOSEN = {
+    "K=3, good": Design(even),
+    "K=3, noise": Design(even, 0.0),
+    "K=3, anti-classifier": Design(even, -1.5),
+    "K=3, strong": Design(even, 3.0),
+    "90/9/1, n=300": Design((270, 27, 3), has_random_sizes=True, is_common=False),
+    "K=3, weak": Design(even, 0.6),
+    "K=3, ties": Design(even, logits=tied),
+    "K=2, noise": Design((100, 100), 0.0),
+    "K=2, good": Design((100, 100)),
+    "K=20, n=600": Design((30,) * 20),
+    "K=3, random class sizes": Design((150, 90, 60), has_random_sizes=True),
+    "K=3, 60 clusters of 5": Design(even, clusters=(60, 5)),
+    "90/9/1, n=2000": Design((1800, 180, 20), has_random_sizes=True),
+    "K=30, 5 of each": Design((5,) * 30, is_common=False),
+    "K=3, 12 clusters of 25": Design(even, clusters=(12, 25), is_common=False),
+}
+CONFIRMING = {
+    "K=4, good, uneven": Design((120, 80, 60, 40), 1.2),
+    "K=2, weak, uneven": Design((160, 40), 0.7),
+    "K=2, strong, uneven": Design((200, 50), 3.0),
+    "K=3, saturated": Design(even, logits=saturated),
+    "K=5, random class sizes": Design((100, 80, 60, 40, 40), 1.0, has_random_sizes=True),
+    "K=3, weights": Design(even, has_weights=True),
+    "K=3, 40 clusters of 6, all classes": Design((80,) * 3, clusters=(40, 6), spans_classes=True),
+    "K=10, n=300": Design((30,) * 10, 2.0),
+    "90/9/1, strong, n=2000": Design((1800, 180, 20), 3.0, has_random_sizes=True),
+    "K=50, n=500": Design((10,) * 50, is_common=False),
+    "K=2, 14 clusters of 20, all classes": Design(
+        (140, 140), clusters=(14, 20), spans_classes=True, is_common=False
+    ),
+}
+DESIGNS = CHOSEN | CONFIRMING
+
+
+def draw(generator: np.random.Generator, design: Design, times: int = 1) -> dict:
+    """Draw the arguments of `dmfroc.evaluate`: a sample, or several times as many."""
+    sizes = times * np.array(design.sizes)
+    n, n_classes = sizes.sum(), len(sizes)
+    if design.has_random_sizes and times == 1:
+        y = np.sort(generator.choice(n_classes, n, p=sizes / n))
+    else:
+        y = np.repeat(np.arange(n_classes), sizes)
+    noise = generator.normal(size=(n, n_classes))
+    found = {}
+    if design.clusters is not None:
+        n_clusters, of_each = design.clusters
+        if design.spans_classes:
+            y = generator.permuted(y)
+        groups = np.arange(n) // of_each
+        noise = np.sqrt(0.5) * (
+            noise + generator.normal(size=(n_clusters * times, n_classes))[groups]
+        )
+        found["groups"] = groups
+    if design.has_weights:
+        # (sum w)^2 / sum w^2 = n / (1 + variance of the logarithm's exponential)
+        found["sample_weight"] = np.exp(np.sqrt(np.log(2.5)) * generator.normal(size=n))
+    scores = design.logits(noise + design.shift * np.eye(n_classes)[y])
+    return found | {"y_true": y, "y_score": scores}
+
+
+@functools.cache
+def truths(name: str) -> dict[str, float]:
+    """Return all measures of a large sample with the same class proportions."""
+    design, generator = DESIGNS[name], np.random.default_rng(0)
+    found = {}
+    for size, volumes in ((POPULATION, False), (VOLUME_POPULATION, True)):
+        large = draw(generator, design, max(size // sum(design.sizes), 1))
+        large = Predictions.from_arrays(large["y_true"], large["y_score"])
+        for measure_name, measure in MEASURES.items():
+            if ("vus" in measure_name) == volumes and measure.applies_to(large):
+                found[measure_name] = measure(large)
+    return found
+
+
+def cell(generator: np.random.Generator, design: str) -> list[dict]:
+    """Estimate all measures of a batch of samples; return sums over the batch, one row of each."""
+    true_values = truths(design)
+    rows = []
+    for _ in range(SAMPLES_PER_BATCH):
+        while True:
+            sample = draw(generator, DESIGNS[design])
+            if len(np.unique(sample["y_true"])) == len(DESIGNS[design].sizes):
+                break
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            estimates = evaluate(**sample, measures=list(true_values), level=LEVEL).estimates
+        for name, found in estimates.items():
+            low, high = found.interval
+            truth = true_values[name]
+            is_defined = np.isfinite([found.value, low, high, truth]).all()
+            rows.append(
+                {
+                    "measure": name,
+                    "samples": 1,
+                    "defined": is_defined,
+                    "left": is_defined and truth < low,
+                    "right": is_defined and truth > high,
+                    "error": found.value - truth if is_defined else 0.0,
+                    "squared_error": (found.value - truth) ** 2 if is_defined else 0.0,
+                    "se": found.standard_error if is_defined else 0.0,
+                    "width": high - low if is_defined else 0.0,
+                    "told": bool(found.warnings),
+                }
+            )
+    return pd.DataFrame(rows).groupby("measure", sort=False).sum().reset_index().to_dict("records")
+
+
+def study() -> Study:
+    settings = grid(design=list(DESIGNS))
+    return Study("trust", cell, settings, replications=10, seed=1, directory=RESULTS)
+
+
+def cells_of(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each design and measure, with coverage in percent."""
+    sums = table.groupby(["design", "measure"], sort=False).sum(numeric_only=True)
+    n = sums["defined"].clip(lower=1)
+    bias = sums["error"] / n
+    sd = np.sqrt(np.maximum(sums["squared_error"] / n - bias**2, 0))
+    found = pd.DataFrame(
+        {
+            "samples": sums["samples"],
+            "coverage": 1 - (sums["left"] + sums["right"]) / n,
+            "left": sums["left"] / n,
+            "right": sums["right"] / n,
+            "se_over_sd": sums["se"] / n / sd,
+            "bias_over_sd": bias / sd,
+            "width": sums["width"] / n,
+            "told": sums["told"] / sums["samples"],
+        }
+    )
+    return found.reset_index()
+
+
+def table_of(cells: pd.DataFrame, what: str) -> str:
+    """Return a table of one number by measure and design."""
+    designs = [name for name in DESIGNS if name in set(cells["design"])]
+    wide = cells.pivot(index="measure", columns="design", values=what)[designs]
+    rows = []
+    for name in MEASURES:
+        if name in wide.index:
+            told = cells[cells["measure"] == name].set_index("design")["told"]
+            rows.append([f"`{name}`", *(_cell(wide.loc[name, d], told.get(d)) for d in designs)])
+    return markdown_table(["measure", *designs], rows)
+
+
+def _cell(coverage: float, told: float | None) -> str:
+    if told is None or np.isnan(coverage):
+        return ""
+    text = f"{100 * coverage:.0f}" + ("*" if told >= 0.5 else "")
+    return text if coverage >= LEAST or told >= 0.9 else f"**{text}**"
+
+
+def side_table(cells: pd.DataFrame) -> str:
+    """Return the cells that fail without a remark, with misses, errors and biases."""
+    fails = cells[
+        ((cells["coverage"] < LEAST) | (cells["coverage"] > MOST)) & (cells["told"] < 0.9)
+    ]
+    rows = [
+        [
+            f"`{row.measure}`",
+            row.design,
+            f"{100 * row.coverage:.1f}",
+            f"{100 * row.left:.1f} / {100 * row.right:.1f}",
+            f"{row.se_over_sd:.2f}",
+            f"{row.bias_over_sd:+.2f}",
+            f"{100 * row.told:.0f}",
+        ]
+        for row in fails.sort_values("coverage").itertuples()
+        if row.coverage < LEAST
+    ]
+    header = ["measure", "design", "coverage, %", "left / right misses, %", "mean SE / sd"]
+    return markdown_table([*header, "bias / sd", "with a remark, %"], rows)
+
+
+def page(table: pd.DataFrame) -> str:
+    cells = cells_of(table)
+    n = int(cells["samples"].min())
+    error = 100 * np.sqrt(LEVEL * (1 - LEVEL) / n)
+    is_common = cells["design"].map(lambda name: DESIGNS[name].is_common)
+    good = cells[is_common]
+    holds = good["coverage"].between(LEAST - 2 * error / 100, MOST + 2 * error / 100)
+    sizes = "\n".join(
+        f"* **{name}**: {', '.join(map(str, DESIGNS[name].sizes[:4]))}"
+        f"{', ...' if len(DESIGNS[name].sizes) > 4 else ''} observations"
+        + ("" if name in CHOSEN else "; confirming")
+        for name in cells["design"].unique()
+    )
+    told = (good.loc[~holds, "told"] >= 0.9).sum()
+    return f"""# Can I trust it?
+
+Made by `experiments/trust.py`: how often the default interval of every measure covers the truth,
+where it says {100 * LEVEL:g} %, in at least {n} samples of each design; the Monte Carlo error of a
+coverage is {error:.1f} points. A star marks where at least half of the estimates carry a remark;
+**bold** is what covers less than {100 * LEAST:g} % though fewer than 90 % of the estimates say so.
+How the intervals are made was chosen on some of the designs; those called confirming had no part.
+
+{table_of(cells, "coverage")}
+
+Within {100 * LEAST:g} to {100 * MOST:g} %, two Monte Carlo errors allowed for, are {holds.sum()}
+of the {len(good)} cells with classes (or groups) of at least twenty; {told} of the other
+{(~holds).sum()} are told by a remark in at least 90 % of the samples.
+
+## What falls short without a remark
+
+*Left* misses have the truth below the interval, *right* ones above it.
+
+{side_table(cells)}
+
+## The designs
+
+The logit of an observation's own class exceeds the others by a shift; scores are its softmax.
+
+{sizes}
+
+Pooled scores of cross-validated models are no sample of one classifier, and no interval here knows
+of it: evaluate each fold's model by itself.
+"""
+
+
+def main() -> None:
+    global POPULATION, VOLUME_POPULATION, SAMPLES_PER_BATCH
+    options = arguments(__doc__, is_study=True)
+    chosen = study()
+    if options.quick:
+        POPULATION, VOLUME_POPULATION, SAMPLES_PER_BATCH = 6000, 600, 2
+        chosen = replace(chosen, settings=chosen.settings[:1])
+    text = page(run_study(chosen, options))
+    if options.quick:
+        print(text)
+    else:
+        write_page("trust", text)
+
+
+if __name__ == "__main__":
+    main()
