@@ -23,7 +23,7 @@ from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.predictions import Needs, Predictions, as_predictions
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.jackknife import Jackknife
-from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options
+from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options, Target
 from dmfroc.uncertainty.seed import seed_of
 from dmfroc.uncertainty.units import Sample
 
@@ -161,6 +161,9 @@ def evaluate(
     labels: Any = None,
     sample_weight: Any = None,
     y_pred: Any = None,
+    folds: Any = None,
+    target: Target = "fits",
+    train_fraction: float | None = None,
     groups: Any = None,
     stratify: bool | None = None,
     method: Method | None = None,
@@ -191,7 +194,9 @@ def evaluate(
         curve is that of the first such measure.
     labels, sample_weight, y_pred
         As for `Predictions.from_arrays`.
-    groups, stratify, method, level, interval_type, n_draws, random_state
+    folds, target, train_fraction, groups, stratify
+        As for `estimate`.
+    method, level, interval_type, n_draws, random_state
         As for `estimate`.
 
     Returns
@@ -232,7 +237,18 @@ def evaluate(
         y_pred=y_pred,
         needs=_needs(measures, has_scores),
     )
-    options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
+    if folds is not None:
+        predictions = predictions.in_folds(folds)
+    options = Options(
+        groups,
+        stratify,
+        level,
+        interval_type,
+        n_draws,
+        seed_of(random_state),
+        target,
+        train_fraction,
+    )
     chosen = _choose(measures, predictions, pair_weights, has_scores)
     methods = choose_methods(method, chosen, predictions, options, known=METHODS)
     sample = options.sample_of(predictions)

@@ -24,9 +24,23 @@ NO_NUMBERS = {
     *("curves", "datasets", "plots", "simulation", "study"),
     # What the functions return, or take
     *("ClassWeights", "Comparison", "ContingencyTable", "Curve", "Estimate", "Evaluation"),
-    *("ExpectedCost", "Factorization", "Measure", "MulticlassROC", "NestedCosts"),
+    *(
+        "ExpectedCost",
+        "Factorization",
+        "Measure",
+        "MulticlassROC",
+        "NestedCosts",
+        "NestedCrossValidation",
+    ),
     *("OperatingPoint", "OperatingPoints", "OptimalOperatingPoints", "Posterior", "Predictions"),
-    *("Priors", "RandomizedThreshold", "ThresholdSelection"),
+    *(
+        "Plan",
+        "Priors",
+        "RandomizedThreshold",
+        "RunsComparison",
+        "SubgroupComparison",
+        "ThresholdSelection",
+    ),
     # Classifiers, which call `select_class_weights` and `optimal_operating_points`
     *("ClassWeightsClassifierCV", "IsoPerformanceClassifierCV"),
 }

@@ -345,15 +345,17 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not 0 < value < math.inf:
             raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
-    costs = {"alpha": float(alpha), "beta": float(beta)}
-    summary = _mean(curve_summaries.h_measure, **costs)
+    a, b = float(alpha), float(beta)
+    summary = _mean(curve_summaries.h_measure, alpha=a, beta=b)
     return Measure(
         name="h_measure",
         title="H-measure",
         statistic=curve_counts,
         summary=summary,
         cross_fit=partial(
-            cross_fitted, partial(curve_summaries.judged_h_measure, **costs), halfway_to=summary
+            cross_fitted,
+            partial(curve_summaries.judged_h_measure, alpha=a, beta=b),
+            halfway_to=summary,
         ),
         bounds=(0.0, 1.0),
         chance=0.0,

@@ -75,7 +75,7 @@ def curve_band(
     shrinkage: float | int = DEFAULT_SHRINKAGE,
     threshold_pool: ThresholdPool = "balanced",
     groups: Any = None,
-    stratify: bool = True,
+    stratify: bool | None = None,
     n_points: int = DEFAULT_N_POINTS,
 ) -> CurveBand:
     """Return the pointwise confidence band of the multiclass ROC curve.

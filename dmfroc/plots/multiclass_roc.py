@@ -163,7 +163,7 @@ class MulticlassROCDisplay:
         shrinkage: float | int = DEFAULT_SHRINKAGE,
         threshold_pool: ThresholdPool = "balanced",
         groups: Any = None,
-        stratify: bool = True,
+        stratify: bool | None = None,
         level: float = 0.95,
         name: str | None = None,
         ax: Axes | None = None,

@@ -9,6 +9,7 @@ sizes add to the variance.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -60,11 +61,24 @@ class Moments(NamedTuple):
     n_complete_sets: float | int
     of_sizes: Float[np.ndarray, " r"] = np.zeros(0)
     freedom_of_sizes: Float[np.ndarray, " r"] = np.zeros(0)
+    n_means: Int[np.ndarray, " s"] | int = 1
+
+    @property
+    def own(self) -> Int[np.ndarray, " s"]:
+        """Degrees of freedom of each stratum's variance: less than its size by its means."""
+        return np.maximum(self.sizes - self.n_means, 0)
 
     @property
     def pooled(self) -> float:
         """Variance over all strata, each about its own mean."""
-        return float((self.sizes - 1) @ self.variances / max((self.sizes - 1).sum(), 1))
+        own = self.own
+        return float(own @ self.variances / max(own.sum(), 1))
+
+    def scaled(self, factor: float) -> Moments:
+        """Return the moments of a multiple of the influences."""
+        return self._replace(
+            variances=self.variances * factor**2, of_sizes=self.of_sizes * factor**2
+        )
 
     def beside(self, other: Moments) -> Moments:
         """Return the moments of a difference between two independent samples."""
@@ -75,6 +89,7 @@ class Moments(NamedTuple):
             min(self.n_complete_sets, other.n_complete_sets),
             np.concatenate([self.of_sizes, other.of_sizes]),
             np.concatenate([self.freedom_of_sizes, other.freedom_of_sizes]),
+            np.concatenate([np.broadcast_to(m.n_means, m.sizes.shape) for m in (self, other)]),
         )
 
     @property
@@ -93,27 +108,48 @@ def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
 
     A stratum with one unit has no variance of its own; it is 0 here.
     """
-    sizes, stratum = units.sizes, units.stratum
-    scaled = units.sums(influence) * sizes[stratum]
+    return moments_of_sums(units.sums(influence)[None, units.by_stratum], units)[0]
 
-    def mean(x: Float[np.ndarray, " u"]) -> Float[np.ndarray, " s"]:
-        return np.bincount(stratum, x) / sizes
 
-    squares = (scaled - mean(scaled)[stratum]) ** 2
-    second, fourth = mean(squares), mean(squares**2)
+def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moments]:
+    """Return the moments of several influences, summed over each unit's rows and by stratum."""
+    sizes = units.sizes
+    shape = (len(sums), len(sizes))
+    second, fourth = np.empty(shape), np.empty(shape)
+    for stratum, (size, scaled) in enumerate(zip(sizes, units.centred_parts(sums), strict=True)):
+        scaled *= size
+        scaled *= scaled
+        second[:, stratum] = scaled.mean(axis=1)
+        fourth[:, stratum] = np.einsum("ru,ru->r", scaled, scaled) / size
     with np.errstate(invalid="ignore", divide="ignore"):
         kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
-    variances = second * sizes / np.maximum(sizes - 1, 1)
-    moments = Moments(sizes, variances, kurtoses, units.n_complete_sets)
+    own = np.maximum(sizes - units.n_means, 0)
+    variances = np.where(own > 0, second * (sizes / np.maximum(own, 1)), 0.0)
+    of_sizes, freedom = _moments_of_sizes(units.totals(sums), units)
+    return [
+        Moments(sizes, *of_row, units.n_means)
+        for of_row in zip(
+            variances, kurtoses, itertools.repeat(units.n_complete_sets), of_sizes, freedom
+        )
+    ]
+
+
+def _moments_of_sizes(
+    totals: Float[np.ndarray, "r s"], units: Units
+) -> tuple[Float[np.ndarray, "r k"], Float[np.ndarray, "r k"]]:
+    """Return the variance that random sizes of the strata add, and its degrees of freedom.
+
+    Each unit's stratum is drawn: what a unit adds on average is the mean of its stratum.
+    """
+    sizes, n = units.sizes, units.sizes.sum()
     if not units.sizes_are_random or len(sizes) == 1:
-        return moments
-    # Each unit's stratum is drawn: what a unit adds on average is the mean of its stratum.
-    n, of_strata = sizes.sum(), np.bincount(stratum, scaled) / sizes
-    totals = (of_strata - of_strata.sum() * sizes / n) / sizes * n
-    square, fourth = (float(sizes @ totals**power / n) for power in (2, 4))
-    kurtosis = max(fourth / square**2 - 3, 0) if square > 0 else 0.0
-    freedom = 2 / (kurtosis / n + 2 / (n - 1))
-    return moments._replace(of_sizes=np.array([square / n]), freedom_of_sizes=np.array([freedom]))
+        return np.zeros((len(totals), 0)), np.zeros((len(totals), 0))
+    means = totals / sizes * n
+    means -= (means @ sizes)[:, None] / n
+    square, fourth = ((means**power @ sizes / n)[:, None] for power in (2, 4))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        kurtosis = np.where(square > 0, np.maximum(fourth / square**2 - 3, 0), 0.0)
+    return square / n, 2 / (kurtosis / n + 2 / (n - 1))
 
 
 def class_sizes_of(moments: Moments, units: Units) -> ClassSizes:
@@ -123,7 +159,7 @@ def class_sizes_of(moments: Moments, units: Units) -> ClassSizes:
 
 def standard_error(moments: Moments) -> float:
     """Return the standard error; a stratum with one unit lends the pooled variance."""
-    variances = np.where(moments.sizes == 1, moments.pooled, moments.variances)
+    variances = np.where(moments.own == 0, moments.pooled, moments.variances)
     return float(np.sqrt((variances / moments.sizes).sum() + moments.of_sizes.sum()))
 
 
@@ -142,17 +178,17 @@ def spread(moments: Moments) -> Spread:
     freedom are Satterthwaite's, each variance being as uncertain as the kurtosis of its
     influences makes it; the pseudo-observation adds one.
     """
-    sizes = moments.sizes
-    variances = ((sizes - 1) * moments.variances + moments.pooled) / sizes
+    sizes, own = moments.sizes, moments.own
+    variances = (own * moments.variances + moments.pooled) / (own + 1)
     parts = np.concatenate([variances / sizes, moments.of_sizes])
     total = parts.sum()
     if total == 0:
         return Spread(0.0, np.inf)
-    others = np.maximum(sizes - 1, 1)
+    others = np.maximum(own, 1)
     excess = np.maximum(moments.kurtoses, 0)
-    own_freedom = np.where(sizes > 1, 2 / (excess / sizes + 2 / others), 0.0)
+    own_freedom = np.where(own > 0, 2 / (excess / sizes + 2 / others), 0.0)
     # Without excess kurtosis n^2 / (n - 1), because the own variance's share is only (n - 1) / n.
-    freedom = np.concatenate([(1 + own_freedom) * sizes / others, moments.freedom_of_sizes])
+    freedom = np.concatenate([(1 + own_freedom) * (own + 1) / others, moments.freedom_of_sizes])
     return Spread(float(np.sqrt(total)), float(total**2 / (parts**2 / freedom).sum()))
 
 
@@ -229,7 +265,7 @@ def interval_below(
     to_scale = scale_of((-np.inf, high)) if value < high else IDENTITY
     half_width = -stdtrit(freedom, error / 2) * scale * to_scale.slope(value)
     ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
-    return Interval(*(float(end) for end in np.clip(ends, low, high)))
+    return Interval(*np.clip(ends, low, high).tolist())
 
 
 def without_variation(

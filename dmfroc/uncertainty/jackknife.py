@@ -5,22 +5,25 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._threads import parallel
 from dmfroc.measures.measure import BoundMeasures, Measure, bind, caveats, undefined_message
 from dmfroc.uncertainty import independent
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
     Influences,
     Interval,
+    Moments,
     class_sizes_of,
     influences_of,
     interval,
     interval_below,
     moments_of,
+    moments_of_sums,
     probability_above,
     spread,
     standard_error,
@@ -47,6 +50,8 @@ from dmfroc.uncertainty.remarks import (
 from dmfroc.uncertainty.units import Units
 
 _N_JOINT_DRAWS = 100_000  # behind the probabilities of the orders
+_NUMBERS_IN_JOINT_DRAWS = 1 << 22  # of many classifiers there are fewer
+_NUMBERS_AT_ONCE = 1 << 18  # influences of differences, which then stay in the cache
 
 
 @dataclass(frozen=True)
@@ -70,24 +75,19 @@ class Jackknife(IntervalMethod):
         """Estimate measures from their influences."""
         found = influences_of(measures, bind(), sample.predictions)
         return [
-            self._estimate(measure, of_measure, sample)
+            self.estimate_from(measure, of_measure, sample)
             for measure, of_measure in zip(measures, found, strict=True)
         ]
 
-    def _estimate(self, measure: Measure, found: Influences, sample: Sample) -> Estimate:
+    def estimate_from(self, measure: Measure, found: Influences, sample: Sample) -> Estimate:
+        """Return the estimate that follows from a value and its influences."""
         predictions, units = sample
-        value, corrected = found.value, None
-        moments = moments_of(found.influences, units)
+        value = found.value
+        corrected, moments, interval_at = _knowledge_of(measure, found, sample)
         bounds = measure.range_in(predictions, sizes_are_fixed=True)
-        judged = None if measure.cross_fit is None else measure.cross_fit(predictions, units.of_row)
         ends, error = Interval(np.nan, np.nan), np.nan
         if np.isfinite(value):
-            if judged is None:
-                ends = _intervals(measure, found, sample)(1 - self.level)
-            else:
-                corrected, influences = max(judged[0], bounds[0]), judged[1]
-                moments = max(moments, moments_of(influences, units), key=standard_error)
-                ends = interval_below(corrected, moments, 1 - self.level, bounds)
+            ends = interval_at(1 - self.level)
             has_error = moments.depends_on_sizes or not ends.is_degenerate
             error = standard_error(moments) if has_error else 0.0
         remarks = [
@@ -125,14 +125,10 @@ class Jackknife(IntervalMethod):
         self, measure: Measure, samples: Mapping[str, Sample], *, paired: bool, rope: float
     ) -> JointEstimates:
         """Compare by the differences of influences, or by the intervals of independent samples."""
-        found = {
-            name: influences_of([measure], bind(measure, sample.predictions), sample.predictions)[0]
-            for name, sample in samples.items()
-        }
+        found = _influences_of_samples(measure, samples)
         check_finite(measure, {name: f.value for name, f in found.items()})
         compare = self._paired if paired else self._independent
-        estimates = {name: self._estimate(measure, found[name], samples[name]) for name in samples}
-        return JointEstimates(estimates, *compare(measure, found, samples, rope))
+        return compare(measure, found, samples, rope)
 
     def _paired(
         self,
@@ -140,35 +136,30 @@ class Jackknife(IntervalMethod):
         found: Mapping[str, Influences],
         samples: Mapping[str, Sample],
         rope: float,
-    ) -> tuple[dict[tuple[str, str], Contrast], Float[np.ndarray, "draws m"]]:
+    ) -> JointEstimates:
         units = next(iter(samples.values())).units
-        sign = 1 if measure.greater_is_better else -1
-        low, high = measure.bounds
-        contrasts, degrees_of_freedom = {}, []
-        for first, second in itertools.combinations(samples, 2):
-            value = found[first].value - found[second].value
-            moments = moments_of(found[first].influences - found[second].influences, units)
-            ends = interval(
-                value, moments, 1 - self.level, (low - high, high - low), symmetric_on_line=False
-            )
-            above, not_below = (probability_above(x, value, moments) for x in (rope, -rope))
-            contrasts[first, second] = Contrast(
-                value=value,
-                standard_error=standard_error(moments),
-                interval=(ends.low, ends.high),
-                p_value=two_sided_p_value(value, moments),
-                probability_better=probability_above(0.0, sign * value, moments),
-                probability_equivalent=not_below - above,
-            )
-            degrees_of_freedom.append(spread(moments).degrees_of_freedom)
-        influences = np.stack([f.influences for f in found.values()])
+        sums = np.stack([units.sums(f.influences)[units.by_stratum] for f in found.values()])
+        pairs = itertools.combinations(samples, 2)
+        moments = dict(zip(pairs, _moments_of_differences(sums, units), strict=True))
+        covariance = joint_covariance(sums, units)
+        contrasts = {
+            (a, b): self.contrast(measure, found[a].value - found[b].value, of_difference, rope)
+            for (a, b), of_difference in moments.items()
+        }
         draws = _joint_draws(
-            sign * np.array([f.value for f in found.values()]),
-            _joint_covariance(influences, units),
-            min(degrees_of_freedom),
+            np.array([f.value for f in found.values()]),
+            covariance,
+            min(spread(of_difference).degrees_of_freedom for of_difference in moments.values()),
             np.random.default_rng(self.seed),
         )
-        return contrasts, draws
+
+        def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
+            value = contrasts[first, second].value
+            return _interval_of_difference(measure, value, moments[first, second], level)
+
+        return self._jointly(
+            measure, found, samples, contrasts, draws, covariance, interval_of_difference
+        )
 
     def _independent(
         self,
@@ -176,7 +167,7 @@ class Jackknife(IntervalMethod):
         found: Mapping[str, Influences],
         samples: Mapping[str, Sample],
         rope: float,
-    ) -> tuple[dict[tuple[str, str], Contrast], Float[np.ndarray, "draws m"]]:
+    ) -> JointEstimates:
         sign = 1 if measure.greater_is_better else -1
         of_name = {
             name: (found[name].value, _intervals(measure, found[name], samples[name]))
@@ -201,7 +192,81 @@ class Jackknife(IntervalMethod):
             )
         generator = np.random.default_rng(self.seed)
         draws = [independent.draws_of(*x, _N_JOINT_DRAWS, generator) for x in of_name.values()]
-        return contrasts, sign * np.stack(draws, axis=1)
+        covariance = np.diag([spread(m).scale ** 2 for m in moments.values()])
+
+        def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
+            both = (*of_name[first], *of_name[second])
+            return independent.ends_of_difference(*both, 1 - level)
+
+        return self._jointly(
+            measure,
+            found,
+            samples,
+            contrasts,
+            np.stack(draws, axis=1),
+            covariance,
+            interval_of_difference,
+        )
+
+    def _jointly(
+        self,
+        measure: Measure,
+        found: Mapping[str, Influences],
+        samples: Mapping[str, Sample],
+        contrasts: dict[tuple[str, str], Contrast],
+        draws: Float[np.ndarray, "draws m"],
+        covariance: Float[np.ndarray, "m m"],
+        interval_of_difference: Callable[[str, str, float], tuple[float, float]],
+    ) -> JointEstimates:
+        def interval_of_value(name: str, level: float) -> tuple[float, float]:
+            ends = _knowledge_of(measure, found[name], samples[name]).interval_at(1 - level)
+            return ends.low, ends.high
+
+        return JointEstimates(
+            {name: self.estimate_from(measure, found[name], samples[name]) for name in samples},
+            contrasts,
+            draws if measure.greater_is_better else -draws,
+            covariance,
+            interval_of_value,
+            interval_of_difference,
+        )
+
+    def contrast(self, measure: Measure, value: float, moments: Moments, rope: float) -> Contrast:
+        """Return what the moments of its influences say of a difference."""
+        sign = 1 if measure.greater_is_better else -1
+        above, not_below = (probability_above(x, value, moments) for x in (rope, -rope))
+        return Contrast(
+            value=value,
+            standard_error=standard_error(moments),
+            interval=_interval_of_difference(measure, value, moments, self.level),
+            p_value=two_sided_p_value(value, moments),
+            probability_better=probability_above(0.0, sign * value, moments),
+            probability_equivalent=not_below - above,
+        )
+
+
+class _Knowledge(NamedTuple):
+    """What is known of a value: its corrected value, if any, its moments and its intervals."""
+
+    corrected: float | None
+    moments: Moments
+    interval_at: independent.IntervalAt
+
+
+def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> _Knowledge:
+    predictions, units = sample
+    moments = moments_of(found.influences, units)
+    judged = None
+    if measure.cross_fit is not None and predictions.folds is None:
+        judged = measure.cross_fit(predictions, units.of_row)
+    if judged is None:
+        return _Knowledge(None, moments, _intervals(measure, found, sample))
+    bounds = measure.range_in(predictions, sizes_are_fixed=True)
+    corrected, influences = max(judged[0], bounds[0]), judged[1]
+    larger = max(moments, moments_of(influences, units), key=standard_error)
+    return _Knowledge(
+        corrected, larger, lambda error: interval_below(corrected, larger, error, bounds)
+    )
 
 
 def _intervals(measure: Measure, found: Influences, sample: Sample) -> independent.IntervalAt:
@@ -212,25 +277,60 @@ def _intervals(measure: Measure, found: Influences, sample: Sample) -> independe
     return lambda error: interval(found.value, moments, error, bounds, of_sizes)
 
 
-def _joint_covariance(
-    influences: Float[np.ndarray, "m n"], units: Units
-) -> Float[np.ndarray, "m m"]:
+def _influences_of_samples(
+    measure: Measure, samples: Mapping[str, Sample]
+) -> dict[str, Influences]:
+    """Return the value and the influences of each classifier, many large ones side by side."""
+    found: dict[str, Influences] = {}
+
+    def find(name: str) -> None:
+        predictions = samples[name].predictions
+        [found[name]] = influences_of([measure], bind(measure, predictions), predictions)
+
+    names = list(samples)
+    parallel(find, names, sum(sample.predictions.scores.size for sample in samples.values()))
+    return {name: found[name] for name in names}
+
+
+def _interval_of_difference(
+    measure: Measure, value: float, moments: Moments, level: float
+) -> tuple[float, float]:
+    low, high = measure.bounds
+    ends = interval(value, moments, 1 - level, (low - high, high - low), symmetric_on_line=False)
+    return ends.low, ends.high
+
+
+def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:
+    """Return the moments of every two rows' difference, in the order of the combinations."""
+    first, second = np.triu_indices(len(sums), 1)
+    at_once = max(_NUMBERS_AT_ONCE // sums.shape[1], 1)
+    parts: dict[int, list[Moments]] = {}
+
+    def find(start: int) -> None:
+        chosen = slice(start, start + at_once)
+        parts[start] = moments_of_sums(sums[first[chosen]] - sums[second[chosen]], units)
+
+    starts = range(0, len(first), at_once)
+    parallel(find, starts, len(first) * sums.shape[1])
+    return [moments for start in starts for moments in parts[start]]
+
+
+def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Float[np.ndarray, "m m"]:
     """Return the covariance of the classifiers' values, with `spread`'s care for rare classes."""
     sizes = units.sizes
-    scaled = np.stack([units.sums(influence) for influence in influences]) * sizes[units.stratum]
+    own = np.maximum(sizes - units.n_means, 0)
     squares = []
-    for stratum in range(len(sizes)):
-        of_stratum = scaled[:, units.stratum == stratum]
-        centred = of_stratum - of_stratum.mean(axis=1, keepdims=True)
-        squares.append(centred @ centred.T)
-    sums = np.stack(squares)
-    pooled = sums.sum(axis=0) / np.maximum((sizes - 1).sum(), 1)
-    covariance: Float[np.ndarray, "m m"] = ((sums + pooled) / sizes[:, None, None] ** 2).sum(axis=0)
+    for size, is_own, part in zip(sizes, own > 0, units.centred_parts(sums), strict=True):
+        squares.append(size**2 * is_own * (part @ part.T))
+    products = np.stack(squares)
+    pooled = products.sum(axis=0) / max(own.sum(), 1)
+    covariance: Float[np.ndarray, "m m"] = (
+        (products + pooled) / ((own + 1) * sizes)[:, None, None]
+    ).sum(axis=0)
     if units.sizes_are_random:
-        totals = np.stack([np.bincount(units.stratum, x) for x in scaled]) / sizes
-        covariance += (totals / sizes) @ totals.T - np.outer(
-            *[(totals.sum(axis=1))] * 2
-        ) / sizes.sum()
+        totals = units.totals(sums)
+        of_all = totals.sum(axis=1)
+        covariance += (totals / sizes) @ totals.T - np.outer(of_all, of_all) / sizes.sum()
     return covariance
 
 
@@ -241,10 +341,11 @@ def _joint_draws(
     generator: np.random.Generator,
 ) -> Float[np.ndarray, "draws m"]:
     """Draw from the joint t distribution of the classifiers' values."""
+    n_draws = min(_N_JOINT_DRAWS, _NUMBERS_IN_JOINT_DRAWS // len(values))
     noise = generator.multivariate_normal(
-        np.zeros(len(values)), covariance, size=_N_JOINT_DRAWS, method="eigh"
+        np.zeros(len(values)), covariance, size=n_draws, method="eigh"
     )
     if np.isfinite(degrees_of_freedom):
-        chi_squared = generator.chisquare(degrees_of_freedom, size=(_N_JOINT_DRAWS, 1))
+        chi_squared = generator.chisquare(degrees_of_freedom, size=(n_draws, 1))
         noise /= np.sqrt(chi_squared / degrees_of_freedom)
     return values + noise
