@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import dmfroc
+from dmfroc._text import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,7 +64,11 @@ def show(text: str) -> None:
 def show_result(table: str, notes: Iterable[str], picture: Path | None) -> None:
     """Print a table, the notes that it lacks, and where the picture is."""
     lines = [table, *(f"note: {note}" for note in notes)]
-    show("\n".join(lines if picture is None else [*lines, "", f"The picture is in {picture}"]))
+    show(
+        "\n".join(
+            lines if picture is None else [*lines, "", f"The picture is in {printable(picture)}"]
+        )
+    )
 
 
 @contextmanager
@@ -102,7 +107,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
             concerned.setdefault(remark, []).append(name)
     everybody = len(comparison.estimates)
     return [
-        remark if len(names) == everybody else f"{', '.join(names)}: {remark}"
+        remark if len(names) == everybody else f"{printable(', '.join(names))}: {remark}"
         for remark, names in concerned.items()
     ]
 

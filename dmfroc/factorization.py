@@ -22,6 +22,7 @@ from scipy import special
 
 from dmfroc._arrays import AnyArray
 from dmfroc._compiled import compiled, double_precision
+from dmfroc._options import integer, numbers
 from dmfroc.multiclass.center import center
 from dmfroc.multiclass.rank_one import Center, binomial_deviance
 
@@ -166,8 +167,7 @@ def dmf(
         raise ValueError(
             f"rank must be an integer from 1 to {min(rates.shape)}, but it is {rank!r}"
         )
-    if not max_iter >= 1:
-        raise ValueError(f"max_iter must be at least 1, but it is {max_iter!r}")
+    max_iter = integer("max_iter", max_iter, 1)
     if rank == 1 and link == "logit" and not offset.any():
         rows, columns, path, gradient_norm = _fit_rank_one(rates, weights, max_iter)
     else:
@@ -198,12 +198,12 @@ def dmf(
 def _checked_cells(
     rates: Any, weights: Any, offset: Any
 ) -> tuple[Float[np.ndarray, "m q"], Float[np.ndarray, "m q"], Float[np.ndarray, "m q"]]:
-    values = np.array(rates, float)
+    values = numbers("rates", rates)
     if values.ndim != 2 or not values.size:
         raise ValueError(f"rates must be a matrix, but its shape is {values.shape}")
     cells = []
     for name, given, default in (("weights", weights, 1.0), ("offset", offset, 0.0)):
-        array = np.asarray(default if given is None else given, float)
+        array = numbers(name, default if given is None else given)
         try:
             cells.append(np.broadcast_to(array, values.shape))
         except ValueError:

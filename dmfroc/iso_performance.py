@@ -16,6 +16,7 @@ from jaxtyping import Float, Shaped
 from dmfroc._hull import ROUNDING
 from dmfroc._inputs.messages import IN_MEMORY
 from dmfroc._inputs.scores import class_scores
+from dmfroc._options import generator_of, number, numbers
 from dmfroc.curves.cases import one_class
 from dmfroc.curves.points import OperatingPoints, count_points
 from dmfroc.predictions import Predictions, as_predictions
@@ -188,13 +189,13 @@ class Economy:
 
 def check_conditions(prevalence: Any, cost_fp: Any, cost_fn: Any) -> None:
     """Raise unless prevalence and costs make sense."""
-    if prevalence is not None and not 0 < prevalence < 1:
+    if prevalence is not None and not 0 < number("prevalence", prevalence) < 1:
         raise ValueError(
             f"prevalence must lie strictly between 0 and 1, but it is {prevalence}; for class "
             "totals P and N pass P / (P + N)"
         )
     for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
-        if not (np.isfinite(cost) and cost >= 0):
+        if not 0 <= number(name, cost) < np.inf:
             raise ValueError(f"{name} must be finite and >= 0, but it is {cost}")
     if cost_fp == 0 and cost_fn == 0:
         raise ValueError("cost_fp and cost_fn are both 0: then every threshold is optimal")
@@ -265,12 +266,13 @@ def operating_point(
     >>> point.fpr, point.tpr, point.accuracy
     (0.5, 1.0, 0.75)
     """
+    threshold = number("threshold", threshold)
     if np.isnan(threshold):
         raise ValueError("threshold must be a number or infinite, but it is NaN")
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     points = binary_points(predictions)
     index = int(np.searchsorted(-points.thresholds, -threshold, side="right")) - 1
-    return Economy(points, prevalence, cost_fp, cost_fn).point(index, float(threshold))
+    return Economy(points, prevalence, cost_fp, cost_fn).point(index, threshold)
 
 
 def optimal_operating_points(
@@ -391,7 +393,7 @@ class RandomizedThreshold:
         """
         labels: list[Any] = list(self.labels)
         _, scores, _ = class_scores(y_score, len(y_score), labels, labels, IN_MEMORY)
-        is_lenient = np.random.default_rng(random_state).random(len(scores)) < self.probability
+        is_lenient = generator_of(random_state).random(len(scores)) < self.probability
         thresholds = np.where(is_lenient, self.lenient, self.strict)
         return np.array(labels)[(scores[:, 1] >= thresholds).astype(int)]
 
@@ -457,7 +459,7 @@ def randomized_threshold(
     array([1, 0, 1, 0])
     """
     targets = {"fpr": fpr, "tpr": tpr, "bias": bias}
-    given = {name: float(value) for name, value in targets.items() if value is not None}
+    given = {name: number(name, value) for name, value in targets.items() if value is not None}
     if len(given) != 1:
         raise TypeError(
             f"exactly one of fpr, tpr and bias must be given, but {sorted(given) or 'none'} "
@@ -543,7 +545,7 @@ def skew_sensitive_accuracy(tpr: Any, fpr: Any, *, c: Any, prevalence: Any) -> A
     """
     arrays = {"tpr": tpr, "fpr": fpr, "c": c, "prevalence": prevalence}
     for name, value in arrays.items():
-        array = arrays[name] = np.asarray(value, float)
+        array = arrays[name] = numbers(name, value)
         if not ((array >= 0) & (array <= 1)).all():
             raise ValueError(f"{name} must lie in [0, 1], but it is {value}")
     tpr, fpr, c, prevalence = arrays.values()

@@ -22,6 +22,7 @@ from dmfroc._inputs.checks import Inputs, check_hard_labels, check_scores, one_c
 from dmfroc._inputs.files import Names, read
 from dmfroc._inputs.messages import shortened
 from dmfroc._inputs.scores import Floats
+from dmfroc._text import printable
 
 __all__ = ["Predictions", "as_predictions"]
 
@@ -287,8 +288,10 @@ class Predictions:
         return bool(np.any(self.sample_weight != 1))
 
     def __repr__(self) -> str:
-        counts = [f"{self.labels[code]} {self.class_counts[code]}" for code in self.present]
-        absent = [str(label) for label in self.absent_labels]
+        counts = [
+            f"{printable(self.labels[code])} {self.class_counts[code]}" for code in self.present
+        ]
+        absent = [printable(label) for label in self.absent_labels]
         return (
             f"Predictions({self.n_observations} observations, {self.n_classes} classes: "
             + shortened(counts)

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc._options import number
 from dmfroc.curves.cases import Cases, Number, of_classes
 from dmfroc.curves.curve import Curve, Line, Projection, integrate
 from dmfroc.curves.points import OperatingPoints, count_points
@@ -521,7 +522,7 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
 
 
 def _check_constant(s: Number) -> None:
-    if not (0 <= s < np.inf):
+    if not 0 <= number("s", s) < np.inf:
         raise ValueError(f"s must be a finite number >= 0, but it is {s}")
 
 

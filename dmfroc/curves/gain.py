@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc._options import number
 from dmfroc.curves.cases import Cases, Number, of_classes
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
@@ -277,5 +278,5 @@ def best_f_gain(points: OperatingPoints, *, beta: Number = 1.0) -> Maximum:
 
 
 def _check_beta(beta: Number) -> None:
-    if not (0 <= beta < np.inf):
+    if not 0 <= number("beta", beta) < np.inf:
         raise ValueError(f"beta must be a finite number >= 0, but it is {beta}")

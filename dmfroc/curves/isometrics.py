@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._options import number
 from dmfroc.curves.cases import Number
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import OperatingPoints
@@ -110,7 +111,7 @@ def isometrics(
     """
     if curve.points is None or curve.projection is None:
         raise ValueError(f"there are no isometrics on the chart of {curve!r}")
-    if not 0 < beta < np.inf:
+    if not 0 < number("beta", beta) < np.inf:
         raise ValueError(f"beta must be a finite number > 0, but it is {beta}")
     if measure is None:
         if curve.kind not in _USUAL:

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._arrays import AnyArray
+from dmfroc._options import numbers
 from dmfroc.measures.measure import (
     Measure,
     WithOptions,
@@ -266,7 +267,7 @@ def auc_mu(partition: Any = None) -> Measure:
 
 
 def _checked_partition(partition: Any) -> tuple[tuple[float, ...], ...]:
-    matrix = np.array(partition, float)
+    matrix = numbers("partition", partition)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"partition must be a square matrix, but its shape is {matrix.shape}")
     if not np.isfinite(matrix).all():

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from scipy import stats
 from scipy.special import chdtrc, xlogy
 
+from dmfroc._options import number, numbers
 from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.measures.measure import warn
 
@@ -155,6 +156,11 @@ def fisher_exact_test(
 
 
 def _holds_counts(table: ContingencyTable) -> bool:
+    if not isinstance(table, ContingencyTable):
+        raise TypeError(
+            f"table must be a ContingencyTable, but it is of type {type(table).__name__}: build "
+            "one with ContingencyTable.from_matrix"
+        )
     return bool((table.counts == np.round(table.counts)).all())
 
 
@@ -231,7 +237,7 @@ class PowersStatistics:
         if reference not in get_args(Reference):
             raise ValueError(f"reference must be 'chi2_as_published', but it is {reference!r}")
         freedom = (len(self.plus_p) - 1) ** 2 if degrees_of_freedom is None else degrees_of_freedom
-        if freedom < 1:
+        if number("degrees_of_freedom", freedom) < 1:
             raise ValueError(f"degrees_of_freedom must be positive, but they are {freedom}")
         warn(
             [
@@ -344,7 +350,7 @@ def sellke_bayarri_berger(p_value: Any) -> EvidenceBound:
     >>> round(sellke_bayarri_berger(0.05).alpha, 3)
     0.289
     """
-    p = np.asarray(p_value, dtype=np.float64)
+    p = numbers("p_value", p_value)
     if ((p < 0) | (p > 1)).any():
         raise ValueError(f"p_value must be in [0, 1], but it is {p_value}")
     factor = np.where(p < 1 / math.e, -math.e * xlogy(p, p), np.where(np.isnan(p), np.nan, 1.0))

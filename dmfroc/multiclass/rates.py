@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from dmfroc._arrays import AnyArray, cumulative_sum, map_rows, sum_at
+from dmfroc._options import integer, number
 from dmfroc._threads import parallel
 from dmfroc.measures.statistics.layout import ClassBlocks, group_by_class
 from dmfroc.measures.statistics.statistic import Statistic
@@ -131,11 +132,9 @@ class CurveOptions:
     threshold_pool: ThresholdPool = "balanced"
 
     def __post_init__(self) -> None:
-        n_thresholds, shrinkage = self.n_thresholds, self.shrinkage
-        if not (isinstance(n_thresholds, int | np.integer) and n_thresholds >= 1):
-            raise ValueError(f"n_thresholds must be a positive integer, but it is {n_thresholds!r}")
-        if not (np.isfinite(shrinkage) and shrinkage >= 0):
-            raise ValueError(f"shrinkage must be finite and >= 0, but it is {shrinkage!r}")
+        integer("n_thresholds", self.n_thresholds, 1)
+        if not 0 <= number("shrinkage", self.shrinkage) < np.inf:
+            raise ValueError(f"shrinkage must be finite and >= 0, but it is {self.shrinkage!r}")
         if self.threshold_pool not in get_args(ThresholdPool):
             raise ValueError(
                 f"threshold_pool must be one of {get_args(ThresholdPool)}, but it is "

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
+from dmfroc._options import flag
 from dmfroc.predictions import Predictions
+from dmfroc.uncertainty.level import check_level
 from dmfroc.uncertainty.units import Sample, sample_of
 
 IntervalType = Literal["bca", "percentile", "basic", "studentized"]
@@ -38,6 +40,11 @@ class Options:
     interval_type: IntervalType | None = None
     n_draws: int | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "level", check_level(self.level))
+        if self.stratify is not None:
+            object.__setattr__(self, "stratify", flag("stratify", self.stratify))
 
     @property
     def given(self) -> list[str]:
