@@ -198,9 +198,10 @@ class Predictions:
             Name of the column (``.npz``: array) of observed classes.
         scores : str or sequence of str, optional
             Names of the score columns; default: all columns not named by another argument. Pass
-            them if the file has other columns of numbers, such as an ``id``: where the labels are
-            text and score columns bear no prefix, each would be taken for a class without
-            observations. For ``.npz`` the name of the score array, by default ``y_score``. A
+            them if the file has other columns of numbers: where the labels are text and score
+            columns bear no prefix, each would be taken for a class without observations, unless
+            it holds whole numbers beside scores that are not, as an ``id`` does, which is an
+            error. For ``.npz`` the name of the score array, by default ``y_score``. A
             single score column belongs to the class it is named after; if it names none, to the
             second of `labels` where given, else to the larger of the labels 0 and 1 or False and
             True.
@@ -242,6 +243,13 @@ class Predictions:
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{file}: {error}") from error
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled or copied; its arrays are read-only as those of the original."""
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                read_only(value)
+        self.__dict__.update(state)
 
     @property
     def n_observations(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -48,14 +49,27 @@ def _read_csv(file: Path, names: Names) -> Inputs:
         with csv.open_csv(file, parse_options=parse, convert_options=convert) as reader:
             guessed = reader.schema
         # Types are guessed from the first megabyte, where all of a class's scores may be whole
+        is_class = {names.label, names.y_pred}
         convert.column_types = {
-            field.name: pyarrow.float64()
+            field.name: pyarrow.string() if field.name in is_class else pyarrow.float64()
             for field in guessed
             if pyarrow.types.is_integer(field.type)
-            and field.name not in (names.label, names.y_pred)
         }
         table = csv.read_csv(file, parse_options=parse, convert_options=convert)
+    spelled = [name for name in is_class if name in convert.column_types]
+    if all(_spells_integers(table[name]) for name in spelled):
+        for name in spelled:
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, table[name].cast(pyarrow.int64()))
     return _table_inputs(table, names)
+
+
+def _spells_integers(column: Any) -> bool:
+    """Whether texts are integers of 64 bits as Python writes them, so that 01 and 1 stay apart."""
+    texts = [text for text in column.unique().to_pylist() if text is not None]
+    return all(
+        re.fullmatch("0|-?[1-9][0-9]*", text) and -(2**63) <= int(text) < 2**63 for text in texts
+    )
 
 
 def _read_parquet(file: Path, names: Names) -> Inputs:
