@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import dmfroc
+from dmfroc._files import written_whole
+from dmfroc._progress import is_watched
 from dmfroc._text import printable
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ def show_result(table: str, notes: Iterable[str], picture: Path | None) -> None:
 @contextmanager
 def progress(message: str) -> Iterator[None]:
     """Say on stderr what is being done, if somebody is watching."""
-    if not sys.stderr.isatty():
+    if not is_watched():
         yield
         return
     from rich.console import Console
@@ -248,18 +250,9 @@ def open_picture(path: Path | None, option: str = "--plot") -> Iterator[Picture 
     suffix = path.suffix.lower()
     if suffix not in _PICTURES:
         raise ValueError(f"{option} must name a file with one of {', '.join(_PICTURES)}: {path}")
-    target = Path(os.path.realpath(path))  # a link stays a link
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        if target.exists():
-            with target.open("r+b"):  # may it be overwritten?
-                pass
-        stream = partial.open("wb")
-    except OSError as error:
-        raise ValueError(f"{option} {path} cannot be written: {error.strerror}") from error
-    try:
-        with stream:
-            yield Picture(stream, suffix.removeprefix("."))
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with contextlib.ExitStack() as stack:
+        try:
+            stream = stack.enter_context(written_whole(path))
+        except OSError as error:
+            raise ValueError(f"{option} {path} cannot be written: {error.strerror}") from error
+        yield Picture(stream, suffix.removeprefix("."))

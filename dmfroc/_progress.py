@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 _PATIENCE = 2.0  # seconds; shorter jobs show nothing
 
 
-def _is_watched() -> bool:
+def is_watched() -> bool:
+    """Whether stderr is a terminal."""
     # A daemon may have no stderr at all, or a closed one
     stream = sys.stderr
     return stream is not None and not stream.closed and stream.isatty()
@@ -21,7 +22,7 @@ def track[T](items: Iterable[T], total: int, description: str) -> Iterator[T]:
     try:
         for done, item in enumerate(items, start=1):
             yield item
-            if bar is None and _is_watched() and time.monotonic() - start > _PATIENCE:
+            if bar is None and is_watched() and time.monotonic() - start > _PATIENCE:
                 from rich.console import Console
                 from rich.progress import Progress
 

@@ -240,8 +240,9 @@ class Predictions:
         try:
             names = Names(label, scores, labels, sample_weight, y_pred)
             return cls(*check_scores(read(file, names)))
-        except (TypeError, ValueError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
+        except (TypeError, ValueError, MemoryError) as error:
+            kinds = (TypeError, MemoryError)
+            kind = next((kind for kind in kinds if isinstance(error, kind)), ValueError)
             raise kind(f"{file}: {error}") from error
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from dmfroc._arrays import AnyArray, cumulative_sum, map_rows, sum_at
+from dmfroc._memory import check_memory
 from dmfroc._options import integer, number
 from dmfroc._threads import parallel
 from dmfroc.measures.statistics.layout import ClassBlocks, group_by_class
@@ -25,6 +26,7 @@ DEFAULT_N_THRESHOLDS = 99
 DEFAULT_SHRINKAGE = 1.0
 _LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
 
+_BYTES_PER_RATE = 90  # measured with 120 and 200 classes, places and derivatives included
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
 _POOLED_AT_ONCE = 1 << 18  # scores: what a processor's cache holds
 
@@ -141,9 +143,20 @@ class CurveOptions:
                 f"{self.threshold_pool!r}"
             )
 
+    def _n_bytes(self, n_classes: int) -> int:
+        """Return how much memory the rates of all pairs and their fit take at most."""
+        return _BYTES_PER_RATE * 2 * n_classes * (n_classes - 1) * self.n_thresholds
+
     def __call__(self, predictions: Predictions) -> RateCounts:
         """Sort the columns, choose the thresholds and find every score's side of them."""
         blocks = group_by_class(predictions)
+        check_memory(
+            self._n_bytes(blocks.n_classes),
+            f"the multiclass ROC curve of {blocks.n_classes} classes, with {self.n_thresholds} "
+            f"thresholds for each of {blocks.n_classes * (blocks.n_classes - 1)} pairs of them,",
+            "ask for fewer thresholds (n_thresholds=), or for other measures alone, such as "
+            "measures=['hand_till', 'informedness']",
+        )
         weights = predictions.sample_weight if predictions.is_weighted else None
         groups = _group_by_size(blocks)
         columns = _sort_within_classes(blocks, groups)
