@@ -27,6 +27,19 @@ def _notice_fork() -> None:
 os.register_at_fork(after_in_child=_notice_fork)
 
 
+@functools.cache
+def _start() -> None:
+    """Let JAX look for its devices, and say what to do if there are none."""
+    try:
+        jax.devices()
+    except (RuntimeError, AssertionError) as error:
+        platforms = os.environ.get("JAX_PLATFORMS", "")
+        raise RuntimeError(
+            f"JAX found no device to compute on (JAX_PLATFORMS={platforms!r}): unset the variable "
+            f"or set it to 'cpu', or install what the platform needs ({error or 'no device'})"
+        ) from error
+
+
 @contextmanager
 def in_double_precision() -> Iterator[None]:
     """Let JAX compute in double precision, by its default rules whatever the user has set.
@@ -34,7 +47,8 @@ def in_double_precision() -> Iterator[None]:
     Raises
     ------
     RuntimeError
-        In a process that was forked after its parent had used JAX: it would wait for ever.
+        In a process that was forked after its parent had used JAX: it would wait for ever. Or if
+        JAX finds no device.
     """
     if _process["is_orphan"]:
         raise RuntimeError(
@@ -42,6 +56,7 @@ def in_double_precision() -> Iterator[None]:
             "computing would never end: start processes by multiprocessing.get_context('spawn') "
             "or 'forkserver'"
         )
+    _start()
     with (
         jax.enable_x64(True),
         jax.numpy_rank_promotion("allow"),
