@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -69,10 +70,12 @@ def _regular(target: Path) -> os.stat_result | None:
         found = target.stat()
     except FileNotFoundError:
         return None
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     if not stat.S_ISREG(found.st_mode):
         raise OSError(None, "it is no regular file, and would be replaced by one", str(target))
     if not os.access(target, os.W_OK):
-        raise PermissionError(None, "Permission denied", str(target))
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
     return found
 
 

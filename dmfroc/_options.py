@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
@@ -32,14 +32,9 @@ def integer(name: str, value: Any, least: int) -> int:
     return int(scalar)
 
 
-def choice(name: str, value: Any, choices: Iterable[str]) -> str:
-    """Return one of several words."""
-    known = tuple(choices)
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be one of {known}, but it is {_found(value)}")
-    if value not in known:
-        raise ValueError(f"{name} must be one of {known}, but it is {value!r}")
-    return value
+def is_one_of(value: Any, choices: Collection[str]) -> bool:
+    """Whether a value is one of several words; what is no word may not compare at all."""
+    return isinstance(value, str) and value in choices
 
 
 def flag(name: str, value: Any) -> bool:

@@ -220,7 +220,7 @@ def _needs(
     """Say whether hard labels are all that the measures look at."""
     if measures is None or isinstance(measures, str):
         return "scores"
-    if not isinstance(measures, Iterable):
+    if not isinstance(measures, Iterable) or getattr(measures, "ndim", 1) == 0:
         raise TypeError(
             "measures must be 'all' or a list of names and Measures, but it is of type "
             f"{type(measures).__name__}"

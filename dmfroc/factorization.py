@@ -22,7 +22,7 @@ from scipy import special
 
 from dmfroc._arrays import AnyArray
 from dmfroc._compiled import compiled, double_precision
-from dmfroc._options import integer, numbers
+from dmfroc._options import integer, is_one_of, numbers
 from dmfroc.multiclass.center import center
 from dmfroc.multiclass.rank_one import Center, binomial_deviance
 
@@ -161,7 +161,7 @@ def dmf(
     (True, True)
     """
     rates, weights, offset = _checked_cells(rates, weights, offset)
-    if link not in ("logit", "probit", "cloglog"):
+    if not is_one_of(link, ("logit", "probit", "cloglog")):
         raise ValueError(f"link must be 'logit', 'probit' or 'cloglog', but it is {link!r}")
     if not (isinstance(rank, int | np.integer) and 1 <= rank <= min(rates.shape)):
         raise ValueError(

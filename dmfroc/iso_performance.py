@@ -16,7 +16,7 @@ from jaxtyping import Float, Shaped
 from dmfroc._hull import ROUNDING
 from dmfroc._inputs.messages import IN_MEMORY
 from dmfroc._inputs.scores import class_scores
-from dmfroc._options import generator_of, number, numbers
+from dmfroc._options import generator_of, is_one_of, number, numbers
 from dmfroc.curves.cases import one_class
 from dmfroc.curves.points import OperatingPoints, count_points
 from dmfroc.predictions import Predictions, as_predictions
@@ -128,7 +128,7 @@ def check_choices(tie_break: Any, placement: Any) -> None:
         ("tie_break", tie_break, get_args(TieBreak)),
         ("placement", placement, get_args(Placement)),
     ):
-        if value not in choices:
+        if not is_one_of(value, choices):
             raise ValueError(f"{name} must be one of {list(choices)}, but it is {value!r}")
 
 
@@ -142,7 +142,7 @@ class Economy:
         cost_fp: float | int,
         cost_fn: float | int,
     ) -> None:
-        check_conditions(prevalence, cost_fp, cost_fn)
+        prevalence, cost_fp, cost_fn = check_conditions(prevalence, cost_fp, cost_fn)
         self._points = points
         self._total = points.total
         # Each observation counts as one unless a prevalence is assumed: exact for whole numbers
@@ -187,18 +187,24 @@ class Economy:
         )
 
 
-def check_conditions(prevalence: Any, cost_fp: Any, cost_fn: Any) -> None:
-    """Raise unless prevalence and costs make sense."""
-    if prevalence is not None and not 0 < number("prevalence", prevalence) < 1:
-        raise ValueError(
-            f"prevalence must lie strictly between 0 and 1, but it is {prevalence}; for class "
-            "totals P and N pass P / (P + N)"
-        )
+def check_conditions(
+    prevalence: Any, cost_fp: Any, cost_fn: Any
+) -> tuple[float | None, float, float]:
+    """Return prevalence and costs as floats; raise unless they make sense."""
+    if prevalence is not None:
+        given, prevalence = prevalence, number("prevalence", prevalence)
+        if not 0 < prevalence < 1:
+            raise ValueError(
+                f"prevalence must lie strictly between 0 and 1, but it is {given}; for class "
+                "totals P and N pass P / (P + N)"
+            )
     for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
         if not 0 <= number(name, cost) < np.inf:
             raise ValueError(f"{name} must be finite and >= 0, but it is {cost}")
+    cost_fp, cost_fn = float(cost_fp), float(cost_fn)
     if cost_fp == 0 and cost_fn == 0:
         raise ValueError("cost_fp and cost_fn are both 0: then every threshold is optimal")
+    return prevalence, cost_fp, cost_fn
 
 
 def binary_points(predictions: Predictions) -> OperatingPoints:

@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from scipy.special import softmax
 from scipy.stats.qmc import MultivariateNormalQMC
 
-from dmfroc._options import generator_of, integer, number, numbers
+from dmfroc._options import generator_of, integer, is_one_of, number, numbers
 from dmfroc.predictions import Predictions
 
 __all__ = [
@@ -116,7 +116,7 @@ class MultinomialPopulation:
                 "coefficients must have one row per covariate and one column per class, at least "
                 f"two, but their shape is {self.coefficients.shape}"
             )
-        if self.label_rule not in get_args(LabelRule):
+        if not is_one_of(self.label_rule, get_args(LabelRule)):
             raise ValueError(
                 f"label_rule must be 'sampled' or 'argmax', but it is {self.label_rule!r}"
             )

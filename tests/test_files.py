@@ -69,10 +69,15 @@ def test_a_full_disk_leaves_the_old_file_alone(tmp_path, monkeypatch, call):
 
     if call != "write":
         monkeypatch.setattr(f"os.{call}", full)
-    with pytest.raises(OSError, match="No space left"), written_whole(target) as stream:
-        stream.write(b"new")
-        if call == "write":
-            full()
+
+    def write():
+        with written_whole(target) as stream:
+            stream.write(b"new")
+            if call == "write":
+                full()
+
+    with pytest.raises(OSError, match="No space left"):
+        write()
     assert contents(tmp_path) == {"file": b"old"}
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float
 
-from dmfroc._options import integer
+from dmfroc._options import integer, is_one_of
 from dmfroc.curves.cases import Cases, Number, of_classes
 from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve
@@ -382,7 +382,7 @@ def _oriented(
 
 
 def _check_axes(axes: str) -> None:
-    if axes not in get_args(Axes):
+    if not is_one_of(axes, get_args(Axes)):
         raise ValueError(f"axes must be 'standard' or 'vuk_curk', but it is {axes!r}")
 
 

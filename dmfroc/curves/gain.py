@@ -56,7 +56,7 @@ def f_gains(points: OperatingPoints, *, beta: Number = 1.0) -> np.ndarray:
     >>> points.maximum(f_gains(points))
     Maximum(value=0.75, thresholds=array([0.4]))
     """
-    _check_beta(beta)
+    beta = _checked_beta(beta)
     misses = points.positives - points.true_positives
     errors = points.false_positives + beta**2 * misses
     return gain_of_errors(points, errors / (1 + beta**2))
@@ -172,7 +172,7 @@ def expected_f_gain(points: OperatingPoints, *, beta: Number = 1.0) -> float:
     >>> expected_f_gain(operating_points([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]))
     0.625
     """
-    _check_beta(beta)
+    beta = _checked_beta(beta)
     crossing = points.summarise(curve_summaries.false_positives_at_chance_recall)
     # 1 - pi (1 - y0), without its cancellation
     rejected = (points.negatives - crossing) / points.negatives
@@ -277,6 +277,8 @@ def best_f_gain(points: OperatingPoints, *, beta: Number = 1.0) -> Maximum:
     return points.maximum(f_gains(points, beta=beta))
 
 
-def _check_beta(beta: Number) -> None:
-    if not 0 <= number("beta", beta) < np.inf:
+def _checked_beta(beta: Number) -> float:
+    checked = number("beta", beta)
+    if not 0 <= checked < np.inf:
         raise ValueError(f"beta must be a finite number >= 0, but it is {beta}")
+    return checked

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._options import number
+from dmfroc._options import is_one_of, number
 from dmfroc.curves.cases import Number
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import OperatingPoints
@@ -117,7 +117,7 @@ def isometrics(
         if curve.kind not in _USUAL:
             raise ValueError(f"name a measure: no isometrics are usual on the chart of {curve!r}")
         measure = _USUAL[curve.kind]
-    if measure not in get_args(IsometricMeasure):
+    if not is_one_of(measure, get_args(IsometricMeasure)):
         known = ", ".join(get_args(IsometricMeasure))
         raise ValueError(f"measure must be one of {known}, but it is {measure!r}")
     points, lines = curve.points, []

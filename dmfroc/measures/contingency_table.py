@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 # The functions of tables register themselves.
-from dmfroc._options import number, numbers
+from dmfroc._options import is_one_of, number, numbers
 from dmfroc.measures import binary
 from dmfroc.measures import table as _table  # noqa: F401
 from dmfroc.measures.cells import one_vs_rest
@@ -91,7 +91,7 @@ class ContingencyTable:
         [[0. 0.]
          [1. 2.]]
         """
-        if rows not in get_args(Rows):
+        if not is_one_of(rows, get_args(Rows)):
             raise ValueError(f"rows must be 'predicted' or 'true', but it is {rows!r}")
         if hasattr(matrix, "index") and hasattr(matrix, "columns"):
             index, columns = list(matrix.index), list(matrix.columns)
@@ -116,7 +116,12 @@ class ContingencyTable:
             )
         if not counts.any():
             raise ValueError("matrix is zero in every cell: some observations must count")
-        names = tuple(range(len(counts)) if labels is None else labels)
+        try:
+            names = tuple(range(len(counts)) if labels is None else labels)
+        except TypeError:
+            raise TypeError(
+                f"labels must be a list of classes, but it is of type {type(labels).__name__}"
+            ) from None
         if len(names) != len(counts) or len(set(names)) != len(names):
             raise ValueError(
                 f"labels must name each of the {len(counts)} classes once, but they are {names}"
@@ -181,10 +186,11 @@ class ContingencyTable:
         >>> round(measures["accuracy"], 12), round(measures["f1"], 12)
         (0.58, 0.588235294118)
         """
+        tpr, fpr, skew = number("tpr", tpr), number("fpr", fpr), number("skew", skew)
         for name, rate in (("tpr", tpr), ("fpr", fpr)):
-            if not 0 <= number(name, rate) <= 1:
+            if not 0 <= rate <= 1:
                 raise ValueError(f"{name} must be a rate in [0, 1], but it is {rate}")
-        if not 0 < number("skew", skew) < np.inf:
+        if not 0 < skew < np.inf:
             raise ValueError(f"skew must be positive and finite, but it is {skew}")
         positive, negative = 1 / (1 + skew), skew / (1 + skew)
         return cls.from_cells(

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._arrays import AnyArray
-from dmfroc._options import numbers
+from dmfroc._options import is_one_of, numbers
 from dmfroc.measures.measure import (
     Measure,
     WithOptions,
@@ -206,7 +206,7 @@ def one_vs_rest_auc(weighting: Weighting = "macro") -> Measure:
     >>> round(one_vs_rest_auc()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.780555555556
     """
-    if weighting not in get_args(Weighting):
+    if not is_one_of(weighting, get_args(Weighting)):
         raise ValueError(f"weighting must be one of {get_args(Weighting)}, but it is {weighting!r}")
     return _area(
         name="one_vs_rest_auc" + ("" if weighting == "macro" else f"_{weighting}"),

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int, Shaped
 
 from dmfroc._arrays import AnyArray, cumulative_sum, map_rows, sum_at
 from dmfroc._memory import check_memory
-from dmfroc._options import integer, number
+from dmfroc._options import integer, is_one_of, number
 from dmfroc._threads import parallel
 from dmfroc.measures.statistics.layout import ClassBlocks, group_by_class
 from dmfroc.measures.statistics.statistic import Statistic
@@ -134,10 +134,12 @@ class CurveOptions:
     threshold_pool: ThresholdPool = "balanced"
 
     def __post_init__(self) -> None:
-        integer("n_thresholds", self.n_thresholds, 1)
-        if not 0 <= number("shrinkage", self.shrinkage) < np.inf:
+        object.__setattr__(self, "n_thresholds", integer("n_thresholds", self.n_thresholds, 1))
+        shrinkage = number("shrinkage", self.shrinkage)
+        if not 0 <= shrinkage < np.inf:
             raise ValueError(f"shrinkage must be finite and >= 0, but it is {self.shrinkage!r}")
-        if self.threshold_pool not in get_args(ThresholdPool):
+        object.__setattr__(self, "shrinkage", shrinkage)
+        if not is_one_of(self.threshold_pool, get_args(ThresholdPool)):
             raise ValueError(
                 f"threshold_pool must be one of {get_args(ThresholdPool)}, but it is "
                 f"{self.threshold_pool!r}"
