@@ -6,6 +6,7 @@ the second of the two labels; of scores with two columns, its column counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -150,8 +151,10 @@ class Economy:
         if prevalence is not None:
             self._of_positive = prevalence * self._total / points.positives
             self._of_negative = (1 - prevalence) * self._total / points.negatives
-        self.gain_tp = float(cost_fn * self._of_positive)
-        self.loss_fp = float(cost_fp * self._of_negative)
+        # Costs near the ends of the range of floats, divided by a power of two: exact
+        self._exponent = math.frexp(max(cost_fp, cost_fn))[1]
+        self.gain_tp = math.ldexp(cost_fn, -self._exponent) * self._of_positive
+        self.loss_fp = math.ldexp(cost_fp, -self._exponent) * self._of_negative
 
     def point(self, index: int, threshold: float) -> OperatingPoint:
         """Describe a point of the curve."""
@@ -167,7 +170,7 @@ class Economy:
             tpr=hits / points.positives,
             bias=predicted / self._total,
             accuracy=right / self._total,
-            expected_cost=cost / self._total,
+            expected_cost=math.ldexp(cost / self._total, self._exponent),
         )
 
     def optima(self) -> OptimalOperatingPoints:
@@ -183,7 +186,7 @@ class Economy:
             midpoints=tuple(_midpoint(thresholds, index) for index in best.tolist()),
             slope=largest_loss / largest_gain if largest_gain else np.inf,
             lift_slope=self._total * self.loss_fp / (self.gain_tp + self.loss_fp),
-            expected_utility=float(gains.max() / self._total),
+            expected_utility=math.ldexp(gains.max() / self._total, self._exponent),
         )
 
 

@@ -41,6 +41,27 @@ def identifier():
 
 
 CASES = {
+    "table of text for Fisher's test": (
+        lambda: dmfroc.fisher_exact_test("x"),
+        (TypeError, "table must be a ContingencyTable"),
+    ),
+    "choices of arrays": (
+        lambda: dmfroc.calibration_curve(B, P, axes=np.array([0.9, 0.95])),
+        (ValueError, "axes must be"),
+    ),
+    "method of arrays": (
+        lambda: estimate(method=np.array([0.9, 0.95])),
+        (ValueError, "method must be one of"),
+    ),
+    "cost Decimal": (
+        lambda: dmfroc.optimal_operating_points(B, P, cost_fp=Decimal(2)).expected_cost,
+        dmfroc.optimal_operating_points(B, P, cost_fp=2).expected_cost,
+    ),
+    "short integers": (lambda: curve(n_thresholds=np.int8(9)), True),
+    "labels that are none": (
+        lambda: dmfroc.ContingencyTable.from_matrix([[1, 2], [3, 4]], rows="true", labels=1.5),
+        (TypeError, "labels must be a list of classes"),
+    ),
     "level of text": (lambda: estimate(level="0.95"), (TypeError, "level must be a number")),
     "level None": (lambda: estimate(level=None), (TypeError, "level must be a number")),
     "levels": (lambda: estimate(level=np.array([0.9, 0.95])), (TypeError, "level must be")),
@@ -84,6 +105,16 @@ CASES = {
     "cost of text": (
         lambda: dmfroc.optimal_operating_points(B, P, cost_fp="1"),
         (TypeError, "cost_fp must be a number"),
+    ),
+    "huge costs": (
+        lambda: [
+            point.expected_cost / 1e308
+            for point in dmfroc.optimal_operating_points(B, P, cost_fp=1e308, cost_fn=5e307).points
+        ],
+        [
+            point.expected_cost
+            for point in dmfroc.optimal_operating_points(B, P, cost_fp=1, cost_fn=0.5).points
+        ],
     ),
     "ragged table": (
         lambda: dmfroc.ContingencyTable.from_matrix([[1, 2], [3]], rows="true"),
