@@ -83,7 +83,7 @@ def run(command, **options):
         ["/bin/sh", "-c", f'"$0" -m dmfroc {command}', sys.executable],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         **options,
     )
 
