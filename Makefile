@@ -7,7 +7,7 @@ PYTHON_CANDIDATES := $(PYTHON) python3.12 python3.13 python3.14 python3 python
 PYTEST_ARGS ?= -n auto
 PAGES := $(wildcard *.md docs/*.md docs/*/*.md)
 
-.PHONY: demo test doctest lint docs bench experiments clean
+.PHONY: demo test doctest fuzz compat lint docs bench experiments clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -18,6 +18,15 @@ test: doctest
 
 doctest: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-glob='*.md' dmfroc $(PAGES)
+
+# 20,000 generated calls; FUZZ_ARGS="--cases 1000 --seed 7" for others.
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ_ARGS)
+	$(BIN)/python tests/fuzz/kill_studies.py
+
+# The lowest and the newest dependencies that pyproject.toml allows, each in its own environment.
+compat: $(VENV)/pyvenv.cfg
+	$(BIN)/python .ci/compat.py $(VENV)-compat
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
@@ -37,7 +46,7 @@ experiments: $(VENV)/.installed-bayes
 	done
 
 clean:
-	rm -rf $(VENV) build dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-compat build dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # One stamp per extra, renewed when pyproject.toml changes.
 $(VENV)/.installed: pyproject.toml | $(VENV)/pyvenv.cfg

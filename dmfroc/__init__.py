@@ -6,6 +6,8 @@ from typing import Any
 
 import lazy_loader
 
+from dmfroc._global_state import undisturbed
+
 # Every public name, and where it lives, is listed in `__init__.pyi`. It is imported when it is
 # first used, so that `import dmfroc` does not wait for JAX.
 _get, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
@@ -16,4 +18,5 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("dmfroc")
-    return _get(name)
+    with undisturbed():
+        return _get(name)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import dmfroc
+from dmfroc._files import written_whole
+from dmfroc._progress import is_watched
+from dmfroc._text import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,13 +66,17 @@ def show(text: str) -> None:
 def show_result(table: str, notes: Iterable[str], picture: Path | None) -> None:
     """Print a table, the notes that it lacks, and where the picture is."""
     lines = [table, *(f"note: {note}" for note in notes)]
-    show("\n".join(lines if picture is None else [*lines, "", f"The picture is in {picture}"]))
+    show(
+        "\n".join(
+            lines if picture is None else [*lines, "", f"The picture is in {printable(picture)}"]
+        )
+    )
 
 
 @contextmanager
 def progress(message: str) -> Iterator[None]:
     """Say on stderr what is being done, if somebody is watching."""
-    if not sys.stderr.isatty():
+    if not is_watched():
         yield
         return
     from rich.console import Console
@@ -102,7 +109,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
             concerned.setdefault(remark, []).append(name)
     everybody = len(comparison.estimates)
     return [
-        remark if len(names) == everybody else f"{', '.join(names)}: {remark}"
+        remark if len(names) == everybody else f"{printable(', '.join(names))}: {remark}"
         for remark, names in concerned.items()
     ]
 
@@ -243,18 +250,9 @@ def open_picture(path: Path | None, option: str = "--plot") -> Iterator[Picture 
     suffix = path.suffix.lower()
     if suffix not in _PICTURES:
         raise ValueError(f"{option} must name a file with one of {', '.join(_PICTURES)}: {path}")
-    target = Path(os.path.realpath(path))  # a link stays a link
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        if target.exists():
-            with target.open("r+b"):  # may it be overwritten?
-                pass
-        stream = partial.open("wb")
-    except OSError as error:
-        raise ValueError(f"{option} {path} cannot be written: {error.strerror}") from error
-    try:
-        with stream:
-            yield Picture(stream, suffix.removeprefix("."))
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with contextlib.ExitStack() as stack:
+        try:
+            stream = stack.enter_context(written_whole(path))
+        except OSError as error:
+            raise ValueError(f"{option} {path} cannot be written: {error.strerror}") from error
+        yield Picture(stream, suffix.removeprefix("."))

@@ -1,21 +1,70 @@
 """The one entry to JAX: everything that it compiles runs in double precision.
 
-The user's global configuration stays as it is.
+The user's global configuration stays as it is, and does not touch what is computed here.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jax
 import numpy as np
 
+_process = {"is_orphan": False}
 
-def in_double_precision() -> Any:
-    """Return a context in which JAX computes in double precision."""
-    return jax.enable_x64(True)
+
+def _notice_fork() -> None:
+    """Note that this process has JAX's state and none of its threads, for which it would wait."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    _process["is_orphan"] = bool(getattr(bridge, "_backends", True))
+
+
+os.register_at_fork(after_in_child=_notice_fork)
+
+
+@functools.cache
+def _start() -> None:
+    """Let JAX look for its devices, and say what to do if there are none."""
+    try:
+        jax.devices()
+    except (RuntimeError, AssertionError) as error:
+        platforms = os.environ.get("JAX_PLATFORMS", "")
+        raise RuntimeError(
+            f"JAX found no device to compute on (JAX_PLATFORMS={platforms!r}): unset the variable "
+            f"or set it to 'cpu', or install what the platform needs ({error or 'no device'})"
+        ) from error
+
+
+@contextmanager
+def in_double_precision() -> Iterator[None]:
+    """Let JAX compute in double precision, by its default rules whatever the user has set.
+
+    Raises
+    ------
+    RuntimeError
+        In a process that was forked after its parent had used JAX: it would wait for ever. Or if
+        JAX finds no device.
+    """
+    if _process["is_orphan"]:
+        raise RuntimeError(
+            "this process was forked from one that had used JAX, whose threads it lacks, so that "
+            "computing would never end: start processes by multiprocessing.get_context('spawn') "
+            "or 'forkserver'"
+        )
+    _start()
+    with (
+        jax.enable_x64(True),
+        jax.numpy_rank_promotion("allow"),
+        jax.numpy_dtype_promotion("standard"),
+        jax.transfer_guard("allow"),
+        jax.debug_nans(False),
+    ):
+        yield
 
 
 def double_precision[**P, R](function: Callable[P, R]) -> Callable[P, R]:

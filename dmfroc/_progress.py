@@ -9,13 +9,20 @@ from collections.abc import Iterable, Iterator
 _PATIENCE = 2.0  # seconds; shorter jobs show nothing
 
 
+def is_watched() -> bool:
+    """Whether stderr is a terminal."""
+    # A daemon may have no stderr at all, or a closed one
+    stream = sys.stderr
+    return stream is not None and not stream.closed and stream.isatty()
+
+
 def track[T](items: Iterable[T], total: int, description: str) -> Iterator[T]:
     """Yield the items, and show how many have come once that takes more than two seconds."""
     start, bar = time.monotonic(), None
     try:
         for done, item in enumerate(items, start=1):
             yield item
-            if bar is None and sys.stderr.isatty() and time.monotonic() - start > _PATIENCE:
+            if bar is None and is_watched() and time.monotonic() - start > _PATIENCE:
                 from rich.console import Console
                 from rich.progress import Progress
 

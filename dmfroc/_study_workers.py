@@ -15,15 +15,20 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.metadata import PackageNotFoundError, version
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import get_context, parent_process
+from multiprocessing.context import SpawnContext
+from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Event
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dmfroc._progress import is_watched
+
 Setting = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
+_PATIENCE = 5.0  # seconds
 _PACKAGES = ("dmfroc", "jax", "numpy", "scipy", "scikit-learn")
 # One thread per worker: more of them would only wait for each other. XLA reads NPROC.
 _ONE_THREAD = dict.fromkeys(
@@ -66,6 +71,7 @@ class Chunk:
     seed: int
     setting: Setting
     replications: range
+    time_limit: float | None = None
 
     def compute(self, is_stopped: Callable[[], bool] = lambda: False) -> Finished:
         """Evaluate the replications one by one, until told to stop."""
@@ -73,17 +79,48 @@ class Chunk:
         for replication in self.replications:
             if is_stopped():
                 break
+            where = f"in replication {replication} of the setting {self.setting}"
             try:
                 generator = generator_of(self.seed, self.setting, replication)
-                result = self.function(generator, **self.setting)
+                with _limit(self.time_limit, where):
+                    result = self.function(generator, **self.setting)
                 rows = [result] if isinstance(result, Mapping) else list(result)
                 if not rows:
                     raise ValueError("the function returned no row")
                 found.append([dict(row) for row in rows])
+            except SystemExit as end:
+                raise RuntimeError(
+                    f"the function called sys.exit({end.code!r}) {where}: let it raise an exception"
+                ) from end
             except Exception as error:
-                error.add_note(f"in replication {replication} of the setting {self.setting}")
+                error.add_note(where)
                 raise
         return Finished(found, versions())
+
+
+@contextlib.contextmanager
+def _limit(seconds: float | None, where: str) -> Iterator[None]:
+    """Raise TimeoutError in what takes longer, which must run in the main thread."""
+    if seconds is None:
+        yield
+        return
+
+    def expire(*_: Any) -> None:
+        raise TimeoutError(f"the function took more than {seconds:g} seconds {where}")
+
+    previous = signal.signal(signal.SIGALRM, expire)
+    # What compiled code keeps Python from hearing ends with the process
+    last = threading.Timer(2 * seconds + _PATIENCE, os._exit, [1])
+    last.daemon = True
+    if parent_process() is not None:
+        last.start()
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+        last.cancel()
 
 
 _is_stopped: Callable[[], bool] = lambda: False  # noqa: E731  # of a worker process
@@ -137,10 +174,10 @@ def workers(n_workers: int | None, scheduler: str | None, stop: Event) -> Iterat
     if number == 1:
         yield Workers(1, partial(_one_by_one, stop))
         return
-    others = active_children()
+    own = _OwnProcesses()
     with _environment(_ONE_THREAD):
         # Not by forking, which deadlocks where JAX has threads.
-        executor = ProcessPoolExecutor(number, get_context("spawn"), _start_worker, (stop,))
+        executor = ProcessPoolExecutor(number, own, _start_worker, (stop,))
         try:
             yield Workers(number, partial(_completed, executor, _work, stop))
         except BrokenProcessPool as error:
@@ -150,9 +187,7 @@ def workers(n_workers: int | None, scheduler: str | None, stop: Event) -> Iterat
             ) from error
         finally:
             executor.shutdown(wait=False, cancel_futures=True)
-            for child in active_children():
-                if child not in others:
-                    child.terminate()
+            own.terminate()
 
 
 def _one_by_one(stop: Event, chunks: list[Chunk]) -> Iterator[tuple[Chunk, Finished]]:
@@ -200,29 +235,61 @@ def gentle_interrupt() -> Iterator[Event]:
         signal.signal(signal.SIGINT, previous)
 
 
+class _OwnProcesses(SpawnContext):
+    """Starts processes by spawning, and ends those alone: other threads may run studies too."""
+
+    def __init__(self) -> None:
+        self._started: list[BaseProcess] = []
+
+    def Process(self, *args: Any, **kwargs: Any) -> BaseProcess:  # type: ignore[override]
+        process = SpawnContext.Process(*args, **kwargs)
+        self._started.append(process)
+        return process
+
+    def terminate(self) -> None:
+        """End all that are still there."""
+        for process in self._started:
+            process.terminate()
+
+
+_environment_lock = threading.Lock()
+_environments: list[dict[str, str | None]] = []  # what was there before the first of several
+
+
 @contextlib.contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for the processes started meanwhile."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
+    """Set environment variables for the processes started meanwhile, by whichever thread."""
+    with _environment_lock:
+        if not _environments:
+            before = {name: os.environ.get(name) for name in variables}
+            os.environ.update(variables)
+        else:
+            before = _environments[0]
+        _environments.append(before)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        with _environment_lock:
+            _environments.pop()
+            if not _environments:
+                for name, value in before.items():
+                    if value is None:
+                        os.environ.pop(name, None)
+                    else:
+                        os.environ[name] = value
 
 
 @contextlib.contextmanager
 def progress(name: str, n_finished: int, n_total: int) -> Iterator[Callable[[int], None]]:
     """Show a progress bar on a terminal; yields the function that advances it."""
+    if not is_watched():
+        yield lambda _: None
+        return
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
     console = Console(stderr=True)
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=console) as progress:
         task = progress.add_task(name, total=n_total, completed=n_finished)
         yield partial(progress.advance, task)

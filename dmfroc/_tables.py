@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from io import StringIO
+
+from dmfroc._text import printable, width
 
 _DECIMALS = 4
 _MOST_DECIMALS = 12
+_GAP = "   "
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a plain-text table; the first column is flush left, all others flush right."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
+    """Return a plain-text table; the first column is flush left, all others flush right.
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for index, title in enumerate(header):
-        table.add_column(title, justify="left" if index == 0 else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    text = StringIO()
-    Console(file=text, width=200, color_system=None).print(table)
-    return "\n".join(line.rstrip() for line in text.getvalue().rstrip().splitlines())
+    It is as wide as what it says.
+    """
+    table = [[printable(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(map(width, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for row in table:
+        gaps = [" " * (size - width(cell)) for size, cell in zip(widths, row, strict=True)]
+        rest = [gap + cell for gap, cell in zip(gaps[1:], row[1:], strict=True)]
+        lines.append(_GAP.join([row[0] + gaps[0], *rest]).rstrip())
+    rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
+    return "\n".join([lines[0], rule, *lines[1:]])
 
 
 def format_probability(probability: float) -> str:

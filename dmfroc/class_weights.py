@@ -17,6 +17,7 @@ from jaxtyping import Float, Integer, Shaped
 from dmfroc._hull import ROUNDING
 from dmfroc._inputs.messages import IN_MEMORY
 from dmfroc._inputs.scores import class_scores
+from dmfroc._options import generator_of, integer, numbers
 from dmfroc.predictions import as_predictions
 
 __all__ = ["ClassWeights", "select_class_weights"]
@@ -149,7 +150,7 @@ def select_class_weights(
         deployed_weights(true, predictions.sample_weight, prevalences, n_classes),
         check_costs(cost_matrix, n_classes),
         n_starts,
-        np.random.default_rng(random_state),
+        generator_of(random_state),
     )
     return ClassWeights(predictions.labels, weights, cost, unweighted)
 
@@ -185,7 +186,7 @@ def check_costs(cost_matrix: Any, n_classes: int) -> Float[np.ndarray, "k k"]:
     """Return the costs as a matrix."""
     if cost_matrix is None:
         return 1.0 - np.eye(n_classes)
-    costs = np.asarray(cost_matrix, float)
+    costs = numbers("cost_matrix", cost_matrix)
     if costs.shape != (n_classes, n_classes):
         raise ValueError(
             f"cost_matrix must have shape {(n_classes, n_classes)}, observed classes in its rows "
@@ -205,7 +206,7 @@ def deployed_weights(
     """Weight the observations so that the classes have their prevalences and the sum is one."""
     if prevalences is None:
         return sample_weight / sample_weight.sum()
-    prevalence = np.asarray(prevalences, float)
+    prevalence = numbers("prevalences", prevalences)
     if prevalence.shape != (n_classes,):
         raise ValueError(
             f"prevalences must hold {n_classes} numbers, one for each class in the order of the "
@@ -233,8 +234,7 @@ def optimise(
     generator: np.random.Generator,
 ) -> tuple[Float[np.ndarray, " k"], float, float]:
     """Return class weights, their expected cost, and the expected cost of equal weights."""
-    if n_starts < 1:
-        raise ValueError(f"n_starts must be at least 1, but it is {n_starts}")
+    n_starts = integer("n_starts", n_starts, 1)
     losses = weights[:, np.newaxis] * costs[true]
     smallest_gain = ROUNDING * float(np.abs(costs).max())
     best = np.zeros(logs.shape[1])

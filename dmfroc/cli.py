@@ -7,9 +7,9 @@ when a command first uses it.
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,10 +36,13 @@ from dmfroc._cli_outputs import (
     unique,
 )
 from dmfroc._tables import format_table
+from dmfroc._text import printable
 
 _BAD_INPUT = 2
 _INTERRUPTED = 128 + 2  # as shells report SIGINT
 _PIPE_CLOSED = 128 + 13  # and SIGPIPE
+_FAILURES = (OSError, TypeError, ValueError, MemoryError, RuntimeError)
+_ENDING_SIGNALS = ("SIGTERM", "SIGHUP")
 _SMALL_FILES = 10_000_000  # bytes
 
 # What the parser raises for bad usage; of this class typer exports only one subclass
@@ -54,6 +57,8 @@ class _Group(TyperGroup):
         sys.exit(self._run(list(sys.argv[1:] if args is None else args)))
 
     def _run(self, arguments: list[str]) -> int:
+        if sys.stdout is None:
+            return _complain("error: stdout is closed, so that nothing can be printed")
         try:
             with self.make_context("dmfroc", arguments) as context:
                 self.invoke(context)
@@ -66,7 +71,7 @@ class _Group(TyperGroup):
             return _complain("interrupted", _INTERRUPTED)
         except _UsageError as error:
             return _complain(f"error: {_usage_message(error)}")
-        except (OSError, TypeError, ValueError) as error:
+        except _FAILURES as error:
             return _complain(f"error: {_message(error)}")
         return 0
 
@@ -82,7 +87,15 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
+    for name in _ENDING_SIGNALS:
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) == signal.SIG_DFL:
+            signal.signal(getattr(signal, name), _end)
     app()
+
+
+def _end(number: int, _: object) -> None:
+    """End as by the signal, but let files in the making be removed."""
+    raise SystemExit(128 + number)
 
 
 # Options
@@ -433,8 +446,12 @@ def _compile_quickly(files: Sequence[Path]) -> None:
 
 
 def _complain(message: str, status: int = _BAD_INPUT) -> int:
-    line = re.sub(r"\s*[\r\n]\s*", " ", message.strip())
-    print(f"dmfroc: {line}", file=sys.stderr)
+    line = printable(re.sub(r"\s*[\r\n]\s*", " ", message.strip()))
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(f"dmfroc: {line}", file=sys.stderr)
+    if sys.stdout is not None:
+        _abandon_stdout()
     return status
 
 
@@ -452,8 +469,15 @@ def _message(error: Exception) -> str:
     return re.sub(arguments, lambda found: "--" + found[1].replace("_", "-"), str(error))
 
 
+def _abandon_stdout() -> None:
+    """Keep Python from complaining at its exit of what could not be written, as to a full disk."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):  # stdout may be no real file
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _leave_closed_pipe() -> int:
-    """Keep Python from complaining at its exit that it could not write the rest."""
-    with contextlib.suppress(io.UnsupportedOperation):  # stdout may be no real file
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _abandon_stdout()
     return _PIPE_CLOSED

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._options import flag, number
 from dmfroc._tables import decimals, format_probability, format_table
 from dmfroc.catalogue import get_measure
 from dmfroc.measures.measure import Measure, caveats, warn
@@ -363,11 +364,9 @@ def compare(
     True
     """
     measure = get_measure(measure)
-    predictions = _named_predictions(y_true, y_scores, labels, sample_weight, y_pred, measure.needs)
-    if folds is not None:
-        if not paired:
-            raise ValueError("folds cannot be given for independent samples (paired=False)")
-        predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
+    paired, rope = flag("paired", paired), number("rope", rope)
+    if not rope >= 0:
+        raise ValueError(f"rope must be >= 0, but it is {rope!r}")
     options = Options(
         groups,
         stratify,
@@ -378,9 +377,14 @@ def compare(
         target,
         train_fraction,
     )
+    predictions = _named_predictions(y_true, y_scores, labels, sample_weight, y_pred, measure.needs)
+    if folds is not None:
+        if not paired:
+            raise ValueError("folds cannot be given for independent samples (paired=False)")
+        predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
     first = next(iter(predictions.values()))
     [chosen] = choose_methods(method, [measure], first, options)
-    _check_options(chosen, paired, groups, rope)
+    _check_options(chosen, paired, groups)
     if paired:
         _check_same_observations(predictions)
     if not chosen.warns_itself:
@@ -400,7 +404,7 @@ def compare(
         order_probabilities=_order_probabilities(
             tuple(joint.estimates), joint.qualities, np.random.default_rng(options.seed)
         ),
-        level=level,
+        level=options.level,
         rope=rope,
         method=chosen.name,
         n_draws=len(joint.qualities),
@@ -413,11 +417,9 @@ def compare(
     )
 
 
-def _check_options(method: IntervalMethod, paired: bool, groups: Any, rope: float) -> None:
+def _check_options(method: IntervalMethod, paired: bool, groups: Any) -> None:
     if (refusal := method.refusal_to_compare(paired=paired)) is not None:
         raise ValueError(refusal)
-    if not rope >= 0:
-        raise ValueError(f"rope must be >= 0, but it is {rope!r}")
     if groups is not None and not paired:
         raise ValueError("groups cannot be given for independent samples (paired=False)")
 
@@ -496,6 +498,13 @@ def _named_predictions(
             "y_scores must be a dict of scores by name of the classifier, but it is a "
             f"{type(y_scores).__name__}"
         )
+    for name in named:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{'y_true' if y_scores is None else 'y_scores'} has the key {name!r}, of type "
+                f"{type(name).__name__}, but names of classifiers must be strings: use "
+                f"{str(name)!r}"
+            )
     if len(named) < 2:
         raise ValueError(f"at least two classifiers are needed, but there are {len(named)}")
     return named

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -274,8 +274,13 @@ def _needs(measures: Sequence[str | Measure] | Literal["all"] | None, has_scores
     """Say whether hard labels are all that the measures look at."""
     if measures is None or isinstance(measures, str):
         return "scores" if has_scores else "labels"
-    is_ranking = any(get_measure(measure).needs != "labels" for measure in measures)
-    return "scores" if is_ranking else "labels"
+    if not isinstance(measures, Iterable) or getattr(measures, "ndim", 1) == 0:
+        raise TypeError(
+            "measures must be 'all' or a list of names and Measures, but it is of type "
+            f"{type(measures).__name__}"
+        )
+    needs = {get_measure(measure).needs for measure in measures}
+    return "labels" if needs <= {"labels"} else "scores"
 
 
 def _choose(

@@ -22,6 +22,7 @@ from scipy import special
 
 from dmfroc._arrays import AnyArray
 from dmfroc._compiled import compiled, double_precision
+from dmfroc._options import integer, is_one_of, numbers
 from dmfroc.multiclass.center import center
 from dmfroc.multiclass.links import Link, link_of
 from dmfroc.multiclass.rank_one import Center, binomial_deviance
@@ -149,14 +150,13 @@ def dmf(
     (True, True)
     """
     rates, weights, offset = _checked_cells(rates, weights, offset)
-    if link not in ("logit", "probit", "cloglog"):
+    if not is_one_of(link, ("logit", "probit", "cloglog")):
         raise ValueError(f"link must be 'logit', 'probit' or 'cloglog', but it is {link!r}")
     if not (isinstance(rank, int | np.integer) and 1 <= rank <= min(rates.shape)):
         raise ValueError(
             f"rank must be an integer from 1 to {min(rates.shape)}, but it is {rank!r}"
         )
-    if not max_iter >= 1:
-        raise ValueError(f"max_iter must be at least 1, but it is {max_iter!r}")
+    max_iter = integer("max_iter", max_iter, 1)
     if rank == 1 and link == "logit" and not offset.any():
         rows, columns, path, gradient_norm = _fit_rank_one(rates, weights, max_iter)
     else:
@@ -187,12 +187,12 @@ def dmf(
 def _checked_cells(
     rates: Any, weights: Any, offset: Any
 ) -> tuple[Float[np.ndarray, "m q"], Float[np.ndarray, "m q"], Float[np.ndarray, "m q"]]:
-    values = np.array(rates, float)
+    values = numbers("rates", rates)
     if values.ndim != 2 or not values.size:
         raise ValueError(f"rates must be a matrix, but its shape is {values.shape}")
     cells = []
     for name, given, default in (("weights", weights, 1.0), ("offset", offset, 0.0)):
-        array = np.asarray(default if given is None else given, float)
+        array = numbers(name, default if given is None else given)
         try:
             cells.append(np.broadcast_to(array, values.shape))
         except ValueError:

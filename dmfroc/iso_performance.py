@@ -6,6 +6,7 @@ the second of the two labels; of scores with two columns, its column counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -16,6 +17,7 @@ from jaxtyping import Float, Shaped
 from dmfroc._hull import ROUNDING
 from dmfroc._inputs.messages import IN_MEMORY
 from dmfroc._inputs.scores import class_scores
+from dmfroc._options import generator_of, is_one_of, number, numbers
 from dmfroc.curves.cases import one_class
 from dmfroc.curves.points import OperatingPoints, count_points
 from dmfroc.predictions import Predictions, as_predictions
@@ -127,7 +129,7 @@ def check_choices(tie_break: Any, placement: Any) -> None:
         ("tie_break", tie_break, get_args(TieBreak)),
         ("placement", placement, get_args(Placement)),
     ):
-        if value not in choices:
+        if not is_one_of(value, choices):
             raise ValueError(f"{name} must be one of {list(choices)}, but it is {value!r}")
 
 
@@ -141,7 +143,7 @@ class Economy:
         cost_fp: float | int,
         cost_fn: float | int,
     ) -> None:
-        check_conditions(prevalence, cost_fp, cost_fn)
+        prevalence, cost_fp, cost_fn = check_conditions(prevalence, cost_fp, cost_fn)
         self._points = points
         self._total = points.total
         # Each observation counts as one unless a prevalence is assumed: exact for whole numbers
@@ -149,8 +151,10 @@ class Economy:
         if prevalence is not None:
             self._of_positive = prevalence * self._total / points.positives
             self._of_negative = (1 - prevalence) * self._total / points.negatives
-        self.gain_tp = float(cost_fn * self._of_positive)
-        self.loss_fp = float(cost_fp * self._of_negative)
+        # Costs near the ends of the range of floats, divided by a power of two: exact
+        self._exponent = math.frexp(max(cost_fp, cost_fn))[1]
+        self.gain_tp = math.ldexp(cost_fn, -self._exponent) * self._of_positive
+        self.loss_fp = math.ldexp(cost_fp, -self._exponent) * self._of_negative
 
     def point(self, index: int, threshold: float) -> OperatingPoint:
         """Describe a point of the curve."""
@@ -166,7 +170,7 @@ class Economy:
             tpr=hits / points.positives,
             bias=predicted / self._total,
             accuracy=right / self._total,
-            expected_cost=cost / self._total,
+            expected_cost=math.ldexp(cost / self._total, self._exponent),
         )
 
     def optima(self) -> OptimalOperatingPoints:
@@ -182,22 +186,28 @@ class Economy:
             midpoints=tuple(_midpoint(thresholds, index) for index in best.tolist()),
             slope=largest_loss / largest_gain if largest_gain else np.inf,
             lift_slope=self._total * self.loss_fp / (self.gain_tp + self.loss_fp),
-            expected_utility=float(gains.max() / self._total),
+            expected_utility=math.ldexp(gains.max() / self._total, self._exponent),
         )
 
 
-def check_conditions(prevalence: Any, cost_fp: Any, cost_fn: Any) -> None:
-    """Raise unless prevalence and costs make sense."""
-    if prevalence is not None and not 0 < prevalence < 1:
-        raise ValueError(
-            f"prevalence must lie strictly between 0 and 1, but it is {prevalence}; for class "
-            "totals P and N pass P / (P + N)"
-        )
+def check_conditions(
+    prevalence: Any, cost_fp: Any, cost_fn: Any
+) -> tuple[float | None, float, float]:
+    """Return prevalence and costs as floats; raise unless they make sense."""
+    if prevalence is not None:
+        given, prevalence = prevalence, number("prevalence", prevalence)
+        if not 0 < prevalence < 1:
+            raise ValueError(
+                f"prevalence must lie strictly between 0 and 1, but it is {given}; for class "
+                "totals P and N pass P / (P + N)"
+            )
     for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
-        if not (np.isfinite(cost) and cost >= 0):
+        if not 0 <= number(name, cost) < np.inf:
             raise ValueError(f"{name} must be finite and >= 0, but it is {cost}")
+    cost_fp, cost_fn = float(cost_fp), float(cost_fn)
     if cost_fp == 0 and cost_fn == 0:
         raise ValueError("cost_fp and cost_fn are both 0: then every threshold is optimal")
+    return prevalence, cost_fp, cost_fn
 
 
 def binary_points(predictions: Predictions) -> OperatingPoints:
@@ -265,12 +275,13 @@ def operating_point(
     >>> point.fpr, point.tpr, point.accuracy
     (0.5, 1.0, 0.75)
     """
+    threshold = number("threshold", threshold)
     if np.isnan(threshold):
         raise ValueError("threshold must be a number or infinite, but it is NaN")
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     points = binary_points(predictions)
     index = int(np.searchsorted(-points.thresholds, -threshold, side="right")) - 1
-    return Economy(points, prevalence, cost_fp, cost_fn).point(index, float(threshold))
+    return Economy(points, prevalence, cost_fp, cost_fn).point(index, threshold)
 
 
 def optimal_operating_points(
@@ -391,7 +402,7 @@ class RandomizedThreshold:
         """
         labels: list[Any] = list(self.labels)
         _, scores, _ = class_scores(y_score, len(y_score), labels, labels, IN_MEMORY)
-        is_lenient = np.random.default_rng(random_state).random(len(scores)) < self.probability
+        is_lenient = generator_of(random_state).random(len(scores)) < self.probability
         thresholds = np.where(is_lenient, self.lenient, self.strict)
         return np.array(labels)[(scores[:, 1] >= thresholds).astype(int)]
 
@@ -457,7 +468,7 @@ def randomized_threshold(
     array([1, 0, 1, 0])
     """
     targets = {"fpr": fpr, "tpr": tpr, "bias": bias}
-    given = {name: float(value) for name, value in targets.items() if value is not None}
+    given = {name: number(name, value) for name, value in targets.items() if value is not None}
     if len(given) != 1:
         raise TypeError(
             f"exactly one of fpr, tpr and bias must be given, but {sorted(given) or 'none'} "
@@ -543,7 +554,7 @@ def skew_sensitive_accuracy(tpr: Any, fpr: Any, *, c: Any, prevalence: Any) -> A
     """
     arrays = {"tpr": tpr, "fpr": fpr, "c": c, "prevalence": prevalence}
     for name, value in arrays.items():
-        array = arrays[name] = np.asarray(value, float)
+        array = arrays[name] = numbers(name, value)
         if not ((array >= 0) & (array <= 1)).all():
             raise ValueError(f"{name} must lie in [0, 1], but it is {value}")
     tpr, fpr, c, prevalence = arrays.values()

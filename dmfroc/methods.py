@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, get_args
 
+from dmfroc._options import is_one_of
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.paper_bootstrap import PaperBootstrap
 from dmfroc.predictions import Predictions
@@ -45,7 +46,7 @@ def choose_methods(
         If there is no such method, an option is out of its range, or an option was given that no
         measure's method uses.
     """
-    if name is not None and name not in known:
+    if name is not None and not is_one_of(name, known):
         raise ValueError(f"method must be one of {tuple(known)}, but it is {name!r}")
     if options.target == "algorithm":
         if predictions.folds is None:

@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import _safe_indexing as rows_of
 
 from dmfroc._inputs.arrays import plain
+from dmfroc._options import generator_of
 from dmfroc._tables import format_table
 from dmfroc.class_weights import check_costs, deployed_weights, weighted_choice
 from dmfroc.iso_performance import Placement, TieBreak
@@ -153,7 +154,7 @@ def nested_threshold_selection(
     0.94, 5 thresholds
     """
     X, y = checked(X, y)
-    generator = np.random.default_rng(random_state)
+    generator = generator_of(random_state)
     thresholds, defaults, selections, areas, gains = [], [], [], [], []
     pooled_scores, pooled_positive = [], []
     for train, test in splitter(cv, y, _seed(generator)).split(X, y):
@@ -324,7 +325,7 @@ def nested_class_weights(
         )
     costs = check_costs(cost_matrix, len(labels))
     weights = deployed_weights(true, np.ones(len(true)), prevalences, len(labels))
-    generator = np.random.default_rng(random_state)
+    generator = generator_of(random_state)
 
     def selecting() -> ClassWeightsClassifierCV:
         return ClassWeightsClassifierCV(

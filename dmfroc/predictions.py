@@ -23,6 +23,7 @@ from dmfroc._inputs.files import Names, read
 from dmfroc._inputs.folds import fold_codes
 from dmfroc._inputs.messages import shortened
 from dmfroc._inputs.scores import Floats
+from dmfroc._text import printable
 
 __all__ = ["Predictions", "as_predictions"]
 
@@ -203,9 +204,10 @@ class Predictions:
             Name of the column (``.npz``: array) of observed classes.
         scores : str or sequence of str, optional
             Names of the score columns; default: all columns not named by another argument. Pass
-            them if the file has other columns of numbers, such as an ``id``: where the labels are
-            text and score columns bear no prefix, each would be taken for a class without
-            observations. For ``.npz`` the name of the score array, by default ``y_score``. A
+            them if the file has other columns of numbers: where the labels are text and score
+            columns bear no prefix, each would be taken for a class without observations, unless
+            it holds whole numbers beside scores that are not, as an ``id`` does, which is an
+            error. For ``.npz`` the name of the score array, by default ``y_score``. A
             single score column belongs to the class it is named after; if it names none, to the
             second of `labels` where given, else to the larger of the labels 0 and 1 or False and
             True.
@@ -244,9 +246,17 @@ class Predictions:
         try:
             names = Names(label, scores, labels, sample_weight, y_pred)
             return cls(*check_scores(read(file, names)))
-        except (TypeError, ValueError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
+        except (TypeError, ValueError, MemoryError) as error:
+            kinds = (TypeError, MemoryError)
+            kind = next((kind for kind in kinds if isinstance(error, kind)), ValueError)
             raise kind(f"{file}: {error}") from error
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled or copied; its arrays are read-only as those of the original."""
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                read_only(value)
+        self.__dict__.update(state)
 
     @property
     def n_observations(self) -> int:
@@ -329,8 +339,10 @@ class Predictions:
         return bool(np.any(self.sample_weight != 1))
 
     def __repr__(self) -> str:
-        counts = [f"{self.labels[code]} {self.class_counts[code]}" for code in self.present]
-        absent = [str(label) for label in self.absent_labels]
+        counts = [
+            f"{printable(self.labels[code])} {self.class_counts[code]}" for code in self.present
+        ]
+        absent = [printable(label) for label in self.absent_labels]
         return (
             f"Predictions({self.n_observations} observations, {self.n_classes} classes: "
             + shortened(counts)

@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 from scipy.special import softmax
 from scipy.stats.qmc import MultivariateNormalQMC
 
+from dmfroc._options import generator_of, integer, is_one_of, number, numbers
 from dmfroc.predictions import Predictions
 
 __all__ = [
@@ -65,14 +66,14 @@ class SimulatedClassifier:
     levels: int | None = None
 
     def __post_init__(self) -> None:
-        if self.n_available is not None and self.n_available < 0:
-            raise ValueError(f"n_available must be None or >= 0, but it is {self.n_available}")
-        if not (np.isfinite(self.temperature) and self.temperature > 0):
+        if self.n_available is not None:
+            integer("n_available", self.n_available, 0)
+        if not 0 < number("temperature", self.temperature) < np.inf:
             raise ValueError(f"temperature must be finite and > 0, but it is {self.temperature!r}")
-        if not (np.isfinite(self.noise) and self.noise >= 0):
+        if not 0 <= number("noise", self.noise) < np.inf:
             raise ValueError(f"noise must be finite and >= 0, but it is {self.noise!r}")
-        if self.levels is not None and self.levels < 1:
-            raise ValueError(f"levels must be None or >= 1, but it is {self.levels}")
+        if self.levels is not None:
+            integer("levels", self.levels, 1)
 
 
 class MultinomialSample(NamedTuple):
@@ -115,7 +116,7 @@ class MultinomialPopulation:
                 "coefficients must have one row per covariate and one column per class, at least "
                 f"two, but their shape is {self.coefficients.shape}"
             )
-        if self.label_rule not in get_args(LabelRule):
+        if not is_one_of(self.label_rule, get_args(LabelRule)):
             raise ValueError(
                 f"label_rule must be 'sampled' or 'argmax', but it is {self.label_rule!r}"
             )
@@ -149,7 +150,7 @@ class MultinomialPopulation:
         MultinomialPopulation
             With coefficients of shape (p, K).
         """
-        generator = np.random.default_rng(random_state)
+        generator = generator_of(random_state)
         coefficients = strength * generator.normal(size=(n_covariates, n_classes))
         return cls(coefficients, label_rule)
 
@@ -203,9 +204,8 @@ class MultinomialPopulation:
             If an option is out of its range, both `prevalence` and `skew` are given, or a class
             is so rare in the population that it cannot be drawn.
         """
-        generator = np.random.default_rng(random_state)
-        if n_observations < 1:
-            raise ValueError(f"n_observations must be at least 1, but it is {n_observations}")
+        generator = generator_of(random_state)
+        n_observations = integer("n_observations", n_observations, 1)
         if prevalence is None and skew is None:
             if min_class_size:
                 raise ValueError("min_class_size needs prevalence or skew")
@@ -311,7 +311,7 @@ class MultinomialPopulation:
         if skew is not None:
             if prevalence is not None:
                 raise ValueError("give either prevalence or skew, not both")
-            if not (np.isfinite(skew) and skew > 0):
+            if not 0 < number("skew", skew) < np.inf:
                 raise ValueError(f"skew must be finite and > 0, but it is {skew!r}")
             return generator.multinomial(n, generator.dirichlet(np.full(k, skew)))
         if isinstance(prevalence, str):
@@ -320,7 +320,7 @@ class MultinomialPopulation:
                     f"prevalence must be 'balanced' or {k} numbers, but it is {prevalence!r}"
                 )
             return n // k + (generator.permutation(k) < n % k)
-        shares = np.asarray(prevalence, float)
+        shares = numbers("prevalence", prevalence)
         if shares.shape != (k,) or not (np.isfinite(shares).all() and (shares >= 0).all()):
             raise ValueError(
                 f"prevalence must hold {k} finite numbers >= 0, one per class, but it is "
@@ -463,9 +463,9 @@ def simulate_predictions(
     >>> (pair["all"].true == pair["half"].true).all()
     np.True_
     """
-    if not 0 <= noise_correlation <= 1:
+    if not 0 <= number("noise_correlation", noise_correlation) <= 1:
         raise ValueError(f"noise_correlation must be in [0, 1], but it is {noise_correlation!r}")
-    generator = np.random.default_rng(random_state)
+    generator = generator_of(random_state)
     sample = population.sample(
         n_observations,
         prevalence=prevalence,

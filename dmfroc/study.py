@@ -10,12 +10,14 @@ there is not computed again.
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import inspect
 import itertools
 import json
 import os
 import textwrap
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,10 +26,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dmfroc._files import remove_strays
+from dmfroc._options import integer, number
+from dmfroc._study_files import (
+    PROVENANCE,
+    REPLICATION,
+    DamagedError,
+    kinds_of,
+    read,
+    schema_of,
+    set_aside,
+    write,
+)
 from dmfroc._study_workers import (
     Chunk,
     Finished,
-    Rows,
     Setting,
     canonical,
     generator_of,
@@ -43,8 +56,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Study", "add_run_options", "grid", "read_provenance"]
 
-_PROVENANCE = b"dmfroc_study"  # key in the metadata of the Parquet file
-_REPLICATION = "replication"
 _LARGEST_CHUNK = 50
 _CHUNKS_PER_WORKER = 20
 
@@ -149,13 +160,16 @@ class Study:
             raise ValueError("settings is empty: a study needs at least one, even if it is {}")
         seen = set()
         for setting in settings:
+            if REPLICATION in setting:
+                raise ValueError(
+                    f"the setting {setting} has the name {REPLICATION!r}, which is that of a "
+                    "column of the results: rename it"
+                )
             if (text := canonical(setting)) in seen:
                 raise ValueError(f"the setting {setting} occurs twice")
             seen.add(text)
-        if self.replications < 1:
-            raise ValueError(f"replications must be at least 1, but it is {self.replications}")
-        if self.seed < 0:
-            raise ValueError(f"seed must be at least 0, but it is {self.seed}")
+        object.__setattr__(self, "replications", integer("replications", self.replications, 1))
+        object.__setattr__(self, "seed", integer("seed", self.seed, 0))
 
     @property
     def path(self) -> Path:
@@ -172,6 +186,7 @@ class Study:
         n_workers: int | None = None,
         scheduler: str | None = None,
         chunk_size: int | None = None,
+        time_limit: float | int | None = None,
     ) -> pd.DataFrame:
         """Compute what is missing, write the results and return them.
 
@@ -192,6 +207,9 @@ class Study:
         chunk_size : int, optional
             Replications that a worker computes before it hands them over; what a kill can lose.
             It has no influence on the numbers. By default 50 at most.
+        time_limit : float, optional
+            Seconds that one replication may take before the study ends with an error that names
+            it; by default any number. For processes of this machine.
 
         Returns
         -------
@@ -205,19 +223,48 @@ class Study:
         KeyboardInterrupt
             After Ctrl-C, once everything finished is on disk.
         RuntimeError
-            If a worker process of this machine was killed.
+            If a worker process of this machine was killed, or the function calls `sys.exit`.
+        TimeoutError
+            If a replication takes longer than `time_limit`.
         ValueError
-            If the file to be written exists and is not a study's.
+            If the file to be written exists and is not a study's, or the function returns a column
+            that has the name of a setting or ``"replication"``, or whose kind differs between
+            parts. Parts and results that are damaged are computed again, with a warning.
         Exception
             Whatever the function raises, with a note that names the replication.
         """
-        if n_workers is not None and n_workers < 1:
-            raise ValueError(f"n_workers must be at least 1, but it is {n_workers}")
-        if n_workers is not None and scheduler is not None:
-            raise ValueError("give either n_workers or scheduler, not both")
-        if chunk_size is not None and chunk_size < 1:
-            raise ValueError(f"chunk_size must be at least 1, but it is {chunk_size}")
+        if n_workers is not None:
+            n_workers = integer("n_workers", n_workers, 1)
+            if scheduler is not None:
+                raise ValueError("give either n_workers or scheduler, not both")
+        if chunk_size is not None:
+            chunk_size = integer("chunk_size", chunk_size, 1)
+        if time_limit is not None:
+            time_limit = number("time_limit", time_limit)
+            if not time_limit > 0:
+                raise ValueError(f"time_limit must be > 0 seconds, but it is {time_limit:g}")
+            if scheduler is not None:
+                raise ValueError("time_limit is for processes of this machine, not for a scheduler")
+            in_main_thread = threading.current_thread() is threading.main_thread()
+            if n_workers == 1 and not in_main_thread:
+                raise ValueError("time_limit with n_workers=1 works in the main thread only")
+        self._remove_strays()
         self._restore_parts()
+        while True:
+            self._compute(n_workers, scheduler, chunk_size, time_limit)
+            try:
+                return self._combine()
+            except DamagedError as error:  # found where all of it is read, and computed again
+                set_aside(error)
+
+    def _compute(
+        self,
+        n_workers: int | None,
+        scheduler: str | None,
+        chunk_size: int | None,
+        time_limit: float | None,
+    ) -> None:
+        """Compute and store the replications that no part holds."""
         missing = [_missing(self._parts(setting), self.replications) for setting in self.settings]
         n_missing = sum(map(len, missing))
         if n_missing:
@@ -226,18 +273,24 @@ class Study:
                     _LARGEST_CHUNK, -(-n_missing // (_CHUNKS_PER_WORKER * found.number))
                 )
                 chunks = [
-                    Chunk(self.function, self.seed, setting, run)
+                    Chunk(self.function, self.seed, setting, run, time_limit)
                     for setting, numbers in zip(self.settings, missing, strict=True)
                     for run in _runs(numbers, size)
                 ]
                 n_finished = self.replications * len(missing) - n_missing
+                kinds = self._kinds()
                 with progress(self.name, n_finished, n_finished + n_missing) as advance:
                     for chunk, finished in found.compute(chunks):
-                        self._store(chunk, finished)
+                        self._store(chunk, finished, kinds)
                         advance(len(finished.rows))
                 if stop.is_set():
                     raise KeyboardInterrupt
-        return self._combine()
+
+    def _remove_strays(self) -> None:
+        """Remove the files that killed runs were writing."""
+        parts = Path(self.directory) / f"{self.name}.parts"
+        for directory in (self.path.parent, *parts.glob("*")):
+            remove_strays(directory)
 
     def _parts(self, setting: Setting) -> dict[range, Path]:
         """Return the finished runs of replications of a setting."""
@@ -256,33 +309,91 @@ class Study:
         """Take from the results what was finished, where its parts are gone."""
         if not self.path.exists():
             return
-        provenance = read_provenance(self.path)
+        try:
+            provenance = read_provenance(self.path)
+        except DamagedError as error:
+            set_aside(error)
+            return
         if (provenance["seed"], provenance["code"]) != (self.seed, self._code):
             return
         finished, settings = range(provenance["replications"]), provenance["settings"]
         lost = [s for s in settings if _missing(self._parts(s), len(finished))]
         if not lost:
             return
-        table, _ = _read(self.path)
+        try:
+            table, _ = read(self.path)
+        except DamagedError as error:
+            set_aside(error)
+            return
         first = 0
         for setting, n_rows in zip(settings, provenance["rows"], strict=True):
             rows = table.iloc[first : first + n_rows]
             first += n_rows
             if setting in lost:
                 path = self._part_directory(setting) / _part_name(finished)
-                _write(path, rows.drop(columns=list(setting)), provenance["versions"])
+                write(path, rows.drop(columns=list(setting)), provenance["versions"])
 
-    def _store(self, chunk: Chunk, finished: Finished) -> None:
+    def _kinds(self) -> dict[str, tuple[str, Setting]]:
+        """Return the kind of each column of the finished parts, with a setting that has it."""
+        kinds: dict[str, tuple[str, Setting]] = {}
+        for setting in self.settings:
+            for path in list(self._parts(setting).values())[:1]:
+                with contextlib.suppress(DamagedError):
+                    for name, kind in kinds_of(schema_of(path)).items():
+                        kinds.setdefault(name, (kind, setting))
+        return kinds
+
+    def _check_columns(
+        self, chunk: Chunk, finished: Finished, kinds: dict[str, tuple[str, Setting]]
+    ) -> None:
+        """Refuse, from the first part on, columns that could not be written beside the others."""
+        import pandas as pd
+        import pyarrow as pa
+
+        rows = [row for rows in finished.rows for row in rows]
+        taken = {REPLICATION}.union(*self.settings)
+        for name in dict.fromkeys(itertools.chain.from_iterable(rows)):
+            if not isinstance(name, str):
+                raise ValueError(
+                    f"the function of the study {self.name!r} returned a column with the name "
+                    f"{name!r}: names must be strings"
+                )
+            if name in taken:
+                what = "the number of the replication" if name == REPLICATION else "a setting"
+                raise ValueError(
+                    f"the function of the study {self.name!r} returned the column {name!r}, which "
+                    f"is the name of {what}: rename it"
+                )
+        try:
+            found = kinds_of(pa.Schema.from_pandas(pd.DataFrame(rows), preserve_index=False))
+        except pa.ArrowException as error:
+            reason = " ".join(str(error).split())
+            raise ValueError(
+                f"the function of the study {self.name!r} returned what cannot be written, for "
+                f"the setting {dict(chunk.setting)}: {reason}"
+            ) from error
+        for name, kind in found.items():
+            before, setting = kinds.setdefault(name, (kind, chunk.setting))
+            if kind != before:
+                raise ValueError(
+                    f"the column {name!r} of the study {self.name!r} holds {kind} for the setting "
+                    f"{dict(chunk.setting)}, but {before} for {dict(setting)}: return one kind"
+                )
+
+    def _store(
+        self, chunk: Chunk, finished: Finished, kinds: dict[str, tuple[str, Setting]]
+    ) -> None:
         if not finished.rows:  # a worker that was to stop
             return
+        self._check_columns(chunk, finished, kinds)
         first = chunk.replications[0]
         rows = [
-            {_REPLICATION: replication, **row}
+            {REPLICATION: replication, **row}
             for replication, rows in enumerate(finished.rows, first)
             for row in rows
         ]
         name = _part_name(range(first, first + len(finished.rows)))
-        _write(self._part_directory(chunk.setting) / name, rows, [finished.versions])
+        write(self._part_directory(chunk.setting) / name, rows, [finished.versions])
 
     def _combine(self) -> pd.DataFrame:
         import pandas as pd
@@ -293,9 +404,9 @@ class Study:
         for setting in self.settings:
             of_setting, n_covered = [], 0
             for run, path in sorted(self._parts(setting).items(), key=lambda part: part[0].start):
-                part, versions = _read(path)
+                part, versions = read(path)
                 # Two runs of a study at the same time leave parts that overlap.
-                numbers = part[_REPLICATION]
+                numbers = part[REPLICATION]
                 part = part[(numbers >= n_covered) & (numbers < self.replications)]
                 n_covered = max(n_covered, run.stop)
                 if len(part):
@@ -321,18 +432,12 @@ class Study:
             "versions": all_versions,
         }
         table = pd.concat(tables, ignore_index=True)
-        _write(self.path, table, provenance)
+        write(self.path, table, provenance)
         return table
 
     def _with_setting(self, part: pd.DataFrame, setting: Setting) -> pd.DataFrame:
         import pandas as pd
 
-        taken = setting.keys() & set(part.columns)
-        if taken:
-            raise ValueError(
-                f"{sorted(taken)} are both settings and results of the study {self.name!r}: "
-                "rename one of them"
-            )
         columns = {name: [value] * len(part) for name, value in setting.items()}
         return pd.concat([pd.DataFrame(columns, index=part.index), part], axis=1)
 
@@ -356,14 +461,12 @@ def read_provenance(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the file has no provenance.
+        If the file has no provenance, or is damaged.
     """
-    import pyarrow.parquet as pq
-
-    metadata = pq.read_schema(path).metadata or {}
-    if _PROVENANCE not in metadata:
+    metadata = schema_of(Path(path)).metadata or {}
+    if PROVENANCE not in metadata:
         raise ValueError(f"{path} was not written by a study: it has no provenance")
-    provenance: dict[str, Any] = json.loads(metadata[_PROVENANCE])
+    provenance: dict[str, Any] = json.loads(metadata[PROVENANCE])
     return provenance
 
 
@@ -432,24 +535,3 @@ def _runs(numbers: list[int], longest: int) -> Iterator[range]:
         if is_end or stop - first == longest:
             yield range(numbers[first], numbers[stop - 1] + 1)
             first = stop
-
-
-def _write(path: Path, rows: pd.DataFrame | Rows, provenance: Any) -> None:
-    """Write a Parquet file as a whole or not at all."""
-    import pandas as pd
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    table = pa.Table.from_pandas(pd.DataFrame(rows), preserve_index=False)
-    metadata = {**table.schema.metadata, _PROVENANCE: json.dumps(provenance).encode()}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    pq.write_table(table.replace_schema_metadata(metadata), temporary)
-    os.replace(temporary, path)
-
-
-def _read(path: Path) -> tuple[pd.DataFrame, Any]:
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(path)
-    return table.to_pandas(), json.loads(table.schema.metadata[_PROVENANCE])

@@ -1,6 +1,7 @@
 """What the studies of the tests evaluate; worker processes import it from here."""
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -62,3 +63,25 @@ def not_tidy(generator, n):
 
 def no_row(generator, n):
     return []
+
+
+def renames(generator, n):
+    return [{"replication": step, "x": 1.0} for step in range(3)]
+
+
+def not_named(generator, n):
+    return {1: 1.0}
+
+
+def changes_kind(generator, n):
+    return {"x": "many" if n > 5 else 1.0}
+
+
+def exits(generator, n):
+    sys.exit("enough")
+
+
+def hangs(generator, n):
+    while n == 50:
+        pass
+    return {"x": 1.0}

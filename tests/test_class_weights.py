@@ -212,7 +212,7 @@ GOOD = ([0, 1, 2], np.eye(3) + 0.1)
             "prevalences gives class number 2 (counting from 0) the prevalence 0.25, but it has no "
             "observation: nothing is known about its costs",
         ),
-        (GOOD, {"n_starts": 0}, "n_starts must be at least 1, but it is 0"),
+        (GOOD, {"n_starts": 0}, "n_starts must be an integer >= 1, but it is 0"),
     ],
 )
 def test_bad_input(arguments, options, message):

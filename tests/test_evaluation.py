@@ -416,13 +416,13 @@ print(json.dumps(told))
         "score": "weighting must be one of ('bias', 'prevalence', 'macro'), but it is 'micro'",
         "rows": "rows must be 'predicted' or 'true', but it is 'columns'",
         "alternative": "alternative must be one of ('two-sided', 'greater', 'less'), but it is",
-        "thresholds": "n_thresholds must be a positive integer, but it is 9.5",
+        "thresholds": "n_thresholds must be an integer >= 1, but it is 9.5",
         "flag": "shrinkage must be finite and >= 0, but it is -1",
         "pair": "pair_weights: the cost matrix has the key 'a', which is not a pair of classes",
     }
     assert set(told) == set(expected)
     for name, (kind, message) in told.items():
-        assert kind == "ValueError"
+        assert kind == ("TypeError" if name == "thresholds" else "ValueError")
         assert message.startswith(expected[name])
 
 

@@ -142,7 +142,7 @@ def test_stopping_early_is_said():
         ({"weights": np.ones(3)}, r"weights has shape \(3,\), which does not broadcast"),
         ({"offset": np.array([[np.inf]])}, "offset must be finite"),
         ({"rank": 3}, "rank must be an integer from 1 to 2, but it is 3"),
-        ({"max_iter": 0}, "max_iter must be at least 1"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1"),
     ],
 )
 def test_errors(arguments, message):

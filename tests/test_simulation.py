@@ -145,7 +145,7 @@ def test_same_seed_same_predictions():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: POPULATION.sample(0), "n_observations must be at least 1, but it is 0"),
+        (lambda: POPULATION.sample(0), "n_observations must be an integer >= 1, but it is 0"),
         (lambda: POPULATION.sample(9, skew=-1.0), "skew must be finite and > 0, but it is -1.0"),
         (
             lambda: POPULATION.sample(9, skew=1.0, prevalence="balanced"),
@@ -174,8 +174,8 @@ def test_same_seed_same_predictions():
         ),
         (lambda: SimulatedClassifier(temperature=0.0), "temperature must be finite and > 0"),
         (lambda: SimulatedClassifier(noise=-1.0), "noise must be finite and >= 0"),
-        (lambda: SimulatedClassifier(levels=0), "levels must be None or >= 1, but it is 0"),
-        (lambda: SimulatedClassifier(n_available=-1), "n_available must be None or >= 0"),
+        (lambda: SimulatedClassifier(levels=0), "levels must be an integer >= 1, but it is 0"),
+        (lambda: SimulatedClassifier(n_available=-1), "n_available must be an integer >= 0"),
         (lambda: MultinomialPopulation(np.zeros((3, 1))), "their shape is (3, 1)"),
     ],
 )

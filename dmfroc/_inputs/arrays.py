@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import sys
 from decimal import Decimal
+from fractions import Fraction
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+_LARGEST_EXACT = 2**53  # up to here every integer is a float
+
 
 def from_library(values: Any, what: str) -> Any:
     """Wrap a column or table that narwhals knows as its Series or DataFrame; else None."""
     if isinstance(values, np.ndarray | list | tuple | range):
         return None
+    xarray = sys.modules.get("xarray")
+    if xarray is not None and isinstance(values, xarray.DataArray):
+        return _named_columns(values, what)
     import narwhals.stable.v2 as nw
     from narwhals.exceptions import DuplicateError
 
@@ -28,6 +34,19 @@ def from_library(values: Any, what: str) -> Any:
         reason = " ".join(str(error).split())
         raise ValueError(f"{what} has duplicate column names; rename them ({reason})") from error
     return table if isinstance(table, nw.DataFrame | nw.Series) else None
+
+
+def _named_columns(values: Any, what: str) -> Any:
+    """Wrap a matrix of xarray's whose last dimension names its columns; else None."""
+    if values.ndim != 2 or values.dims[-1] not in values.coords:
+        return None
+    import pandas
+
+    names = values.coords[values.dims[-1]].to_numpy().tolist()
+    columns = dict(zip(names, values.to_numpy().T, strict=True))
+    if len(columns) < len(names):
+        raise ValueError(f"{what} has duplicate column names; rename them ({names})")
+    return from_library(pandas.DataFrame(columns), what)
 
 
 def is_table(wrapped: Any) -> bool:
@@ -74,7 +93,35 @@ def _numbers(values: NDArray[Any], what: str) -> NDArray[np.float64]:
     for kind in set(map(type, numbers)):
         if not issubclass(kind, Real | Decimal | np.bool):  # NumPy would read "0.5" as a number
             raise TypeError(f"{what} holds a {kind.__name__}; convert it to real numbers")
-    return np.array(numbers, dtype=np.float64).reshape(values.shape)
+    try:
+        floats = np.array(numbers, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(
+            f"{what} holds a number of more than 308 digits, beyond the range of a float: rescale "
+            "it"
+        ) from None
+    return floats.reshape(values.shape)
+
+
+def check_distinct(
+    values: NDArray[Any], floats: NDArray[np.float32] | NDArray[np.float64], what: str
+) -> None:
+    """Refuse numbers that differ and whose order is lost where they are floats."""
+    kind = values.dtype.kind
+    if kind == "O":
+        exact = [x for x in values.ravel().tolist() if isinstance(x, int | Fraction | Decimal)]
+        is_lost = len(set(exact)) > len({float(x) for x in exact})
+    elif kind in "iu":
+        has_large = values.size > 0 and np.abs(floats).max() >= _LARGEST_EXACT
+        is_lost = has_large and len(np.unique(values)) > len(np.unique(floats))
+    else:
+        is_longer = kind == "f" and values.dtype.itemsize > 8
+        is_lost = is_longer and len(np.unique(values)) > len(np.unique(floats))
+    if is_lost:
+        raise ValueError(
+            f"{what} holds numbers that differ by so little that in double precision they would be "
+            "ties: subtract what they share, or replace them by their ranks"
+        )
 
 
 def is_missing(item: Any) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import lzma
+import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +17,7 @@ import numpy as np
 
 from dmfroc._inputs.checks import Inputs
 from dmfroc._inputs.messages import Source, listing, repeated
+from dmfroc._memory import check_memory
 
 
 class Names(NamedTuple):
@@ -30,6 +34,8 @@ def read(file: Path, names: Names) -> Inputs:
     """Read what is to be checked."""
     if file.is_dir():
         raise ValueError("this is a directory; name one file in it")
+    if not file.is_file():
+        raise ValueError("this is a pipe or a device; write its contents to a file first")
     for suffix, reader in _READERS.items():
         if file.name.lower().endswith(suffix):
             return reader(file, names)
@@ -48,14 +54,27 @@ def _read_csv(file: Path, names: Names) -> Inputs:
         with csv.open_csv(file, parse_options=parse, convert_options=convert) as reader:
             guessed = reader.schema
         # Types are guessed from the first megabyte, where all of a class's scores may be whole
+        is_class = {names.label, names.y_pred}
         convert.column_types = {
-            field.name: pyarrow.float64()
+            field.name: pyarrow.string() if field.name in is_class else pyarrow.float64()
             for field in guessed
             if pyarrow.types.is_integer(field.type)
-            and field.name not in (names.label, names.y_pred)
         }
         table = csv.read_csv(file, parse_options=parse, convert_options=convert)
+    spelled = [name for name in is_class if name in convert.column_types]
+    if all(_spells_integers(table[name]) for name in spelled):
+        for name in spelled:
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, table[name].cast(pyarrow.int64()))
     return _table_inputs(table, names)
+
+
+def _spells_integers(column: Any) -> bool:
+    """Whether texts are integers of 64 bits as Python writes them, so that 01 and 1 stay apart."""
+    texts = [text for text in column.unique().to_pylist() if text is not None]
+    return all(
+        re.fullmatch("0|-?[1-9][0-9]*", text) and -(2**63) <= int(text) < 2**63 for text in texts
+    )
 
 
 def _read_parquet(file: Path, names: Names) -> Inputs:
@@ -110,10 +129,15 @@ def _read_npz(file: Path, names: Names) -> Inputs:
         taken = _names_taken(names, available, "array")
         _check_available(scores, available, "scores", "array")
         labels = names.labels
+        wanted = [*taken, scores]
+        if labels is None and "labels" in available:
+            wanted.append("labels")
+        for name in wanted:
+            _check_size(archive.zip, name)
         with _reading():
-            arrays = {name: archive[name] for name in [*taken, scores]}
-            if labels is None and "labels" in available and "labels" not in arrays:
-                labels = archive["labels"]
+            arrays = {name: archive[name] for name in wanted}
+        if labels is None:
+            labels = arrays.get("labels") if "labels" not in [*taken, scores] else None
     return Inputs(
         arrays[names.label],
         arrays[scores],
@@ -139,12 +163,27 @@ _READERS: dict[str, Callable[[Path, Names], Inputs]] = {
 }
 
 
+def _check_size(archive: Any, name: str) -> None:
+    """Refuse an array that is larger than memory, as small files can hold by compression."""
+    sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+    size = sizes.get(f"{name}.npy", sizes.get(name, 0))
+    check_memory(2 * size, f"reading the array {name!r}", "take a part of it")
+
+
+# All that zipfile, zlib, lzma, NumPy and pyarrow raise on files that are damaged, encrypted or odd
+_UNREADABLE = (
+    *(OSError, ValueError, TypeError, EOFError, RuntimeError, MemoryError, LookupError),
+    *(ArithmeticError, SyntaxError, AttributeError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+)
+
+
 @contextmanager
 def _reading() -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        reason = " ".join(str(error).split())
+    except _UNREADABLE as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"the file cannot be read: {reason}") from error
 
 

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc._inputs.arrays import as_array, as_floats, from_library, is_table, plain, series_values
+from dmfroc._inputs.arrays import (
+    as_array,
+    as_floats,
+    check_distinct,
+    from_library,
+    is_table,
+    plain,
+    series_values,
+)
 from dmfroc._inputs.columns import match_columns, positional_classes, single_score_classes
 from dmfroc._inputs.labels import Label
 from dmfroc._inputs.messages import Source, check_length
@@ -40,8 +48,36 @@ def class_scores(
         scores = np.empty((n, len(labels)), np.result_type(*columns))
         for column, position in enumerate(positions):
             scores[:, column] = columns[position]
+        if order is None:
+            _check_absent(scores, names, labels, distinct, source)
     _check_finite(scores, names, labels, source)
     return labels, scores, False
+
+
+def _check_absent(
+    scores: NDArray[Any],
+    names: list[Hashable],
+    labels: list[Label],
+    distinct: list[Label],
+    source: Source,
+) -> None:
+    """Refuse a column that names no observed class and does not look like scores of one."""
+    observed = set(distinct)
+    absent = [position for position, label in enumerate(labels) if label not in observed]
+    if not absent or _is_whole(np.delete(scores, absent, axis=1)):
+        return
+    for position in absent:
+        if _is_whole(scores[:, position]) and len(np.unique(scores[:, position])) > 2:
+            remedy = "choose with scores=" if source.is_table_file else "leave it out"
+            raise ValueError(
+                f"{source.scores}: column {names[position]!r} names no class of {source.true} and "
+                "holds whole numbers beside scores that are not, as an identifier does: "
+                f"{remedy}, or pass labels= with all classes if it is one"
+            )
+
+
+def _is_whole(values: NDArray[Any]) -> bool:
+    return bool((values == np.floor(values)).all())
 
 
 def _score_columns(
@@ -66,13 +102,17 @@ def _score_columns(
             f"{f'of shape {array.shape}' if array.ndim else f'a {type(y_score).__name__}'}"
         )
     matrix = as_floats(array, source.scores, copy=True)
+    check_distinct(array, matrix, source.scores)
     return None, (matrix[:, np.newaxis] if matrix.ndim == 1 else matrix).T
 
 
 def _score_column(column: Any, source: Source) -> NDArray[Any]:
     what = f"{source.scores} column {plain(column.name)!r}"
     try:
-        return as_floats(series_values(column), what)
+        values = series_values(column)
+        floats = as_floats(values, what)
+        check_distinct(values, floats, what)
+        return floats
     except TypeError as error:
         if not source.is_table_file:
             raise

@@ -19,6 +19,7 @@ import numpyro
 import numpyro.distributions as dist
 from jaxtyping import Array, Float
 
+from dmfroc._options import number
 from dmfroc.bayes.average_curve import Curve, sample_curve
 
 Structure = Literal["rank_one", "hierarchical"]
@@ -91,7 +92,7 @@ class Priors:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not (np.isfinite(value) and value > 0):
+            if not 0 < number(name, value) < np.inf:
                 raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
 
 

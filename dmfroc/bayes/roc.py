@@ -166,7 +166,7 @@ def bayesian_roc(
     True
     """
     check_choices(structure, likelihood, tempering, algorithm)
-    check_level(level)
+    level = check_level(level)
     check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup, n_thresholds=n_thresholds)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     predictions = predictions.counted

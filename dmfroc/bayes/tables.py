@@ -8,6 +8,7 @@ import arviz
 import numpy as np
 from jaxtyping import Float, Int
 
+from dmfroc._options import is_one_of, number
 from dmfroc.bayes.options import check_size, effective_sizes
 from dmfroc.bayes.posterior import Posterior, summarize
 from dmfroc.catalogue import get_measure
@@ -97,7 +98,7 @@ def bayesian_table(
     warn_of_absent_classes(predictions)
     predicted = _hard_labels(measure, predictions)
     _check(given, pseudo_count)
-    check_level(level)
+    level = check_level(level)
     check_size(n_chains=n_chains, n_draws=n_draws)
     seed = seed_of(random_state)
     tables = _draw_tables(
@@ -133,9 +134,9 @@ def _hard_labels(measure: Measure, predictions: Predictions) -> Int[np.ndarray, 
 
 
 def _check(given: str, pseudo_count: float | int | None) -> None:
-    if given not in get_args(Given):
+    if not is_one_of(given, get_args(Given)):
         raise ValueError(f"given must be one of {get_args(Given)}, but it is {given!r}")
-    if pseudo_count is not None and not (np.isfinite(pseudo_count) and pseudo_count > 0):
+    if pseudo_count is not None and not 0 < number("pseudo_count", pseudo_count) < np.inf:
         raise ValueError(f"pseudo_count must be positive and finite, but it is {pseudo_count!r}")
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float
 
+from dmfroc._options import integer, is_one_of
 from dmfroc.curves.cases import Cases, Number, of_classes
 from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve
@@ -143,8 +144,7 @@ def calibration_curve(
     >>> round(curve.expected_error, 3)
     0.05
     """
-    if n_bins is not None and n_bins < 1:
-        raise ValueError(f"n_bins must be at least 1, or None, but it is {n_bins}")
+    n_bins = n_bins if n_bins is None else integer("n_bins", n_bins, 1)
     _check_axes(axes)
     probabilities, outcomes = cases.scores, cases.is_positive.astype(np.float64)
     _check_probabilities(cases)
@@ -382,7 +382,7 @@ def _oriented(
 
 
 def _check_axes(axes: str) -> None:
-    if axes not in get_args(Axes):
+    if not is_one_of(axes, get_args(Axes)):
         raise ValueError(f"axes must be 'standard' or 'vuk_curk', but it is {axes!r}")
 
 

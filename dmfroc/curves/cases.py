@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from dmfroc._inputs.messages import listing
+from dmfroc._options import is_one_of
 from dmfroc.predictions import Predictions, as_predictions
 
 MultiClass = Literal["ovr", "ovo"]
@@ -145,7 +146,7 @@ def for_each_class[T](
     """Compute something for one class, or for each class or pair of classes by name."""
     if multi_class is None:
         return one_class(compute, predictions, pos_label)
-    if multi_class not in get_args(MultiClass):
+    if not is_one_of(multi_class, get_args(MultiClass)):
         raise ValueError(f"multi_class must be 'ovr' or 'ovo', but it is {multi_class!r}")
     if pos_label is not None:
         raise ValueError(
@@ -171,7 +172,7 @@ def _positive_class(predictions: Predictions, pos_label: Any) -> int:
             "pos_label= to choose the positive one, or multi_class='ovr' or 'ovo' for a dictionary "
             "by class or by pair of classes"
         )
-    if pos_label not in predictions.labels:
+    if not (isinstance(pos_label, Hashable) and pos_label in set(predictions.labels)):
         raise ValueError(
             f"pos_label must be one of the classes {listing(predictions.labels)}, but it is "
             f"{pos_label!r}"

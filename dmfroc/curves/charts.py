@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc._options import is_one_of, number
 from dmfroc.curves.cases import Cases, Number, of_classes
 from dmfroc.curves.curve import Curve, Line, Projection, integrate
 from dmfroc.curves.points import OperatingPoints, count_points
@@ -455,7 +456,7 @@ def bprd_curve(cases: Cases, *, s: Number = 1.0) -> Curve:
     >>> bprd_curve([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1], s=0).x
     array([0. , 0.5, 1.5, 2. ])
     """
-    _check_constant(s)
+    s = _checked_constant(s)
     points = count_points(cases)
     highest = float(_relative_drift(points, s)[-1])
     projection = partial(_bprd, s=s)
@@ -502,7 +503,7 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
     >>> curve.x[2].round(4), curve.y[2].round(4)
     (np.float64(-0.415), np.float64(-1.585))
     """
-    _check_constant(s)
+    s = _checked_constant(s)
     _check_choice("smoothing", smoothing, get_args(Smoothing))
     points = count_points(cases)
     projection = partial(_bird, s=s, smoothing=smoothing)
@@ -520,12 +521,14 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
     )
 
 
-def _check_constant(s: Number) -> None:
-    if not (0 <= s < np.inf):
+def _checked_constant(s: Number) -> float:
+    checked = number("s", s)
+    if not 0 <= checked < np.inf:
         raise ValueError(f"s must be a finite number >= 0, but it is {s}")
+    return checked
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
+    if not is_one_of(value, choices):
         listed = ", ".join(map(repr, choices))
         raise ValueError(f"{name} must be one of {listed}, but it is {value!r}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc._options import number
 from dmfroc.curves.cases import Cases, Number, of_classes
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
@@ -55,7 +56,7 @@ def f_gains(points: OperatingPoints, *, beta: Number = 1.0) -> np.ndarray:
     >>> points.maximum(f_gains(points))
     Maximum(value=0.75, thresholds=array([0.4]))
     """
-    _check_beta(beta)
+    beta = _checked_beta(beta)
     with np.errstate(divide="ignore", invalid="ignore"):
         return f_gain(points.cells, beta)
 
@@ -169,8 +170,8 @@ def expected_f_gain(points: OperatingPoints, *, beta: Number = 1.0) -> float:
     >>> expected_f_gain(operating_points([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]))
     0.625
     """
-    _check_beta(beta)
-    return points.summarise(curve_summaries.expected_f_gain, beta=float(beta))
+    beta = _checked_beta(beta)
+    return points.summarise(curve_summaries.expected_f_gain, beta=beta)
 
 
 def expected_inverse_f(points: OperatingPoints, *, beta: Number = 1.0) -> float:
@@ -266,6 +267,8 @@ def best_f_gain(points: OperatingPoints, *, beta: Number = 1.0) -> Maximum:
     return points.maximum(f_gains(points, beta=beta))
 
 
-def _check_beta(beta: Number) -> None:
-    if not (0 <= beta < np.inf):
+def _checked_beta(beta: Number) -> float:
+    checked = number("beta", beta)
+    if not 0 <= checked < np.inf:
         raise ValueError(f"beta must be a finite number >= 0, but it is {beta}")
+    return checked

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._options import is_one_of, number
 from dmfroc.curves.cases import Number
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import OperatingPoints
@@ -110,13 +111,13 @@ def isometrics(
     """
     if curve.points is None or curve.projection is None:
         raise ValueError(f"there are no isometrics on the chart of {curve!r}")
-    if not 0 < beta < np.inf:
+    if not 0 < number("beta", beta) < np.inf:
         raise ValueError(f"beta must be a finite number > 0, but it is {beta}")
     if measure is None:
         if curve.kind not in _USUAL:
             raise ValueError(f"name a measure: no isometrics are usual on the chart of {curve!r}")
         measure = _USUAL[curve.kind]
-    if measure not in get_args(IsometricMeasure):
+    if not is_one_of(measure, get_args(IsometricMeasure)):
         known = ", ".join(get_args(IsometricMeasure))
         raise ValueError(f"measure must be one of {known}, but it is {measure!r}")
     points, lines = curve.points, []

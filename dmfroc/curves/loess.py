@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._options import integer, number, numbers
 from dmfroc.curves.cases import Number
 
 # Numbers that differ by less are tied: a share of the farthest neighbour's distance, next to which
@@ -86,9 +87,10 @@ def loess(
         )
     if len(xs) == 0 or not weights.min() >= 0 or weights.max() == 0:
         raise ValueError("there must be observations, with weights >= 0 that are not all 0")
+    span = number("span", span)
     if not 0 < span <= 1:
         raise ValueError(f"span must be in (0, 1], but it is {span}")
-    if degree not in (1, 2):
+    if integer("degree", degree, 1) not in (1, 2):
         raise ValueError(f"degree must be 1 or 2, but it is {degree}")
     counts = weights > 0
     order = np.flatnonzero(counts)[np.argsort(xs[counts], kind="stable")]
@@ -109,7 +111,7 @@ class _Observations(NamedTuple):
 
 
 def _finite(name: str, values: Any) -> Float[np.ndarray, " n"]:
-    array = np.asarray(values, np.float64)
+    array = numbers(name, values)
     if array.ndim != 1 or not np.all(np.isfinite(array)):
         raise ValueError(
             f"{name} must be a one-dimensional array of finite numbers, but it has the shape "

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 # The functions of tables register themselves.
+from dmfroc._options import is_one_of, number, numbers
 from dmfroc.measures import binary
 from dmfroc.measures import table as _table  # noqa: F401
 from dmfroc.measures.cells import one_vs_rest
@@ -90,7 +91,7 @@ class ContingencyTable:
         [[0. 0.]
          [1. 2.]]
         """
-        if rows not in get_args(Rows):
+        if not is_one_of(rows, get_args(Rows)):
             raise ValueError(f"rows must be 'predicted' or 'true', but it is {rows!r}")
         if hasattr(matrix, "index") and hasattr(matrix, "columns"):
             index, columns = list(matrix.index), list(matrix.columns)
@@ -100,7 +101,7 @@ class ContingencyTable:
                     "reindex it to the same classes in the same order"
                 )
             labels = index if labels is None else labels
-        counts = np.array(matrix, dtype=np.float64)
+        counts = numbers("matrix", matrix)
         if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or len(counts) < 2:
             raise ValueError(
                 f"matrix has shape {counts.shape}, but must have a row and a column for each of "
@@ -115,7 +116,12 @@ class ContingencyTable:
             )
         if not counts.any():
             raise ValueError("matrix is zero in every cell: some observations must count")
-        names = tuple(range(len(counts)) if labels is None else labels)
+        try:
+            names = tuple(range(len(counts)) if labels is None else labels)
+        except TypeError:
+            raise TypeError(
+                f"labels must be a list of classes, but it is of type {type(labels).__name__}"
+            ) from None
         if len(names) != len(counts) or len(set(names)) != len(names):
             raise ValueError(
                 f"labels must name each of the {len(counts)} classes once, but they are {names}"
@@ -180,10 +186,11 @@ class ContingencyTable:
         >>> round(measures["accuracy"], 12), round(measures["f1"], 12)
         (0.58, 0.588235294118)
         """
+        tpr, fpr, skew = number("tpr", tpr), number("fpr", fpr), number("skew", skew)
         for name, rate in (("tpr", tpr), ("fpr", fpr)):
             if not 0 <= rate <= 1:
                 raise ValueError(f"{name} must be a rate in [0, 1], but it is {rate}")
-        if not (np.isfinite(skew) and skew > 0):
+        if not 0 < skew < np.inf:
             raise ValueError(f"skew must be positive and finite, but it is {skew}")
         positive, negative = 1 / (1 + skew), skew / (1 + skew)
         return cls.from_cells(
@@ -346,7 +353,7 @@ class ContingencyTable:
         >>> round(table.with_prevalence([1, 1]).measures()["accuracy"], 12)
         0.6
         """
-        wanted = np.asarray(prevalence, dtype=np.float64)
+        wanted = numbers("prevalence", prevalence)
         if wanted.shape != (self.n_classes,) or not (np.isfinite(wanted) & (wanted >= 0)).all():
             raise ValueError(
                 f"prevalence must hold a finite number >= 0 for each of {self.n_classes} classes, "
@@ -450,7 +457,7 @@ class ContingencyTable:
         >>> ContingencyTable.from_cells(tp=30, fp=12, fn=30, tn=28).f_score(2).round(4)
         array([0.6422, 0.5319])
         """
-        if not (np.isfinite(beta) and beta > 0):
+        if not 0 < number("beta", beta) < np.inf:
             raise ValueError(f"beta must be positive and finite, but it is {beta}")
         cells = one_vs_rest(self.counts / self.total, np)
         scores = binary.f_score(cells, float(beta))

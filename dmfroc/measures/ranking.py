@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._arrays import AnyArray
+from dmfroc._options import is_one_of, numbers
 from dmfroc.measures.measure import (
     Measure,
     WithOptions,
@@ -209,7 +210,7 @@ def one_vs_rest_auc(weighting: Weighting = "macro") -> Measure:
     >>> round(one_vs_rest_auc()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.780555555556
     """
-    if weighting not in get_args(Weighting):
+    if not is_one_of(weighting, get_args(Weighting)):
         raise ValueError(f"weighting must be one of {get_args(Weighting)}, but it is {weighting!r}")
     return _area(
         name="one_vs_rest_auc" + ("" if weighting == "macro" else f"_{weighting}"),
@@ -271,7 +272,7 @@ def auc_mu(partition: Any = None) -> Measure:
 
 
 def _checked_partition(partition: Any) -> tuple[tuple[float, ...], ...]:
-    matrix = np.array(partition, float)
+    matrix = numbers("partition", partition)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"partition must be a square matrix, but its shape is {matrix.shape}")
     if not np.isfinite(matrix).all():

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from scipy import stats
 from scipy.special import chdtrc, xlogy
 
+from dmfroc._options import is_one_of, number, numbers
 from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.measures.measure import warn
 
@@ -139,10 +140,11 @@ def fisher_exact_test(
     >>> round(fisher_exact_test(table, alternative="greater").p_value, 4)
     0.0369
     """
-    if alternative not in get_args(Alternative):
+    if not is_one_of(alternative, get_args(Alternative)):
         raise ValueError(
             f"alternative must be one of {get_args(Alternative)}, but it is {alternative!r}"
         )
+    _check_table(table)
     if table.n_classes != 2:
         raise ValueError(
             f"table has {table.n_classes} classes, but Fisher's exact test is for two: take "
@@ -155,7 +157,16 @@ def fisher_exact_test(
 
 
 def _holds_counts(table: ContingencyTable) -> bool:
+    _check_table(table)
     return bool((table.counts == np.round(table.counts)).all())
+
+
+def _check_table(table: Any) -> None:
+    if not isinstance(table, ContingencyTable):
+        raise TypeError(
+            f"table must be a ContingencyTable, but it is of type {type(table).__name__}: build "
+            "one with ContingencyTable.from_matrix"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,10 +239,10 @@ class PowersStatistics:
         >>> round(p_values["kb"], 4)
         0.1659
         """
-        if reference not in get_args(Reference):
+        if not is_one_of(reference, get_args(Reference)):
             raise ValueError(f"reference must be 'chi2_as_published', but it is {reference!r}")
         freedom = (len(self.plus_p) - 1) ** 2 if degrees_of_freedom is None else degrees_of_freedom
-        if freedom < 1:
+        if number("degrees_of_freedom", freedom) < 1:
             raise ValueError(f"degrees_of_freedom must be positive, but they are {freedom}")
         warn(
             [
@@ -344,7 +355,7 @@ def sellke_bayarri_berger(p_value: Any) -> EvidenceBound:
     >>> round(sellke_bayarri_berger(0.05).alpha, 3)
     0.289
     """
-    p = np.asarray(p_value, dtype=np.float64)
+    p = numbers("p_value", p_value)
     if ((p < 0) | (p > 1)).any():
         raise ValueError(f"p_value must be in [0, 1], but it is {p_value}")
     factor = np.where(p < 1 / math.e, -math.e * xlogy(p, p), np.where(np.isnan(p), np.nan, 1.0))

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._arrays import AnyArray
+from dmfroc._options import integer
 from dmfroc.measures.measure import values_and_influences, warn_of_absent_classes
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC, curve_of, curve_points, fit
@@ -129,9 +130,8 @@ def curve_band(
     0.85: 0.96 to 0.99
     1.00: 0.96 to 1.00
     """
-    check_level(level)
-    if not (isinstance(n_points, int | np.integer) and n_points >= 3):
-        raise ValueError(f"n_points must be an integer >= 3, but it is {n_points!r}")
+    level = check_level(level)
+    n_points = integer("n_points", n_points, 3)
     options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
     warn_of_absent_classes(predictions)
     sample = sample_of(predictions, groups, stratify=stratify)

@@ -16,6 +16,7 @@ from jaxtyping import Float
 
 from dmfroc._arrays import AnyArray
 from dmfroc._autodiff import constant
+from dmfroc._global_state import undisturbed
 from dmfroc._threads import one_blas_thread
 from dmfroc.multiclass.rank_one import Adjoint, Center, adjoint, alternate, drawn_in, first_guess
 
@@ -69,7 +70,8 @@ def center(
     if xp is np:
         return _solve(rates, *arguments)
     if xp is not differentiated_numpy:
-        from dmfroc.multiclass.compiled_center import solve
+        with undisturbed():
+            from dmfroc.multiclass.compiled_center import solve
 
         return solve(rates, *arguments)
     flat, n_rows = _flat_solution(rates, *arguments), start[0].size
@@ -88,7 +90,8 @@ def _solve(
     if rates.size <= _FEW_CELLS:
         with one_blas_thread():
             return alternate(rates, weights, shrinkage, start, max_sweeps, np)
-    from dmfroc.multiclass.compiled_center import solve_many_cells
+    with undisturbed():
+        from dmfroc.multiclass.compiled_center import solve_many_cells
 
     return solve_many_cells(rates, weights, shrinkage, start, max_sweeps)
 
@@ -118,7 +121,8 @@ def _pull_back_flat(
         arguments = rates, weights, shrinkage, effects(flat)
         if rates.size <= _FEW_CELLS:
             return adjoint(*arguments, np)
-        from dmfroc.multiclass.compiled_center import adjoint_of_many_cells
+        with undisturbed():
+            from dmfroc.multiclass.compiled_center import adjoint_of_many_cells
 
         return adjoint_of_many_cells(*arguments)
 

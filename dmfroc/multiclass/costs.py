@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._options import number, numbers
 from dmfroc.predictions import Predictions
 
 PairWeights = Any
@@ -81,7 +82,7 @@ def _matrix(weights: Any, predictions: Predictions, what: str) -> Float[np.ndarr
         weights = weights.loc[labels, labels]
     elif isinstance(weights, dict):
         weights = _from_names(weights, labels, what)
-    matrix = np.asarray(weights, float)
+    matrix = numbers("pair_weights", weights)
     if matrix.shape != (len(labels), len(labels)):
         raise ValueError(
             f"pair_weights: {what} must have shape {(len(labels), len(labels))}, one row and "
@@ -105,7 +106,7 @@ def _from_names(
                 f"pair_weights: {what} has the key {pair!r}, which is not a pair of classes; the "
                 f"classes are {labels}"
             )
-        matrix[position[pair[0]], position[pair[1]]] = weight
+        matrix[position[pair[0]], position[pair[1]]] = number(f"pair_weights of {pair!r}", weight)
     return matrix
 
 
@@ -143,7 +144,7 @@ def majority_costs(
     >>> majority_costs(["a", "b", "b", "c"], 4)
     {('b', 'a'): 4, ('a', 'b'): 0.25, ('b', 'c'): 4, ('c', 'b'): 0.25}
     """
-    if not (np.isfinite(factor) and factor > 0):
+    if not 0 < number("factor", factor) < np.inf:
         raise ValueError(f"factor must be positive and finite, but it is {factor}")
     predictions = (
         y_true

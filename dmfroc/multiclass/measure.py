@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,13 @@ from dmfroc.multiclass.rates import (
     ThresholdPool,
 )
 from dmfroc.predictions import Predictions, as_predictions
+
+
+def _bind(options: CurveOptions, predictions: Predictions) -> BoundMeasures:
+    if predictions.n_classes == 2:
+        of_second = pair_counts_of(predictions, np.array([1]))
+        return SummariesOfCounts(of_second, (mean_pairwise_area,))
+    return SummariesOfCounts(options(predictions), (area,))
 
 
 @registered()
@@ -62,17 +70,10 @@ def dmf_auc(
     0.75
     """
     options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
-
-    def bind(predictions: Predictions) -> BoundMeasures:
-        if predictions.n_classes == 2:
-            of_second = pair_counts_of(predictions, np.array([1]))
-            return SummariesOfCounts(of_second, (mean_pairwise_area,))
-        return SummariesOfCounts(options(predictions), (area,))
-
     return Measure(
         name="dmf_auc",
         title="DMF-AUC",
-        bind=bind,
+        bind=partial(_bind, options),
         bounds=(0.0, 1.0),
         chance=0.5,
         family="multiclass ROC",

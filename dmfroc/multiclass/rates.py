@@ -11,6 +11,8 @@ from jaxtyping import Float, Int, Shaped
 
 from dmfroc._arrays import AnyArray, cumulative_sum, map_rows, sum_at
 from dmfroc._autodiff import take
+from dmfroc._memory import check_memory
+from dmfroc._options import integer, is_one_of, number
 from dmfroc._threads import parallel
 from dmfroc.measures.statistics.layout import ClassBlocks, group_by_class, sort_rows
 from dmfroc.measures.statistics.statistic import Statistic
@@ -25,6 +27,7 @@ DEFAULT_N_THRESHOLDS = 99
 DEFAULT_SHRINKAGE = 1.0
 _LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
 
+_BYTES_PER_RATE = 90  # measured with 120 and 200 classes, places and derivatives included
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
 _POOLED_AT_ONCE = 1 << 18  # scores: what a processor's cache holds
 
@@ -133,20 +136,31 @@ class CurveOptions:
     threshold_pool: ThresholdPool = "balanced"
 
     def __post_init__(self) -> None:
-        n_thresholds, shrinkage = self.n_thresholds, self.shrinkage
-        if not (isinstance(n_thresholds, int | np.integer) and n_thresholds >= 1):
-            raise ValueError(f"n_thresholds must be a positive integer, but it is {n_thresholds!r}")
-        if not (np.isfinite(shrinkage) and shrinkage >= 0):
-            raise ValueError(f"shrinkage must be finite and >= 0, but it is {shrinkage!r}")
-        if self.threshold_pool not in get_args(ThresholdPool):
+        object.__setattr__(self, "n_thresholds", integer("n_thresholds", self.n_thresholds, 1))
+        shrinkage = number("shrinkage", self.shrinkage)
+        if not 0 <= shrinkage < np.inf:
+            raise ValueError(f"shrinkage must be finite and >= 0, but it is {self.shrinkage!r}")
+        object.__setattr__(self, "shrinkage", shrinkage)
+        if not is_one_of(self.threshold_pool, get_args(ThresholdPool)):
             raise ValueError(
                 f"threshold_pool must be one of {get_args(ThresholdPool)}, but it is "
                 f"{self.threshold_pool!r}"
             )
 
+    def _n_bytes(self, n_classes: int) -> int:
+        """Return how much memory the rates of all pairs and their fit take at most."""
+        return _BYTES_PER_RATE * 2 * n_classes * (n_classes - 1) * self.n_thresholds
+
     def __call__(self, predictions: Predictions) -> RateCounts:
         """Sort the columns, choose the thresholds and find every score's side of them."""
         blocks = group_by_class(predictions)
+        check_memory(
+            self._n_bytes(blocks.n_classes),
+            f"the multiclass ROC curve of {blocks.n_classes} classes, with {self.n_thresholds} "
+            f"thresholds for each of {blocks.n_classes * (blocks.n_classes - 1)} pairs of them,",
+            "ask for fewer thresholds (n_thresholds=), or for other measures alone, such as "
+            "measures=['hand_till', 'informedness']",
+        )
         weights = predictions.sample_weight if predictions.is_weighted else None
         groups = _group_by_size(blocks)
         columns = _sort_within_classes(blocks, groups)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc._text import legend_text
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import Hull, convex_hull
 from dmfroc.curves.isometrics import Isometric, isometrics
@@ -334,7 +335,7 @@ class CurveDisplay(Marks):
         else:
             of_class = f"{label[0]} against {label[1]}" if isinstance(label, tuple) else str(label)
         parts = [part for part in (name, of_class) if part]
-        text = ", ".join(parts)
+        text = legend_text(", ".join(parts))
         if look.area is None or curve.area is None:
             return text
         return f"{text}: {look.area} {_area_text(curve.area)}"

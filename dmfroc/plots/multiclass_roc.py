@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dmfroc._tables import decimals
+from dmfroc._text import legend_text
 from dmfroc.estimation import estimates_of
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.multiclass.band import CurveBand, band_around
@@ -302,11 +303,15 @@ class MulticlassROCDisplay:
             area = f"AUC {rate_texts([self.curve.auc], 3)[0]}"
         else:
             area = _area_text(self.estimate)
-        return area if name is None else f"{name}: {area}"
+        return area if name is None else legend_text(f"{name}: {area}")
 
     def _decorate(self, ax: Axes) -> None:
         pairs = self.curve.pairs
-        of = f"positive class: {pairs[0][0]}" if len(pairs) == 1 else "average pair of classes"
+        of = (
+            legend_text(f"positive class: {pairs[0][0]}")
+            if len(pairs) == 1
+            else "average pair of classes"
+        )
         ax.set(
             xlabel=f"False positive rate ({of})",
             ylabel=f"True positive rate ({of})",

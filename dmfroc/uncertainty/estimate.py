@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._tables import decimals
+from dmfroc._text import printable
 
 if TYPE_CHECKING:
     import xarray
@@ -92,6 +93,6 @@ class Estimate:
         digits = decimals(self.standard_error)
         low, high = self.interval
         return (
-            f"{self.measure} {self.value:.{digits}f} "
+            f"{printable(self.measure)} {self.value:.{digits}f} "
             f"({100 * self.level:g} % {self.method} interval {low:.{digits}f} to {high:.{digits}f})"
         )

@@ -92,7 +92,7 @@ class IntervalMethod(ABC):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_level(self.level)
+        object.__setattr__(self, "level", check_level(self.level))
 
     @classmethod
     @abstractmethod

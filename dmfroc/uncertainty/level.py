@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
 
-def check_level(level: float) -> None:
-    """Refuse a level outside (0, 1)."""
-    if not 0 < level < 1:
+from dmfroc._options import number
+
+
+def check_level(level: Any) -> float:
+    """Return the level; refuse one outside (0, 1)."""
+    checked = number("level", level)
+    if not 0 < checked < 1:
         raise ValueError(f"level must be between 0 and 1, such as 0.95, but it is {level!r}")
+    return checked

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
+from dmfroc._options import flag, is_one_of, number
 from dmfroc.predictions import Predictions
+from dmfroc.uncertainty.level import check_level
 from dmfroc.uncertainty.units import Sample, sample_of
 
 IntervalType = Literal["bca", "percentile", "basic", "studentized"]
@@ -48,15 +50,19 @@ class Options:
     train_fraction: float | None = None
 
     def __post_init__(self) -> None:
-        if self.target not in TARGETS:
+        object.__setattr__(self, "level", check_level(self.level))
+        if self.stratify is not None:
+            object.__setattr__(self, "stratify", flag("stratify", self.stratify))
+        if not is_one_of(self.target, TARGETS):
             raise ValueError(f"target must be one of {TARGETS}, but it is {self.target!r}")
-        if self.train_fraction is not None:
-            if self.target != "algorithm":
-                raise ValueError("train_fraction is an option of target='algorithm' only")
-            if not 0 < self.train_fraction < 1:
-                raise ValueError(
-                    f"train_fraction must be between 0 and 1, but it is {self.train_fraction!r}"
-                )
+        if self.train_fraction is None:
+            return
+        if self.target != "algorithm":
+            raise ValueError("train_fraction is an option of target='algorithm' only")
+        if not 0 < number("train_fraction", self.train_fraction) < 1:
+            raise ValueError(
+                f"train_fraction must be between 0 and 1, but it is {self.train_fraction!r}"
+            )
 
     @property
     def given(self) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtr, ndtri
 
+from dmfroc._global_state import undisturbed
 from dmfroc._threads import parallel_map
 from dmfroc.measures.measure import BoundMeasures, MeanOverFolds, SummariesOfCounts
 from dmfroc.predictions import Predictions
@@ -131,7 +132,8 @@ def _evaluator(
             return Replicates(np.concatenate(found))
 
         return evaluate
-    from dmfroc.uncertainty.compiled_replicates import replicates_of
+    with undisturbed():
+        from dmfroc.uncertainty.compiled_replicates import replicates_of
 
     find = replicates_of(bound, base, n_scores, units if standard_errors else None)
     return lambda counts: Replicates(*find(counts))

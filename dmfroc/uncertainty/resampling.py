@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._options import is_one_of
 from dmfroc.measures.measure import (
     BoundMeasures,
     Measure,
@@ -66,7 +67,7 @@ class Resampling(IntervalMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.interval_type not in INTERVAL_TYPES:
+        if not is_one_of(self.interval_type, INTERVAL_TYPES):
             raise ValueError(
                 f"interval_type must be one of {INTERVAL_TYPES}, but it is {self.interval_type!r}"
             )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from dmfroc._options import generator_of
 
-def seed_of(random_state: int | np.random.Generator | None) -> int:
+
+def seed_of(random_state: Any) -> int:
     """Return the seed of the random streams."""
     if isinstance(random_state, int | np.integer):
         if random_state < 0:
             raise ValueError(f"random_state must be >= 0, but it is {random_state}")
         return int(random_state)
-    return int(np.random.default_rng(random_state).integers(2**31))
+    return int(generator_of(random_state).integers(2**31))

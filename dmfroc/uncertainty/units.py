@@ -11,6 +11,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
+from dmfroc._inputs.arrays import as_array, plain
+from dmfroc._inputs.arrays import is_missing as is_missing_value
 from dmfroc.predictions import Predictions
 
 
@@ -206,8 +208,20 @@ def _group_of_row(groups: Any, n_observations: int) -> Int[np.ndarray, " n"]:
     return of_row
 
 
+def _of_one_kind(groups: Any, array: NDArray[Any]) -> NDArray[Any]:
+    kinds = {type(plain(group)) for group in groups if not is_missing_value(group)}
+    if len(kinds) > 1 and not kinds <= {bool, int, float}:
+        raise TypeError(
+            f"groups mixes names of several kinds, {sorted(kind.__name__ for kind in kinds)}: "
+            "convert them to one"
+        )
+    return array if array.dtype.kind in "biuf" else np.array(groups, dtype=object)
+
+
 def _checked(groups: Any, n_observations: int) -> NDArray[Any]:
-    array = np.asarray(groups)
+    array = as_array(groups, "groups")
+    if isinstance(groups, list | tuple):  # NumPy turns 1 and "1" into the same
+        array = _of_one_kind(groups, array)
     if array.shape != (n_observations,):
         raise ValueError(
             f"groups must have one entry for each of the {n_observations} observations, but its "
@@ -215,7 +229,7 @@ def _checked(groups: Any, n_observations: int) -> NDArray[Any]:
         )
     is_missing = array != array  # NaN
     if array.dtype == object:
-        is_missing |= np.array([entry is None for entry in array])
+        is_missing |= np.array([is_missing_value(entry) for entry in array])
     if is_missing.any():
         raise ValueError(
             f"groups has a missing value in row {int(np.flatnonzero(is_missing)[0])} (counting "

@@ -865,7 +865,7 @@ PROBABILITIES = (SCORES - SCORES.min()) / np.ptp(SCORES)
         ),
         (
             lambda: curves.calibration_curve(CLASSES, PROBABILITIES, n_bins=0),
-            "n_bins must be at least 1, or None, but it is 0",
+            "n_bins must be an integer >= 1, but it is 0",
         ),
         (
             lambda: curves.loess([0, 1], [0, 1], [0.5], span=0),

@@ -198,7 +198,7 @@ def test_a_title_of_ones_own_is_used():
         ("kappa_area", {"method": "cohen"}, r"method must be one of \('exact', 'trapezoid'\)"),
         ("dmf_auc", {"threshold_pool": "joint"}, r"threshold_pool must be one of \('balanced'"),
         ("dmf_auc", {"pair_weights": "even"}, "pair_weights must be 'equal', 'prevalence', a cost"),
-        ("dmf_auc", {"n_thresholds": 0}, "n_thresholds must be a positive integer, but it is 0"),
+        ("dmf_auc", {"n_thresholds": 0}, "n_thresholds must be an integer >= 1, but it is 0"),
         ("dmf_auc", {"shrinkage": -1}, "shrinkage must be finite and >= 0, but it is -1"),
         ("partial_auc", {"max_fpr": 2}, r"max_fpr must be in \(0, 1\], such as 0.1, but it is 2"),
     ],

@@ -1,0 +1,80 @@
+"""Checks of options, once and at the boundary: each error names the option and what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def number(name: str, value: Any) -> float:
+    """Return a real number of any kind as a float; NaN and infinity are for the caller to judge."""
+    scalar = _scalar(value)
+    if isinstance(scalar, bool | np.bool) or not isinstance(scalar, Real | Decimal):
+        raise TypeError(f"{name} must be a number, but it is {_found(value)}")
+    try:
+        return float(scalar)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that a float can hold, not {value}") from None
+
+
+def integer(name: str, value: Any, least: int) -> int:
+    """Return an integer of any kind that is not smaller than ``least``."""
+    scalar = _scalar(value)
+    if isinstance(scalar, bool | np.bool) or not isinstance(scalar, Integral):
+        raise TypeError(f"{name} must be an integer >= {least}, but it is {_found(value)}")
+    if scalar < least:
+        raise ValueError(f"{name} must be an integer >= {least}, but it is {scalar}")
+    return int(scalar)
+
+
+def is_one_of(value: Any, choices: Collection[str]) -> bool:
+    """Whether a value is one of several words; what is no word may not compare at all."""
+    return isinstance(value, str) and value in choices
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False."""
+    scalar = _scalar(value)
+    if not isinstance(scalar, bool | np.bool):
+        raise TypeError(f"{name} must be True or False, but it is {_found(value)}")
+    return bool(scalar)
+
+
+def numbers(name: str, values: Any) -> NDArray[np.float64]:
+    """Return an array of real numbers, of whatever shape."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # lists of different lengths
+        raise ValueError(f"{name} must be an array of numbers, not ragged lists") from error
+    if array.dtype.kind == "O":
+        items = [number(f"each value of {name}", item) for item in array.ravel().tolist()]
+        return np.array(items, np.float64).reshape(array.shape)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, but it holds {array.dtype} values")
+    return array.astype(np.float64)
+
+
+def _scalar(value: Any) -> Any:
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
+def _found(value: Any) -> str:
+    text = repr(value)
+    kind = type(value).__name__
+    return f"of type {kind}" if len(text) > 60 or "\n" in text else f"{text}, of type {kind}"
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """Return the generator of a seed, or a generator as it is."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            "random_state must be an integer >= 0, a numpy.random.Generator or None, but it is "
+            f"{_found(random_state)}"
+        ) from error

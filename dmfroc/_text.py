@@ -1,0 +1,57 @@
+"""Names and labels as text that can be printed: whatever they hold comes from data."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+# Control, format (which turns the direction of writing), surrogate, private and unassigned
+# characters, and the separators of lines and paragraphs
+_UNPRINTABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_JOINERS = "\u200c\u200d"  # part of how some scripts are written, and harmless
+
+
+def printable(value: Any) -> str:
+    r"""Return a value as text on one line, with escapes for what would act on a terminal.
+
+    >>> print(printable("\x1b[31mred\nline"))
+    \x1b[31mred\nline
+    """
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(map(_escaped, text))
+
+
+def _escaped(character: str) -> str:
+    if character in _JOINERS or unicodedata.category(character) not in _UNPRINTABLE:
+        return character
+    return character.encode("unicode_escape", "backslashreplace").decode()
+
+
+def width(text: str) -> int:
+    """Return how many columns of a terminal a text takes.
+
+    >>> width("ab"), width("日本"), width("e\u0301")
+    (2, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0
+        if unicodedata.combining(character) or character in _JOINERS
+        else 1 + (unicodedata.east_asian_width(character) in "WF")
+        for character in text
+    )
+
+
+def legend_text(value: Any) -> str:
+    r"""Return a text that matplotlib draws as it is written.
+
+    A dollar sign begins a formula, and an underscore at the beginning hides the entry.
+
+    >>> print(legend_text("_price in $"))
+    ​_price in \$
+    """
+    text = printable(value).replace("$", r"\$")
+    return f"\u200b{text}" if text.startswith("_") else text

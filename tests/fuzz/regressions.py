@@ -1,0 +1,149 @@
+"""Every case that ever failed, with what it has to give: an error that names, or a value."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+import dmfroc
+
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1, 2], 10)
+S = RNG.normal(size=(30, 3)) + np.eye(3)[Y]
+T = RNG.normal(size=(30, 3)) + np.eye(3)[Y]
+B, P = (Y > 0).astype(int), 1 / (1 + np.exp(-S[:, 1]))
+
+
+def estimate(**options):
+    return dmfroc.estimate("hand_till", Y, S, **options).level
+
+
+def compare(**options):
+    return str(dmfroc.compare(Y, {"a": S, "b": T}, "hand_till", **options))[:10]
+
+
+def curve(weights="equal", **options):
+    return dmfroc.multiclass_roc(Y, S, pair_weights=weights, **options).converged
+
+
+def xarray_columns():
+    import xarray
+
+    scores = xarray.DataArray([[1.0, 0.0], [0.0, 1.0]], dims=("n", "c"), coords={"c": ["b", "a"]})
+    return dmfroc.Predictions.from_arrays(["a", "b"], scores).scores.tolist()
+
+
+def identifier():
+    import pandas as pd
+
+    frame = pd.DataFrame({"id": [1, 2, 3], "a": [0.9, 0.2, 0.1], "b": [0.1, 0.8, 0.9]})
+    return dmfroc.Predictions.from_arrays(["a", "b", "b"], frame)
+
+
+CASES = {
+    "table of text for Fisher's test": (
+        lambda: dmfroc.fisher_exact_test("x"),
+        (TypeError, "table must be a ContingencyTable"),
+    ),
+    "choices of arrays": (
+        lambda: dmfroc.calibration_curve(B, P, axes=np.array([0.9, 0.95])),
+        (ValueError, "axes must be"),
+    ),
+    "method of arrays": (
+        lambda: estimate(method=np.array([0.9, 0.95])),
+        (ValueError, "method must be one of"),
+    ),
+    "cost Decimal": (
+        lambda: dmfroc.optimal_operating_points(B, P, cost_fp=Decimal(2)).expected_cost,
+        dmfroc.optimal_operating_points(B, P, cost_fp=2).expected_cost,
+    ),
+    "short integers": (lambda: curve(n_thresholds=np.int8(9)), True),
+    "labels that are none": (
+        lambda: dmfroc.ContingencyTable.from_matrix([[1, 2], [3, 4]], rows="true", labels=1.5),
+        (TypeError, "labels must be a list of classes"),
+    ),
+    "level of text": (lambda: estimate(level="0.95"), (TypeError, "level must be a number")),
+    "level None": (lambda: estimate(level=None), (TypeError, "level must be a number")),
+    "levels": (lambda: estimate(level=np.array([0.9, 0.95])), (TypeError, "level must be")),
+    "level Decimal": (lambda: estimate(level=Decimal("0.9")), 0.9),
+    "level Fraction": (lambda: estimate(level=Fraction(9, 10)), 0.9),
+    "seed of text": (lambda: estimate(random_state="x"), (TypeError, "random_state must be")),
+    "seed 1.5": (lambda: estimate(random_state=1.5), (TypeError, "random_state must be")),
+    "stratify of text": (lambda: estimate(stratify="no"), (TypeError, "stratify must be True")),
+    "masked groups": (
+        lambda: estimate(groups=np.ma.masked_array(np.arange(30) // 2, mask=np.arange(30) < 9)),
+        (ValueError, "groups has a missing value in row 0"),
+    ),
+    "groups of two kinds": (
+        lambda: estimate(groups=[1] * 5 + ["1"] * 25),
+        (TypeError, "groups mixes names of several kinds"),
+    ),
+    "rope of NumPy": (lambda: compare(rope=np.float64(0.01)), "classifier"),
+    "rope of text": (lambda: compare(rope="0.01"), (TypeError, "rope must be a number")),
+    "paired of text": (lambda: compare(paired="no"), (TypeError, "paired must be True or False")),
+    "measures 1": (lambda: dmfroc.evaluate(Y, S, measures=1), (TypeError, "measures must be")),
+    "measures mixed": (
+        lambda: dmfroc.evaluate(Y, S, measures=["hand_till", 2]),
+        (TypeError, "measure must be a name or a Measure"),
+    ),
+    "complex weights": (
+        lambda: curve(np.full((3, 3), 1j)),
+        (TypeError, "pair_weights must hold real numbers"),
+    ),
+    "dates as weights": (
+        lambda: curve(np.full((3, 3), np.datetime64("2020-01-01"))),
+        (TypeError, "pair_weights must hold real numbers"),
+    ),
+    "ragged weights": (lambda: curve([[1, 2], [1]]), (ValueError, "pair_weights must be an array")),
+    "huge weights": (lambda: curve([[10**400] * 3] * 3), (ValueError, "pair_weights must be")),
+    "shrinkage None": (lambda: curve(shrinkage=None), (TypeError, "shrinkage must be a number")),
+    "n_thresholds 1.5": (lambda: curve(n_thresholds=1.5), (TypeError, "n_thresholds must be")),
+    "n_bins 1.5": (
+        lambda: dmfroc.calibration_curve(B, P, n_bins=1.5),
+        (TypeError, "n_bins must be an integer"),
+    ),
+    "cost of text": (
+        lambda: dmfroc.optimal_operating_points(B, P, cost_fp="1"),
+        (TypeError, "cost_fp must be a number"),
+    ),
+    "huge costs": (
+        lambda: [
+            point.expected_cost / 1e308
+            for point in dmfroc.optimal_operating_points(B, P, cost_fp=1e308, cost_fn=5e307).points
+        ],
+        [
+            point.expected_cost
+            for point in dmfroc.optimal_operating_points(B, P, cost_fp=1, cost_fn=0.5).points
+        ],
+    ),
+    "ragged table": (
+        lambda: dmfroc.ContingencyTable.from_matrix([[1, 2], [3]], rows="true"),
+        (ValueError, "matrix must be an array of numbers, not ragged"),
+    ),
+    "list as table": (
+        lambda: dmfroc.chi_squared_test([[1, 2], [3, 4]]),
+        (TypeError, "table must be a ContingencyTable"),
+    ),
+    "large integers": (
+        lambda: dmfroc.hand_till_score([0, 1], np.array([2**53, 2**53 + 1])),
+        (ValueError, "y_score holds numbers that differ by so little"),
+    ),
+    "large integers, distinct": (
+        lambda: dmfroc.hand_till_score([0, 1], np.array([2**53, 2**54])),
+        1.0,
+    ),
+    "larger integers": (
+        lambda: dmfroc.hand_till_score([0, 1], [10**20, 10**20 + 1]),
+        (ValueError, "y_score holds numbers that differ by so little"),
+    ),
+    "long doubles": (
+        lambda: dmfroc.hand_till_score([0, 1], 1 + np.arange(2) * np.finfo(np.longdouble).eps),
+        (ValueError, "y_score holds numbers that differ by so little"),
+    ),
+    "10**400": (
+        lambda: dmfroc.hand_till_score([0, 1], [10**400, 1]),
+        (ValueError, "y_score holds a number of more than 308 digits"),
+    ),
+    "columns of xarray": (xarray_columns, [[0.0, 1.0], [1.0, 0.0]]),
+    "identifier": (identifier, (ValueError, "column 'id' names no class")),
+}

@@ -1,0 +1,171 @@
+"""In somebody else's process: pools, settings of JAX, random streams, threads, interrupts."""
+
+import copy
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import dmfroc
+from dmfroc import measures
+
+BEGIN = """
+import json, random, sys, warnings
+import numpy as np
+warnings.simplefilter("ignore")
+streams = np.random.get_state(), random.getstate()
+import dmfroc
+rng = np.random.default_rng(0)
+y = np.repeat([0, 1, 2], 20)
+s = rng.normal(size=(60, 3)) + 1.5 * np.eye(3)[y]
+predictions = dmfroc.Predictions.from_arrays(y, s)
+options = {"method": "bootstrap", "n_draws": 100}
+"""
+FORK = """
+from multiprocessing import get_context
+def many(_):
+    return dmfroc.evaluate(y, s).estimates["hand_till"].value
+def by_jax(_):
+    try:
+        return dmfroc.estimate("dmf_auc", y, s, **options).value
+    except RuntimeError as error:
+        return str(error)
+if __name__ == "__main__":
+    by_jax(0)
+    pool = get_context("fork").Pool(1)
+    by_numpy = pool.map_async(many, [0]).get(timeout=60)
+    print(json.dumps(by_numpy + pool.map_async(by_jax, [0]).get(timeout=60)))
+    pool.terminate()
+"""
+SETTINGS = """
+import jax
+jax.config.update("jax_numpy_rank_promotion", "raise")
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+jax.config.update("jax_transfer_guard", "disallow")
+jax.config.update("jax_debug_nans", True)
+for measure in ("dmf_auc", "hand_till"):
+    dmfroc.estimate(measure, y, s, interval_type="studentized", **options)
+dmfroc.dmf(np.full((4, 3), 0.3))
+print(json.dumps([jax.config.jax_numpy_rank_promotion, jax.config.jax_numpy_dtype_promotion,
+                  jax.config.jax_transfer_guard, jax.config.jax_enable_x64]))
+"""
+DAEMON = """
+sys.stderr = None
+print(json.dumps([
+    dmfroc.estimate("dmf_auc", y, s, method="bootstrap", n_draws=600).seed,
+    str(streams) == str((np.random.get_state(), random.getstate())),
+]))
+"""
+INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+big = np.repeat(np.arange(4), 20_000)
+scores = rng.normal(size=(80_000, 4)) + np.eye(4)[big]
+print("ready", flush=True)
+dmfroc.evaluate(big, scores, measures=["hand_till", "informedness", "accuracy", "auc_mu"],
+                method="bootstrap", n_draws=20_000)
+"""
+
+
+def run_python(code):
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + code], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_forked_child_computes_or_says_why_not():
+    by_numpy, by_jax = run_python(FORK)
+    assert 0.5 < by_numpy < 1
+    assert by_jax.startswith("this process was forked from one that had used JAX")
+
+
+def test_settings_of_jax_neither_break_calls_nor_change():
+    assert run_python(SETTINGS) == ["raise", "strict", "disallow", False]
+
+
+def test_a_daemon_has_no_stderr_and_keeps_its_random_streams():
+    assert run_python(DAEMON) == [0, True]
+
+
+def test_an_interrupt_ends_nested_pools_within_a_second():
+    process = subprocess.Popen(
+        [sys.executable, "-c", BEGIN + INTERRUPTED],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    before = time.monotonic()
+    _, told = process.communicate(timeout=60)
+    assert time.monotonic() - before < 2  # it takes one where the machine is not busy
+    assert told.splitlines()[-1] == "KeyboardInterrupt"
+
+
+def test_measures_and_predictions_can_be_pickled():
+    predictions = dmfroc.Predictions.from_arrays([0, 1, 1], [0.1, 0.3, 0.9])
+    for measure in measures.MEASURES.values():
+        again = pickle.loads(pickle.dumps(measure))
+        assert again.name == measure.name
+        assert again.title == measure.title
+        if measure.name in ("dmf_auc", "hand_till"):
+            assert again(predictions) == measure(predictions)
+    for again in (pickle.loads(pickle.dumps(predictions)), copy.deepcopy(predictions)):
+        assert again.labels == predictions.labels
+        for name in ("true", "scores", "sample_weight", "predicted"):
+            array = getattr(again, name)
+            assert array is None or not array.flags.writeable
+
+
+def test_threads_give_serial_results_and_leave_no_state():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    scores = [rng.normal(size=(60, 3)) + np.eye(3)[y] for _ in range(4)]
+
+    def compute(s):
+        found = dmfroc.evaluate(y, s)
+        return str(found), found.curve.auc, dmfroc.roc_curve(y == 1, s[:, 1]).area
+
+    expected = [compute(s) for s in scores]
+    state = list(warnings.filters), np.geterr(), dict(os.environ), threading.active_count()
+    found = {}
+
+    def work(k):
+        found[k] = [compute(s) for s in scores]
+
+    threads = [threading.Thread(target=work, args=[k]) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [found[k] for k in range(8)] == [expected] * 8
+    assert (
+        list(warnings.filters),
+        np.geterr(),
+        dict(os.environ),
+        threading.active_count(),
+    ) == state
+
+
+def test_too_many_classes_for_the_memory_are_named(monkeypatch):
+    monkeypatch.setattr("dmfroc._memory.available_memory", lambda: 10**6)
+    y = np.arange(60) % 30
+    scores = np.eye(30)[y] + np.arange(30) / 100
+    with pytest.raises(
+        MemoryError,
+        match=r"curve of 30 classes, with 99 thresholds for each of 870 pairs of them, takes about "
+        r"0\.0 GB, but 0\.0 GB are free: ask for fewer thresholds",
+    ):
+        dmfroc.evaluate(y, scores)
+    assert dmfroc.evaluate(y, scores, measures=["hand_till"]).estimates["hand_till"].value == 1
