@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from dmfroc._tables import decimals, format_probability, format_table
 from dmfroc.catalogue import get_measure
 from dmfroc.measures.measure import Measure, caveats, warn
 from dmfroc.methods import MethodOfOneMeasure, choose_methods
+from dmfroc.multiclass.costs import PairWeights
 from dmfroc.predictions import Needs, Predictions, as_predictions
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.interval_method import Contrast, IntervalMethod
@@ -82,6 +84,10 @@ class Comparison:
         How the uncertainty was obtained.
     n_draws, seed : int
         Draws from the joint distribution behind `order_probabilities`, and their seed.
+    predictions : dict of str to Predictions
+        What was compared.
+    pair_weights
+        Weights or costs of the pairs, if the measure is the DMF-AUC; see `multiclass_roc`.
     """
 
     measure: str
@@ -94,6 +100,13 @@ class Comparison:
     method: str
     n_draws: int
     seed: int
+    predictions: Mapping[str, Predictions] = field(default_factory=dict, repr=False, compare=False)
+    pair_weights: PairWeights = field(default="equal", repr=False, compare=False)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a careful reader has to know, each remark with the classifiers that it concerns."""
+        return attributed({name: e.warnings for name, e in self.estimates.items()})
 
     @property
     def probability_better(self) -> dict[tuple[str, str], float]:
@@ -123,6 +136,46 @@ class Comparison:
                 for d in self.differences
             ]
         )
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a report for the browser: one file that needs nothing else.
+
+        It says in a sentence who is better and what could not be decided, and shows the
+        differences, the multiclass ROC curves with their bands, how well each pair of classes is
+        told apart, each class against the rest, confusion, calibration, and all warnings. The
+        numbers are in the file, to be downloaded from it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file named ``.html``. It appears whole, or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> rng = np.random.default_rng(1)
+        >>> y = rng.integers(3, size=60)
+        >>> a, b = (rng.normal(size=(60, 3)) + effect * np.eye(3)[y] for effect in (2, 1))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "report.html")
+        ...     compare(y, {"a": a, "b": b}).to_html(path)
+        ...     path.stat().st_size < 200_000
+        True
+        """
+        from dmfroc.report.page import comparison_page, opened
+
+        with opened(path) as stream:
+            stream.write(comparison_page(self).encode("utf-8"))
+
+    def _repr_html_(self) -> str:
+        from dmfroc.report.notebook import comparison_as_html
+
+        return comparison_as_html(self)
 
     def __str__(self) -> str:
         percent = f"{100 * self.level:g} %"
@@ -168,6 +221,18 @@ class Comparison:
             ],
         )
         return "\n\n".join([estimates, differences, orders])
+
+
+def attributed(remarks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return each remark once, with the classifiers that it concerns unless that is all."""
+    concerned: dict[str, list[str]] = {}
+    for name, of_classifier in remarks.items():
+        for remark in of_classifier:
+            concerned.setdefault(remark, []).append(name)
+    return tuple(
+        remark if len(names) == len(remarks) else f"{', '.join(names)}: {remark}"
+        for remark, names in concerned.items()
+    )
 
 
 def compare(
@@ -275,6 +340,8 @@ def compare(
         method=chosen.name,
         n_draws=len(joint.qualities),
         seed=options.seed,
+        predictions=predictions,
+        pair_weights=measure.options.get("pair_weights", "equal"),
     )
 
 
