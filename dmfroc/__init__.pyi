@@ -233,6 +233,9 @@ from .plots import (
     CalibrationDisplay as CalibrationDisplay,
 )
 from .plots import (
+    ComparisonDisplay as ComparisonDisplay,
+)
+from .plots import (
     CostDisplay as CostDisplay,
 )
 from .plots import (
@@ -252,6 +255,9 @@ from .plots import (
 )
 from .plots import (
     MulticlassROCDisplay as MulticlassROCDisplay,
+)
+from .plots import (
+    PairwiseAUCDisplay as PairwiseAUCDisplay,
 )
 from .plots import (
     PNDisplay as PNDisplay,

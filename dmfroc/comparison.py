@@ -26,6 +26,8 @@ from dmfroc.uncertainty.seed import seed_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dmfroc.plots import ComparisonDisplay
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -136,6 +138,20 @@ class Comparison:
                 for d in self.differences
             ]
         )
+
+    def plot(self, **kwargs: Any) -> ComparisonDisplay:
+        """Draw the differences with their intervals, and the probabilities of the orders.
+
+        Takes what `ComparisonDisplay.plot` takes.
+
+        Returns
+        -------
+        ComparisonDisplay
+            With the artists in ``ax_``, ``ax_orders_`` and ``figure_``.
+        """
+        from dmfroc.plots import ComparisonDisplay
+
+        return ComparisonDisplay(self).plot(**kwargs)
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write a report for the browser: one file that needs nothing else.
