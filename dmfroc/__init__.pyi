@@ -277,6 +277,9 @@ from .plots import (
 from .predictions import (
     Predictions as Predictions,
 )
+from .sklearn_scorers import (
+    scorers as scorers,
+)
 from .threshold_selection import (
     ClassWeightsClassifierCV as ClassWeightsClassifierCV,
 )
