@@ -42,3 +42,17 @@ def test_every_page_is_in_a_table_of_contents():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     pages = {path.stem for path in DOCS.glob("*.md")} - {"index"}
     assert {page for page in pages if not re.search(rf"^{page}$", index, re.M)} == set()
+
+
+def test_the_typed_program_runs(tmp_path, monkeypatch):
+    """What type checkers see of the package is what there is."""
+    import numpy as np
+
+    monkeypatch.chdir(tmp_path)
+    truth = ["a", "b", "c"] * 20
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(size=(60, 3)) for name in ("first", "second")}
+    path = tmp_path / "a.csv"
+    path.write_text("y,a,b\na,0.9,0.1\nb,0.2,0.8\n")
+    load("../tests/typed_program").main(truth, scores)
+    assert (tmp_path / "report.html").exists()

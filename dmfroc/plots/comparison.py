@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from dmfroc._tables import decimals, format_probability
@@ -95,9 +96,11 @@ class ComparisonDisplay:
 
         n_orders = min(len(self.comparison.order_probabilities), _MOST_ORDERS)
         rows = [len(self.comparison.differences) + 1, n_orders + 1]
-        _, axes = pyplot.subplots(
-            2, 1, figsize=(6.4, 1.2 + 0.36 * sum(rows)), height_ratios=rows, layout="constrained"
-        )
+        orders = itertools.islice(self.comparison.order_probabilities, _MOST_ORDERS)
+        longest = max(len(" > ".join(order)) for order in orders)
+        # In inches: names take what they need beside a chart of four
+        size = (4 + 0.075 * longest, 1.4 + 0.36 * sum(rows))
+        _, axes = pyplot.subplots(2, 1, figsize=size, height_ratios=rows, layout="constrained")
         return axes[0], axes[1]
 
     def _draw_differences(self, ax: Axes, line_kwargs: dict[str, Any]) -> Line2D:
@@ -123,7 +126,7 @@ class ComparisonDisplay:
                 fontsize="small",
             )
         ax.set(
-            xlabel=f"Difference in {self.comparison.title} "
+            xlabel=f"Difference in {self.comparison.title}\n"
             f"({100 * self.comparison.level:g} % {self.comparison.method} intervals)",
             ylim=(len(differences) - 0.5, -0.7),
         )

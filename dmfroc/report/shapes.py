@@ -18,7 +18,7 @@ _SCALE = np.array(
 )
 
 
-def zoom_of(curves: list[tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]]) -> float:
+def zoom_of(curves: list[tuple[Float[np.ndarray, " _"], Float[np.ndarray, " _"]]]) -> float:
     """Return the side of the square in the upper left corner in which the curves bend.
 
     The square is at least twice as wide as the knee of the curve that is farthest from the corner
