@@ -48,7 +48,7 @@ _TEMPLATES = files("dmfroc.report") / "templates"
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for
 _DIGITS = 6
 _MANY_CLASSES = 30  # of whose pairwise areas three digits must do
-_MOST_NUMBERS = 65_000  # of all matrices together; of more, the file would grow too large
+_MOST_NUMBERS = 45_000  # of all matrices together; of more, the file would grow too large
 
 
 @contextmanager
@@ -264,10 +264,7 @@ def _class_rows(named: Mapping[str, Numbers], predictions: Predictions) -> list[
         place = places[label]
         for position, (name, numbers) in enumerate(named.items()):
             area = numbers.classes[label].area
-            rates = {
-                key: (number(float(values[place])), float(values[place]))
-                for key, values in numbers.rates.items()
-            }
+            rates = {key: number(float(of[place])) for key, of in numbers.rates.items()}
             rows.append(
                 {
                     "label": label,
@@ -275,7 +272,6 @@ def _class_rows(named: Mapping[str, Numbers], predictions: Predictions) -> list[
                     "position": position,
                     "name": name,
                     "area": number(area.value, area.standard_error),
-                    "sort": area.value,
                     "interval": interval_text(area),
                     "rates": rates,
                 }

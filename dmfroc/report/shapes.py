@@ -57,7 +57,7 @@ def thinned(
 def path(x: Float[np.ndarray, " m"], y: Float[np.ndarray, " m"], size: float) -> str:
     """Return the d of an SVG path through points of the unit square, y upwards."""
     pairs = zip(size * np.asarray(x), size * (1 - np.asarray(y)), strict=True)
-    return "M" + " ".join(f"{a:.4g},{b:.4g}" for a, b in pairs)
+    return "M" + " ".join(f"{round(a, 1):g},{round(b, 1):g}" for a, b in pairs)
 
 
 def area_path(

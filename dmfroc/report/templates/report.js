@@ -19,7 +19,7 @@
   const sortKey = (row, column) => {
     const cell = row.cells[column];
     const text = cell.dataset.v ?? cell.textContent.trim();
-    const number = Number(text);
+    const number = Number(text.replace("\u2212", "-"));
     return text !== "" && !Number.isNaN(number) ? number : text;
   };
   const order = (a, b) => typeof a === "number" && typeof b === "number" ? a - b
