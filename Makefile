@@ -11,7 +11,8 @@ PAGES := $(wildcard *.md docs/*.md docs/*/*.md)
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
-	$(BIN)/dmfroc demo
+	@mkdir -p build
+	$(BIN)/dmfroc demo --plot build/dmfroc-demo.png
 
 test: doctest
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

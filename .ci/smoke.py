@@ -49,3 +49,5 @@ found = numbers(evaluation)
 assert all(math.isfinite(number) for number in found), evaluation
 assert any(math.isclose(number, expected, abs_tol=1e-9) for number in found), (expected, evaluation)
 print(dmfroc("compare", str(good), str(poor), "--label", "tree"))
+dmfroc("report", str(good), str(poor), "--label", "tree", "--output", "report.html")
+assert "good is better than poor" in Path("report.html").read_text(encoding="utf-8")

@@ -269,6 +269,9 @@ from .plots import (
     CalibrationDisplay as CalibrationDisplay,
 )
 from .plots import (
+    ComparisonDisplay as ComparisonDisplay,
+)
+from .plots import (
     CostDisplay as CostDisplay,
 )
 from .plots import (
@@ -290,6 +293,9 @@ from .plots import (
     MulticlassROCDisplay as MulticlassROCDisplay,
 )
 from .plots import (
+    PairwiseAUCDisplay as PairwiseAUCDisplay,
+)
+from .plots import (
     PNDisplay as PNDisplay,
 )
 from .plots import (
@@ -306,6 +312,9 @@ from .plots import (
 )
 from .predictions import (
     Predictions as Predictions,
+)
+from .sklearn_scorers import (
+    scorers as scorers,
 )
 from .threshold_selection import (
     ClassWeightsClassifierCV as ClassWeightsClassifierCV,

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import math
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import dmfroc
-from dmfroc._files import written_whole
+from dmfroc._as_json import strict
+from dmfroc._files import written
 from dmfroc._progress import is_watched
 from dmfroc._text import printable
 
@@ -22,10 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dmfroc._cli_inputs import PairWeights
-    from dmfroc.comparison import Comparison, Difference
     from dmfroc.evaluation import Evaluation
     from dmfroc.predictions import Predictions
-    from dmfroc.uncertainty.estimate import Estimate
 
 # What `dmfroc plot` can draw, and with which display of dmfroc.plots
 CHARTS = {
@@ -73,6 +70,12 @@ def show_result(table: str, notes: Iterable[str], picture: Path | None) -> None:
     )
 
 
+def without_notes(evaluation: Evaluation) -> Evaluation:
+    """Return an evaluation whose notes are shown elsewhere."""
+    bare = {name: replace(e, warnings=()) for name, e in evaluation.estimates.items()}
+    return replace(evaluation, estimates=bare)
+
+
 @contextmanager
 def progress(message: str) -> Iterator[None]:
     """Say on stderr what is being done, if somebody is watching."""
@@ -101,100 +104,12 @@ def unique(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def comparison_notes(comparison: Comparison) -> list[str]:
-    """Return the remarks about the classifiers, each with whom it concerns unless that is all."""
-    concerned: dict[str, list[str]] = {}
-    for name, estimate in comparison.estimates.items():
-        for remark in estimate.warnings:
-            concerned.setdefault(remark, []).append(name)
-    everybody = len(comparison.estimates)
-    return [
-        remark if len(names) == everybody else f"{printable(', '.join(names))}: {remark}"
-        for remark, names in concerned.items()
-    ]
-
-
-def package_version() -> str:
-    """Return the version of dmfroc."""
-    from importlib.metadata import PackageNotFoundError
-
-    try:
-        return str(dmfroc.__version__)
-    except PackageNotFoundError:  # run from a source tree that was never installed
-        return "unknown"
-
-
 # JSON
 
 
 def show_json(value: dict[str, Any]) -> None:
     """Print strict JSON."""
-    show(json.dumps(_strict(value), indent=2, allow_nan=False))
-
-
-def evaluation_as_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the contents of an evaluation but for its curve."""
-    first = next(iter(evaluation.estimates.values()))
-    return sample_as_json(evaluation.predictions) | {
-        "method": first.method,
-        "level": first.level,
-        "estimates": {name: _estimate_as_json(e) for name, e in evaluation.estimates.items()},
-    }
-
-
-def comparison_as_json(comparison: Comparison) -> dict[str, Any]:
-    """Return the contents of a comparison."""
-    return {
-        "measure": comparison.measure,
-        "method": comparison.method,
-        "level": comparison.level,
-        "estimates": {name: _estimate_as_json(e) for name, e in comparison.estimates.items()},
-        "differences": [
-            {
-                "first": d.first,
-                "second": d.second,
-                **_estimate_as_json(d),
-                "p_value": d.p_value,
-                "probability_better": d.probability_better,
-            }
-            for d in comparison.differences
-        ],
-        "order_probabilities": [
-            {"order": list(order), "probability": probability}
-            for order, probability in comparison.order_probabilities.items()
-        ],
-        "n_draws": comparison.n_draws,
-        "seed": comparison.seed,
-    }
-
-
-def sample_as_json(predictions: Predictions) -> dict[str, Any]:
-    """Return the number of observations, in all and by class."""
-    counts = predictions.class_counts.tolist()
-    return {
-        "n_observations": predictions.n_observations,
-        "classes": [
-            {"label": label, "count": count}
-            for label, count in zip(predictions.labels, counts, strict=True)
-        ],
-    }
-
-
-def _estimate_as_json(estimate: Estimate | Difference) -> dict[str, Any]:
-    return {
-        "value": estimate.value,
-        "standard_error": estimate.standard_error,
-        "interval": list(estimate.interval),
-    }
-
-
-def _strict(value: Any) -> Any:
-    """Replace what JSON has no number for by null."""
-    if isinstance(value, dict):
-        return {key: _strict(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_strict(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    show(json.dumps(strict(value), indent=2, allow_nan=False))
 
 
 # Pictures
@@ -250,9 +165,5 @@ def open_picture(path: Path | None, option: str = "--plot") -> Iterator[Picture 
     suffix = path.suffix.lower()
     if suffix not in _PICTURES:
         raise ValueError(f"{option} must name a file with one of {', '.join(_PICTURES)}: {path}")
-    with contextlib.ExitStack() as stack:
-        try:
-            stream = stack.enter_context(written_whole(path))
-        except OSError as error:
-            raise ValueError(f"{option} {path} cannot be written: {error.strerror}") from error
+    with written(path, option) as stream:
         yield Picture(stream, suffix.removeprefix("."))

@@ -54,6 +54,17 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         partial.unlink(missing_ok=True)
 
 
+@contextmanager
+def written(path: Path, name: str) -> Iterator[BinaryIO]:
+    """Open a file as `written_whole` does; errors call it by the name of the argument."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stream = stack.enter_context(written_whole(path))
+        except OSError as error:
+            raise ValueError(f"{name} {path} cannot be written: {error.strerror}") from error
+        yield stream
+
+
 def remove_strays(directory: Path) -> None:
     """Remove what processes that were killed while they wrote have left in a directory."""
     with contextlib.suppress(OSError), os.scandir(directory) as entries:

@@ -19,24 +19,22 @@ import typer
 from typer.core import TyperGroup
 
 import dmfroc
+from dmfroc._as_json import comparison_as_json, evaluation_as_json, sample_as_json
 from dmfroc._cli_inputs import Columns, classifier_names, read_pair_weights, split_list, stem
 from dmfroc._cli_outputs import (
     KINDS,
     collected_warnings,
-    comparison_as_json,
-    comparison_notes,
-    evaluation_as_json,
     open_picture,
-    package_version,
     progress,
-    sample_as_json,
     show,
     show_json,
     show_result,
     unique,
+    without_notes,
 )
 from dmfroc._tables import format_table
 from dmfroc._text import printable
+from dmfroc._version import package_version
 
 _BAD_INPUT = 2
 _INTERRUPTED = 128 + 2  # as shells report SIGINT
@@ -230,6 +228,10 @@ _Output = Annotated[
         show_default=False,
     ),
 ]
+_Report = Annotated[
+    Path,
+    typer.Option("--output", metavar="PATH", help="Write the report into this .html file."),
+]
 _DemoPlot = Annotated[
     Path, typer.Option("--plot", metavar="PATH", help="Draw the curves into this file.")
 ]
@@ -332,8 +334,7 @@ def compare(
     _compile_quickly(files)
     columns = Columns(label, scores, labels, sample_weight, y_pred)
     named = dict(zip(classifier_names(files), files, strict=True))
-    if measure != "dmf_auc" and pair_weights != "equal":
-        raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
+    _check_weights(measure, pair_weights)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {len(files)} files ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
@@ -352,7 +353,7 @@ def compare(
             )
             if picture:
                 picture.draw(predictions, level, weights)
-    notes = unique([*comparison_notes(result), *remarks])
+    notes = unique([*result.warnings, *remarks])
     if as_json:
         show_json(
             {"files": {name: str(file) for name, file in named.items()}}
@@ -363,6 +364,66 @@ def compare(
         )
     else:
         show_result(str(result), notes, plot)
+
+
+@app.command()
+def report(
+    files: _Files,
+    label: _Label,
+    scores: _Scores = None,
+    labels: _Labels = None,
+    sample_weight: _SampleWeight = None,
+    y_pred: _YPred = None,
+    measure: _MeasureName = "dmf_auc",
+    method: _Method = None,
+    rope: _Rope = 0.0,
+    n_draws: _NDraws = None,
+    random_state: _RandomState = 0,
+    level: _Level = 0.95,
+    pair_weights: _PairWeights = "equal",
+    output: _Report = Path("dmfroc-report.html"),
+) -> None:
+    """Write a report for the browser, of one classifier or of several.
+
+    One file that needs nothing else: who is better, curves, pairs, classes, warnings, numbers.
+    """
+    _compile_quickly(files)
+    columns = Columns(label, scores, labels, sample_weight, y_pred)
+    named = dict(zip(classifier_names(files), files, strict=True))
+    _check_weights(measure, pair_weights)
+    from dmfroc.report.page import (
+        comparison_page,
+        evaluation_page,
+        measures_of_report,
+        opened,
+    )
+
+    with opened(output, "--output") as stream, collected_warnings():
+        with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
+            predictions = {name: columns.read(file) for name, file in named.items()}
+            weights = read_pair_weights(pair_weights, next(iter(predictions.values())))
+        options: dict[str, Any] = {
+            "method": method,
+            "n_draws": n_draws,
+            "random_state": random_state,
+            "level": level,
+        }
+        with progress("Computing ..."):
+            if len(predictions) == 1:
+                [(name, single)] = predictions.items()
+                evaluation = dmfroc.evaluate(
+                    single,
+                    measures=measures_of_report(measure, single),
+                    pair_weights=weights,
+                    **options,
+                )
+                page = evaluation_page(evaluation, name)
+            else:
+                weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
+                comparison = dmfroc.compare(predictions, measure=weighted, rope=rope, **options)
+                page = comparison_page(comparison)
+            stream.write(page.encode("utf-8"))
+    show(f"The report is in {output}")
 
 
 @app.command()
@@ -422,15 +483,24 @@ def demo(plot: _DemoPlot = Path("dmfroc-demo.png")) -> None:
 
             predictions = demo_predictions()
         show(DESCRIPTION)
+        remarks = {}
         for name, of_classifier in predictions.items():
             with progress(f"Evaluating: {name} ..."):
                 evaluation = dmfroc.evaluate(of_classifier)
-            show(f"\n{name.upper()}\n{evaluation}")
+            remarks[name] = evaluation.warnings
+            show(f"\n{name.upper()}\n{without_notes(evaluation)}")
         with progress("Comparing ..."):
             comparison = dmfroc.compare(predictions)
             if picture:
                 picture.draw(predictions, comparison.level, "equal")
-    show_result(f"\nCOMPARISON\n{comparison}", comparison_notes(comparison), plot)
+    from dmfroc.comparison import attributed
+
+    show_result(f"\nCOMPARISON\n{comparison}", attributed(remarks), plot)
+
+
+def _check_weights(measure: str, pair_weights: str) -> None:
+    if measure != "dmf_auc" and pair_weights != "equal":
+        raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
 
 
 def _compile_quickly(files: Sequence[Path]) -> None:

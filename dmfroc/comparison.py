@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +14,12 @@ from jaxtyping import Float
 
 from dmfroc._options import flag, number
 from dmfroc._tables import decimals, format_probability, format_table
+from dmfroc._text import printable
 from dmfroc.catalogue import get_measure
 from dmfroc.measures.measure import Measure, caveats, warn
 from dmfroc.methods import MethodOfOneMeasure, choose_methods
+from dmfroc.multiclass.measure import curve_options_of
+from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.predictions import Needs, Predictions, as_predictions
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.interval_method import Contrast, IntervalMethod, JointEstimates
@@ -28,6 +32,8 @@ from dmfroc.uncertainty.simultaneous import largest_statistic, pairwise_differen
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from dmfroc.plots import ComparisonDisplay
 
 _MOST_ORDERS = 1000
 _MOST_ROWS = 50  # of differences in print
@@ -103,6 +109,10 @@ class Comparison:
     winner : Winner or None
         With ``simultaneous=True``: the classifier with the best value, and an interval that allows
         for its having been selected.
+    predictions : dict of str to Predictions
+        What was compared.
+    curve_options : CurveOptions
+        The options of the curves of a report: those of the measure if it is the area under them.
     """
 
     measure: str
@@ -120,6 +130,8 @@ class Comparison:
     simultaneous: bool = False
     value_intervals: dict[str, tuple[float, float]] | None = None
     winner: Winner | None = None
+    predictions: Mapping[str, Predictions] = field(default_factory=dict, repr=False, compare=False)
+    curve_options: CurveOptions = field(default=CurveOptions(), repr=False, compare=False)
 
     def best_set(self, level: float | None = None) -> tuple[str, ...]:
         """Return the classifiers that are not excluded as the best, best first.
@@ -159,7 +171,7 @@ class Comparison:
             names[place] for place in np.argsort(-qualities, kind="stable") if stays[place]
         )
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot_best_set(self, ax: Axes | None = None) -> Axes:
         """Draw the classifiers in the order of their values, with intervals.
 
         The intervals are those of `value_intervals`, where there are, else those of each taken
@@ -186,6 +198,11 @@ class Comparison:
             ax,
             xlabel=f"{self.title} (filled: may be the best; {100 * self.level:g} %, {kind})",
         )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a careful reader has to know, each remark with the classifiers that it concerns."""
+        return attributed({name: e.warnings for name, e in self.estimates.items()})
 
     @property
     def probability_better(self) -> dict[tuple[str, str], float]:
@@ -215,6 +232,60 @@ class Comparison:
                 for d in self.differences
             ]
         )
+
+    def plot(self, **kwargs: Any) -> ComparisonDisplay:
+        """Draw the differences with their intervals, and the probabilities of the orders.
+
+        Takes what `ComparisonDisplay.plot` takes.
+
+        Returns
+        -------
+        ComparisonDisplay
+            With the artists in ``ax_``, ``ax_orders_`` and ``figure_``.
+        """
+        from dmfroc.plots import ComparisonDisplay
+
+        return ComparisonDisplay(self).plot(**kwargs)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a report for the browser: one file that needs nothing else.
+
+        It says in a sentence who is better and what could not be decided, and shows the
+        differences, the multiclass ROC curves with their bands, how well each pair of classes is
+        told apart, each class against the rest, confusion, calibration, and all warnings. The
+        numbers are in the file, to be downloaded from it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file named ``.html``. It appears whole, or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> rng = np.random.default_rng(1)
+        >>> y = rng.integers(3, size=60)
+        >>> a, b = (rng.normal(size=(60, 3)) + effect * np.eye(3)[y] for effect in (2, 1))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "report.html")
+        ...     compare(y, {"a": a, "b": b}).to_html(path)
+        ...     path.stat().st_size < 200_000
+        True
+        """
+        from dmfroc.report.page import comparison_page, opened
+
+        with opened(path) as stream:
+            stream.write(comparison_page(self).encode("utf-8"))
+
+    def _repr_html_(self) -> str:
+        from dmfroc.report.notebook import comparison_as_html
+
+        return comparison_as_html(self)
 
     def __str__(self) -> str:
         percent = f"{100 * self.level:g} %"
@@ -272,6 +343,18 @@ class Comparison:
                 f"not excluded as best at {percent}: {', '.join(map(str, self.best_set()))}"
             )
         return "\n\n".join(parts)
+
+
+def attributed(remarks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return each remark once, with the classifiers that it concerns unless that is all."""
+    concerned: dict[str, list[str]] = {}
+    for name, of_classifier in remarks.items():
+        for remark in of_classifier:
+            concerned.setdefault(remark, []).append(printable(name))
+    return tuple(
+        remark if len(names) == len(remarks) else f"{', '.join(names)}: {remark}"
+        for remark, names in concerned.items()
+    )
 
 
 def compare(
@@ -414,6 +497,8 @@ def compare(
         simultaneous=simultaneous,
         value_intervals=value_intervals,
         winner=winner,
+        predictions=predictions,
+        curve_options=curve_options_of(measure) or CurveOptions(),
     )
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -147,9 +148,45 @@ class Evaluation:
     def _notes(self) -> list[str]:
         return [f"note: {remark}" for remark in self.warnings]
 
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a report for the browser: one file that needs nothing else.
+
+        It says in a sentence how good the classifier is and what to watch out for, and shows the
+        measures, the multiclass ROC curve with its band, how well each pair of classes is told
+        apart, each class against the rest, confusion, calibration, and all warnings. The numbers
+        are in the file, to be downloaded from it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file named ``.html``. It appears whole, or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> rng = np.random.default_rng(0)
+        >>> y = rng.integers(3, size=60)
+        >>> evaluation = evaluate(y, rng.normal(size=(60, 3)) + 1.5 * np.eye(3)[y])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "report.html")
+        ...     evaluation.to_html(path)
+        ...     path.stat().st_size < 200_000
+        True
+        """
+        from dmfroc.report.page import evaluation_page, opened
+
+        with opened(path) as stream:
+            stream.write(evaluation_page(self).encode("utf-8"))
+
     def _repr_html_(self) -> str:
-        html: str = self.to_pandas().to_html(float_format="{:.4f}".format)
-        return html
+        from dmfroc.report.notebook import evaluation_as_html
+
+        return evaluation_as_html(self)
 
 
 def evaluate(

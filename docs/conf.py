@@ -15,12 +15,20 @@ copyright = author
 release = version = installed_version("dmfroc")
 
 sys.path.insert(0, str(Path(__file__).parent))
+from notebook import write_notebook  # noqa: E402
+
 extensions = [
     *("myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.viewcode"),
+    "gallery_pictures",
     "measure_tables",
     "paper_table",
 ]
 exclude_patterns = ["_build"]
+
+# Pages that are notebooks too
+EXTRA = Path(__file__).parent / "_build" / "extra"
+write_notebook(Path(__file__).parent / "getting_started.md", EXTRA / "getting_started.ipynb")
+html_extra_path = ["_build/extra"]
 
 html_theme = "furo"
 html_title = f"dmfroc {release}"

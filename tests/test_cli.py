@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import dmfroc
 from dmfroc import _cli_outputs, cli
+from dmfroc._version import package_version
 
 CLASSES = ["ash", "birch", "cedar"]
 N = 60
@@ -113,7 +114,7 @@ def as_json(estimate):
 
 
 def test_version():
-    assert succeed("--version") == f"dmfroc {_cli_outputs.package_version()}\n"
+    assert succeed("--version") == f"dmfroc {package_version()}\n"
 
 
 def test_version_of_a_source_tree(monkeypatch):
@@ -177,7 +178,7 @@ def test_evaluate_as_json(good, frame):
         "level": 0.95,
         "estimates": {name: as_json(e) for name, e in evaluation.estimates.items()},
         "warnings": [],
-        "dmfroc_version": _cli_outputs.package_version(),
+        "dmfroc_version": package_version(),
     }
 
 
@@ -304,7 +305,7 @@ def test_compare_as_json(folder):
         "n_draws": expected.n_draws,
         "seed": 0,
         "warnings": [],
-        "dmfroc_version": _cli_outputs.package_version(),
+        "dmfroc_version": package_version(),
     }
 
 
@@ -488,6 +489,10 @@ def test_demo(tmp_path, monkeypatch):
     ):
         assert words in text
     assert text.count("DMF-AUC") == 4  # thrice evaluated, once compared
+    notes = [line for line in text.splitlines() if line.startswith("note: ")]
+    remarks = [note.split(": ")[-1] for note in notes]
+    assert notes
+    assert len(set(remarks)) == len(remarks)
     assert text.endswith("\n\nThe picture is in dmfroc-demo.png\n")
     assert os.listdir(tmp_path) == ["dmfroc-demo.png"]
     assert Path("dmfroc-demo.png").read_bytes().startswith(PNG)
@@ -653,6 +658,30 @@ def test_characters_that_stdout_lacks_are_replaced(monkeypatch):
 def test_json_has_null_for_what_is_not_a_number(capsys):
     _cli_outputs.show_json({"a": [1.5, float("nan"), {"b": float("inf")}]})
     assert json.loads(capsys.readouterr().out) == {"a": [1.5, None, {"b": None}]}
+
+
+# Report
+
+
+def test_report_of_one_classifier(good, tmp_path):
+    report = tmp_path / "one.html"
+    text = succeed("report", good, "--label", "tree", "--output", report)
+    assert text == f"The report is in {report}\n"
+    page = report.read_text(encoding="utf-8")
+    assert "Hand-Till M" in page
+    assert f'"{Path(good).stem}"' in page
+
+
+def test_report_of_several_classifiers(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    succeed("report", folder / "good.csv", folder / "poor.csv", "--label", "tree")
+    page = Path("dmfroc-report.html").read_text(encoding="utf-8")
+    assert "good is better than poor: DMF-AUC" in page
+
+
+def test_report_is_refused_before_anything_is_read(tmp_path):
+    message = failure("report", tmp_path / "none.csv", "--label", "x", "--output", "report.pdf")
+    assert "--output must name a file with .html" in message
 
 
 # In a process of its own: streams and exit statuses as the shell sees them

@@ -22,6 +22,7 @@ FORBIDDEN = {"jit", "pmap", "enable_x64", "experimental.enable_x64", "config"}
 NO_NUMBERS = {
     # Modules, whose functions of numbers are public by themselves or in `measures`
     *("curves", "datasets", "plots", "simulation", "study"),
+    "scorers",  # whose functions call measures
     # What the functions return, or take
     *("ClassWeights", "Comparison", "ContingencyTable", "Curve", "Estimate", "Evaluation"),
     *(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dmfroc.plots._overview import overview
     from dmfroc.plots.calibration import CalibrationDisplay
+    from dmfroc.plots.comparison import ComparisonDisplay
     from dmfroc.plots.curves import (
         AccuracyDisplay,
         BIFTDisplay,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         ReciprocalPrecisionRecallDisplay,
     )
     from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
+    from dmfroc.plots.pairs import PairwiseAUCDisplay
     from dmfroc.plots.roc import ROCDisplay
 
 # Where each public name lives. It is imported when it is first used, so that importing the
@@ -37,6 +39,7 @@ _HOMES = {
     "BOCDisplay": "curves",
     "BPRDDisplay": "curves",
     "CalibrationDisplay": "calibration",
+    "ComparisonDisplay": "comparison",
     "CostDisplay": "curves",
     "CumulativeGainsDisplay": "curves",
     "DETDisplay": "curves",
@@ -46,6 +49,7 @@ _HOMES = {
     "MulticlassROCDisplay": "multiclass_roc",
     "PNDisplay": "curves",
     "PRGDisplay": "curves",
+    "PairwiseAUCDisplay": "pairs",
     "PrecisionRecallDisplay": "curves",
     "ROCDisplay": "roc",
     "ReciprocalPrecisionRecallDisplay": "curves",
@@ -59,6 +63,7 @@ __all__ = [
     "BOCDisplay",
     "BPRDDisplay",
     "CalibrationDisplay",
+    "ComparisonDisplay",
     "CostDisplay",
     "CumulativeGainsDisplay",
     "DETDisplay",
@@ -68,6 +73,7 @@ __all__ = [
     "MulticlassROCDisplay",
     "PNDisplay",
     "PRGDisplay",
+    "PairwiseAUCDisplay",
     "PrecisionRecallDisplay",
     "ROCDisplay",
     "ReciprocalPrecisionRecallDisplay",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from dmfroc.measures.ranking import one_vs_rest_auc_per_class
 from dmfroc.plots import curves
 from dmfroc.plots._base import CurveDisplay
 from dmfroc.plots.roc import ROCDisplay
@@ -24,6 +28,7 @@ _PANELS: tuple[tuple[type[CurveDisplay], str, dict[str, Any]], ...] = (
     (curves.BPRDDisplay, "BPRD", {}),
     (curves.BIRDDisplay, "BIRD", {}),
 )
+_SHOWN_OF_MANY = 3  # classes at each end
 
 
 def overview(
@@ -37,7 +42,8 @@ def overview(
     """Draw the nine charts of Powers' figures 1 and 2 in one figure.
 
     ROC, BOC and lift chart with fallout; precision-recall, plain, reciprocal and logarithmic;
-    BIFT, BPRD and BIRD: of each class against the rest.
+    BIFT, BPRD and BIRD: of each class against the rest; of more than six classes, of the three that
+    are hardest and the three that are easiest to tell from the rest.
 
     Parameters
     ----------
@@ -78,11 +84,29 @@ def overview(
         from matplotlib import pyplot
 
         figure = pyplot.figure(figsize=(12, 12.8), layout="constrained")
-    for ax, (display, title, options) in zip(figure.subplots(3, 3).flat, _PANELS, strict=True):
-        display.from_predictions(predictions, ax=ax, plot_legend=False, **options)
+    shown = _shown(predictions)
+    for ax, (kind, title, options) in zip(figure.subplots(3, 3).flat, _PANELS, strict=True):
+        if shown:
+            display = kind._of_predictions(
+                predictions, name=None, pos_label=None, multi_class="ovr"
+            )
+            display.curves = {label: display.curves[label] for label in shown}
+            display.plot(ax, plot_legend=False, **options)
+        else:
+            kind.from_predictions(predictions, ax=ax, plot_legend=False, **options)
         ax.set_title(title)
     _draw_key(figure, predictions)
     return figure
+
+
+def _shown(predictions: Predictions) -> list[Hashable]:
+    """Return the hardest and the easiest of many classes, in their own order; of few, nothing."""
+    areas = one_vs_rest_auc_per_class(predictions)
+    order = np.argsort(areas)[: len(predictions.present)]  # NaN comes last
+    if len(order) <= 2 * _SHOWN_OF_MANY:
+        return []
+    chosen = sorted([*order[:_SHOWN_OF_MANY], *order[-_SHOWN_OF_MANY:]])
+    return [predictions.labels[position] for position in chosen]
 
 
 def _draw_key(figure: Figure, predictions: Predictions) -> None:

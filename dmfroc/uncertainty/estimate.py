@@ -89,6 +89,11 @@ class Estimate:
         )
         return tree
 
+    def _repr_html_(self) -> str:
+        from dmfroc.report.notebook import estimate_as_html
+
+        return estimate_as_html(self)
+
     def __str__(self) -> str:
         digits = decimals(self.standard_error)
         low, high = self.interval

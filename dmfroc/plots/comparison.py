@@ -1,0 +1,148 @@
+"""A comparison of classifiers as a picture: differences with intervals, and probable orders."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from dmfroc._tables import decimals, format_probability
+from dmfroc.plots._style import COLORS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.container import BarContainer
+    from matplotlib.lines import Line2D
+
+    from dmfroc.comparison import Comparison
+
+_MOST_ORDERS = 8
+
+
+class ComparisonDisplay:
+    """Differences of classifiers with their intervals (a forest plot), and the probable orders.
+
+    An interval that holds zero leaves open which of the two classifiers is better. Each is for
+    itself, without regard to how many there are.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `dmfroc.compare` returns.
+
+    Attributes
+    ----------
+    differences_ : matplotlib.lines.Line2D
+        The differences.
+    intervals_ : matplotlib.collections.LineCollection
+        Their intervals.
+    orders_ : matplotlib.container.BarContainer or None
+        The probabilities of the orders; None if they were not drawn.
+    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
+        Where the differences were drawn last.
+    ax_orders_ : matplotlib.axes.Axes or None
+        Where the orders were drawn last.
+
+    Examples
+    --------
+    >>> import dmfroc, numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> y = rng.integers(3, size=300)
+    >>> scores = {name: rng.normal(size=(300, 3)) + effect * np.eye(3)[y]
+    ...           for name, effect in {"strong": 2, "fair": 1.5, "weak": 1}.items()}
+    >>> display = dmfroc.compare(y, scores).plot()
+    >>> [text.get_text() for text in display.ax_.get_yticklabels()]
+    ['strong - fair', 'strong - weak', 'fair - weak']
+    """
+
+    differences_: Line2D
+    intervals_: LineCollection
+    orders_: BarContainer | None
+    ax_: Axes
+    ax_orders_: Axes | None
+    figure_: Any
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+
+    def plot(
+        self, ax: Axes | None = None, *, ax_orders: Axes | None = None, **line_kwargs: Any
+    ) -> ComparisonDisplay:
+        """Draw the differences, and the orders if there is a place for them.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw the differences; by default a new figure with both parts.
+        ax_orders : matplotlib.axes.Axes, optional
+            Where to draw the probabilities of the orders.
+        **line_kwargs
+            For the `matplotlib.lines.Line2D` of the differences.
+
+        Returns
+        -------
+        ComparisonDisplay
+            This display.
+        """
+        if ax is None:
+            ax, ax_orders = self._new_axes()
+        self.ax_, self.ax_orders_, self.figure_ = ax, ax_orders, ax.figure
+        self.differences_ = self._draw_differences(ax, line_kwargs)
+        self.orders_ = None if ax_orders is None else self._draw_orders(ax_orders)
+        return self
+
+    def _new_axes(self) -> tuple[Axes, Axes]:
+        from matplotlib import pyplot
+
+        n_orders = min(len(self.comparison.order_probabilities), _MOST_ORDERS)
+        rows = [len(self.comparison.differences) + 1, n_orders + 1]
+        orders = itertools.islice(self.comparison.order_probabilities, _MOST_ORDERS)
+        longest = max(len(" > ".join(order)) for order in orders)
+        # In inches: names take what they need beside a chart of four
+        size = (4 + 0.075 * longest, 1.4 + 0.36 * sum(rows))
+        _, axes = pyplot.subplots(2, 1, figsize=size, height_ratios=rows, layout="constrained")
+        return axes[0], axes[1]
+
+    def _draw_differences(self, ax: Axes, line_kwargs: dict[str, Any]) -> Line2D:
+        differences = self.comparison.differences
+        values = [d.value for d in differences]
+        places = list(range(len(differences)))
+        defaults = {"marker": "o", "linestyle": "none", "color": COLORS[0]}
+        (drawn,) = ax.plot(values, places, **(defaults | line_kwargs))
+        low, high = zip(*(d.interval for d in differences), strict=True)
+        self.intervals_ = ax.hlines(places, low, high, colors=drawn.get_color(), linewidths=1.6)
+        ax.axvline(0, color="0.55", linestyle=(0, (4, 3)), linewidth=1, zorder=1)
+        if (rope := self.comparison.rope) > 0:
+            ax.axvspan(-rope, rope, color="0.5", alpha=0.15, linewidth=0, zorder=0.5)
+        ax.set_yticks(places, [f"{d.first} - {d.second}" for d in differences])
+        for place, d in zip(places, differences, strict=True):
+            digits = max(decimals(d.standard_error) - 1, 3)
+            ax.annotate(
+                f"{d.value:.{digits}f}",
+                (d.value, place),
+                xytext=(0, 5),
+                textcoords="offset points",
+                ha="center",
+                fontsize="small",
+            )
+        ax.set(
+            xlabel=f"Difference in {self.comparison.title}\n"
+            f"({100 * self.comparison.level:g} % {self.comparison.method} intervals)",
+            ylim=(len(differences) - 0.5, -0.7),
+        )
+        ax.spines[["top", "right"]].set_visible(False)
+        return drawn
+
+    def _draw_orders(self, ax: Axes) -> BarContainer:
+        orders = list(self.comparison.order_probabilities.items())[:_MOST_ORDERS]
+        places = list(range(len(orders)))
+        bars = ax.barh(places, [p for _, p in orders], color=COLORS[5], height=0.6)
+        ax.set_yticks(places, [" > ".join(order) for order, _ in orders])
+        ax.bar_label(bars, [format_probability(p) for _, p in orders], padding=3, fontsize="small")
+        ax.set(
+            xlabel="Probability of the order, best first",
+            xlim=(0, 1.12),
+            ylim=(len(orders) - 0.5, -0.5),
+        )
+        ax.spines[["top", "right"]].set_visible(False)
+        return bars

@@ -1,0 +1,190 @@
+"""How well each pair of classes is told apart, as a heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.measures.ranking import pairwise_auc_matrix
+from dmfroc.plots._estimators import scores_of
+from dmfroc.plots._style import new_axes
+from dmfroc.predictions import as_predictions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+    from matplotlib.text import Text
+
+_MOST_VALUES, _MOST_TICKS = 12, 25  # classes
+
+
+class PairwiseAUCDisplay:
+    """A heat map of A(i|j), how well score column i tells class i from class j.
+
+    Build it with `from_predictions` or `from_estimator`; draw it again, or elsewhere, with `plot`.
+    Dark cells are pairs that are mixed up; a dark row is a class whose own scores are weak, a dark
+    column one that is taken for others.
+
+    Parameters
+    ----------
+    areas : numpy.ndarray of shape (K, K)
+        What `pairwise_auc_matrix` returns, NaN where there is no area.
+    labels : sequence of length K
+        The classes.
+
+    Attributes
+    ----------
+    image_ : matplotlib.image.AxesImage
+        The cells.
+    texts_ : list of matplotlib.text.Text
+        The values, if they were drawn.
+    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
+        Where the map was drawn last.
+
+    References
+    ----------
+    Hand and Till (2001), equation 3.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(3, size=300)
+    >>> scores = rng.normal(size=(300, 3)) + 1.5 * np.eye(3)[y]
+    >>> display = PairwiseAUCDisplay.from_predictions(y, scores)
+    >>> [text.get_text() for text in display.texts_][:2]
+    ['.843', '.854']
+    """
+
+    image_: AxesImage
+    texts_: list[Text]
+    ax_: Axes
+    figure_: Any
+
+    def __init__(self, areas: Float[np.ndarray, "k k"], labels: Sequence[Hashable]) -> None:
+        self.areas = areas
+        self.labels = tuple(labels)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **kwargs: Any) -> PairwiseAUCDisplay:
+        """Let a fitted classifier score observations, and draw how it tells classes apart.
+
+        Parameters
+        ----------
+        estimator : scikit-learn classifier
+            Fitted, with ``predict_proba`` or else ``decision_function``.
+        X : array-like of shape (n, p)
+            Features.
+        y : array-like of shape (n,)
+            Observed classes.
+        **kwargs
+            As for `from_predictions`, except ``labels``: the classes are those of the estimator.
+
+        Returns
+        -------
+        PairwiseAUCDisplay
+            Already drawn.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `from_predictions`, or if the estimator gives no score to each class.
+        """
+        return cls.from_predictions(y, scores_of(estimator, X), labels=estimator.classes_, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any = None,
+        *,
+        labels: Any = None,
+        sample_weight: Any = None,
+        ax: Axes | None = None,
+        **image_kwargs: Any,
+    ) -> PairwiseAUCDisplay:
+        """Compute A(i|j) of all ordered pairs of classes, and draw them.
+
+        Parameters
+        ----------
+        y_true, y_score, labels, sample_weight
+            As for `pairwise_auc_matrix`.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        **image_kwargs
+            As for `plot`.
+
+        Returns
+        -------
+        PairwiseAUCDisplay
+            Already drawn.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `pairwise_auc_matrix`.
+        """
+        predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+        areas = pairwise_auc_matrix(predictions)
+        is_absent = predictions.class_counts == 0
+        areas[is_absent] = areas[:, is_absent] = np.nan
+        np.fill_diagonal(areas, np.nan)
+        return cls(areas, predictions.labels).plot(ax, **image_kwargs)
+
+    def plot(
+        self, ax: Axes | None = None, *, plot_colorbar: bool = True, **image_kwargs: Any
+    ) -> PairwiseAUCDisplay:
+        """Draw the map; with the values in the cells of up to twelve classes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        plot_colorbar : bool
+            Whether to draw the scale of the colours.
+        **image_kwargs
+            For `matplotlib.axes.Axes.imshow`; by default colours from 1/2, or the least area if
+            that is larger, to 1.
+
+        Returns
+        -------
+        PairwiseAUCDisplay
+            This display.
+        """
+        ax = new_axes() if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        least = max(0.5, float(np.nanmin(self.areas)))
+        defaults: dict[str, Any] = {
+            "cmap": "cividis",
+            "vmin": least if least < 1 else 0.5,
+            "vmax": 1.0,
+        }
+        self.image_ = ax.imshow(self.areas, **(defaults | image_kwargs))
+        n_classes = len(self.labels)
+        self.texts_ = self._draw_values(ax) if n_classes <= _MOST_VALUES else []
+        places = np.arange(0, n_classes, ceil(n_classes / _MOST_TICKS))
+        names = [str(self.labels[place]) for place in places]
+        is_long = sum(map(len, names)) > 40
+        ax.set_xticks(places, names, rotation=90 if is_long else 0)
+        ax.set_yticks(places, names)
+        ax.set(xlabel="Reference class j", ylabel="Class i, whose scores are used")
+        if plot_colorbar:
+            ax.figure.colorbar(self.image_, ax=ax, label="A(i|j)", shrink=0.8)
+        return self
+
+    def _draw_values(self, ax: Axes) -> list[Text]:
+        texts = []
+        for (i, j), area in np.ndenumerate(self.areas):
+            if np.isfinite(area):
+                red, green, blue, _ = self.image_.cmap(self.image_.norm(area))
+                is_light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.5
+                text = f"{area:.3f}".removeprefix("0") if area < 1 else "1"
+                text = ">.999" if text == "1.000" else text
+                color = "black" if is_light else "white"
+                texts.append(
+                    ax.text(j, i, text, ha="center", va="center", color=color, fontsize="small")
+                )
+        return texts

@@ -1,0 +1,137 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const names = Object.keys(data.curves);
+  const off = new Set();
+  const all = (selector, of = document) => Array.from(of.querySelectorAll(selector));
+
+  // Show and hide classifiers, everywhere at once
+  for (const box of all("[data-toggle]")) {
+    box.addEventListener("change", () => {
+      const position = box.dataset.toggle;
+      if (box.checked) off.delete(position); else off.add(position);
+      for (const other of all(`[data-toggle="${position}"]`)) other.checked = box.checked;
+      for (const item of all(`[data-c="${position}"]`)) item.toggleAttribute("data-off", !box.checked);
+    });
+  }
+
+  // Sort tables by a column; a second time the other way round
+  const sortKey = (row, column) => {
+    const cell = row.cells[column];
+    const text = cell.dataset.v ?? cell.textContent.trim();
+    const number = Number(text.replace("\u2212", "-"));
+    return text !== "" && !Number.isNaN(number) ? number : text;
+  };
+  const order = (a, b) => typeof a === "number" && typeof b === "number" ? a - b
+    : typeof a === typeof b ? String(a).localeCompare(String(b)) : typeof a === "number" ? -1 : 1;
+  for (const button of all("[data-sort]")) {
+    button.addEventListener("click", () => {
+      const head = button.closest("th");
+      const direction = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+      for (const other of all("[aria-sort]", head.parentElement)) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
+      const body = head.closest("table").tBodies[0];
+      const rows = Array.from(body.rows);
+      rows.sort((a, b) => direction * order(sortKey(a, head.cellIndex), sortKey(b, head.cellIndex)));
+      body.append(...rows);
+    });
+  }
+
+  // Read values off the curve, with the pointer or the arrow keys
+  const interpolate = (x, xs, ys) => {
+    let i = xs.findIndex((other) => other >= x);
+    if (i <= 0) return ys[i < 0 ? ys.length - 1 : 0];
+    const width = xs[i] - xs[i - 1];
+    return width > 0 ? ys[i - 1] + (ys[i] - ys[i - 1]) * (x - xs[i - 1]) / width : ys[i];
+  };
+  const chart = document.getElementById("roc");
+  if (chart) {
+    const size = Number(chart.dataset.size);
+    const values = document.getElementById("values");
+    let at = 0.1;
+    const show = () => {
+      const lines = [`at a false positive rate of ${at.toFixed(3)}:`];
+      names.forEach((name, position) => {
+        if (off.has(String(position))) return;
+        const band = data.curves[name].band;
+        const [tpr, low, high] = [band.tpr, band.low, band.high].map((ys) => interpolate(at, band.fpr, ys).toFixed(3));
+        lines.push(`${name}: true positive rate ${tpr} (${low} to ${high})`);
+      });
+      values.textContent = lines.join("\n");
+      document.getElementById("cursor").setAttribute("d", `M${at * size},0V${size}`);
+    };
+    chart.addEventListener("pointermove", (event) => {
+      const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(chart.getScreenCTM().inverse());
+      at = Math.min(Math.max(place.x / size, 0), 1);
+      show();
+    });
+    chart.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -0.01, ArrowRight: 0.01 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      at = Math.min(Math.max(at + step, 0), 1);
+      show();
+    });
+  }
+
+  // Name the cell under the pointer in the picture of a matrix
+  for (const image of all("[data-matrix]")) {
+    const of = data.curves[image.dataset.name];
+    const isArea = image.dataset.matrix !== "Confusion";
+    const cells = isArea ? of.pairwise_areas : of.confusion;
+    const n = data.labels.length;
+    const within = (x) => Math.min(Math.max(Math.floor(x), 0), n - 1);
+    let i = 0, j = 0;
+    const show = () => {
+      const value = cells ? cells[i][j] : undefined;
+      const pair = isArea ? `${data.labels[i]} from ${data.labels[j]}`
+        : `observed ${data.labels[i]}, predicted ${data.labels[j]}`;
+      image.closest("figure").querySelector(".readout").textContent =
+        value === undefined ? pair : `${pair}: ${value === null ? "none" : value}`;
+    };
+    image.addEventListener("pointermove", (event) => {
+      const box = image.getBoundingClientRect();
+      i = within(n * (event.clientY - box.top) / box.height);
+      j = within(n * (event.clientX - box.left) / box.width);
+      show();
+    });
+    image.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      i = within(i + step[0]);
+      j = within(j + step[1]);
+      show();
+    });
+  }
+
+  // Files made of what the page holds
+  const field = (text) => {
+    const safe = /^[=+@\t\r]|^-(?![\d.])/.test(text) ? `'${text}` : text;
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  const csv = (rows) => rows.map((row) => row.map((cell) => field(String(cell))).join(",")).join("\r\n") + "\r\n";
+  const tables = () => all("table.data").map((table) => {
+    const rows = Array.from(table.rows).map((row) => Array.from(row.cells).map((cell) => cell.dataset.v ?? cell.textContent.trim()));
+    return csv([[table.caption.textContent.trim()], ...rows]);
+  }).join("\r\n");
+  const curves = () => csv([["classifier", "fpr", "tpr", "low", "high"]].concat(...names.map((name) => {
+    const band = data.curves[name].band;
+    return band.fpr.map((x, i) => [name, x, band.tpr[i], band.low[i], band.high[i]]);
+  })));
+  const contents = {
+    json: () => ["dmfroc-report.json", "application/json", JSON.stringify(data, null, 1)],
+    table: () => ["dmfroc-tables.csv", "text/csv", tables()],
+    curve: () => ["dmfroc-curves.csv", "text/csv", curves()],
+  };
+  for (const button of all("[data-download]")) {
+    button.addEventListener("click", () => {
+      const [name, type, text] = contents[button.dataset.download]();
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([text], { type }));
+      link.download = name;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+  }
+})();

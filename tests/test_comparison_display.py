@@ -1,0 +1,95 @@
+"""Pictures of comparisons and of pairs of classes: what is drawn is what was computed."""
+
+import io
+
+import numpy as np
+import pytest
+from matplotlib import style
+from matplotlib.figure import Figure
+
+import dmfroc
+from dmfroc import plots
+
+RNG = np.random.default_rng(1)
+TRUE = np.arange(90) % 3
+SCORES = {
+    name: RNG.normal(size=(90, 3)) + effect * np.eye(3)[TRUE]
+    for name, effect in {"strong": 2, "fair": 1, "weak": 0.5}.items()
+}
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return dmfroc.compare(TRUE, SCORES, "hand_till", rope=0.01)
+
+
+def test_differences_have_their_intervals(comparison):
+    display = comparison.plot()
+    values = display.differences_.get_xdata()
+    assert list(values) == [d.value for d in comparison.differences]
+    ends = [tuple(segment[:, 0]) for segment in display.intervals_.get_segments()]
+    assert ends == [d.interval for d in comparison.differences]
+    assert "95 % jackknife intervals" in display.ax_.get_xlabel()
+
+
+def test_orders_have_their_probabilities(comparison):
+    display = comparison.plot()
+    widths = [bar.get_width() for bar in display.orders_]
+    assert widths == list(comparison.order_probabilities.values())[: len(widths)]
+    names = [text.get_text() for text in display.ax_orders_.get_yticklabels()]
+    assert names[0] == "strong > fair > weak"
+
+
+def test_given_axes_are_used(comparison):
+    ax = Figure().add_subplot()
+    display = comparison.plot(ax=ax)
+    assert (display.ax_, display.orders_, display.ax_orders_) == (ax, None, None)
+
+
+@pytest.mark.parametrize("format", ["pdf", "svg"])
+def test_pictures_are_vectors(comparison, format):
+    stream = io.BytesIO()
+    comparison.plot().figure_.savefig(stream, format=format)
+    assert b"/Subtype /Image" not in stream.getvalue()
+    assert b"<image" not in stream.getvalue()
+
+
+def test_the_style_of_the_user_is_respected(comparison):
+    with style.context({"font.size": 20, "axes.labelsize": 17}):
+        display = comparison.plot()
+    assert display.ax_.xaxis.label.get_size() == 17
+
+
+def test_heat_maps_show_the_pairwise_areas():
+    display = dmfroc.PairwiseAUCDisplay.from_predictions(TRUE, SCORES["weak"])
+    areas = dmfroc.pairwise_auc_matrix(TRUE, SCORES["weak"])
+    drawn = np.ma.filled(display.image_.get_array(), np.nan)
+    off = ~np.eye(3, dtype=bool)
+    np.testing.assert_array_equal(drawn[off], areas[off])
+    assert np.isnan(drawn[~off]).all()
+    assert [float(text.get_text()) for text in display.texts_] == [
+        round(area, 3) for area in areas[off]
+    ]
+
+
+def test_heat_maps_of_many_classes_have_few_ticks():
+    labels = [f"c{i}" for i in range(60)]
+    true = np.arange(300) % 60
+    ax = Figure().add_subplot()
+    scores = np.random.default_rng(0).normal(size=(300, 60)) + 2 * np.eye(60)[true]
+    display = dmfroc.PairwiseAUCDisplay.from_predictions(
+        np.array(labels)[true], scores, labels=labels, ax=ax
+    )
+    assert display.texts_ == []
+    assert len(ax.get_xticks()) <= 25
+
+
+def test_overview_of_many_classes_shows_the_hardest_and_the_easiest():
+    true = np.arange(160) % 8
+    effects = np.linspace(0.2, 4, 8)
+    scores = np.random.default_rng(0).normal(size=(160, 8)) + effects * np.eye(8)[true]
+    figure = plots.overview(true, scores, figure=Figure(figsize=(9, 9), layout="constrained"))
+    areas = dmfroc.one_vs_rest_auc_per_class(true, scores)
+    shown = sorted(np.argsort(areas)[[0, 1, 2, -3, -2, -1]])
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert [name for name in names if "(20)" in name] == [f"{label} (20)" for label in shown]

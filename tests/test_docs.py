@@ -1,0 +1,58 @@
+"""The notebook says what its page says, and the gallery has every display."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import dmfroc
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def load(name):
+    specification = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_the_notebook_has_the_code_of_its_page():
+    page = (DOCS / "getting_started.md").read_text(encoding="utf-8")
+    notebook = load("notebook").notebook_of(page)
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert len(code) == page.count("```python")
+    found = "\n".join("".join(cell["source"]) for cell in code)
+    expected = [line[4:] for line in page.splitlines() if line.startswith((">>> ", "... "))]
+    assert found.splitlines() == expected
+    compile(found, "getting_started", "exec")
+    text = "".join("".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown")
+    assert ">>>" not in text
+    assert "## How good is it?" in text
+
+
+def test_the_gallery_has_every_display():
+    gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    displays = {name for name in dmfroc.__all__ if name.endswith("Display")}
+    drawn = set(re.findall(r"dmfroc\.(\w+Display)", gallery)) | {"ComparisonDisplay"}
+    assert "dmfroc.compare(wines).plot()" in gallery
+    assert displays - drawn == set()
+
+
+def test_every_page_is_in_a_table_of_contents():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    pages = {path.stem for path in DOCS.glob("*.md")} - {"index"}
+    assert {page for page in pages if not re.search(rf"^{page}$", index, re.M)} == set()
+
+
+def test_the_typed_program_runs(tmp_path, monkeypatch):
+    """What type checkers see of the package is what there is."""
+    import numpy as np
+
+    monkeypatch.chdir(tmp_path)
+    truth = ["a", "b", "c"] * 20
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(size=(60, 3)) for name in ("first", "second")}
+    path = tmp_path / "a.csv"
+    path.write_text("y,a,b\na,0.9,0.1\nb,0.2,0.8\n")
+    load("../tests/typed_program").main(truth, scores)
+    assert (tmp_path / "report.html").exists()

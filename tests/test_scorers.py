@@ -1,0 +1,87 @@
+"""Measures in scikit-learn's cross-validation and searches."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.naive_bayes import GaussianNB
+
+import dmfroc
+
+X, Y = load_wine(return_X_y=True)
+X = X[:, :3]
+
+
+def test_values_are_those_of_the_measures():
+    model = GaussianNB().fit(X[::2], Y[::2])
+    found = {name: score(model, X[1::2], Y[1::2]) for name, score in dmfroc.scorers().items()}
+    evaluation = dmfroc.evaluate(Y[1::2], model.predict_proba(X[1::2]))
+    expected = {name: estimate.value for name, estimate in evaluation.estimates.items()}
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_errors_are_negative_scores():
+    model = GaussianNB().fit(X, Y)
+    scorer = dmfroc.scorers(["entropy_real_given_predicted"])["neg_entropy_real_given_predicted"]
+    table = dmfroc.ContingencyTable.from_labels(Y, model.predict(X))
+    expected = -table.measures()["entropy_real_given_predicted"]
+    assert scorer(model, X, Y) == pytest.approx(expected, rel=1e-12)
+
+
+def test_models_with_a_decision_function_only():
+    scores = cross_val_score(RidgeClassifier(), X, Y, scoring=dmfroc.scorers()["hand_till"])
+    assert np.all((scores > 0.5) & (scores <= 1))
+
+
+def test_two_classes_by_name():
+    is_two = Y < 2
+    names = np.array(["white", "red"])[Y[is_two]]
+    scorer = dmfroc.scorers(["hand_till"])["hand_till"]
+    for model in (RidgeClassifier(), GaussianNB()):
+        expected = cross_val_score(model, X[is_two], names, scoring="roc_auc")
+        np.testing.assert_allclose(
+            cross_val_score(model, X[is_two], names, scoring=scorer), expected, rtol=1e-12
+        )
+
+
+@pytest.mark.filterwarnings("ignore:1 class")
+def test_folds_may_lack_a_class():
+    folds = KFold(n_splits=20, shuffle=True, random_state=0)
+    lacking = [len(set(Y[test])) < 3 for _, test in folds.split(X)]
+    assert any(lacking)
+    result = cross_validate(
+        GaussianNB(), X, Y, cv=folds, scoring=dmfroc.scorers(), error_score="raise"
+    )
+    assert np.isfinite(result["test_hand_till"]).all()
+
+
+def test_searches_refit_by_a_measure():
+    search = GridSearchCV(
+        LogisticRegression(solver="newton-cholesky"),
+        {"C": [1e-6, 1.0]},
+        scoring=dmfroc.scorers(["hand_till", "informedness"]),
+        refit="informedness",
+    ).fit(X, Y)
+    assert search.best_params_ == {"C": 1.0}
+
+
+def test_weights_are_routed():
+    weights = np.where(Y == 0, 3.0, 1.0) * (1 + np.arange(len(Y)) % 2)
+    scorer = dmfroc.scorers(["accuracy"])["accuracy"]
+    with config_context(enable_metadata_routing=True):
+        weighted = cross_validate(
+            GaussianNB().set_fit_request(sample_weight=False),
+            X,
+            Y,
+            scoring={"accuracy": clone(scorer).set_score_request(sample_weight=True)},
+            params={"sample_weight": weights},
+        )["test_accuracy"]
+        plain = cross_val_score(GaussianNB(), X, Y, scoring="accuracy")
+    assert not np.allclose(weighted, plain)
+    model = GaussianNB().fit(X, Y)
+    assert scorer(model, X, Y, sample_weight=weights) == pytest.approx(
+        np.average(model.predict(X) == Y, weights=weights), rel=1e-12
+    )

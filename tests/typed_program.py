@@ -1,0 +1,32 @@
+"""A user's program, as type checkers see it: checked by mypy, run by a test."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+import numpy as np
+import pandas as pd
+
+import dmfroc
+
+
+def main(truth: list[str], scores: dict[str, np.ndarray]) -> None:
+    """Use what most users use, with the types that it has."""
+    first = next(iter(scores.values()))
+    evaluation = dmfroc.evaluate(truth, first, measures=["hand_till"], level=0.9)
+    assert_type(evaluation, dmfroc.Evaluation)
+    assert_type(evaluation.estimates, dict[str, dmfroc.Estimate])
+    estimate = dmfroc.estimate("hand_till", truth, first, method="bootstrap", n_draws=200)
+    assert_type(estimate.interval, tuple[float, float])
+    comparison = dmfroc.compare(truth, scores, "hand_till", rope=0.01)
+    assert_type(comparison, dmfroc.Comparison)
+    assert_type(comparison.differences[0].p_value, float)
+    assert_type(comparison.probability_better, dict[tuple[str, str], float])
+    assert_type(comparison.to_pandas(), pd.DataFrame)
+    assert_type(comparison.warnings, tuple[str, ...])
+    evaluation.to_html("report.html")
+    assert_type(dmfroc.hand_till_score(truth, first), float)
+    curve = dmfroc.multiclass_roc(truth, first, pair_weights="prevalence")
+    assert_type(curve.auc, float)
+    assert_type(list(dmfroc.scorers()), list[str])
+    assert_type(dmfroc.Predictions.from_file("a.csv", label="y"), dmfroc.Predictions)
