@@ -99,7 +99,7 @@ def fit_with_link(
         return -weights * (rates * log_p + (1 - rates) * log_q)
 
     def of_row_effect(
-        v: Float[np.ndarray, "q *ones"], row_effect: Float[np.ndarray, "*row"]
+        v: Float[np.ndarray, " q *ones"], row_effect: Float[np.ndarray, "*row"]
     ) -> Float[np.ndarray, "*row"]:
         found: np.ndarray = losses(row_effect * v).sum(axis=0)
         return found
