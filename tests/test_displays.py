@@ -139,7 +139,8 @@ def test_legend_gives_each_class_its_area_beside_its_line(display, function, ax)
     }
     texts = legend_texts(ax)
     assert texts[:4] == list(expected.values())
-    assert {*texts[4:]} <= {"chance", "break-even", "perfect calibration"}
+    others = {"chance", "break-even", "perfect calibration", "F1 of always positive"}
+    assert {*texts[4:]} <= others
     colors = [handle.get_color() for handle in ax.get_legend().legend_handles[:4]]
     assert colors == [drawn.lines_[label].get_color() for label in expected]
 

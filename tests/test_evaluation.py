@@ -449,6 +449,7 @@ def test_hard_labels_alone_need_no_ceremony():
     assert list(found.estimates) == names
     with_scores = evaluate(CLASSES, SCORES, measures=names)
     pd.testing.assert_frame_equal(found.to_pandas(), with_scores.to_pandas())
+    assert estimate("informedness", CLASSES, y_pred=labels) == found.estimates["informedness"]
     everything = evaluate(CLASSES, y_pred=labels, measures="all").estimates
     assert {"balanced_accuracy", "macro_f1", *names} < set(everything)
     assert "hand_till" not in everything

@@ -35,6 +35,7 @@ from dmfroc.uncertainty.units import Sample, Units, sample_of
 
 DEFAULT_N_POINTS = 101
 _ROUNDING = 1e-10  # of standard errors that are zero in exact arithmetic
+_NEAREST = 0.9  # of the way from the lower end to the curve
 _STOPPED = 1.1  # times what the lower end lacks to one at its last point
 
 
@@ -128,7 +129,7 @@ def curve_band(
     0.15: 0.54 to 0.69
     0.50: 0.88 to 0.95
     0.85: 0.96 to 0.99
-    1.00: 0.96 to 1.00
+    1.00: 1.00 to 1.00
     """
     level = check_level(level)
     n_points = integer("n_points", n_points, 3)
@@ -151,7 +152,9 @@ def band_around(
     points = _points(options, sample, level)
     below, above = _distances(interior, points)
     low, high = _widened_to_monotone(np.maximum(tpr - below, 0), np.minimum(tpr + above, 1))
-    low = _straight_to_corners(interior, low, float(points.fpr_high[1]))
+    straight = _straight_to_corners(interior, low, float(points.fpr_high[1]))
+    # Where the curve itself is not concave, it stays well inside of its band.
+    low = np.minimum(straight, low + _NEAREST * (tpr - low))
     return CurveBand(
         fpr=np.concatenate([[0], interior, [1]]),
         tpr=np.concatenate([[0], tpr, [1]]),

@@ -98,11 +98,15 @@ def fit_with_link(
         log_p, log_q = log_rates(eta, link)
         return -weights * (rates * log_p + (1 - rates) * log_q)
 
-    def of_row_effect(v: _Cells, row_effect: _Cells) -> _Cells:
+    def of_row_effect(
+        v: Float[np.ndarray, " q *ones"], row_effect: Float[np.ndarray, "*row"]
+    ) -> Float[np.ndarray, "*row"]:
         found: np.ndarray = losses(row_effect * v).sum(axis=0)
         return found
 
-    def of_column_effect(row_effect: _Cells, v: Float[np.ndarray, " q"]) -> _Cells:
+    def of_column_effect(
+        row_effect: Float[np.ndarray, "*row"], v: Float[np.ndarray, " q"]
+    ) -> Float[np.ndarray, " q"]:
         found: np.ndarray = losses(row_effect * as_columns(v)).sum(axis=rows)
         return found + shrinkage * (v - np.log(v))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Marks:
         """Return the points of a chance line, break-even line or isometric that can be drawn."""
         return guide
 
-    def plot_decisions(self, table: ContingencyTable, **marker_kwargs: Any) -> Self:
+    def plot_decisions(self, table: ContingencyTable, **marker_kwargs: Any) -> Marks:
         """Mark on drawn curves where decisions that assign each case to one class put the classes.
 
         Thresholds of one class against the rest can be chosen for each class by itself, but then a
@@ -83,7 +83,7 @@ class Marks:
             )
         return self
 
-    def plot_tangent(self, slope: float, **line_kwargs: Any) -> Self:
+    def plot_tangent(self, slope: float, **line_kwargs: Any) -> Marks:
         """Draw the line of equal performance that touches the hull of each drawn curve.
 
         Parameters

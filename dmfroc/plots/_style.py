@@ -11,6 +11,7 @@ from jaxtyping import Float
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
     from dmfroc.multiclass.band import CurveBand
@@ -66,7 +67,11 @@ _MARGIN = 0.02  # of the axes, between a legend and what it must not cover
 
 def place_legend(ax: Axes, first_choice: str, lines: Sequence[Line2D], **legend: Any) -> None:
     """Draw the legend in a corner that is free of the lines, else beside the axes."""
-    found = ax.legend(loc=first_choice, **legend)
+
+    def draw(**place: Any) -> Legend:
+        return ax.legend(**(legend | place))
+
+    found = draw(loc=first_choice)
     if first_choice not in CORNERS:
         return
     extent = found.get_window_extent()
@@ -74,10 +79,9 @@ def place_legend(ax: Axes, first_choice: str, lines: Sequence[Line2D], **legend:
     places = [_places(ax, line) for line in lines]
     for corner in dict.fromkeys([first_choice, *CORNERS]):
         if not any(_meets(xy, corner, width + _MARGIN, height + _MARGIN) for xy in places):
-            ax.legend(loc=corner, **legend)
+            draw(loc=corner)
             return
-    beside: dict[str, Any] = {"bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
-    ax.legend(loc="upper left", **(legend | beside))
+    draw(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
 
 
 def _places(ax: Axes, line: Line2D) -> Float[np.ndarray, "points 2"]:
