@@ -26,10 +26,10 @@ from .class_weights import (
     select_class_weights as select_class_weights,
 )
 from .comparison import (
-    Comparison as Comparison,
-)
-from .comparison import (
     compare as compare,
+)
+from .comparison_result import (
+    Comparison as Comparison,
 )
 from .curves import (
     Curve as Curve,

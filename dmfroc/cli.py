@@ -19,8 +19,44 @@ import typer
 from typer.core import TyperGroup
 
 import dmfroc
-from dmfroc._as_json import comparison_as_json, evaluation_as_json, sample_as_json
+from dmfroc._as_json import (
+    comparison_as_json,
+    evaluation_as_json,
+    plan_as_json,
+    sample_as_json,
+    subgroups_as_json,
+)
 from dmfroc._cli_inputs import Columns, classifier_names, read_pair_weights, split_list, stem
+from dmfroc._cli_options import (
+    By,
+    DemoPlot,
+    Difference,
+    File,
+    Files,
+    Fold,
+    HalfWidth,
+    Json,
+    Kind,
+    Label,
+    Labels,
+    Level,
+    Margin,
+    MeasureName,
+    Measures,
+    Method,
+    NDraws,
+    Output,
+    PairWeights,
+    Plot,
+    Power,
+    RandomState,
+    Report,
+    Rope,
+    SampleWeight,
+    Scores,
+    Simultaneous,
+    YPred,
+)
 from dmfroc._cli_outputs import (
     KINDS,
     collected_warnings,
@@ -96,147 +132,6 @@ def _end(number: int, _: object) -> None:
     raise SystemExit(128 + number)
 
 
-# Options
-
-_File = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="CSV, TSV, Parquet or .npz file: one row per observation, one score column per class.",
-        show_default=False,
-    ),
-]
-_Files = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="FILES",
-        help="One file per classifier, with the same observations in the same order.",
-        show_default=False,
-    ),
-]
-_Label = Annotated[
-    str,
-    typer.Option("--label", metavar="COLUMN", help="Observed classes.", show_default=False),
-]
-_Scores = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--scores",
-        metavar="COLUMNS",
-        help="Score columns, separated by commas or by repeating the option, each named after its "
-        "class, with or without a shared prefix. Default: all columns without another use.",
-        show_default=False,
-    ),
-]
-_Labels = Annotated[
-    str | None,
-    typer.Option(
-        "--labels",
-        metavar="A,B,...",
-        help="All classes in order. Default: sorted, as the score columns name them.",
-        show_default=False,
-    ),
-]
-_SampleWeight = Annotated[
-    str | None,
-    typer.Option("--sample-weight", metavar="COLUMN", help="Weights.", show_default=False),
-]
-_YPred = Annotated[
-    str | None,
-    typer.Option(
-        "--y-pred",
-        metavar="COLUMN",
-        help="Hard labels. Default: the class of the largest score.",
-        show_default=False,
-    ),
-]
-_Measures = Annotated[
-    str | None,
-    typer.Option(
-        "--measures",
-        metavar="A,B,...",
-        help="Names of measures (see: dmfroc measures), or all. Default: dmf_auc, hand_till and "
-        "informedness.",
-        show_default=False,
-    ),
-]
-_MeasureName = Annotated[
-    str,
-    typer.Option("--measure", metavar="NAME", help="Name of a measure, such as hand_till."),
-]
-_Method = Annotated[
-    str | None,
-    typer.Option(
-        "--method",
-        metavar="METHOD",
-        help="How intervals are found: jackknife, bootstrap or bayesian_bootstrap. Default: "
-        "jackknife, but bootstrap for measures with kinks.",
-        show_default=False,
-    ),
-]
-_NDraws = Annotated[
-    int | None,
-    typer.Option(
-        "--n-draws",
-        metavar="N",
-        help="Number of replicates of a bootstrap. Default: 2000.",
-        show_default=False,
-    ),
-]
-_Rope = Annotated[
-    float,
-    typer.Option(
-        "--rope", metavar="WIDTH", help="Half-width of the region of practical equivalence."
-    ),
-]
-_RandomState = Annotated[
-    int, typer.Option("--random-state", metavar="SEED", help="Seed of everything that is drawn.")
-]
-_Level = Annotated[
-    float, typer.Option("--level", metavar="LEVEL", help="Nominal coverage of the intervals.")
-]
-_PairWeights = Annotated[
-    str,
-    typer.Option(
-        "--pair-weights",
-        metavar="WEIGHTS",
-        help="Weights of the pairs of classes in dmf_auc and the curve: equal, prevalence, or a "
-        "CSV file with a matrix of costs, class names in its header (predicted) and first column "
-        "(observed).",
-    ),
-]
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-_Plot = Annotated[
-    Path | None,
-    typer.Option(
-        "--plot",
-        metavar="PATH",
-        help="Draw the curves into this file (.png, .pdf, .svg, ...).",
-        show_default=False,
-    ),
-]
-_Kind = Annotated[
-    str,
-    typer.Argument(metavar="KIND", help=f"The chart: {', '.join(KINDS)}.", show_default=False),
-]
-_Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        metavar="PATH",
-        help="Draw into this file (.png, .pdf, .svg, ...). Default: dmfroc-KIND.png.",
-        show_default=False,
-    ),
-]
-_Report = Annotated[
-    Path,
-    typer.Option("--output", metavar="PATH", help="Write the report into this .html file."),
-]
-_DemoPlot = Annotated[
-    Path, typer.Option("--plot", metavar="PATH", help="Draw the curves into this file.")
-]
-
-
 def _show_version(wanted: bool) -> bool:
     if wanted:
         show(f"dmfroc {package_version()}")
@@ -260,36 +155,39 @@ def _dmfroc(version: _ShowVersion = False) -> None:
 
 @app.command()
 def evaluate(
-    file: _File,
-    label: _Label,
-    scores: _Scores = None,
-    labels: _Labels = None,
-    sample_weight: _SampleWeight = None,
-    y_pred: _YPred = None,
-    measures: _Measures = None,
-    method: _Method = None,
-    n_draws: _NDraws = None,
-    random_state: _RandomState = 0,
-    level: _Level = 0.95,
-    pair_weights: _PairWeights = "equal",
-    as_json: _Json = False,
-    plot: _Plot = None,
+    file: File,
+    label: Label,
+    scores: Scores = None,
+    labels: Labels = None,
+    sample_weight: SampleWeight = None,
+    y_pred: YPred = None,
+    fold: Fold = None,
+    measures: Measures = None,
+    method: Method = None,
+    n_draws: NDraws = None,
+    random_state: RandomState = 0,
+    level: Level = 0.95,
+    pair_weights: PairWeights = "equal",
+    as_json: Json = False,
+    plot: Plot = None,
 ) -> None:
     """Evaluate one classifier.
 
     Prints its measures with intervals, from the predicted class scores in FILE.
     """
     _compile_quickly([file])
-    columns = Columns(label, scores, labels, sample_weight, y_pred)
+    columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
+    _check_no_picture_of_folds(plot, fold)
     chosen = measures if measures in (None, "all") else split_list(measures)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
-            predictions = columns.read(file)
+            predictions, folds = columns.read(file), columns.read_folds(file)
             weights = read_pair_weights(pair_weights, predictions)
         with progress("Computing ..."):
             result = dmfroc.evaluate(
                 predictions,
                 measures=chosen,
+                folds=folds,
                 method=cast(Any, method),
                 n_draws=n_draws,
                 random_state=random_state,
@@ -311,40 +209,46 @@ def evaluate(
 
 @app.command()
 def compare(
-    files: _Files,
-    label: _Label,
-    scores: _Scores = None,
-    labels: _Labels = None,
-    sample_weight: _SampleWeight = None,
-    y_pred: _YPred = None,
-    measure: _MeasureName = "dmf_auc",
-    method: _Method = None,
-    rope: _Rope = 0.0,
-    n_draws: _NDraws = None,
-    random_state: _RandomState = 0,
-    level: _Level = 0.95,
-    pair_weights: _PairWeights = "equal",
-    as_json: _Json = False,
-    plot: _Plot = None,
+    files: Files,
+    label: Label,
+    scores: Scores = None,
+    labels: Labels = None,
+    sample_weight: SampleWeight = None,
+    y_pred: YPred = None,
+    fold: Fold = None,
+    measure: MeasureName = "dmf_auc",
+    method: Method = None,
+    rope: Rope = 0.0,
+    simultaneous: Simultaneous = False,
+    n_draws: NDraws = None,
+    random_state: RandomState = 0,
+    level: Level = 0.95,
+    pair_weights: PairWeights = "equal",
+    as_json: Json = False,
+    plot: Plot = None,
 ) -> None:
     """Compare classifiers on the same observations.
 
     Prints their differences with intervals and p-values, and the probability of each order.
     """
     _compile_quickly(files)
-    columns = Columns(label, scores, labels, sample_weight, y_pred)
+    columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
+    _check_no_picture_of_folds(plot, fold)
     named = dict(zip(classifier_names(files), files, strict=True))
     _check_weights(measure, pair_weights)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {len(files)} files ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
             shared = next(iter(predictions.values()))
+            folds = columns.read_folds(files[0])
             weights = read_pair_weights(pair_weights, shared)
         with progress("Computing ..."):
             weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
             result = dmfroc.compare(
                 predictions,
                 measure=weighted,
+                folds=folds,
+                simultaneous=simultaneous,
                 method=cast(Any, method),
                 rope=rope,
                 n_draws=n_draws,
@@ -368,20 +272,20 @@ def compare(
 
 @app.command()
 def report(
-    files: _Files,
-    label: _Label,
-    scores: _Scores = None,
-    labels: _Labels = None,
-    sample_weight: _SampleWeight = None,
-    y_pred: _YPred = None,
-    measure: _MeasureName = "dmf_auc",
-    method: _Method = None,
-    rope: _Rope = 0.0,
-    n_draws: _NDraws = None,
-    random_state: _RandomState = 0,
-    level: _Level = 0.95,
-    pair_weights: _PairWeights = "equal",
-    output: _Report = Path("dmfroc-report.html"),
+    files: Files,
+    label: Label,
+    scores: Scores = None,
+    labels: Labels = None,
+    sample_weight: SampleWeight = None,
+    y_pred: YPred = None,
+    measure: MeasureName = "dmf_auc",
+    method: Method = None,
+    rope: Rope = 0.0,
+    n_draws: NDraws = None,
+    random_state: RandomState = 0,
+    level: Level = 0.95,
+    pair_weights: PairWeights = "equal",
+    output: Report = Path("dmfroc-report.html"),
 ) -> None:
     """Write a report for the browser, of one classifier or of several.
 
@@ -427,14 +331,101 @@ def report(
 
 
 @app.command()
+def subgroups(
+    file: File,
+    label: Label,
+    by: By,
+    scores: Scores = None,
+    labels: Labels = None,
+    sample_weight: SampleWeight = None,
+    y_pred: YPred = None,
+    measure: MeasureName = "dmf_auc",
+    method: Method = None,
+    n_draws: NDraws = None,
+    random_state: RandomState = 0,
+    level: Level = 0.95,
+    as_json: Json = False,
+) -> None:
+    """Compare subgroups of one classifier's observations.
+
+    Prints the measure in each group, all differences with simultaneous intervals, and one test.
+    """
+    _compile_quickly([file])
+    columns = Columns(label, scores, labels, sample_weight, y_pred, by=tuple(by))
+    with collected_warnings() as remarks, progress("Computing ..."):
+        result = dmfroc.compare_subgroups(
+            columns.read(file),
+            by=columns.read_groups(file),
+            measure=measure,
+            method=cast(Any, method),
+            n_draws=n_draws,
+            random_state=random_state,
+            level=level,
+        )
+    notes = [note for note in unique(remarks) if not note.startswith("left out: ")]
+    if as_json:
+        show_json(
+            {"file": str(file), "by": by}
+            | subgroups_as_json(result)
+            | {"warnings": notes, "dmfroc_version": package_version()}
+        )
+    else:
+        show_result(str(result), notes, None)
+
+
+@app.command()
+def plan(
+    files: Files,
+    label: Label,
+    scores: Scores = None,
+    labels: Labels = None,
+    sample_weight: SampleWeight = None,
+    y_pred: YPred = None,
+    measure: MeasureName = "dmf_auc",
+    half_width: HalfWidth = None,
+    difference: Difference = None,
+    margin: Margin = None,
+    power: Power = 0.8,
+    level: Level = 0.95,
+    as_json: Json = False,
+) -> None:
+    """Say how many cases a test set needs.
+
+    FILES are the pilot: predictions of one classifier, or of two for their difference.
+    """
+    _compile_quickly(files)
+    columns = Columns(label, scores, labels, sample_weight, y_pred)
+    if (half_width is None) == (difference is None and margin is None):
+        raise ValueError("give either --half-width, or --difference (or --margin) with --power")
+    with collected_warnings() as remarks, progress("Computing ..."):
+        pilots = [columns.read(file) for file in files]
+        result = dmfroc.plan(
+            pilots[0]
+            if len(pilots) == 1
+            else dict(zip(classifier_names(files), pilots, strict=True)),
+            measure,
+            half_width=half_width,
+            difference=difference,
+            margin=margin,
+            power=power,
+            level=level,
+        )
+    notes = unique(remarks)
+    if as_json:
+        show_json(plan_as_json(result) | {"warnings": notes, "dmfroc_version": package_version()})
+    else:
+        show_result(str(result), notes, None)
+
+
+@app.command()
 def plot(
-    kind: _Kind,
-    file: _File,
-    label: _Label,
-    scores: _Scores = None,
-    labels: _Labels = None,
-    sample_weight: _SampleWeight = None,
-    output: _Output = None,
+    kind: Kind,
+    file: File,
+    label: Label,
+    scores: Scores = None,
+    labels: Labels = None,
+    sample_weight: SampleWeight = None,
+    output: Output = None,
 ) -> None:
     """Draw a chart of one classifier.
 
@@ -456,7 +447,7 @@ def plot(
 
 
 @app.command()
-def measures(as_json: _Json = False) -> None:
+def measures(as_json: Json = False) -> None:
     """List the measures: range, value under chance, and how their intervals are found."""
     table = dmfroc.measures.measure_table().reset_index()
     if as_json:
@@ -471,7 +462,7 @@ def measures(as_json: _Json = False) -> None:
 
 
 @app.command()
-def demo(plot: _DemoPlot = Path("dmfroc-demo.png")) -> None:
+def demo(plot: DemoPlot = Path("dmfroc-demo.png")) -> None:
     """Show both on data that ship with scikit-learn.
 
     Evaluates and compares three classifiers, and draws their curves.
@@ -493,7 +484,7 @@ def demo(plot: _DemoPlot = Path("dmfroc-demo.png")) -> None:
             comparison = dmfroc.compare(predictions)
             if picture:
                 picture.draw(predictions, comparison.level, "equal")
-    from dmfroc.comparison import attributed
+    from dmfroc.comparison_result import attributed
 
     show_result(f"\nCOMPARISON\n{comparison}", attributed(remarks), plot)
 
@@ -501,6 +492,11 @@ def demo(plot: _DemoPlot = Path("dmfroc-demo.png")) -> None:
 def _check_weights(measure: str, pair_weights: str) -> None:
     if measure != "dmf_auc" and pair_weights != "equal":
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
+
+
+def _check_no_picture_of_folds(plot: Path | None, fold: str | None) -> None:
+    if plot is not None and fold is not None:
+        raise ValueError("--plot draws no curve of several folds: leave out --fold or --plot")
 
 
 def _compile_quickly(files: Sequence[Path]) -> None:

@@ -16,7 +16,7 @@ from scipy.special import fdtrc
 from dmfroc._tables import decimals, format_table
 from dmfroc._threads import parallel
 from dmfroc.catalogue import get_measure
-from dmfroc.comparison import Difference
+from dmfroc.comparison_result import Difference
 from dmfroc.designs._columns import crossed
 from dmfroc.estimation import estimates_of
 from dmfroc.measures.measure import Measure, bind, caveats, warn

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer
     from matplotlib.lines import Line2D
 
-    from dmfroc.comparison import Comparison
+    from dmfroc.comparison_result import Comparison
 
 _MOST_ORDERS = 8
 

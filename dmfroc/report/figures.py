@@ -25,7 +25,7 @@ from dmfroc.report.shapes import (
 from dmfroc.report.verdict import interval_text, number, worst_pairs
 
 if TYPE_CHECKING:
-    from dmfroc.comparison import Comparison
+    from dmfroc.comparison_result import Comparison
 
 ROC_SIZE, SMALL_SIZE = 400.0, 120.0  # units of the paths
 MOST_CELLS_AS_TEXT = 12  # classes; of more, matrices are pictures

@@ -9,7 +9,7 @@ from dmfroc._tables import format_probability
 from dmfroc.report.verdict import interval_text, number
 
 if TYPE_CHECKING:
-    from dmfroc.comparison import Comparison
+    from dmfroc.comparison_result import Comparison
     from dmfroc.evaluation import Evaluation
     from dmfroc.uncertainty.estimate import Estimate
 

@@ -41,7 +41,7 @@ from dmfroc.uncertainty.jackknife import Jackknife
 from dmfroc.uncertainty.units import Sample, sample_of
 
 if TYPE_CHECKING:
-    from dmfroc.comparison import Comparison
+    from dmfroc.comparison_result import Comparison
     from dmfroc.evaluation import Evaluation
 
 _TEMPLATES = files("dmfroc.report") / "templates"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dmfroc._tables import decimals, format_probability
 
 if TYPE_CHECKING:
-    from dmfroc.comparison import Comparison, Difference
+    from dmfroc.comparison_result import Comparison, Difference
     from dmfroc.evaluation import Evaluation
     from dmfroc.predictions import Predictions
     from dmfroc.report.numbers import Numbers
