@@ -106,6 +106,12 @@ from .curves import (
 from .curves import (
     roc_from_calibration as roc_from_calibration,
 )
+from .designs.subgroups import (
+    SubgroupComparison as SubgroupComparison,
+)
+from .designs.subgroups import (
+    compare_subgroups as compare_subgroups,
+)
 from .estimation import (
     estimate as estimate,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +17,19 @@ from dmfroc.measures.measure import Measure, caveats, warn
 from dmfroc.methods import MethodOfOneMeasure, choose_methods
 from dmfroc.predictions import Needs, Predictions, as_predictions
 from dmfroc.uncertainty.estimate import Estimate
-from dmfroc.uncertainty.interval_method import Contrast, IntervalMethod
+from dmfroc.uncertainty.interval_method import Contrast, IntervalMethod, JointEstimates
+from dmfroc.uncertainty.level import check_level
 from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options
 from dmfroc.uncertainty.seed import seed_of
+from dmfroc.uncertainty.selection import Winner, may_be_best, winner_of
+from dmfroc.uncertainty.simultaneous import largest_statistic, pairwise_differences
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+
+_MOST_ORDERS = 1000
+_MOST_ROWS = 50  # of differences in print
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,8 @@ class Difference:
     p_value : float
         Two-sided, of no difference; 1 for identical classifiers.
     adjusted_p_value : float
-        The same, adjusted by Holm's method for all differences of the comparison.
+        The same, adjusted for all differences of the comparison: by Holm's method, or with
+        ``simultaneous=True`` by the distribution of the largest of all statistics.
     probability_better : float
         Probability that the first is truly better (where the measure is an error, smaller); 1/2
         if nothing speaks for either.
@@ -73,15 +81,27 @@ class Comparison:
         One for every two classifiers, in the order in which they were given.
     order_probabilities : dict of tuple of str to float
         Probability of each order of the classifiers, best first; the most probable first. Orders
-        with a probability below about 1e-5 are left out.
+        with a probability below about 1e-5 are left out, and all but the 1,000 most probable.
     level : float
-        Nominal coverage of all intervals, each taken alone.
+        Nominal coverage of all intervals, each taken alone; with ``simultaneous=True`` those of the
+        differences hold all at once.
     rope : float
         Half-width of the region of practical equivalence.
     method : str
         How the uncertainty was obtained.
     n_draws, seed : int
         Draws from the joint distribution behind `order_probabilities`, and their seed.
+    greater_is_better : bool
+        Whether greater values of the measure are better.
+    covariance : numpy.ndarray of shape (m, m)
+        Of the values, in the order of `estimates`.
+    simultaneous : bool
+        Whether intervals and adjusted p-values of the differences hold all at once.
+    value_intervals : dict of str to tuple of float, or None
+        With ``simultaneous=True``: an interval of each classifier's value, all at once.
+    winner : Winner or None
+        With ``simultaneous=True``: the classifier with the best value, and an interval that allows
+        for its having been selected.
     """
 
     measure: str
@@ -94,6 +114,77 @@ class Comparison:
     method: str
     n_draws: int
     seed: int
+    greater_is_better: bool
+    covariance: Float[np.ndarray, "m m"] = field(repr=False, compare=False)
+    simultaneous: bool = False
+    value_intervals: dict[str, tuple[float, float]] | None = None
+    winner: Winner | None = None
+
+    def best_set(self, level: float | None = None) -> tuple[str, ...]:
+        """Return the classifiers that are not excluded as the best, best first.
+
+        Parameters
+        ----------
+        level : float, optional
+            Probability with which the truly best is among them, by default that of the
+            comparison. It holds whether or not the intervals are simultaneous.
+
+        References
+        ----------
+        Hsu (1981), Simultaneous confidence intervals for all distances from the "best"; Hansen,
+        Lunde and Nason (2011), The model confidence set, for the aim.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(1)
+        >>> y = rng.integers(3, size=300)
+        >>> shifts = {"poor": 0.5, "good": 2.0, "better": 2.0}
+        >>> scores = {k: rng.normal(size=(300, 3)) + s * np.eye(3)[y] for k, s in shifts.items()}
+        >>> compare(y, scores, "hand_till").best_set()
+        ('better', 'good')
+        """
+        level = self.level if level is None else level
+        check_level(level)
+        names = list(self.estimates)
+        first, second = np.triu_indices(len(names), 1)
+        p_values = np.ones((len(names), len(names)))
+        p_values[first, second] = [d.p_value for d in self.differences]
+        p_values[second, first] = p_values[first, second]
+        sign = 1 if self.greater_is_better else -1
+        qualities = sign * np.array([e.value for e in self.estimates.values()])
+        stays = may_be_best(qualities, self.covariance, p_values, level, self.seed)
+        return tuple(
+            names[place] for place in np.argsort(-qualities, kind="stable") if stays[place]
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the classifiers in the order of their values, with intervals.
+
+        The intervals are those of `value_intervals`, where there are, else those of each taken
+        alone. Classifiers that are not excluded as the best, see `best_set`, are filled.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw, by default on a new figure.
+        """
+        from dmfroc.plots.forest import ForestRow, draw_forest
+
+        best = self.best_set()
+        intervals = self.value_intervals or {n: e.interval for n, e in self.estimates.items()}
+        sign = -1 if self.greater_is_better else 1
+        ordered = sorted(self.estimates, key=lambda name: sign * self.estimates[name].value)
+        rows = [
+            ForestRow(str(name), self.estimates[name].value, intervals[name], name in best)
+            for name in ordered
+        ]
+        kind = "simultaneous" if self.value_intervals else "separate"
+        return draw_forest(
+            rows,
+            ax,
+            xlabel=f"{self.title} (filled: may be the best; {100 * self.level:g} %, {kind})",
+        )
 
     @property
     def probability_better(self) -> dict[tuple[str, str], float]:
@@ -139,7 +230,8 @@ class Comparison:
             ],
         )
         several, has_rope = len(self.differences) > 1, self.rope > 0
-        header = ["A", "B", "A - B", f"{percent} interval", "p-value"]
+        kind = f"simultaneous {percent} interval" if self.simultaneous else f"{percent} interval"
+        header = ["A", "B", "A - B", kind, "p-value"]
         header += (
             ["adjusted"] * several + ["P(A > B)"] + [f"P(|A - B| <= {self.rope:g})"] * has_rope
         )
@@ -156,10 +248,12 @@ class Comparison:
                     format_probability(d.probability_better),
                     *[format_probability(d.probability_equivalent)] * has_rope,
                 ]
-                for d in self.differences
+                for d in self.differences[:_MOST_ROWS]
                 for digits in [decimals(d.standard_error)]
             ],
         )
+        if (more := len(self.differences) - _MOST_ROWS) > 0:
+            differences += f"\nand {more} more differences: see to_pandas()"
         orders = format_table(
             ["order, best first", "probability"],
             [
@@ -167,7 +261,16 @@ class Comparison:
                 for order, probability in itertools.islice(self.order_probabilities.items(), 10)
             ],
         )
-        return "\n\n".join([estimates, differences, orders])
+        parts = [estimates, differences, orders]
+        if self.winner is not None:
+            low, high = self.winner.interval
+            digits = decimals(self.estimates[self.winner.name].standard_error)
+            parts.append(
+                f"best in this sample: {self.winner.name}, {percent} interval that allows for its "
+                f"selection {low:.{digits}f} to {high:.{digits}f}\n"
+                f"not excluded as best at {percent}: {', '.join(map(str, self.best_set()))}"
+            )
+        return "\n\n".join(parts)
 
 
 def compare(
@@ -177,6 +280,7 @@ def compare(
     *,
     paired: bool = True,
     rope: float = 0.0,
+    simultaneous: bool = False,
     labels: Any = None,
     sample_weight: Any = None,
     y_pred: Mapping[str, Any] | None = None,
@@ -203,6 +307,10 @@ def compare(
         False if every classifier has a sample of its own, independent of the others.
     rope : float
         Half-width of the region of practical equivalence: differences that do not matter.
+    simultaneous : bool
+        Whether the intervals of the differences and their adjusted p-values hold all at once
+        (max-T, on the joint covariance of the values), with `Comparison.winner`, the best with an
+        interval that allows for its selection. A bootstrap needs many draws for many differences.
     labels, sample_weight
         As for `Predictions.from_arrays`.
     y_pred : dict of str to array-like of shape (n,), optional
@@ -224,7 +332,8 @@ def compare(
     Returns
     -------
     Comparison
-        Intervals are those of single comparisons; p-values are given both ways.
+        Intervals are those of single comparisons unless ``simultaneous=True``; p-values are given
+        both as they are and adjusted.
 
     Raises
     ------
@@ -236,7 +345,8 @@ def compare(
     ----------
     DeLong, DeLong and Clarke-Pearson (1988) for M with two classes; Wang and Carvalho (2024),
     Table 1, for the probabilities of the orders; Holm (1979); Kruschke (2018) for the region of
-    practical equivalence.
+    practical equivalence; Hothorn, Bretz and Westfall (2008) for the largest of all statistics;
+    Zrnic and Fithian (2024) for the winner.
 
     Examples
     --------
@@ -262,11 +372,15 @@ def compare(
         warn(dict.fromkeys(remarks))
     samples = {name: options.sample_of(p) for name, p in predictions.items()}
     joint = chosen.joint_estimates(measure, samples, paired=paired, rope=rope)
+    if simultaneous:
+        differences, value_intervals, winner = _all_at_once(joint, measure, level, options.seed)
+    else:
+        differences, value_intervals, winner = _differences(joint.contrasts), None, None
     return Comparison(
         measure=measure.name,
         title=measure.title,
         estimates=joint.estimates,
-        differences=_differences(joint.contrasts),
+        differences=differences,
         order_probabilities=_order_probabilities(
             tuple(joint.estimates), joint.qualities, np.random.default_rng(options.seed)
         ),
@@ -275,6 +389,11 @@ def compare(
         method=chosen.name,
         n_draws=len(joint.qualities),
         seed=options.seed,
+        greater_is_better=measure.greater_is_better,
+        covariance=joint.covariance,
+        simultaneous=simultaneous,
+        value_intervals=value_intervals,
+        winner=winner,
     )
 
 
@@ -298,6 +417,31 @@ def _differences(contrasts: Mapping[tuple[str, str], Contrast]) -> tuple[Differe
         Difference(first, second, **contrast._asdict(), adjusted_p_value=float(p_value))
         for ((first, second), contrast), p_value in zip(contrasts.items(), adjusted, strict=True)
     )
+
+
+def _all_at_once(
+    joint: JointEstimates, measure: Measure, level: float, seed: int
+) -> tuple[tuple[Difference, ...], dict[str, tuple[float, float]], Winner]:
+    """Return differences and intervals of the values that hold all at once, and the winner."""
+    n = len(joint.estimates)
+    largest = largest_statistic(joint.covariance, pairwise_differences(n), seed)
+    level_of_each = largest.level_of_each(level)
+    differences = tuple(
+        Difference(
+            *pair,
+            **contrast._replace(
+                interval=joint.interval_of_difference(*pair, level_of_each)
+            )._asdict(),
+            adjusted_p_value=largest.adjusted(contrast.p_value),
+        )
+        for pair, contrast in joint.contrasts.items()
+    )
+    level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
+    intervals = {name: joint.interval_of_value(name, level_of_value) for name in joint.estimates}
+    winner = winner_of(
+        joint, largest, greater_is_better=measure.greater_is_better, level=level, seed=seed
+    )
+    return differences, intervals, winner
 
 
 def _named_predictions(
@@ -396,8 +540,8 @@ def _order_probabilities(
     # Classifiers that do not differ at all are put in a random order, not in that of their names.
     jitter = generator.uniform(-1e-12, 1e-12, size=draws.shape)
     ranking = np.argsort(-(draws + jitter), axis=1)
-    counts = Counter(map(tuple, ranking.tolist()))
+    counts = Counter(row.tobytes() for row in ranking.astype(np.int32))
     return {
-        tuple(names[index] for index in order): count / len(draws)
-        for order, count in counts.most_common()
+        tuple(names[index] for index in np.frombuffer(order, np.int32)): count / len(draws)
+        for order, count in counts.most_common(_MOST_ORDERS)
     }

@@ -261,14 +261,16 @@ class Predictions:
     def counted(self) -> Predictions:
         """The predictions without the rows of weight zero, which count for nothing."""
         counts = self.sample_weight > 0
-        if counts.all():
-            return self
+        return self if counts.all() else self.rows(counts)
+
+    def rows(self, chosen: NDArray[np.bool_]) -> Predictions:
+        """Return the predictions of some of the observations, unchecked: a class may lack."""
         return Predictions(
             self.labels,
-            read_only(self.true[counts]),
-            read_only(self.scores[counts]),
-            read_only(self.sample_weight[counts]),
-            None if self.predicted is None else read_only(self.predicted[counts]),
+            read_only(self.true[chosen]),
+            read_only(self.scores[chosen]),
+            read_only(self.sample_weight[chosen]),
+            None if self.predicted is None else read_only(self.predicted[chosen]),
         )
 
     @cached_property

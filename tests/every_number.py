@@ -61,7 +61,9 @@ CALLS = {
         f(Y, OTHER, "dmf_auc"),
         f(Y, OTHER, "dmf_auc", **BOOTSTRAP),
         f(Y, OTHER, "informedness", method="bayesian_bootstrap", n_draws=100),
+        f(Y, OTHER, "hand_till", simultaneous=True),
     ],
+    "compare_subgroups": lambda f: f(Y, SCORES, np.arange(45) % 2, "dmf_auc"),
     "convex_hull": lambda f: f(dmfroc.roc_curve(TWO, P)),
     "dmf": lambda f: [f(TABLE.counts / 45, rank=rank) for rank in (1, 2)],
     "estimate": lambda f: [

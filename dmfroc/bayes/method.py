@@ -83,16 +83,15 @@ class Bayes(IntervalMethod):
         }
         draws = {name: e.draws for name, e in estimates.items() if e.draws is not None}
         shortest = min(map(len, draws.values()))
-        tails = [(1 - self.level) / 2, (1 + self.level) / 2]
 
         def interval_of(
-            first: str, second: str, value: float, differences: Float[np.ndarray, " draws"]
+            first: str, second: str | None, draws: Float[np.ndarray, " draws"], level: float
         ) -> tuple[float, float]:
-            low, high = np.quantile(differences, tails)
+            low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
             return float(low), float(high)
 
         kept = {name: of_classifier[:shortest] for name, of_classifier in draws.items()}
-        return compare_draws(measure, estimates, kept, interval_of, rope)
+        return compare_draws(measure, estimates, kept, interval_of, rope, self.level)
 
 
 def _is_curve(measure: Measure) -> bool:

@@ -56,6 +56,10 @@ class Moments(NamedTuple):
         """Variance over all strata, each about its own mean."""
         return float((self.sizes - 1) @ self.variances / max((self.sizes - 1).sum(), 1))
 
+    def scaled(self, factor: float) -> Moments:
+        """Return the moments of a multiple of the influences."""
+        return self._replace(variances=self.variances * factor**2)
+
     def beside(self, other: Moments) -> Moments:
         """Return the moments of a difference between two independent samples."""
         return Moments(
@@ -71,18 +75,28 @@ def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
 
     A stratum with one unit has no variance of its own; it is 0 here.
     """
-    sizes, stratum = units.sizes, units.stratum
-    scaled = units.sums(influence) * sizes[stratum]
+    return moments_of_sums(units.sums(influence)[None, units.by_stratum], units)[0]
 
-    def mean(x: Float[np.ndarray, " u"]) -> Float[np.ndarray, " s"]:
-        return np.bincount(stratum, x) / sizes
 
-    squares = (scaled - mean(scaled)[stratum]) ** 2
-    second, fourth = mean(squares), mean(squares**2)
+def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moments]:
+    """Return the moments of several influences, summed over each unit's rows and by stratum."""
+    sizes = units.sizes
+    shape = (len(sums), len(sizes))
+    second, fourth = np.empty(shape), np.empty(shape)
+    ends = np.cumsum(sizes)
+    for stratum, (size, end) in enumerate(zip(sizes, ends, strict=True)):
+        scaled = sums[:, end - size : end] * size
+        scaled -= scaled.mean(axis=1, keepdims=True)
+        scaled *= scaled
+        second[:, stratum] = scaled.mean(axis=1)
+        fourth[:, stratum] = np.einsum("ru,ru->r", scaled, scaled) / size
     with np.errstate(invalid="ignore", divide="ignore"):
         kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
-    variances = second * sizes / np.maximum(sizes - 1, 1)
-    return Moments(sizes, variances, kurtoses, units.n_complete_sets)
+    variances = second * (sizes / np.maximum(sizes - 1, 1))
+    return [
+        Moments(sizes, of_row, kurtosis, units.n_complete_sets)
+        for of_row, kurtosis in zip(variances, kurtoses, strict=True)
+    ]
 
 
 def standard_error(moments: Moments) -> float:

@@ -52,11 +52,18 @@ class JointEstimates(NamedTuple):
     qualities : numpy.ndarray of shape (draws, m)
         Draws from the joint distribution of the values; where smaller ones are better, of their
         negatives.
+    covariance : numpy.ndarray of shape (m, m)
+        Of the values.
+    interval_of_value, interval_of_difference : callable
+        Takes the name of a classifier, or of the first and the second, and a level.
     """
 
     estimates: dict[str, Estimate]
     contrasts: dict[tuple[str, str], Contrast]
     qualities: Float[np.ndarray, "draws m"]
+    covariance: Float[np.ndarray, "m m"]
+    interval_of_value: Callable[[str, float], tuple[float, float]]
+    interval_of_difference: Callable[[str, str, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)

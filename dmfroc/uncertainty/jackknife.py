@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._threads import parallel
 from dmfroc.measures.measure import BoundMeasures, Measure, bind, caveats, undefined_message
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
@@ -19,6 +20,7 @@ from dmfroc.uncertainty.influences import (
     influences_of,
     interval,
     moments_of,
+    moments_of_sums,
     probability_above,
     spread,
     standard_error,
@@ -42,6 +44,8 @@ from dmfroc.uncertainty.remarks import (
 from dmfroc.uncertainty.units import Units
 
 _N_JOINT_DRAWS = 100_000  # behind the probabilities of the orders
+_NUMBERS_IN_JOINT_DRAWS = 1 << 22  # of many classifiers there are fewer
+_NUMBERS_AT_ONCE = 1 << 18  # influences of differences, which then stay in the cache
 
 
 @dataclass(frozen=True)
@@ -65,11 +69,12 @@ class Jackknife(IntervalMethod):
         """Estimate measures from their influences."""
         found = influences_of(measures, bind(), sample.predictions)
         return [
-            self._estimate(measure, of_measure, sample)
+            self.estimate_from(measure, of_measure, sample)
             for measure, of_measure in zip(measures, found, strict=True)
         ]
 
-    def _estimate(self, measure: Measure, found: Influences, sample: Sample) -> Estimate:
+    def estimate_from(self, measure: Measure, found: Influences, sample: Sample) -> Estimate:
+        """Return the estimate that follows from a value and its influences."""
         predictions, units = sample
         value = found.value
         moments = moments_of(found.influences, units)
@@ -107,73 +112,111 @@ class Jackknife(IntervalMethod):
         self, measure: Measure, samples: Mapping[str, Sample], *, paired: bool, rope: float
     ) -> JointEstimates:
         """Compare by the differences of influences, or by the sum of the variances."""
-        found = {
-            name: influences_of([measure], bind(measure, sample.predictions), sample.predictions)[0]
-            for name, sample in samples.items()
-        }
+        found = _influences_of_samples(measure, samples)
         check_finite(measure, {name: f.value for name, f in found.items()})
         units = {name: sample.units for name, sample in samples.items()}
-        moments = {name: moments_of(found[name].influences, units[name]) for name in samples}
-
-        def moments_of_difference(first: str, second: str) -> Moments:
-            if not paired:
-                return moments[first].beside(moments[second])
-            return moments_of(found[first].influences - found[second].influences, units[first])
-
-        contrasts, degrees_of_freedom = {}, []
-        for first, second in itertools.combinations(samples, 2):
-            value = found[first].value - found[second].value
-            of_difference = moments_of_difference(first, second)
-            contrasts[first, second] = self._contrast(measure, value, of_difference, rope)
-            degrees_of_freedom.append(spread(of_difference).degrees_of_freedom)
+        pairs = list(itertools.combinations(samples, 2))
         if paired:
-            influences = np.stack([f.influences for f in found.values()])
-            covariance = _joint_covariance(influences, next(iter(units.values())))
+            shared = next(iter(units.values()))
+            sums = np.stack([shared.sums(f.influences)[shared.by_stratum] for f in found.values()])
+            moments = dict(zip(samples, moments_of_sums(sums, shared), strict=True))
+            of_differences = dict(zip(pairs, _moments_of_differences(sums, shared), strict=True))
+            covariance = joint_covariance(sums, shared)
         else:
+            moments = {name: moments_of(found[name].influences, units[name]) for name in samples}
+            of_differences = {(a, b): moments[a].beside(moments[b]) for a, b in pairs}
             covariance = np.diag([spread(m).scale ** 2 for m in moments.values()])
+        contrasts = {
+            (a, b): self.contrast(measure, found[a].value - found[b].value, of_difference, rope)
+            for (a, b), of_difference in of_differences.items()
+        }
+
+        def interval_of_value(name: str, level: float) -> tuple[float, float]:
+            ends = interval(found[name].value, moments[name], level, measure.bounds)
+            return ends.low, ends.high
+
+        def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
+            value = contrasts[first, second].value
+            return _interval_of_difference(measure, value, of_differences[first, second], level)
+
         sign = 1 if measure.greater_is_better else -1
         return JointEstimates(
-            {name: self._estimate(measure, found[name], samples[name]) for name in samples},
+            {name: self.estimate_from(measure, found[name], samples[name]) for name in samples},
             contrasts,
             _joint_draws(
                 sign * np.array([f.value for f in found.values()]),
                 covariance,
-                min(degrees_of_freedom),
+                min(spread(moments).degrees_of_freedom for moments in of_differences.values()),
                 np.random.default_rng(self.seed),
             ),
+            covariance,
+            interval_of_value,
+            interval_of_difference,
         )
 
-    def _contrast(self, measure: Measure, value: float, moments: Moments, rope: float) -> Contrast:
-        low, high = measure.bounds
+    def contrast(self, measure: Measure, value: float, moments: Moments, rope: float) -> Contrast:
+        """Return what the moments of its influences say of a difference."""
         sign = 1 if measure.greater_is_better else -1
-        ends = interval(
-            value, moments, self.level, (low - high, high - low), symmetric_on_line=False
-        )
         above, not_below = (probability_above(x, value, moments) for x in (rope, -rope))
         return Contrast(
             value=value,
             standard_error=standard_error(moments),
-            interval=(ends.low, ends.high),
+            interval=_interval_of_difference(measure, value, moments, self.level),
             p_value=two_sided_p_value(value, moments),
             probability_better=probability_above(0.0, sign * value, moments),
             probability_equivalent=not_below - above,
         )
 
 
-def _joint_covariance(
-    influences: Float[np.ndarray, "m n"], units: Units
-) -> Float[np.ndarray, "m m"]:
+def _influences_of_samples(
+    measure: Measure, samples: Mapping[str, Sample]
+) -> dict[str, Influences]:
+    """Return the value and the influences of each classifier, many large ones side by side."""
+    found: dict[str, Influences] = {}
+
+    def find(name: str) -> None:
+        predictions = samples[name].predictions
+        [found[name]] = influences_of([measure], bind(measure, predictions), predictions)
+
+    names = list(samples)
+    parallel(find, names, sum(sample.predictions.scores.size for sample in samples.values()))
+    return {name: found[name] for name in names}
+
+
+def _interval_of_difference(
+    measure: Measure, value: float, moments: Moments, level: float
+) -> tuple[float, float]:
+    low, high = measure.bounds
+    ends = interval(value, moments, level, (low - high, high - low), symmetric_on_line=False)
+    return ends.low, ends.high
+
+
+def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:
+    """Return the moments of every two rows' difference, in the order of the combinations."""
+    first, second = np.triu_indices(len(sums), 1)
+    at_once = max(_NUMBERS_AT_ONCE // sums.shape[1], 1)
+    parts: dict[int, list[Moments]] = {}
+
+    def find(start: int) -> None:
+        chosen = slice(start, start + at_once)
+        parts[start] = moments_of_sums(sums[first[chosen]] - sums[second[chosen]], units)
+
+    starts = range(0, len(first), at_once)
+    parallel(find, starts, len(first) * sums.shape[1])
+    return [moments for start in starts for moments in parts[start]]
+
+
+def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Float[np.ndarray, "m m"]:
     """Return the covariance of the classifiers' values, with `spread`'s care for rare classes."""
     sizes = units.sizes
-    scaled = np.stack([units.sums(influence) for influence in influences]) * sizes[units.stratum]
     squares = []
-    for stratum in range(len(sizes)):
-        of_stratum = scaled[:, units.stratum == stratum]
-        centred = of_stratum - of_stratum.mean(axis=1, keepdims=True)
-        squares.append(centred @ centred.T)
-    sums = np.stack(squares)
-    pooled = sums.sum(axis=0) / np.maximum((sizes - 1).sum(), 1)
-    return ((sums + pooled) / sizes[:, None, None] ** 2).sum(axis=0)
+    for size, end in zip(sizes, np.cumsum(sizes), strict=True):
+        of_stratum = sums[:, end - size : end] * size
+        of_stratum -= of_stratum.mean(axis=1, keepdims=True)
+        squares.append(of_stratum @ of_stratum.T)
+    products = np.stack(squares)
+    pooled = products.sum(axis=0) / np.maximum((sizes - 1).sum(), 1)
+    return ((products + pooled) / sizes[:, None, None] ** 2).sum(axis=0)
 
 
 def _joint_draws(
@@ -183,10 +226,11 @@ def _joint_draws(
     generator: np.random.Generator,
 ) -> Float[np.ndarray, "draws m"]:
     """Draw from the joint t distribution of the classifiers' values."""
+    n_draws = min(_N_JOINT_DRAWS, _NUMBERS_IN_JOINT_DRAWS // len(values))
     noise = generator.multivariate_normal(
-        np.zeros(len(values)), covariance, size=_N_JOINT_DRAWS, method="eigh"
+        np.zeros(len(values)), covariance, size=n_draws, method="eigh"
     )
     if np.isfinite(degrees_of_freedom):
-        chi_squared = generator.chisquare(degrees_of_freedom, size=(_N_JOINT_DRAWS, 1))
+        chi_squared = generator.chisquare(degrees_of_freedom, size=(n_draws, 1))
         noise /= np.sqrt(chi_squared / degrees_of_freedom)
     return values + noise

@@ -183,29 +183,35 @@ class Resampling(IntervalMethod):
         low, high = measure.bounds
 
         def interval_of(
-            first: str, second: str, value: float, differences: Float[np.ndarray, " draws"]
+            first: str, second: str | None, draws: Float[np.ndarray, " draws"], level: float
         ) -> tuple[float, float]:
-            of_first, of_second = found[first].influences, found[second].influences
-            units_of_first, units_of_second = samples[first].units, samples[second].units
-            if paired:
-                influence = units_of_first.sums(of_first - of_second)
-                moments = moments_of(of_first - of_second, units_of_first)
+            value, influence = found[first].value, found[first].influences
+            units = samples[first].units
+            bounds = measure.bounds
+            if second is None:
+                influence_of_units, moments = units.sums(influence), moments_of(influence, units)
             else:
-                influence = np.concatenate(
-                    [units_of_first.sums(of_first), -units_of_second.sums(of_second)]
-                )
-                moments = moments_of(of_first, units_of_first).beside(
-                    moments_of(of_second, units_of_second)
-                )
+                value -= found[second].value
+                bounds = (low - high, high - low)
+                other, units_of_other = found[second].influences, samples[second].units
+                if paired:
+                    influence = influence - other
+                    influence_of_units = units.sums(influence)
+                    moments = moments_of(influence, units)
+                else:
+                    influence_of_units = np.concatenate(
+                        [units.sums(influence), -units_of_other.sums(other)]
+                    )
+                    moments = moments_of(influence, units).beside(moments_of(other, units_of_other))
             return replicate_interval(
                 value,
-                Replicates(differences),
-                influence,
+                Replicates(draws),
+                influence_of_units,
                 moments,
-                self.level,
-                (low - high, high - low),
+                level,
+                bounds,
                 self.interval_type,
                 bayesian=self.is_bayesian,
             )
 
-        return compare_draws(measure, estimates, draws, interval_of, rope)
+        return compare_draws(measure, estimates, draws, interval_of, rope, self.level)

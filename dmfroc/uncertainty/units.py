@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,11 @@ class Units:
     def sums(self, x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
         """Add up what belongs to each unit."""
         return np.bincount(self.of_row, x, minlength=len(self.stratum))
+
+    @cached_property
+    def by_stratum(self) -> Int[np.ndarray, " u"]:
+        """Places of the units, those of the first stratum first."""
+        return np.argsort(self.stratum, kind="stable")
 
 
 def units_of(predictions: Predictions, groups: Any = None, *, stratify: bool = True) -> Units:

@@ -1,0 +1,76 @@
+"""Columns that name the group of each observation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+from numpy.typing import NDArray
+
+
+def crossed(by: Any, n: int) -> tuple[list[str], Int[np.ndarray, " n"]]:
+    """Return the names of the groups, sorted, and the group of each row.
+
+    Parameters
+    ----------
+    by : array-like of shape (n,), table of n rows, or dict of str to array-like of shape (n,)
+        Several columns cross: each combination that occurs is a group.
+    n : int
+        Number of rows.
+
+    Raises
+    ------
+    ValueError
+        If there is no column, or one has another length or missing values.
+    """
+    if by is None:
+        raise ValueError("by is missing: pass the subgroup of each observation")
+    columns = _columns(by)
+    if not columns:
+        raise ValueError("by has no column: pass the subgroup of each observation")
+    codes = []
+    for name, values in columns.items():
+        what = "by" if len(columns) == 1 else f"by[{name!r}]"
+        codes.append(_coded(values, what, n))
+    combinations, of_row = np.unique(
+        np.stack([of_column for _, of_column in codes]), axis=1, return_inverse=True
+    )
+    names = []
+    for combination in combinations.T:
+        entries = [
+            str(distinct[code])
+            for (distinct, _), code in zip(codes, combination.tolist(), strict=True)
+        ]
+        if len(columns) > 1:
+            entries = [f"{name}={entry}" for name, entry in zip(columns, entries, strict=True)]
+        names.append(", ".join(entries))
+    return names, of_row.ravel()
+
+
+def _columns(by: Any) -> dict[str, Any]:
+    if isinstance(by, Mapping):
+        return {str(name): values for name, values in by.items()}
+    if hasattr(by, "columns"):  # a table of pandas or polars
+        return {str(name): by[name] for name in by.columns}
+    return {"by": by}
+
+
+def _coded(values: Any, what: str, n: int) -> tuple[list[Any], NDArray[np.intp]]:
+    array = np.asarray(values)
+    if array.shape != (n,):
+        raise ValueError(
+            f"{what} must have one entry for each of the {n} observations, but its shape is "
+            f"{array.shape}"
+        )
+    is_missing = array != array  # NaN
+    if array.dtype == object:
+        is_missing |= np.array([entry is None for entry in array])
+    if is_missing.any():
+        raise ValueError(
+            f"{what} has a missing value in row {int(np.flatnonzero(is_missing)[0])} (counting "
+            "from 0): name a subgroup for every observation"
+        )
+    distinct, codes = np.unique(array, return_inverse=True)
+    return distinct.tolist(), codes
