@@ -106,11 +106,23 @@ from .curves import (
 from .curves import (
     roc_from_calibration as roc_from_calibration,
 )
+from .designs.planning import (
+    Plan as Plan,
+)
+from .designs.planning import (
+    plan as plan,
+)
 from .designs.subgroups import (
     SubgroupComparison as SubgroupComparison,
 )
 from .designs.subgroups import (
     compare_subgroups as compare_subgroups,
+)
+from .designs.training_runs import (
+    RunsComparison as RunsComparison,
+)
+from .designs.training_runs import (
+    compare_runs as compare_runs,
 )
 from .estimation import (
     estimate as estimate,

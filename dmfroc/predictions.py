@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -272,6 +272,10 @@ class Predictions:
             read_only(self.sample_weight[chosen]),
             None if self.predicted is None else read_only(self.predicted[chosen]),
         )
+
+    def reweighted(self, sample_weight: NDArray[np.float64]) -> Predictions:
+        """Return the same predictions with other weights, unchecked."""
+        return replace(self, sample_weight=read_only(sample_weight))
 
     @cached_property
     def present(self) -> NDArray[np.int64]:

@@ -64,6 +64,9 @@ CALLS = {
         f(Y, OTHER, "hand_till", simultaneous=True),
     ],
     "compare_subgroups": lambda f: f(Y, SCORES, np.arange(45) % 2, "dmf_auc"),
+    "compare_runs": lambda f: f(
+        Y, {"a": [SCORES, SCORES[:, [1, 0, 2]]], "b": [SCORES] * 2}, "dmf_auc"
+    ),
     "convex_hull": lambda f: f(dmfroc.roc_curve(TWO, P)),
     "dmf": lambda f: [f(TABLE.counts / 45, rank=rank) for rank in (1, 2)],
     "estimate": lambda f: [
@@ -89,6 +92,9 @@ CALLS = {
     "nested_class_weights": lambda f: f(GaussianNB(), SCORES, Y, cv=3, inner_cv=2, n_starts=2),
     "nested_threshold_selection": lambda f: f(GaussianNB(), SCORES, TWO, cv=3, inner_cv=2),
     "operating_point": lambda f: f(TWO, P, 0.4),
+    "plan": lambda f: [
+        f(dmfroc.Predictions.from_arrays(Y, SCORES), "dmf_auc", half_width=0.05),
+    ],
     "randomized_threshold": lambda f: f(TWO, P, fpr=0.21),
     "roc_from_calibration": lambda f: f([0.1, 0.5, 0.9], [0.3, 0.4, 0.3]),
     "select_class_weights": lambda f: f(Y, SCORES, n_starts=2),

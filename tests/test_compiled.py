@@ -26,7 +26,14 @@ NO_NUMBERS = {
     *("ClassWeights", "Comparison", "ContingencyTable", "Curve", "Estimate", "Evaluation"),
     *("ExpectedCost", "Factorization", "Measure", "MulticlassROC", "NestedCosts"),
     *("OperatingPoint", "OperatingPoints", "OptimalOperatingPoints", "Posterior", "Predictions"),
-    *("Priors", "RandomizedThreshold", "SubgroupComparison", "ThresholdSelection"),
+    *(
+        "Plan",
+        "Priors",
+        "RandomizedThreshold",
+        "RunsComparison",
+        "SubgroupComparison",
+        "ThresholdSelection",
+    ),
     # Classifiers, which call `select_class_weights` and `optimal_operating_points`
     *("ClassWeightsClassifierCV", "IsoPerformanceClassifierCV"),
 }

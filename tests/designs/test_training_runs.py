@@ -1,0 +1,150 @@
+"""Several runs: the published analysis of readers, exact cases, and agreement with `compare`."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from dmfroc import compare, compare_runs
+from dmfroc.measures import hand_till
+
+
+def runs(seed=0, n=120, n_runs=3, shifts=(1.5, 1.0), sd=0.2):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    return y, {
+        name: [
+            rng.normal(size=(n, 3)) + (shift + sd * rng.normal()) * np.eye(3)[y]
+            for _ in range(n_runs)
+        ]
+        for name, shift in zip("ABC", shifts, strict=False)
+    }
+
+
+def test_published_analysis_of_five_readers():
+    """Van Dyke et al.: what MRMCaov and RJafroc print of its empirical areas, by the jackknife."""
+    folder = os.environ.get("DMFROC_EXTERNAL_DATA")
+    if not folder:
+        pytest.skip("DMFROC_EXTERNAL_DATA names no directory with van_dyke.csv")
+    table = pd.read_csv(Path(folder) / "van_dyke.csv").sort_values("case")
+    by = {key: part for key, part in table.groupby(["treatment", "reader"])}
+    y = by[1, 1]["truth"].to_numpy()
+    scores = {f"{t}": [by[t, r]["rating"].to_numpy(float) for r in range(1, 6)] for t in (1, 2)}
+    found = compare_runs(y, scores, "hand_till", covariances="leave_one_out")
+    assert found.mean_squares["classifiers"] == pytest.approx(0.004796171, abs=5e-10)
+    assert found.mean_squares["classifiers:runs"] == pytest.approx(0.0005510306, abs=5e-11)
+    assert found.covariances.same_classifier == pytest.approx(0.0003440748, abs=5e-11)
+    assert found.covariances.different == pytest.approx(0.0002390284, abs=5e-11)
+    test = found.random_runs
+    assert test.statistic == pytest.approx(4.456319, abs=5e-7)
+    assert test.degrees_of_freedom == pytest.approx((1, 15.25967), abs=5e-6)
+    assert test.p_value == pytest.approx(0.05166569, abs=5e-9)
+    [difference] = test.differences
+    assert difference.value == pytest.approx(-0.04380032, abs=5e-9)
+    assert difference.standard_error == pytest.approx(0.02074862, abs=5e-9)
+
+
+@pytest.mark.parametrize("crossed", [True, False])
+def test_three_runs_of_two_learners_by_hand(crossed):
+    y, scores = runs()
+    found = compare_runs(y, scores, "hand_till", crossed=crossed)
+    values = np.array([[hand_till()(y, s) for s in of_one] for of_one in scores.values()])
+    names = [f"{name}{run}" for name in scores for run in range(3)]
+    flat = dict(zip(names, [s for of_one in scores.values() for s in of_one], strict=True))
+    errors = {
+        (d.first, d.second): d.standard_error**2 for d in compare(y, flat, "hand_till").differences
+    }
+
+    def error_of_differences(a, b):
+        return errors.get((a, b), errors.get((b, a)))
+
+    # Var(X - Y) = 2 (variance - covariance): differences of the means say the same as covariances.
+    between = np.mean(
+        [error_of_differences(f"A{i}", f"B{j}") for i in range(3) for j in range(3) if i != j]
+    )
+    within = np.mean(
+        [
+            error_of_differences(f"{x}{i}", f"{x}{j}")
+            for x in "AB"
+            for i, j in [(0, 1), (0, 2), (1, 2)]
+        ]
+    )
+    same = np.mean([error_of_differences(f"A{i}", f"B{i}") for i in range(3)])
+    c = found.covariances
+    if crossed:
+        assert 2 * (c.variance - c.different) == pytest.approx(between, rel=1e-9)
+        assert 2 * (c.variance - c.same_run) == pytest.approx(same, rel=1e-9)
+    assert 2 * (c.variance - c.same_classifier) == pytest.approx(within, rel=1e-9)
+    if crossed:
+        differences = values[0] - values[1]
+        mean_square = differences.var(ddof=1) / 2
+        free = 2
+    else:
+        mean_square = values.var(axis=1, ddof=1).mean()
+        free = 4
+    error = mean_square + 3 * max(c.same_classifier - c.different, 0)
+    gap = values[0].mean() - values[1].mean()
+    [difference] = found.random_runs.differences
+    assert difference.value == pytest.approx(gap, rel=1e-12)
+    assert difference.standard_error == pytest.approx(np.sqrt(2 * error / 3), rel=1e-9)
+    assert difference.degrees_of_freedom == pytest.approx(free * (error / mean_square) ** 2)
+    assert found.random_runs.p_value == pytest.approx(difference.p_value, rel=1e-9)
+
+
+def test_fixed_cases_are_a_paired_t_test_of_the_runs():
+    y, scores = runs(n_runs=5)
+    found = compare_runs(y, scores, "hand_till")
+    expected = stats.ttest_rel(found.values["A"], found.values["B"])
+    [difference] = found.fixed_cases.differences
+    assert difference.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    assert difference.interval == pytest.approx(expected.confidence_interval(), rel=1e-9)
+    independent = compare_runs(y, scores, "hand_till", crossed=False)
+    expected = stats.ttest_ind(found.values["A"], found.values["B"])
+    assert independent.fixed_cases.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("crossed", [True, False])
+def test_fixed_runs_are_the_mean_over_runs_as_one_measure(crossed):
+    """For these runs, the variance of the difference of means is that of the mean influences."""
+    y, scores = runs()
+    found = compare_runs(y, scores, "hand_till", crossed=crossed)
+    from dmfroc import influences
+
+    mean = {
+        k: np.mean([influences("hand_till", y, s) for s in of_one], axis=0)
+        for k, of_one in scores.items()
+    }
+    gap = mean["A"] - mean["B"]
+    variance = sum(
+        (y == c).sum() / ((y == c).sum() - 1) * (gap[y == c] ** 2).sum() for c in range(3)
+    )
+    [difference] = found.fixed_runs.differences
+    assert difference.standard_error**2 == pytest.approx(variance, rel=1e-9)
+
+
+def test_runs_in_any_order_and_classifiers_in_any_order():
+    y, scores = runs(shifts=(1.5, 1.2, 1.0))
+    found = compare_runs(y, scores, "hand_till")
+    turned = compare_runs(y, {k: scores[k][::-1] for k in "CBA"}, "hand_till")
+    assert found.random_runs.statistic == pytest.approx(turned.random_runs.statistic, rel=1e-9)
+    assert len(found.random_runs.differences) == 3
+    assert len(found.to_pandas()) == 9
+    assert "new cases, new runs" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        (lambda s: list(s.values()), TypeError, "dict of lists"),
+        (lambda s: {"A": s["A"]}, ValueError, "at least two classifiers"),
+        (lambda s: s | {"B": s["B"][:2]}, ValueError, "equally many runs, but .*'A': 3, 'B': 2"),
+        (lambda s: {k: v[:1] for k, v in s.items()}, ValueError, "at least two runs"),
+    ],
+)
+def test_bad_runs_are_refused(change, kind, message):
+    y, scores = runs()
+    with pytest.raises(kind, match=message):
+        compare_runs(y, change(scores), "hand_till")
