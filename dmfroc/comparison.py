@@ -284,6 +284,7 @@ def compare(
     labels: Any = None,
     sample_weight: Any = None,
     y_pred: Mapping[str, Any] | None = None,
+    folds: Any = None,
     groups: Any = None,
     stratify: bool | None = None,
     method: MethodOfOneMeasure | None = None,
@@ -316,7 +317,7 @@ def compare(
     y_pred : dict of str to array-like of shape (n,), optional
         Hard labels by name of the classifier, where they are not simply the class of the largest
         score, or where there is one score and so no such class.
-    groups, stratify
+    folds, groups, stratify
         As for `estimate`.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
         As for `estimate`. Influences of the same observations are subtracted; replicates of the
@@ -361,6 +362,10 @@ def compare(
     """
     measure = get_measure(measure)
     predictions = _named_predictions(y_true, y_scores, labels, sample_weight, y_pred, measure.needs)
+    if folds is not None:
+        if not paired:
+            raise ValueError("folds cannot be given for independent samples (paired=False)")
+        predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
     options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
     first = next(iter(predictions.values()))
     [chosen] = choose_methods(method, [measure], first, options)

@@ -37,6 +37,7 @@ def estimate(
     labels: Any = None,
     sample_weight: Any = None,
     y_pred: Any = None,
+    folds: Any = None,
     groups: Any = None,
     stratify: bool | None = None,
     method: MethodOfOneMeasure | None = None,
@@ -60,6 +61,12 @@ def estimate(
     labels, sample_weight, y_pred
         As for `Predictions.from_arrays`. A weight says how much a row counts, not how often it
         was observed.
+    folds : array-like of shape (n,), optional
+        Of cross-validated scores: the fold in which each row was held out. The value is the mean
+        over the folds of the measure inside the fold, and its interval is about the mean
+        performance of these fitted models on new data; see the page on cross-validation. Repeated
+        cross-validation has a row per observation and repeat, `folds` name both repeat and fold,
+        and `groups` the observation.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, if several belong together: then groups, not
         rows, are the independent units.
@@ -125,6 +132,8 @@ def estimate(
         y_pred=y_pred,
         needs=measure.needs,
     )
+    if folds is not None:
+        predictions = predictions.in_folds(folds)
     options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
     methods = choose_methods(method, [measure], predictions, options)
     sample = options.sample_of(predictions)

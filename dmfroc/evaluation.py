@@ -140,6 +140,7 @@ def evaluate(
     labels: Any = None,
     sample_weight: Any = None,
     y_pred: Any = None,
+    folds: Any = None,
     groups: Any = None,
     stratify: bool | None = None,
     method: Method | None = None,
@@ -166,7 +167,7 @@ def evaluate(
         `multiclass_roc`; a `Measure` such as ``dmf_auc(shrinkage=50)`` keeps its own.
     labels, sample_weight, y_pred
         As for `Predictions.from_arrays`.
-    groups, stratify, method, level, interval_type, n_draws, random_state
+    folds, groups, stratify, method, level, interval_type, n_draws, random_state
         As for `estimate`.
 
     Returns
@@ -204,6 +205,8 @@ def evaluate(
         y_pred=y_pred,
         needs=_needs(measures),
     )
+    if folds is not None:
+        predictions = predictions.in_folds(folds)
     options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
     chosen = _choose(measures, predictions, pair_weights)
     methods = choose_methods(method, chosen, predictions, options, known=METHODS)

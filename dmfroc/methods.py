@@ -23,6 +23,7 @@ METHODS_OF_ONE_MEASURE: tuple[str, ...] = (*METHODS, "bayes")
 _CLASSES: dict[str, type[IntervalMethod]] = {
     method.name: method for method in (Jackknife, Bootstrap, BayesianBootstrap, PaperBootstrap)
 }
+_WITHOUT_FOLDS = ("paper_bootstrap", "bayes")
 # Scores beyond which measures with kinks use the derivative, which exists almost everywhere: a
 # bootstrap of them would take minutes.
 _MANY_SCORES = 100_000
@@ -45,6 +46,10 @@ def choose_methods(
     """
     if name is not None and name not in known:
         raise ValueError(f"method must be one of {tuple(known)}, but it is {name!r}")
+    if predictions.folds is not None and name in _WITHOUT_FOLDS:
+        raise ValueError(
+            f"method={name!r} knows no folds: use 'jackknife', 'bootstrap' or 'bayesian_bootstrap'"
+        )
     chosen = [
         _default_class(measure, predictions) if name is None else _class_named(name)
         for measure in measures

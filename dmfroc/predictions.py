@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dmfroc._inputs.arrays import read_only
 from dmfroc._inputs.checks import Inputs, check_hard_labels, check_scores, one_class_message
 from dmfroc._inputs.files import Names, read
+from dmfroc._inputs.folds import fold_codes
 from dmfroc._inputs.messages import shortened
 from dmfroc._inputs.scores import Floats
 
@@ -54,6 +55,8 @@ class Predictions:
         Hard labels as positions in `labels`: the given ones, else the column of the largest score
         (the first of equals). None for a one-dimensional score without given hard labels, because
         it has no threshold of its own.
+    folds : numpy.ndarray of int32, shape (n,), or None
+        Of cross-validated predictions: the fold of each observation, see `in_folds`.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class Predictions:
     scores: Floats
     sample_weight: NDArray[np.float64]
     predicted: NDArray[np.int32] | None
+    folds: NDArray[np.int32] | None = None
 
     @classmethod
     def from_arrays(
@@ -263,7 +267,7 @@ class Predictions:
         counts = self.sample_weight > 0
         return self if counts.all() else self.rows(counts)
 
-    def rows(self, chosen: NDArray[np.bool_]) -> Predictions:
+    def rows(self, chosen: NDArray[Any]) -> Predictions:
         """Return the predictions of some of the observations, unchecked: a class may lack."""
         return Predictions(
             self.labels,
@@ -271,7 +275,37 @@ class Predictions:
             read_only(self.scores[chosen]),
             read_only(self.sample_weight[chosen]),
             None if self.predicted is None else read_only(self.predicted[chosen]),
+            None if self.folds is None else read_only(self.folds[chosen]),
         )
+
+    def in_folds(self, folds: Any) -> Predictions:
+        """Return the predictions as those of a cross-validation.
+
+        A measure's value is then its mean over the folds: the scores of different folds come from
+        different fits, and are never compared.
+
+        Parameters
+        ----------
+        folds : array-like of shape (n,)
+            Name of the fold in which each observation was held out; with repeated
+            cross-validation, in long format, of the repeat and the fold.
+
+        Raises
+        ------
+        ValueError
+            If `folds` has another length, missing values or one fold only, or if a fold lacks a
+            class that other folds have.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> predictions = Predictions.from_arrays([0, 1, 0, 1], [0.2, 0.9, 0.4, 0.3])
+        >>> folds = np.array([1, 1, 2, 2])
+        >>> import dmfroc
+        >>> dmfroc.estimate("hand_till", predictions, folds=folds).value  # the mean of 1 and 0
+        0.5
+        """
+        return replace(self, folds=read_only(fold_codes(folds, self)))
 
     def reweighted(self, sample_weight: NDArray[np.float64]) -> Predictions:
         """Return the same predictions with other weights, unchecked."""

@@ -11,13 +11,13 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dmfroc._arrays import AnyArray
 from dmfroc._autodiff import value_and_derivatives, value_and_pull_back
@@ -121,6 +121,44 @@ def values_and_influences(
 
     parallel(find, range(values.size), influences.size)
     return values, influences
+
+
+@dataclass(frozen=True, eq=False)
+class MeanOverFolds(BoundMeasures):
+    """Measures of cross-validated predictions: the mean of what each is inside every fold."""
+
+    rows: tuple[Int[np.ndarray, " _"], ...]
+    bound: tuple[BoundMeasures, ...]
+
+    @property
+    def n_values(self) -> int:
+        return self.bound[0].n_values
+
+    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
+        return sum(b(weights[r]) for r, b in zip(self.rows, self.bound, strict=True)) / len(
+            self.rows
+        )
+
+    def values_and_gradients(
+        self, weights: Float[np.ndarray, " n"]
+    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+        gradients = np.zeros((self.n_values, len(weights)))
+        values = self.fold_values(weights, gradients)
+        return values.mean(axis=0), gradients / len(self.rows)
+
+    def fold_values(
+        self,
+        weights: Float[np.ndarray, " n"],
+        gradients: Float[np.ndarray, "values n"] | None = None,
+    ) -> Float[np.ndarray, "folds values"]:
+        """Return the values in each fold; fill in the derivatives of each with its own rows."""
+        found = []
+        for rows, bound in zip(self.rows, self.bound, strict=True):
+            values, of_fold = bound.values_and_gradients(weights[rows])
+            found.append(values)
+            if gradients is not None:
+                gradients[:, rows] = of_fold
+        return np.stack(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,6 +368,8 @@ def bind(measure: Measure, predictions: Predictions) -> BoundMeasures:
 
 
 def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasures:
+    if predictions.folds is not None:
+        return _bind_in_folds(measures, predictions, predictions.folds)
     first = measures[0]
     for measure in measures:
         obstacle = measure.obstacle(predictions)
@@ -342,6 +382,16 @@ def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasu
     summaries = tuple(m.summary for m in measures if m.summary is not None)
     statistic = first.statistic(predictions)
     return SummariesOfCounts(statistic, summaries, statistic.is_compiled and first.is_smooth)
+
+
+def _bind_in_folds(
+    measures: list[Measure], predictions: Predictions, folds: Int[np.ndarray, " n"]
+) -> MeanOverFolds:
+    rows = tuple(np.flatnonzero(folds == fold) for fold in np.unique(folds))
+    whole = replace(predictions, folds=None)
+    return MeanOverFolds(
+        rows, tuple(_bind_group(measures, whole.rows(of_fold)) for of_fold in rows)
+    )
 
 
 def within(

@@ -169,6 +169,11 @@ def multiclass_roc(
 
 def curve_of(predictions: Predictions, options: CurveOptions) -> MulticlassROC:
     """Return the curve of predictions whose absent classes need no warning any more."""
+    if predictions.folds is not None:
+        raise ValueError(
+            "predictions of several folds have no common curve, because scores of different fits "
+            "are not compared: draw the curve of one fold, predictions.rows(folds == 1)"
+        )
     predictions = predictions.counted
     if predictions.n_classes == 2:
         return _binary_roc(predictions)

@@ -50,11 +50,18 @@ class Moments(NamedTuple):
     variances: Float[np.ndarray, " s"]
     kurtoses: Float[np.ndarray, " s"]
     n_complete_sets: float | int
+    n_means: Int[np.ndarray, " s"] | int = 1
+
+    @property
+    def own(self) -> Int[np.ndarray, " s"]:
+        """Degrees of freedom of each stratum's variance: less than its size by its means."""
+        return np.maximum(self.sizes - self.n_means, 0)
 
     @property
     def pooled(self) -> float:
         """Variance over all strata, each about its own mean."""
-        return float((self.sizes - 1) @ self.variances / max((self.sizes - 1).sum(), 1))
+        own = self.own
+        return float(own @ self.variances / max(own.sum(), 1))
 
     def scaled(self, factor: float) -> Moments:
         """Return the moments of a multiple of the influences."""
@@ -67,6 +74,7 @@ class Moments(NamedTuple):
             np.concatenate([self.variances, other.variances]),
             np.concatenate([self.kurtoses, other.kurtoses]),
             min(self.n_complete_sets, other.n_complete_sets),
+            np.concatenate([np.broadcast_to(m.n_means, m.sizes.shape) for m in (self, other)]),
         )
 
 
@@ -83,25 +91,24 @@ def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moment
     sizes = units.sizes
     shape = (len(sums), len(sizes))
     second, fourth = np.empty(shape), np.empty(shape)
-    ends = np.cumsum(sizes)
-    for stratum, (size, end) in enumerate(zip(sizes, ends, strict=True)):
-        scaled = sums[:, end - size : end] * size
-        scaled -= scaled.mean(axis=1, keepdims=True)
+    for stratum, (size, scaled) in enumerate(zip(sizes, units.centred_parts(sums), strict=True)):
+        scaled *= size
         scaled *= scaled
         second[:, stratum] = scaled.mean(axis=1)
         fourth[:, stratum] = np.einsum("ru,ru->r", scaled, scaled) / size
     with np.errstate(invalid="ignore", divide="ignore"):
         kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
-    variances = second * (sizes / np.maximum(sizes - 1, 1))
+    own = np.maximum(sizes - units.n_means, 0)
+    variances = np.where(own > 0, second * (sizes / np.maximum(own, 1)), 0.0)
     return [
-        Moments(sizes, of_row, kurtosis, units.n_complete_sets)
+        Moments(sizes, of_row, kurtosis, units.n_complete_sets, units.n_means)
         for of_row, kurtosis in zip(variances, kurtoses, strict=True)
     ]
 
 
 def standard_error(moments: Moments) -> float:
     """Return the standard error; a stratum with one unit lends the pooled variance."""
-    variances = np.where(moments.sizes == 1, moments.pooled, moments.variances)
+    variances = np.where(moments.own == 0, moments.pooled, moments.variances)
     return float(np.sqrt((variances / moments.sizes).sum()))
 
 
@@ -120,17 +127,17 @@ def spread(moments: Moments) -> Spread:
     freedom are Satterthwaite's, each variance being as uncertain as the kurtosis of its
     influences makes it; the pseudo-observation adds one.
     """
-    sizes = moments.sizes
-    variances = ((sizes - 1) * moments.variances + moments.pooled) / sizes
+    sizes, own = moments.sizes, moments.own
+    variances = (own * moments.variances + moments.pooled) / (own + 1)
     parts = variances / sizes
     total = parts.sum()
     if total == 0:
         return Spread(0.0, np.inf)
-    others = np.maximum(sizes - 1, 1)
+    others = np.maximum(own, 1)
     excess = np.maximum(moments.kurtoses, 0)
-    own_freedom = np.where(sizes > 1, 2 / (excess / sizes + 2 / others), 0.0)
+    own_freedom = np.where(own > 0, 2 / (excess / sizes + 2 / others), 0.0)
     # Without excess kurtosis n^2 / (n - 1), because the own variance's share is only (n - 1) / n.
-    freedom = (1 + own_freedom) * sizes / others
+    freedom = (1 + own_freedom) * (own + 1) / others
     return Spread(float(np.sqrt(total)), float(total**2 / (parts**2 / freedom).sum()))
 
 

@@ -209,14 +209,13 @@ def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> lis
 def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Float[np.ndarray, "m m"]:
     """Return the covariance of the classifiers' values, with `spread`'s care for rare classes."""
     sizes = units.sizes
+    own = np.maximum(sizes - units.n_means, 0)
     squares = []
-    for size, end in zip(sizes, np.cumsum(sizes), strict=True):
-        of_stratum = sums[:, end - size : end] * size
-        of_stratum -= of_stratum.mean(axis=1, keepdims=True)
-        squares.append(of_stratum @ of_stratum.T)
+    for size, is_own, part in zip(sizes, own > 0, units.centred_parts(sums), strict=True):
+        squares.append(size**2 * is_own * (part @ part.T))
     products = np.stack(squares)
-    pooled = products.sum(axis=0) / np.maximum((sizes - 1).sum(), 1)
-    return ((products + pooled) / sizes[:, None, None] ** 2).sum(axis=0)
+    pooled = products.sum(axis=0) / max(own.sum(), 1)
+    return ((products + pooled) / ((own + 1) * sizes)[:, None, None]).sum(axis=0)
 
 
 def _joint_draws(

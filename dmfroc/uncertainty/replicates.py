@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from scipy.special import ndtr, ndtri
 
 from dmfroc._threads import parallel_map
-from dmfroc.measures.measure import BoundMeasures, SummariesOfCounts
+from dmfroc.measures.measure import BoundMeasures, MeanOverFolds, SummariesOfCounts
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.influences import Moments, quantile_in_standard_errors, standard_error
 from dmfroc.uncertainty.options import IntervalType
@@ -67,8 +67,9 @@ def draw_weights(
 ) -> Float[np.ndarray, "draws n"]:
     """Return how often (or with which weight) each observation is in some of the replicates."""
     draw = _dirichlet_weights if bayesian else _multinomial_weights
-    order = np.argsort(units.stratum, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(units.sizes)[:-1]])
+    stratum, sizes = units.drawn
+    order = np.argsort(stratum, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     counts = np.empty((len(draws), predictions.n_observations))
     of_units = np.empty(len(units.stratum))
     # Only where units are not drawn within classes can a class be missing.
@@ -76,7 +77,7 @@ def draw_weights(
     for row, number in enumerate(draws):
         generator = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, number]))
         for _ in range(_MOST_TRIES):
-            of_units[order] = draw(units.sizes, starts, generator)
+            of_units[order] = draw(sizes, starts, generator)
             counts[row] = of_units[units.of_row]
             if is_stratified or _has_all_classes(predictions, counts[row]):
                 break
@@ -114,6 +115,8 @@ def _evaluator(
     bound: BoundMeasures, predictions: Predictions, units: Units, standard_errors: bool
 ) -> Callable[[Float[np.ndarray, "draws n"]], Replicates]:
     base, n_scores = predictions.sample_weight, predictions.scores.size
+    if isinstance(bound, MeanOverFolds):
+        return _evaluator_of_folds(bound, predictions, units, standard_errors)
     if isinstance(bound, SummariesOfCounts) and not bound.is_compiled:
         if standard_errors:
             raise ValueError(
@@ -132,6 +135,23 @@ def _evaluator(
 
     find = replicates_of(bound, base, n_scores, units if standard_errors else None)
     return lambda counts: Replicates(*find(counts))
+
+
+def _evaluator_of_folds(
+    bound: MeanOverFolds, predictions: Predictions, units: Units, standard_errors: bool
+) -> Callable[[Float[np.ndarray, "draws n"]], Replicates]:
+    if standard_errors:
+        raise ValueError("interval_type='studentized' knows no folds: use 'bca' or 'percentile'")
+    parts = [
+        (rows, _evaluator(of_fold, predictions.rows(rows), units, standard_errors=False))
+        for rows, of_fold in zip(bound.rows, bound.bound, strict=True)
+    ]
+
+    def evaluate(counts: Float[np.ndarray, "draws n"]) -> Replicates:
+        values = [of_fold(counts[:, rows]).values for rows, of_fold in parts]
+        return Replicates(np.mean(values, axis=0))
+
+    return evaluate
 
 
 def replicate_interval(

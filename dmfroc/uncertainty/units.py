@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -28,6 +29,10 @@ class Units:
     n_complete_sets : float
         Into how many disjoint sets the units can be divided such that each has every class that
         occurs: the evidence on the class that has least of it.
+    cell : numpy.ndarray of int, shape (u,), optional
+        Where the strata have folds: the stratum and fold of each unit, about whose mean it varies.
+    n_means : numpy.ndarray of int, shape (s,), or 1
+        How many means are estimated in each stratum: one, or one for each fold.
     evidence : numpy.ndarray of shape (c,), optional
         For each class that occurs, as how many units of equal weight its units count: Kish's
         effective sample size, the squared sum of their weights over the sum of their squares.
@@ -38,6 +43,8 @@ class Units:
     sizes: Int[np.ndarray, " s"]
     n_complete_sets: float | int
     evidence: Float[np.ndarray, " c"] | None = None
+    cell: Int[np.ndarray, " u"] | None = None
+    n_means: Int[np.ndarray, " s"] | int = 1
 
     def sums(self, x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
         """Add up what belongs to each unit."""
@@ -46,7 +53,33 @@ class Units:
     @cached_property
     def by_stratum(self) -> Int[np.ndarray, " u"]:
         """Places of the units, those of the first stratum first."""
+        if self.cell is not None:
+            return np.lexsort((self.cell, self.stratum))
         return np.argsort(self.stratum, kind="stable")
+
+    def centred_parts(
+        self, sums: Float[np.ndarray, "r u"]
+    ) -> Iterator[Float[np.ndarray, "r part"]]:
+        """Yield each stratum's part of what is in the order of `by_stratum`, about its means."""
+        ends = np.cumsum(self.sizes)
+        cell = None if self.cell is None else self.cell[self.by_stratum]
+        for size, end in zip(self.sizes, ends, strict=True):
+            part = sums[:, end - size : end]
+            if cell is None:
+                yield part - part.mean(axis=1, keepdims=True)
+                continue
+            _, starts, counts = np.unique(
+                cell[end - size : end], return_index=True, return_counts=True
+            )
+            means = np.add.reduceat(part, starts, axis=1) / counts
+            yield part - np.repeat(means, counts, axis=1)
+
+    @property
+    def drawn(self) -> tuple[Int[np.ndarray, " u"], Int[np.ndarray, " d"]]:
+        """The strata within which a bootstrap draws, cells where there are, and their sizes."""
+        if self.cell is None:
+            return self.stratum, self.sizes
+        return self.cell, np.bincount(self.cell)
 
 
 def units_of(predictions: Predictions, groups: Any = None, *, stratify: bool = True) -> Units:
@@ -68,6 +101,30 @@ def units_of(predictions: Predictions, groups: Any = None, *, stratify: bool = T
     ValueError
         If ``groups`` has another length than the sample, missing values, or one group only.
     """
+    units = _units_of(predictions, groups, stratify=stratify)
+    return units if predictions.folds is None else _in_folds(units, predictions.folds)
+
+
+def _in_folds(units: Units, folds: Int[np.ndarray, " n"]) -> Units:
+    """Have the folds of a cross-validation cost a mean each, in each stratum."""
+    pairs = np.unique(np.stack([units.of_row, folds]), axis=1)
+    n_units, n_folds = len(units.stratum), int(folds.max()) + 1
+    if pairs.shape[1] == n_units:
+        (
+            _,
+            cell,
+        ) = np.unique(np.stack([units.stratum, pairs[1]]), axis=1, return_inverse=True)
+        cell = cell.ravel()
+        of_cell = np.zeros(int(cell.max()) + 1, int)
+        of_cell[cell] = units.stratum
+        n_means = np.bincount(of_cell, minlength=len(units.sizes))
+        return replace(units, cell=cell, n_means=n_means)
+    # Repeated: every unit is in as many folds as there are repeats.
+    per_repeat = max(round(n_folds * n_units / pairs.shape[1]), 1)
+    return replace(units, n_means=np.full(len(units.sizes), per_repeat))
+
+
+def _units_of(predictions: Predictions, groups: Any, *, stratify: bool) -> Units:
     n, true, present = predictions.n_observations, predictions.true, predictions.present
     if groups is None:
         place = np.zeros(predictions.n_classes, int)

@@ -1,0 +1,169 @@
+"""Cross-validated predictions: means over folds, cvAUC's variance, and what is refused."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from simulations import cyclic_scores
+
+from dmfroc import Predictions, compare, estimate, evaluate, hand_till_score, influences
+
+MEASURES = ["hand_till", "informedness", "dmf_auc"]
+
+
+def sample(n=180, n_folds=3, n_classes=3):
+    y, scores = cyclic_scores(n, n_classes)
+    folds = np.arange(n) // n_classes % n_folds
+    return y, scores, folds
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_value_is_the_mean_over_the_folds(measure):
+    y, scores, folds = sample()
+    found = estimate(measure, y, scores, folds=folds)
+    inside = [estimate(measure, y[folds == f], scores[folds == f]) for f in range(3)]
+    assert found.value == pytest.approx(np.mean([e.value for e in inside]), rel=1e-12)
+    # The folds are independent samples: each class has 20 cases in each.
+    expected = np.sqrt(sum(e.standard_error**2 for e in inside)) / 3
+    assert found.standard_error == pytest.approx(expected, rel=1e-9)
+
+
+def test_scores_of_different_folds_are_never_compared():
+    y, scores, folds = sample()
+    one = estimate("hand_till", y, scores, folds=folds)
+    other = estimate("hand_till", y, scores + 100 * folds[:, None], folds=folds)
+    assert one == other
+
+
+def cv_auc(y, score, folds):
+    """Variance of LeDell, Petersen and van der Laan (2015), and ours: n_c - V in place of n_c."""
+    names = np.unique(folds)
+    influence, auc = np.zeros(len(y)), []
+    for fold in names:
+        rows = folds == fold
+        positive, negative = score[rows & (y == 1)], score[rows & (y == 0)]
+        wins = np.sign(positive[:, None] - negative) / 2 + 0.5
+        auc.append(wins.mean())
+        influence[rows & (y == 1)] = wins.mean(axis=1) - wins.mean()
+        influence[rows & (y == 0)] = wins.mean(axis=0) - wins.mean()
+    n = np.bincount(y)
+    v = len(names)
+    # With folds of equal size: sum of squares over n_c^2, and over n_c (n_c - V).
+    published = sum((influence[y == c] ** 2).sum() / n[c] ** 2 for c in (0, 1))
+    ours = sum((influence[y == c] ** 2).sum() / (n[c] * (n[c] - v)) for c in (0, 1))
+    return np.mean(auc), published, ours
+
+
+@pytest.mark.parametrize("n_folds", [3, 5])
+def test_two_classes_are_cv_auc_with_degrees_of_freedom(n_folds):
+    y, scores, folds = sample(60 * n_folds, n_folds, 2)
+    score = scores[:, 1]
+    auc, published, ours = cv_auc(y, score, folds)
+    found = estimate("hand_till", y, score, folds=folds)
+    assert found.value == pytest.approx(auc, rel=1e-12)
+    assert found.standard_error == pytest.approx(np.sqrt(ours), rel=1e-9)
+    assert found.standard_error**2 == pytest.approx(published * 30 / 29, rel=1e-9)
+
+
+def test_real_folds_are_close_to_cv_auc():
+    folder = os.environ.get("DMFROC_EXTERNAL_DATA")
+    if not folder:
+        pytest.skip("DMFROC_EXTERNAL_DATA names no directory with admissions_oof.csv")
+    table = pd.read_csv(Path(folder) / "admissions_oof.csv")
+    found = estimate("hand_till", table["y"], table["score"], folds=table["fold"])
+    # What ci.cvAUC prints of these data (cvAUC 1.1.4, its example).
+    assert found.value == pytest.approx(0.9046473, abs=5e-8)
+    # The positives, 4 or 5 in each of 10 folds, are nearly all of the variance.
+    n = np.bincount(table["y"])[1]
+    assert n == 48
+    assert found.standard_error == pytest.approx(0.01620238 * np.sqrt(n / (n - 10)), rel=0.015)
+
+
+def test_folds_of_repeats_count_observations_once():
+    """Two repeats with the same scores and folds: nothing was learned from the second."""
+    y, scores, folds = sample()
+    single = estimate("hand_till", y, scores, folds=folds)
+    repeat = np.repeat([0, 1], len(y))
+    twice = estimate(
+        "hand_till",
+        np.tile(y, 2),
+        np.tile(scores, (2, 1)),
+        folds=[f"{r}.{f}" for r, f in zip(repeat, np.tile(folds, 2), strict=True)],
+        groups=np.tile(np.arange(len(y)), 2),
+    )
+    assert twice.value == pytest.approx(single.value, rel=1e-12)
+    assert twice.standard_error == pytest.approx(single.standard_error, rel=1e-9)
+    assert twice.interval == pytest.approx(single.interval, rel=1e-9)
+
+
+def test_comparison_is_paired_inside_the_folds():
+    y, scores, folds = sample()
+    other = scores + np.random.default_rng(1).normal(scale=0.5, size=scores.shape)
+    [found] = compare(y, {"a": scores, "b": other}, "hand_till", folds=folds).differences
+    parts = [
+        compare(
+            y[folds == f], {"a": scores[folds == f], "b": other[folds == f]}, "hand_till"
+        ).differences[0]
+        for f in range(3)
+    ]
+    assert found.value == pytest.approx(np.mean([d.value for d in parts]), rel=1e-12)
+    expected = np.sqrt(sum(d.standard_error**2 for d in parts)) / 3
+    assert found.standard_error == pytest.approx(expected, rel=1e-9)
+    with pytest.raises(ValueError, match="folds cannot be given for independent samples"):
+        compare(y, {"a": scores, "b": other}, "hand_till", folds=folds, paired=False)
+
+
+def test_bootstrap_draws_inside_the_folds():
+    y, scores, folds = sample(360)
+    by_draws = estimate("hand_till", y, scores, folds=folds, method="bootstrap", n_draws=1000)
+    by_influences = estimate("hand_till", y, scores, folds=folds)
+    assert by_draws.value == pytest.approx(by_influences.value, rel=1e-12)
+    # Resampling 40 cases of a class per fold knows 39/40 of their variance.
+    ratio = by_draws.standard_error / by_influences.standard_error
+    assert ratio == pytest.approx(np.sqrt(39 / 40), abs=0.06)
+
+
+def test_evaluation_and_influences_know_folds():
+    y, scores, folds = sample()
+    evaluation = evaluate(y, scores, folds=folds, measures=["hand_till", "informedness"])
+    assert evaluation.estimates["hand_till"] == estimate("hand_till", y, scores, folds=folds)
+    predictions = Predictions.from_arrays(y, scores).in_folds(folds)
+    found = influences("hand_till", predictions)
+    first = influences("hand_till", y[folds == 0], scores[folds == 0])
+    assert found[folds == 0] == pytest.approx(first / 3, rel=1e-12)
+    assert hand_till_score(predictions) == pytest.approx(evaluation.estimates["hand_till"].value)
+    with pytest.raises(ValueError, match="have no common curve"):
+        _ = evaluation.curve
+
+
+def test_rows_of_weight_zero_are_in_no_fold():
+    y, scores, folds = sample()
+    weights = np.where(folds == 2, 0.0, 1.0)
+    weights[-3:] = 1.0  # one case of each class is left of the last fold
+    kept = weights > 0
+    found = estimate("hand_till", y, scores, folds=folds, sample_weight=weights)
+    assert found == estimate("hand_till", y[kept], scores[kept], folds=folds[kept])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda y, f: f[:-1], r"folds must have one entry for each of the 180.*\(179,\)"),
+        (lambda y, f: np.zeros(180), "folds has one fold only, 0.0"),
+        (lambda y, f: np.where(f == 0, np.nan, f), "folds has a missing value in row 0"),
+        (lambda y, f: np.where(y == 1, 0, f), "fold 1 lacks class 1.*stratify"),
+    ],
+)
+def test_bad_folds_are_refused(change, message):
+    y, scores, folds = sample()
+    with pytest.raises(ValueError, match=message):
+        estimate("hand_till", y, scores, folds=change(y, folds))
+
+
+@pytest.mark.parametrize("method", ["paper_bootstrap", "bayes"])
+def test_methods_without_folds_say_so(method):
+    y, scores, folds = sample()
+    with pytest.raises(ValueError, match="knows no folds"):
+        estimate("dmf_auc", y, scores, folds=folds, method=method)
