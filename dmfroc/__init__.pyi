@@ -106,6 +106,15 @@ from .curves import (
 from .curves import (
     roc_from_calibration as roc_from_calibration,
 )
+from .designs.cross_validation import (
+    NestedCrossValidation as NestedCrossValidation,
+)
+from .designs.cross_validation import (
+    cross_validate as cross_validate,
+)
+from .designs.cross_validation import (
+    nested_cross_validation as nested_cross_validation,
+)
 from .designs.planning import (
     Plan as Plan,
 )

@@ -19,7 +19,7 @@ from dmfroc.predictions import Needs, Predictions, as_predictions
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.interval_method import Contrast, IntervalMethod, JointEstimates
 from dmfroc.uncertainty.level import check_level
-from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options
+from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options, Target
 from dmfroc.uncertainty.seed import seed_of
 from dmfroc.uncertainty.selection import Winner, may_be_best, winner_of
 from dmfroc.uncertainty.simultaneous import largest_statistic, pairwise_differences
@@ -285,6 +285,8 @@ def compare(
     sample_weight: Any = None,
     y_pred: Mapping[str, Any] | None = None,
     folds: Any = None,
+    target: Target = "fits",
+    train_fraction: float | None = None,
     groups: Any = None,
     stratify: bool | None = None,
     method: MethodOfOneMeasure | None = None,
@@ -317,7 +319,7 @@ def compare(
     y_pred : dict of str to array-like of shape (n,), optional
         Hard labels by name of the classifier, where they are not simply the class of the largest
         score, or where there is one score and so no such class.
-    folds, groups, stratify
+    folds, target, train_fraction, groups, stratify
         As for `estimate`.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
         As for `estimate`. Influences of the same observations are subtracted; replicates of the
@@ -366,7 +368,16 @@ def compare(
         if not paired:
             raise ValueError("folds cannot be given for independent samples (paired=False)")
         predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
-    options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
+    options = Options(
+        groups,
+        stratify,
+        level,
+        interval_type,
+        n_draws,
+        seed_of(random_state),
+        target,
+        train_fraction,
+    )
     first = next(iter(predictions.values()))
     [chosen] = choose_methods(method, [measure], first, options)
     _check_options(chosen, paired, groups, rope)

@@ -25,7 +25,7 @@ from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import influences_of
 from dmfroc.uncertainty.interval_method import IntervalMethod, Sample
-from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options
+from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options, Target
 from dmfroc.uncertainty.seed import seed_of
 
 
@@ -38,6 +38,8 @@ def estimate(
     sample_weight: Any = None,
     y_pred: Any = None,
     folds: Any = None,
+    target: Target = "fits",
+    train_fraction: float | None = None,
     groups: Any = None,
     stratify: bool | None = None,
     method: MethodOfOneMeasure | None = None,
@@ -67,6 +69,13 @@ def estimate(
         performance of these fitted models on new data; see the page on cross-validation. Repeated
         cross-validation has a row per observation and repeat, `folds` name both repeat and fold,
         and `groups` the observation.
+    target : {"fits", "algorithm"}
+        Of cross-validated scores: ``"algorithm"`` is about the performance of the learner at this
+        training size, other training sets included, by the corrected resampled variance of Nadeau
+        and Bengio (2003); `nested_cross_validation` has better intervals, and needs the estimator.
+    train_fraction : float, optional
+        Share of the observations in each training set, for ``target="algorithm"``; by default what
+        the folds leave.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, if several belong together: then groups, not
         rows, are the independent units.
@@ -134,7 +143,16 @@ def estimate(
     )
     if folds is not None:
         predictions = predictions.in_folds(folds)
-    options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
+    options = Options(
+        groups,
+        stratify,
+        level,
+        interval_type,
+        n_draws,
+        seed_of(random_state),
+        target,
+        train_fraction,
+    )
     methods = choose_methods(method, [measure], predictions, options)
     sample = options.sample_of(predictions)
     [found] = estimates_of([measure], methods, sample)

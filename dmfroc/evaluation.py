@@ -21,7 +21,7 @@ from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.predictions import Needs, Predictions, as_predictions
 from dmfroc.uncertainty.estimate import Estimate
-from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options
+from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options, Target
 from dmfroc.uncertainty.seed import seed_of
 
 if TYPE_CHECKING:
@@ -141,6 +141,8 @@ def evaluate(
     sample_weight: Any = None,
     y_pred: Any = None,
     folds: Any = None,
+    target: Target = "fits",
+    train_fraction: float | None = None,
     groups: Any = None,
     stratify: bool | None = None,
     method: Method | None = None,
@@ -167,7 +169,9 @@ def evaluate(
         `multiclass_roc`; a `Measure` such as ``dmf_auc(shrinkage=50)`` keeps its own.
     labels, sample_weight, y_pred
         As for `Predictions.from_arrays`.
-    folds, groups, stratify, method, level, interval_type, n_draws, random_state
+    folds, target, train_fraction, groups, stratify
+        As for `estimate`.
+    method, level, interval_type, n_draws, random_state
         As for `estimate`.
 
     Returns
@@ -207,7 +211,16 @@ def evaluate(
     )
     if folds is not None:
         predictions = predictions.in_folds(folds)
-    options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
+    options = Options(
+        groups,
+        stratify,
+        level,
+        interval_type,
+        n_draws,
+        seed_of(random_state),
+        target,
+        train_fraction,
+    )
     chosen = _choose(measures, predictions, pair_weights)
     methods = choose_methods(method, chosen, predictions, options, known=METHODS)
     sample = options.sample_of(predictions)

@@ -10,6 +10,7 @@ from dmfroc.multiclass.paper_bootstrap import PaperBootstrap
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.bayesian_bootstrap import BayesianBootstrap
 from dmfroc.uncertainty.bootstrap import Bootstrap
+from dmfroc.uncertainty.corrected_resampling import CorrectedResampling
 from dmfroc.uncertainty.interval_method import IntervalMethod
 from dmfroc.uncertainty.jackknife import Jackknife
 from dmfroc.uncertainty.options import Options
@@ -46,6 +47,14 @@ def choose_methods(
     """
     if name is not None and name not in known:
         raise ValueError(f"method must be one of {tuple(known)}, but it is {name!r}")
+    if options.target == "algorithm":
+        if predictions.folds is None:
+            raise ValueError("target='algorithm' needs folds=, whose values vary as fits do")
+        if name is not None:
+            raise ValueError(
+                f"method={name!r} is about these fits; target='algorithm' has a method of its own"
+            )
+        return [_corrected_resampling(options)] * len(measures)
     if predictions.folds is not None and name in _WITHOUT_FOLDS:
         raise ValueError(
             f"method={name!r} knows no folds: use 'jackknife', 'bootstrap' or 'bayesian_bootstrap'"
@@ -62,6 +71,13 @@ def choose_methods(
             )
     with_options = {method: method.from_options(options) for method in dict.fromkeys(chosen)}
     return [with_options[method] for method in chosen]
+
+
+def _corrected_resampling(options: Options) -> IntervalMethod:
+    for option in options.given:
+        if option in CorrectedResampling.remedies:
+            raise ValueError(f"{option} is no option here: {CorrectedResampling.remedies[option]}")
+    return CorrectedResampling.from_options(options)
 
 
 def _class_named(name: str) -> type[IntervalMethod]:

@@ -68,6 +68,7 @@ CALLS = {
         Y, {"a": [SCORES, SCORES[:, [1, 0, 2]]], "b": [SCORES] * 2}, "dmf_auc"
     ),
     "convex_hull": lambda f: f(dmfroc.roc_curve(TWO, P)),
+    "cross_validate": lambda f: f(GaussianNB(), SCORES, Y, cv=3, n_repeats=2),
     "dmf": lambda f: [f(TABLE.counts / 45, rank=rank) for rank in (1, 2)],
     "estimate": lambda f: [
         *(f("dmf_auc", Y, SCORES, **options) for options in ({}, BOOTSTRAP)),
@@ -91,6 +92,7 @@ CALLS = {
     ],
     "nested_class_weights": lambda f: f(GaussianNB(), SCORES, Y, cv=3, inner_cv=2, n_starts=2),
     "nested_threshold_selection": lambda f: f(GaussianNB(), SCORES, TWO, cv=3, inner_cv=2),
+    "nested_cross_validation": lambda f: f(GaussianNB(), SCORES, Y, cv=3, n_repeats=1),
     "operating_point": lambda f: f(TWO, P, 0.4),
     "plan": lambda f: [
         f(dmfroc.Predictions.from_arrays(Y, SCORES), "dmf_auc", half_width=0.05),

@@ -24,7 +24,14 @@ NO_NUMBERS = {
     *("curves", "datasets", "plots", "simulation", "study"),
     # What the functions return, or take
     *("ClassWeights", "Comparison", "ContingencyTable", "Curve", "Estimate", "Evaluation"),
-    *("ExpectedCost", "Factorization", "Measure", "MulticlassROC", "NestedCosts"),
+    *(
+        "ExpectedCost",
+        "Factorization",
+        "Measure",
+        "MulticlassROC",
+        "NestedCosts",
+        "NestedCrossValidation",
+    ),
     *("OperatingPoint", "OperatingPoints", "OptimalOperatingPoints", "Posterior", "Predictions"),
     *(
         "Plan",

@@ -9,9 +9,11 @@ from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.units import Sample, sample_of
 
 IntervalType = Literal["bca", "percentile", "basic", "studentized"]
+Target = Literal["fits", "algorithm"]
+TARGETS = get_args(Target)
 INTERVAL_TYPES = get_args(IntervalType)
 DEFAULT_LEVEL = 0.95
-_FOR_ALL_METHODS = ("level", "seed")
+_FOR_ALL_METHODS = ("level", "seed", "target", "train_fraction")
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,10 @@ class Options:
         Number of replicates.
     seed : int
         Seed of whatever is drawn.
+    target : str
+        What cross-validated scores are to tell: how well these fits do, or the learner.
+    train_fraction : float or None
+        Share of the observations in each training set, for the learner.
     """
 
     groups: Any = None
@@ -38,6 +44,19 @@ class Options:
     interval_type: IntervalType | None = None
     n_draws: int | None = None
     seed: int = 0
+    target: Target = "fits"
+    train_fraction: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.target not in TARGETS:
+            raise ValueError(f"target must be one of {TARGETS}, but it is {self.target!r}")
+        if self.train_fraction is not None:
+            if self.target != "algorithm":
+                raise ValueError("train_fraction is an option of target='algorithm' only")
+            if not 0 < self.train_fraction < 1:
+                raise ValueError(
+                    f"train_fraction must be between 0 and 1, but it is {self.train_fraction!r}"
+                )
 
     @property
     def given(self) -> list[str]:
