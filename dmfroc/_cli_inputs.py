@@ -6,7 +6,7 @@ import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dmfroc
 
@@ -25,6 +25,8 @@ class Columns:
     labels: str | None
     sample_weight: str | None
     y_pred: str | None
+    fold: str | None = None
+    by: tuple[str, ...] = ()
 
     def read(self, file: Path) -> Predictions:
         """Read and check the predictions in a file."""
@@ -37,7 +39,24 @@ class Columns:
             labels=None if self.labels is None else split_list(self.labels),
             sample_weight=self.sample_weight,
             y_pred=self.y_pred,
+            other_columns=[*self.by, *([] if self.fold is None else [self.fold])],
         )
+
+    def read_folds(self, file: Path) -> Any:
+        """Read the fold of each row, if there is a column of folds."""
+        return None if self.fold is None else self._others(file, [self.fold])[self.fold]
+
+    def read_groups(self, file: Path) -> dict[str, Any]:
+        """Read the columns of subgroups."""
+        return self._others(file, self.by)
+
+    def _others(self, file: Path, names: Sequence[str]) -> dict[str, Any]:
+        from dmfroc._inputs.files import read_columns
+
+        try:
+            return read_columns(file, names)
+        except ValueError as error:
+            raise ValueError(f"{file}: {error}") from error
 
 
 def split_list(text: str) -> list[str]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from dmfroc._cli_inputs import PairWeights
     from dmfroc.comparison import Comparison, Difference
+    from dmfroc.designs.planning import Plan
+    from dmfroc.designs.subgroups import SubgroupComparison
     from dmfroc.evaluation import Evaluation
     from dmfroc.predictions import Predictions
     from dmfroc.uncertainty.estimate import Estimate
@@ -148,6 +150,7 @@ def comparison_as_json(comparison: Comparison) -> dict[str, Any]:
                 "second": d.second,
                 **_estimate_as_json(d),
                 "p_value": d.p_value,
+                "adjusted_p_value": d.adjusted_p_value,
                 "probability_better": d.probability_better,
             }
             for d in comparison.differences
@@ -156,8 +159,68 @@ def comparison_as_json(comparison: Comparison) -> dict[str, Any]:
             {"order": list(order), "probability": probability}
             for order, probability in comparison.order_probabilities.items()
         ],
+        "best_set": list(comparison.best_set()),
+        "winner": None
+        if comparison.winner is None
+        else {
+            "name": comparison.winner.name,
+            "value": comparison.winner.value,
+            "interval": list(comparison.winner.interval),
+            "rivals": list(comparison.winner.rivals),
+        },
         "n_draws": comparison.n_draws,
         "seed": comparison.seed,
+    }
+
+
+def subgroups_as_json(found: SubgroupComparison) -> dict[str, Any]:
+    """Return the contents of a comparison of subgroups."""
+    return {
+        "measure": found.measure,
+        "method": found.method,
+        "level": found.level,
+        "groups": {
+            name: {"n": found.sizes[name]} | _estimate_as_json(e)
+            for name, e in found.estimates.items()
+        },
+        "differences": [
+            {
+                "first": d.first,
+                "second": d.second,
+                **_estimate_as_json(d),
+                "p_value": d.p_value,
+                "adjusted_p_value": d.adjusted_p_value,
+            }
+            for d in found.differences
+        ],
+        "omnibus": {
+            "statistic": found.omnibus.statistic,
+            "degrees_of_freedom": list(found.omnibus.degrees_of_freedom),
+            "p_value": found.omnibus.p_value,
+        },
+        "left_out": found.left_out,
+    }
+
+
+def plan_as_json(found: Plan) -> dict[str, Any]:
+    """Return the contents of a plan."""
+    return {
+        "measure": found.measure,
+        "aim": found.aim,
+        "value": found.value,
+        "n": found.n,
+        "n_interval": list(found.n_interval),
+        "classes": [
+            {
+                "label": label,
+                "count": count,
+                "share": found.prevalence[label],
+                "optimal_share": found.optimal_prevalence[label],
+            }
+            for label, count in found.class_counts.items()
+        ],
+        "n_optimal": found.n_optimal,
+        "level": found.level,
     }
 
 

@@ -19,6 +19,7 @@ import typer
 from typer.core import TyperGroup
 
 import dmfroc
+from dmfroc._cli_designs import By, Difference, Fold, HalfWidth, Margin, Power, Simultaneous
 from dmfroc._cli_inputs import Columns, classifier_names, read_pair_weights, split_list, stem
 from dmfroc._cli_outputs import (
     KINDS,
@@ -28,11 +29,13 @@ from dmfroc._cli_outputs import (
     evaluation_as_json,
     open_picture,
     package_version,
+    plan_as_json,
     progress,
     sample_as_json,
     show,
     show_json,
     show_result,
+    subgroups_as_json,
     unique,
 )
 from dmfroc._tables import format_table
@@ -251,6 +254,7 @@ def evaluate(
     labels: _Labels = None,
     sample_weight: _SampleWeight = None,
     y_pred: _YPred = None,
+    fold: Fold = None,
     measures: _Measures = None,
     method: _Method = None,
     n_draws: _NDraws = None,
@@ -265,16 +269,18 @@ def evaluate(
     Prints its measures with intervals, from the predicted class scores in FILE.
     """
     _compile_quickly([file])
-    columns = Columns(label, scores, labels, sample_weight, y_pred)
+    columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
+    _check_no_picture_of_folds(plot, fold)
     chosen = measures if measures in (None, "all") else split_list(measures)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
-            predictions = columns.read(file)
+            predictions, folds = columns.read(file), columns.read_folds(file)
             weights = read_pair_weights(pair_weights, predictions)
         with progress("Computing ..."):
             result = dmfroc.evaluate(
                 predictions,
                 measures=chosen,
+                folds=folds,
                 method=cast(Any, method),
                 n_draws=n_draws,
                 random_state=random_state,
@@ -302,9 +308,11 @@ def compare(
     labels: _Labels = None,
     sample_weight: _SampleWeight = None,
     y_pred: _YPred = None,
+    fold: Fold = None,
     measure: _MeasureName = "dmf_auc",
     method: _Method = None,
     rope: _Rope = 0.0,
+    simultaneous: Simultaneous = False,
     n_draws: _NDraws = None,
     random_state: _RandomState = 0,
     level: _Level = 0.95,
@@ -317,7 +325,8 @@ def compare(
     Prints their differences with intervals and p-values, and the probability of each order.
     """
     _compile_quickly(files)
-    columns = Columns(label, scores, labels, sample_weight, y_pred)
+    columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
+    _check_no_picture_of_folds(plot, fold)
     named = dict(zip(classifier_names(files), files, strict=True))
     if measure != "dmf_auc" and pair_weights != "equal":
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
@@ -325,12 +334,15 @@ def compare(
         with progress(f"Reading {len(files)} files ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
             shared = next(iter(predictions.values()))
+            folds = columns.read_folds(files[0])
             weights = read_pair_weights(pair_weights, shared)
         with progress("Computing ..."):
             weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
             result = dmfroc.compare(
                 predictions,
                 measure=weighted,
+                folds=folds,
+                simultaneous=simultaneous,
                 method=cast(Any, method),
                 rope=rope,
                 n_draws=n_draws,
@@ -350,6 +362,93 @@ def compare(
         )
     else:
         show_result(str(result), notes, plot)
+
+
+@app.command()
+def subgroups(
+    file: _File,
+    label: _Label,
+    by: By,
+    scores: _Scores = None,
+    labels: _Labels = None,
+    sample_weight: _SampleWeight = None,
+    y_pred: _YPred = None,
+    measure: _MeasureName = "dmf_auc",
+    method: _Method = None,
+    n_draws: _NDraws = None,
+    random_state: _RandomState = 0,
+    level: _Level = 0.95,
+    as_json: _Json = False,
+) -> None:
+    """Compare subgroups of one classifier's observations.
+
+    Prints the measure in each group, all differences with simultaneous intervals, and one test.
+    """
+    _compile_quickly([file])
+    columns = Columns(label, scores, labels, sample_weight, y_pred, by=tuple(by))
+    with collected_warnings() as remarks, progress("Computing ..."):
+        result = dmfroc.compare_subgroups(
+            columns.read(file),
+            by=columns.read_groups(file),
+            measure=measure,
+            method=cast(Any, method),
+            n_draws=n_draws,
+            random_state=random_state,
+            level=level,
+        )
+    notes = [note for note in unique(remarks) if not note.startswith("left out: ")]
+    if as_json:
+        show_json(
+            {"file": str(file), "by": by}
+            | subgroups_as_json(result)
+            | {"warnings": notes, "dmfroc_version": package_version()}
+        )
+    else:
+        show_result(str(result), notes, None)
+
+
+@app.command()
+def plan(
+    files: _Files,
+    label: _Label,
+    scores: _Scores = None,
+    labels: _Labels = None,
+    sample_weight: _SampleWeight = None,
+    y_pred: _YPred = None,
+    measure: _MeasureName = "dmf_auc",
+    half_width: HalfWidth = None,
+    difference: Difference = None,
+    margin: Margin = None,
+    power: Power = 0.8,
+    level: _Level = 0.95,
+    as_json: _Json = False,
+) -> None:
+    """Say how many cases a test set needs.
+
+    FILES are the pilot: predictions of one classifier, or of two for their difference.
+    """
+    _compile_quickly(files)
+    columns = Columns(label, scores, labels, sample_weight, y_pred)
+    if (half_width is None) == (difference is None and margin is None):
+        raise ValueError("give either --half-width, or --difference (or --margin) with --power")
+    with collected_warnings() as remarks, progress("Computing ..."):
+        pilots = [columns.read(file) for file in files]
+        result = dmfroc.plan(
+            pilots[0]
+            if len(pilots) == 1
+            else dict(zip(classifier_names(files), pilots, strict=True)),
+            measure,
+            half_width=half_width,
+            difference=difference,
+            margin=margin,
+            power=power,
+            level=level,
+        )
+    notes = unique(remarks)
+    if as_json:
+        show_json(plan_as_json(result) | {"warnings": notes, "dmfroc_version": package_version()})
+    else:
+        show_result(str(result), notes, None)
 
 
 @app.command()
@@ -418,6 +517,11 @@ def demo(plot: _DemoPlot = Path("dmfroc-demo.png")) -> None:
             if picture:
                 picture.draw(predictions, comparison.level, "equal")
     show_result(f"\nCOMPARISON\n{comparison}", comparison_notes(comparison), plot)
+
+
+def _check_no_picture_of_folds(plot: Path | None, fold: str | None) -> None:
+    if plot is not None and fold is not None:
+        raise ValueError("--plot draws no curve of several folds: leave out --fold or --plot")
 
 
 def _compile_quickly(files: Sequence[Path]) -> None:

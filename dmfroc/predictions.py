@@ -187,6 +187,7 @@ class Predictions:
         labels: Any = None,
         sample_weight: str | None = None,
         y_pred: str | None = None,
+        other_columns: Sequence[str] = (),
     ) -> Predictions:
         r"""Read and check the predictions in a file.
 
@@ -212,6 +213,8 @@ class Predictions:
             or booleans, text stands for the label it spells.
         sample_weight, y_pred : str, optional
             Names of the columns (``.npz``: arrays) of weights and of hard labels.
+        other_columns : sequence of str
+            Names of columns with another use, such as folds or subgroups: they are no scores.
 
         Returns
         -------
@@ -240,7 +243,7 @@ class Predictions:
         if not file.exists():
             raise FileNotFoundError(f"{file}: there is no such file; check the path")
         try:
-            names = Names(label, scores, labels, sample_weight, y_pred)
+            names = Names(label, scores, labels, sample_weight, y_pred, tuple(other_columns))
             return cls(*check_scores(read(file, names)))
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError

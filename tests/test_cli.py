@@ -293,6 +293,7 @@ def test_compare_as_json(folder):
                 "second": d.second,
                 **as_json(d),
                 "p_value": d.p_value,
+                "adjusted_p_value": d.adjusted_p_value,
                 "probability_better": d.probability_better,
             }
             for d in expected.differences
@@ -301,6 +302,8 @@ def test_compare_as_json(folder):
             {"order": list(order), "probability": probability}
             for order, probability in expected.order_probabilities.items()
         ],
+        "best_set": list(expected.best_set()),
+        "winner": None,
         "n_draws": expected.n_draws,
         "seed": 0,
         "warnings": [],

@@ -24,6 +24,32 @@ class Names(NamedTuple):
     labels: Any
     sample_weight: str | None
     y_pred: str | None
+    other_columns: tuple[str, ...] = ()
+
+
+def read_columns(file: Path, names: Sequence[str]) -> dict[str, Any]:
+    """Read columns (``.npz``: arrays) that say something of the rows but are no scores."""
+    if file.name.lower().endswith(".npz"):
+        with file.open("rb") as stream, _reading():
+            archive = np.load(stream, allow_pickle=False)
+            return {name: archive[name] for name in names}
+    if file.name.lower().endswith(".parquet"):
+        from pyarrow import parquet
+
+        with _reading():
+            table = parquet.read_table(file, columns=list(names))
+    else:
+        from pyarrow import csv
+
+        is_tsv = ".tsv" in (suffix.lower() for suffix in file.suffixes)
+        options = csv.ConvertOptions(include_columns=list(names), strings_can_be_null=True)
+        with _reading():
+            table = csv.read_csv(
+                file,
+                parse_options=csv.ParseOptions(delimiter="\t" if is_tsv else ","),
+                convert_options=options,
+            )
+    return {name: table[name].to_pandas().to_numpy() for name in names}
 
 
 def read(file: Path, names: Names) -> Inputs:
@@ -154,7 +180,9 @@ def _names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]
     given = {argument: name for argument, name in taken.items() if name is not None}
     for argument, name in given.items():
         _check_available(name, available, argument, noun)
-    return list(given.values())
+    for name in names.other_columns:
+        _check_available(name, available, "other_columns", noun)
+    return [*given.values(), *names.other_columns]
 
 
 def _check_available(name: str, available: Sequence[str], argument: str, noun: str) -> None:
