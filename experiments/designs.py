@@ -1,0 +1,335 @@
+"""Whether the designs beyond one test set hold what they promise: coverage, size and power."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from _study import RESULTS, arguments, markdown_table, run_study, write_page
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+from dmfroc import Predictions, compare, compare_runs, compare_subgroups, estimate, plan
+from dmfroc.measures import MEASURES
+from dmfroc.study import Study, grid
+
+MEASURES_OF_FITS = ("hand_till", "informedness")
+LEARNERS = {
+    "logistic": LogisticRegression,
+    "25 neighbours": functools.partial(KNeighborsClassifier, 25),
+}
+CORRELATION = 0.7
+LEVEL = 0.95
+POPULATION = 10_000
+
+
+def features(generator: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    y = generator.permutation(np.arange(n) % 3)
+    return generator.normal(size=(n, 5)) + 1.3 * np.eye(3, 5)[y], y
+
+
+@functools.cache
+def population() -> tuple[np.ndarray, np.ndarray]:
+    return features(np.random.default_rng(0), POPULATION)
+
+
+def folds(generator: np.random.Generator, learner: str, n: int, n_folds: int) -> dict:
+    """Cross-validate once; the truth is the mean of the fitted models in a large sample."""
+    x, y = features(generator, n)
+    fresh, classes = population()
+    scores, fold = np.empty((n, 3)), np.empty(n, int)
+    truths: dict[str, list[float]] = {name: [] for name in MEASURES_OF_FITS}
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=int(generator.integers(2**31)))
+    for number, (train, test) in enumerate(splitter.split(x, y)):
+        fitted = LEARNERS[learner]().fit(x[train], y[train])
+        scores[test], fold[test] = fitted.predict_proba(x[test]), number
+        large = fitted.predict_proba(fresh)
+        for name in MEASURES_OF_FITS:
+            truths[name].append(MEASURES[name](classes, large))
+    row = {}
+    for name in MEASURES_OF_FITS:
+        truth = np.mean(truths[name])
+        for kind, options in (("", {"folds": fold}), ("_pooled", {})):
+            found = estimate(name, y, scores, **options)
+            row[f"{name}{kind}_covered"] = found.interval[0] <= truth <= found.interval[1]
+            row[f"{name}{kind}_error"] = found.value - truth
+            row[f"{name}{kind}_se"] = found.standard_error
+    return row
+
+
+def models(generator: np.random.Generator, n_models: int, worse: float) -> dict:
+    """Compare models of which the first is best, by ``worse`` standard errors, or all are equal."""
+    n = 400
+    y = np.repeat([0, 1], n // 2)
+    shifts = np.full(n_models, 1.2)
+    area = stats.norm.cdf(shifts / np.sqrt(2))
+    if worse:
+        # The standard error of a difference of two such areas, over 400 samples: 0.0139.
+        area[1:] -= worse * 0.0139
+        shifts = np.sqrt(2) * stats.norm.ppf(area)
+    common = generator.normal(size=n)
+    scores = {
+        f"{place}": np.sqrt(CORRELATION) * common
+        + np.sqrt(1 - CORRELATION) * generator.normal(size=n)
+        + shift * y
+        for place, shift in enumerate(shifts)
+    }
+    found = compare(y, scores, "hand_till", simultaneous=True)
+    winner = found.winner
+    truth = area[int(winner.name)]
+    low, high = found.estimates[winner.name].interval
+    best = found.best_set()
+    return {
+        "rejects": any(d.adjusted_p_value < 1 - LEVEL for d in found.differences),
+        "naive": low <= truth <= high,
+        "covered": winner.interval[0] <= truth <= winner.interval[1],
+        "has_best": "0" in best,
+        "excluded": 1 - (len(best) - ("0" in best)) / (n_models - 1),
+    }
+
+
+def subgroups(generator: np.random.Generator, strength: float) -> dict:
+    """Compare three groups of which none differs."""
+    sizes = (200, 100, 60)
+    by = np.repeat(["a", "b", "c"], sizes)
+    y = np.concatenate([np.arange(size) % 3 for size in sizes])
+    scores = generator.normal(size=(len(y), 3)) + strength * np.eye(3)[y]
+    found = compare_subgroups(y, scores, by, "hand_till")
+    return {
+        "omnibus": found.omnibus.p_value < 1 - LEVEL,
+        "covered": all(d.interval[0] <= 0 <= d.interval[1] for d in found.differences),
+        "rejects": any(d.adjusted_p_value < 1 - LEVEL for d in found.differences),
+    }
+
+
+def runs(generator: np.random.Generator, n_runs: int) -> dict:
+    """Compare equal learners whose runs vary by about as much as the sampling of cases."""
+    n = 300
+    y = np.arange(n) % 3
+    case = generator.normal(size=(n, 3))
+
+    def scores_of_runs() -> list[np.ndarray]:
+        return [
+            0.8 * case
+            + 0.6 * generator.normal(size=(n, 3))
+            + (1.2 + 0.12 * generator.normal()) * np.eye(3)[y]
+            for _ in range(n_runs)
+        ]
+
+    scores = {"A": scores_of_runs(), "B": scores_of_runs()}
+    [single] = compare(y, {k: v[0] for k, v in scores.items()}, "hand_till").differences
+    row = {"single": single.p_value < 1 - LEVEL}
+    for crossed in (True, False):
+        found = compare_runs(y, scores, "hand_till", crossed=crossed)
+        kind = "crossed" if crossed else "nested"
+        row[f"{kind}_random"] = found.random_runs.p_value < 1 - LEVEL
+        row[f"{kind}_fixed"] = found.fixed_runs.p_value < 1 - LEVEL
+    return row
+
+
+def paired(generator: np.random.Generator, n: int, gap: float) -> dict[str, Predictions]:
+    y = np.arange(n) % 3
+    common = generator.normal(size=(n, 3))
+    return {
+        name: Predictions.from_arrays(
+            y, common + 0.7 * generator.normal(size=(n, 3)) + shift * np.eye(3)[y]
+        )
+        for name, shift in (("a", 1.5 + gap), ("b", 1.5))
+    }
+
+
+@functools.cache
+def plans(measure: str) -> tuple:
+    """Plan from a large pilot: for a half-width of 0.03, and for the pilot's own difference."""
+    pilots = paired(np.random.default_rng(1), 6000, 0.3)
+    first = plan(pilots["a"], measure, half_width=0.03)
+    gap = estimate(measure, pilots["a"]).value - estimate(measure, pilots["b"]).value
+    return first, plan(pilots, measure, difference=gap, power=0.8)
+
+
+def planned(generator: np.random.Generator, measure: str) -> dict:
+    """Draw samples of the planned sizes."""
+    of_width, of_power = plans(measure)
+    low, high = estimate(measure, paired(generator, of_width.n, 0.3)["a"]).interval
+    [difference] = compare(paired(generator, of_power.n, 0.3), measure=measure).differences
+    return {"half_width": (high - low) / 2, "rejects": difference.p_value < 1 - LEVEL}
+
+
+def studies() -> dict[str, Study]:
+    common = {"seed": 1, "directory": RESULTS}
+    few = {"n": [300], "n_folds": [5, 10], "learner": list(LEARNERS)}
+    many = grid(n_models=[5, 20, 50], worse=[0.0]) + grid(n_models=[50], worse=[4.0])
+    return {
+        "folds": Study("designs_folds", folds, grid(**few), replications=60, **common),
+        "models": Study("designs_models", models, many, replications=60, **common),
+        "subgroups": Study(
+            "designs_subgroups", subgroups, grid(strength=[1.0, 2.0]), replications=400, **common
+        ),
+        "runs": Study("designs_runs", runs, grid(n_runs=[5]), replications=200, **common),
+        "plans": Study(
+            "designs_plans",
+            planned,
+            grid(measure=["hand_till", "informedness"]),
+            replications=1000,
+            **common,
+        ),
+    }
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def with_error(shares: pd.Series) -> str:
+    """Return a share in percent with its Monte Carlo error."""
+    error = np.sqrt(shares.mean() * (1 - shares.mean()) / len(shares))
+    return f"{percent(shares.mean())} ± {percent(error)}"
+
+
+def folds_table(table: pd.DataFrame) -> str:
+    rows = [
+        [
+            learner,
+            n,
+            n_folds,
+            MEASURES[name].title,
+            with_error(part[f"{name}_covered"]),
+            f"{part[f'{name}_error'].mean() / part[f'{name}_error'].std():+.2f}",
+            f"{part[f'{name}_se'].mean() / part[f'{name}_error'].std():.2f}",
+            with_error(part[f"{name}_pooled_covered"]),
+        ]
+        for (learner, n, n_folds), part in table.groupby(["learner", "n", "n_folds"], sort=False)
+        for name in MEASURES_OF_FITS
+    ]
+    header = ["learner", "n", "folds", "measure", "coverage, %", "bias / sd", "mean SE / sd"]
+    return markdown_table([*header, "pooled scores cover, %"], rows)
+
+
+def models_table(table: pd.DataFrame) -> str:
+    rows = [
+        [
+            n_models,
+            "none" if worse == 0 else f"all but one, by {worse:g} SE",
+            len(part),
+            with_error(part["rejects"]),
+            with_error(1 - part["naive"]),
+            with_error(part["covered"]),
+            with_error(part["has_best"]),
+            percent(part["excluded"].mean()),
+        ]
+        for (n_models, worse), part in table.groupby(["n_models", "worse"], sort=False)
+    ]
+    header = ["models", "worse ones", "samples", "some difference significant, %"]
+    header += ["naive interval of the winner misses, %", "ours covers, %"]
+    return markdown_table([*header, "best set has the best, %", "excludes others, %"], rows)
+
+
+def subgroups_table(table: pd.DataFrame) -> str:
+    rows = [
+        [
+            f"{strength:g}",
+            len(part),
+            *(with_error(part[name]) for name in ("omnibus", "rejects", "covered")),
+        ]
+        for strength, part in table.groupby("strength")
+    ]
+    header = ["strength", "samples", "omnibus test rejects, %", "some difference significant, %"]
+    return markdown_table([*header, "all intervals cover, %"], rows)
+
+
+def runs_table(table: pd.DataFrame) -> str:
+    names = {
+        "single": "paired test of one run each",
+        "crossed_fixed": "these runs, crossed",
+        "nested_fixed": "these runs, independent",
+        "crossed_random": "new runs, crossed",
+        "nested_random": "new runs, independent",
+    }
+    rows = [[title, len(table), with_error(table[name])] for name, title in names.items()]
+    return markdown_table(["test", "samples", "rejects, %"], rows)
+
+
+def plans_table(table: pd.DataFrame) -> str:
+    rows = []
+    for measure, part in table.groupby("measure", sort=False):
+        of_width, of_power = plans(measure)
+        rows.append(
+            [
+                MEASURES[measure].title,
+                of_width.n,
+                f"{of_width.half_width(of_width.n):.4f}",
+                f"{part['half_width'].mean():.4f}",
+                of_power.n,
+                percent(of_power.power(of_power.n)),
+                with_error(part["rejects"]),
+            ]
+        )
+    header = ["measure", "planned n", "predicted half-width", "mean half-width"]
+    return markdown_table([*header, "planned n", "predicted power, %", "power, %"], rows)
+
+
+def page(tables: dict[str, pd.DataFrame]) -> str:
+    return f"""# Designs beyond one test set
+
+Made by `experiments/designs.py`. Nominal coverage is 95 %, the level of the tests 5 %; what follows
+± is the Monte Carlo error of one standard deviation.
+
+## Cross-validation, these fits
+
+Three classes, five normal features. The truth of a sample is the mean, over its fitted models, of
+their value in {POPULATION:,} fresh cases; {tables["folds"]["replication"].nunique()} samples of
+each row.
+
+{folds_table(tables["folds"])}
+
+## The best of many models
+
+Two classes of 200 cases, scores of the models correlated {CORRELATION}. The winner's naive interval
+is that of a model named beforehand.
+
+{models_table(tables["models"])}
+
+## Subgroups
+
+Three equal groups of 200, 100 and 60 cases, three classes; the family of differences is that of
+every two groups and of each and all others.
+
+{subgroups_table(tables["subgroups"])}
+
+## Several training runs
+
+Two equally good learners, five independent runs of each, whose quality varies by about as much as
+the sampling of 300 cases.
+
+{runs_table(tables["runs"])}
+
+## How many cases
+
+Planned from a pilot of 6,000 cases, then simulated at the planned number of cases
+({tables["plans"]["replication"].nunique()} samples of each).
+
+{plans_table(tables["plans"])}
+"""
+
+
+def main() -> None:
+    global POPULATION
+    options = arguments(__doc__, is_study=True)
+    chosen = studies()
+    if options.quick:
+        POPULATION = 2000
+        chosen = {name: replace(s, settings=s.settings[:1]) for name, s in chosen.items()}
+    tables = {name: run_study(study, options) for name, study in chosen.items()}
+    text = page(tables)
+    if options.quick:
+        print(text)
+    else:
+        write_page("designs", text)
+
+
+if __name__ == "__main__":
+    main()
