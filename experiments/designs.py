@@ -23,6 +23,7 @@ LEARNERS = {
     "25 neighbours": functools.partial(KNeighborsClassifier, 25),
 }
 CORRELATION = 0.7
+STANDARD_ERROR = 0.018  # of the difference of two models' areas: the mean over 100 samples
 LEVEL = 0.95
 POPULATION = 10_000
 
@@ -68,8 +69,7 @@ def models(generator: np.random.Generator, n_models: int, worse: float) -> dict:
     shifts = np.full(n_models, 1.2)
     area = stats.norm.cdf(shifts / np.sqrt(2))
     if worse:
-        # The standard error of a difference of two such areas, over 400 samples: 0.0139.
-        area[1:] -= worse * 0.0139
+        area[1:] -= worse * STANDARD_ERROR
         shifts = np.sqrt(2) * stats.norm.ppf(area)
     common = generator.normal(size=n)
     scores = {
@@ -164,12 +164,12 @@ def studies() -> dict[str, Study]:
     few = {"n": [300], "n_folds": [5, 10], "learner": list(LEARNERS)}
     many = grid(n_models=[5, 20, 50], worse=[0.0]) + grid(n_models=[50], worse=[4.0])
     return {
-        "folds": Study("designs_folds", folds, grid(**few), replications=60, **common),
-        "models": Study("designs_models", models, many, replications=60, **common),
+        "folds": Study("designs_folds", folds, grid(**few), replications=400, **common),
+        "models": Study("designs_models", models, many, replications=400, **common),
         "subgroups": Study(
-            "designs_subgroups", subgroups, grid(strength=[1.0, 2.0]), replications=400, **common
+            "designs_subgroups", subgroups, grid(strength=[1.0, 2.0]), replications=2000, **common
         ),
-        "runs": Study("designs_runs", runs, grid(n_runs=[5]), replications=200, **common),
+        "runs": Study("designs_runs", runs, grid(n_runs=[5]), replications=1000, **common),
         "plans": Study(
             "designs_plans",
             planned,
