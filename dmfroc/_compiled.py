@@ -33,10 +33,10 @@ def _start() -> None:
     try:
         jax.devices()
     except (RuntimeError, AssertionError) as error:
-        platforms = os.environ.get("JAX_PLATFORMS", "")
+        platforms, reason = os.environ.get("JAX_PLATFORMS", ""), str(error) or "it gives no reason"
         raise RuntimeError(
             f"JAX found no device to compute on (JAX_PLATFORMS={platforms!r}): unset the variable "
-            f"or set it to 'cpu', or install what the platform needs ({error or 'no device'})"
+            f"or set it to 'cpu', or install what the platform needs ({reason})"
         ) from error
 
 
