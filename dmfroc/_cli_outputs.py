@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import dmfroc
 from dmfroc._as_json import strict
-from dmfroc._files import written
+from dmfroc._output_files import written
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

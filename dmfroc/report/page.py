@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from dmfroc._as_json import comparison_as_json, evaluation_as_json, sample_as_json, strict
-from dmfroc._files import written
+from dmfroc._output_files import written
 from dmfroc._tables import format_probability
 from dmfroc._version import package_version
 from dmfroc.catalogue import MEASURES
