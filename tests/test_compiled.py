@@ -26,7 +26,7 @@ NO_NUMBERS = {
     *("ClassWeights", "Comparison", "ContingencyTable", "Curve", "Estimate", "Evaluation"),
     *("ExpectedCost", "Factorization", "Measure", "MulticlassROC", "NestedCosts"),
     *("OperatingPoint", "OperatingPoints", "OptimalOperatingPoints", "Posterior", "Predictions"),
-    *("Priors", "RandomizedThreshold", "ThresholdSelection"),
+    *("Priors", "RandomizedThreshold", "SummaryPriors", "SummaryROC", "ThresholdSelection"),
     # Classifiers, which call `select_class_weights` and `optimal_operating_points`
     *("ClassWeightsClassifierCV", "IsoPerformanceClassifierCV"),
 }
