@@ -80,7 +80,7 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="METHOD",
-        help="How intervals are found: jackknife, bootstrap or bayesian_bootstrap. Default: "
+        help="How intervals are found: jackknife, bootstrap, bayesian_bootstrap or bayes. Default: "
         "jackknife, but bootstrap for measures with kinks.",
         show_default=False,
     ),

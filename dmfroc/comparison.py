@@ -13,7 +13,7 @@ from dmfroc._options import flag, number
 from dmfroc.catalogue import get_measure
 from dmfroc.comparison_result import Comparison, Difference
 from dmfroc.measures.measure import Measure, caveats, warn
-from dmfroc.methods import MethodOfOneMeasure, choose_methods
+from dmfroc.methods import Method, choose_methods
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.predictions import Needs, Predictions, as_predictions
@@ -42,7 +42,7 @@ def compare(
     train_fraction: float | None = None,
     groups: Any = None,
     stratify: bool | None = None,
-    method: MethodOfOneMeasure | None = None,
+    method: Method | None = None,
     level: float = DEFAULT_LEVEL,
     interval_type: IntervalType | None = None,
     n_draws: int | None = None,
@@ -76,7 +76,8 @@ def compare(
         As for `estimate`.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
         As for `estimate`. Influences of the same observations are subtracted; replicates of the
-        bootstraps are the same for all classifiers. ``"bayes"`` is for independent samples.
+        bootstraps are the same for all classifiers. Posteriors under ``"bayes"`` are coupled:
+        their ranks are as correlated as the influences of the same observations.
     level : float
         Nominal coverage of the intervals, in (0, 1).
     interval_type, n_draws

@@ -20,7 +20,7 @@ from dmfroc.measures.measure import (
     undefined_message,
     warn,
 )
-from dmfroc.methods import MethodOfOneMeasure, choose_methods
+from dmfroc.methods import Method, choose_methods
 from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import influences_of
@@ -42,7 +42,7 @@ def estimate(
     train_fraction: float | None = None,
     groups: Any = None,
     stratify: bool | None = None,
-    method: MethodOfOneMeasure | None = None,
+    method: Method | None = None,
     level: float = DEFAULT_LEVEL,
     interval_type: IntervalType | None = None,
     n_draws: int | None = None,

@@ -15,7 +15,7 @@ from dmfroc._tables import decimals, format_table
 from dmfroc.catalogue import MEASURES, get_measure
 from dmfroc.estimation import estimates_of, warn_of
 from dmfroc.measures.measure import Measure
-from dmfroc.methods import METHODS, Method, choose_methods
+from dmfroc.methods import Method, choose_methods
 from dmfroc.multiclass.band import band_around
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC, curve_of
@@ -287,10 +287,11 @@ def evaluate(
         train_fraction,
     )
     chosen = _choose(measures, predictions, pair_weights, has_scores)
-    methods = choose_methods(method, chosen, predictions, options, known=METHODS)
+    methods = choose_methods(method, chosen, predictions, options)
     sample = options.sample_of(predictions)
     found = estimates_of(chosen, methods, sample)
-    warn_of(chosen, predictions, found)
+    if not methods[0].warns_itself:  # the same method for all, or methods that do not
+        warn_of(chosen, predictions, found)
     estimates = {estimate.measure: estimate for estimate in found}
     area, curve_options = _area_and_curve(chosen, CurveOptions(pair_weights))
     return Evaluation(predictions, estimates, curve_options, area, sample)

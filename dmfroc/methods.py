@@ -16,12 +16,9 @@ from dmfroc.uncertainty.interval_method import IntervalMethod
 from dmfroc.uncertainty.jackknife import Jackknife
 from dmfroc.uncertainty.options import Options
 
-Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap"]
-MethodOfOneMeasure = Method | Literal["bayes"]
-"""What `estimate` and `compare` take: posteriors are those of some measures only."""
+Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
 
 METHODS: tuple[str, ...] = get_args(Method)
-METHODS_OF_ONE_MEASURE: tuple[str, ...] = (*METHODS, "bayes")
 _CLASSES: dict[str, type[IntervalMethod]] = {
     method.name: method for method in (Jackknife, Bootstrap, BayesianBootstrap, PaperBootstrap)
 }
@@ -36,7 +33,6 @@ def choose_methods(
     measures: Sequence[Measure],
     predictions: Predictions,
     options: Options,
-    known: Sequence[str] = METHODS_OF_ONE_MEASURE,
 ) -> list[IntervalMethod]:
     """Return the method of each measure: the one that was asked for, or the measure's default.
 
@@ -46,8 +42,8 @@ def choose_methods(
         If there is no such method, an option is out of its range, or an option was given that no
         measure's method uses.
     """
-    if name is not None and not is_one_of(name, known):
-        raise ValueError(f"method must be one of {tuple(known)}, but it is {name!r}")
+    if name is not None and not is_one_of(name, METHODS):
+        raise ValueError(f"method must be one of {METHODS}, but it is {name!r}")
     if options.target == "algorithm":
         if predictions.folds is None:
             raise ValueError("target='algorithm' needs folds=, whose values vary as fits do")

@@ -406,8 +406,22 @@ def test_posteriors_of_independent_samples():
     assert difference.standard_error == pytest.approx(np.hypot(*errors), rel=0.05)
     assert difference.interval[0] < difference.value < difference.interval[1]
     assert (result.method, result.n_draws) == ("bayes", len(result.estimates["a"].draws))
-    with pytest.raises(ValueError, match="a posterior knows its own classifier only"):
-        compare(samples, measure="informedness", method="bayes")
+
+
+def test_posteriors_of_the_same_observations():
+    pytest.importorskip("numpyro")
+    classes, scores = classifiers(30, shifts=(1.5, 1.3))
+    options = {"measure": "informedness", "random_state": 1}
+    found = compare(classes, scores, method="bayes", **options)
+    [posterior], [jackknife] = found.differences, compare(classes, scores, **options).differences
+    assert posterior.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
+    assert posterior.value == pytest.approx(jackknife.value, abs=jackknife.standard_error / 4)
+    alone = estimate("informedness", classes, scores["a"], method="bayes", random_state=1)
+    assert found.estimates["a"].interval == alone.interval
+    same = compare(classes, {"a": scores["a"], "b": scores["a"]}, method="bayes", **options)
+    [none] = same.differences
+    assert (none.value, none.standard_error, none.probability_better) == (0, 0, 0.5)
+    assert none.p_value == 1
 
 
 # Comparisons by their formulas

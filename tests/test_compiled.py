@@ -40,6 +40,8 @@ NO_NUMBERS = {
         "RandomizedThreshold",
         "RunsComparison",
         "SubgroupComparison",
+        "SummaryPriors",
+        "SummaryROC",
         "ThresholdSelection",
     ),
     # Classifiers, which call `select_class_weights` and `optimal_operating_points`

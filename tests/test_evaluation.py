@@ -379,7 +379,7 @@ import dmfroc
 classes = np.arange(60) % 3
 scores = np.random.default_rng(0).normal(size=(60, 3))
 calls = {
-    "method": lambda: dmfroc.evaluate(classes, scores, method="bayes"),
+    "method": lambda: dmfroc.evaluate(classes, scores, method="delong"),
     "estimate": lambda: dmfroc.estimate("hand_till", classes, scores, method="delong"),
     "compare": lambda: dmfroc.compare(classes, {"a": scores, "b": scores}, method="delong"),
     "weighting": lambda: dmfroc.measures.informedness("micro"),

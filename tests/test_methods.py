@@ -8,7 +8,7 @@ from simulations import classifiers, cyclic_scores
 
 from dmfroc import Predictions, compare, estimate, evaluate
 from dmfroc.measures import dmf_auc, get_measure
-from dmfroc.methods import METHODS, METHODS_OF_ONE_MEASURE, choose_methods
+from dmfroc.methods import METHODS, choose_methods
 from dmfroc.uncertainty.options import Options
 
 
@@ -58,9 +58,17 @@ def test_options_that_a_method_does_not_use_are_refused(method, option, remedy):
             compare(samples, measure="dmf_auc", paired=paired, **given)
     with pytest.raises(ValueError, match=message):
         estimate("dmf_auc", sample, **given)
-    if method != "bayes":
-        with pytest.raises(ValueError, match=message):
-            evaluate(sample, measures=["dmf_auc"], **given)
+    with pytest.raises(ValueError, match=message):
+        evaluate(sample, measures=["dmf_auc"], **given)
+
+
+def test_posteriors_are_evaluated_where_there_are_some():
+    classes, scores = classifiers(17)
+    sample = Predictions.from_arrays(classes, scores["a"])
+    [found] = evaluate(sample, measures=["informedness"], method="bayes").estimates.values()
+    assert found == estimate("informedness", sample, method="bayes")
+    with pytest.raises(ValueError, match="use method='bayesian_bootstrap'"):
+        evaluate(sample, measures=["informedness", "one_vs_rest_auc"], method="bayes")
 
 
 def test_one_of_several_measures_may_use_an_option():
@@ -81,7 +89,6 @@ def test_methods_are_known_by_name():
     classes, scores = classifiers(17)
     with pytest.raises(ValueError, match=r"method must be one of .*'bayes'\), but it is 'delong'"):
         choose_methods("delong", [], Predictions.from_arrays(classes, scores["a"]), Options())
-    assert sorted(METHODS_OF_ONE_MEASURE) == sorted([*METHODS, "bayes"])
     for name in METHODS:
         [found] = choose_methods(
             name, [dmf_auc()], Predictions.from_arrays(classes, scores["a"]), Options(seed=3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import arviz
 import numpy as np
@@ -12,7 +12,11 @@ from jaxtyping import Float
 
 import dmfroc
 from dmfroc._tables import decimals
+from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.uncertainty.estimate import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _LARGEST_R_HAT = 1.01
 _LEAST_SAMPLE_SIZE = 400
@@ -63,6 +67,49 @@ class Posterior:
     def method(self) -> str:
         """How the interval was obtained: ``"bayes"``."""
         return "bayes"
+
+    def to_datatree(self) -> xarray.DataTree:
+        """Return all draws with named dimensions, as ArviZ takes them."""
+        return self.posterior
+
+    def pairs(self) -> pd.DataFrame:
+        """Return the area A(i|j) of every pair of classes, drawn towards that of the average pair.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By pair, ``"i from j"``: the area in the sample (``observed``), posterior mean, standard
+            deviation and interval, and the probability to be below the mean of all pairs
+            (``probability_worse``), 1/2 for a pair like the others.
+
+        Raises
+        ------
+        ValueError
+            If the posterior is not that of a curve.
+        """
+        import pandas as pd
+
+        tree = self.posterior
+        if "pair_effect" not in tree["posterior"]:
+            raise ValueError(
+                f"the posterior of {self.measure} has no pairs: bayesian_roc has those of the curve"
+            )
+        drawn = drawn_areas(tree)
+        drawn = drawn.reshape(-1, drawn.shape[2])
+        tails = [(1 - self.level) / 2, (1 + self.level) / 2]
+        low, high = np.quantile(drawn, tails, axis=0)
+        lead = drawn - drawn.mean(axis=1, keepdims=True)
+        return pd.DataFrame(
+            {
+                "observed": tree["observed_data"]["pairwise_auc"].to_numpy(),
+                "value": drawn.mean(axis=0),
+                "standard_error": drawn.std(axis=0, ddof=1),
+                "low": low,
+                "high": high,
+                "probability_worse": (lead < 0).mean(axis=0) + (lead == 0).mean(axis=0) / 2,
+            },
+            index=pd.Index(tree["posterior"]["pair"].to_numpy(), name="pair"),
+        )
 
     def to_estimate(self) -> Estimate:
         """Return the numbers, and the draws of the measure."""

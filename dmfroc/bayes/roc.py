@@ -23,6 +23,7 @@ from dmfroc.bayes.models import (
     reestimated_spread,
 )
 from dmfroc.bayes.options import check_size, effective_sizes
+from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.posterior import Posterior, sampling_problems, summarize
 from dmfroc.bayes.sampling import (
     Draws,
@@ -327,7 +328,7 @@ def _overlap(bound: RateCounts, predictions: Predictions, default: float) -> flo
 
 
 def _areas_of_pairs(table: RateTable, xp: Any) -> Float[AnyArray, " q"]:
-    return _areas(table.rates(xp), xp)
+    return areas(table.rates(xp), xp)
 
 
 def _value_and_error(predictions: Predictions, n_thresholds: int) -> tuple[float, float]:
@@ -373,16 +374,8 @@ def _misfit_remarks(
 
 def _is_perfect(counts: Counts) -> bool:
     return bool(
-        (_areas(np.asarray(counts.above / counts.sizes[..., None]), np) > 1 - _PERFECT).all()
+        (areas(np.asarray(counts.above / counts.sizes[..., None]), np) > 1 - _PERFECT).all()
     )
-
-
-def _areas(rates: Float[AnyArray, "*draw q 2 t"], xp: Any) -> Float[AnyArray, "*draw q"]:
-    """Return the area of each pair by the trapezoid rule."""
-    edge = xp.zeros((*rates.shape[:-1], 1))
-    padded = xp.concatenate([edge, rates, edge + 1], axis=-1)
-    tpr, fpr = padded[..., 0, :], padded[..., 1, :]
-    return ((tpr[..., 1:] + tpr[..., :-1]) * (fpr[..., 1:] - fpr[..., :-1])).sum(-1) / 2
 
 
 def _tree(
@@ -406,7 +399,7 @@ def _tree(
     groups = {
         kind: sites,
         f"{kind}_predictive": {"pairwise_auc": _replicate(draws, sizes, seed)},
-        "observed_data": {"pairwise_auc": _areas(np.asarray(observed), np)},
+        "observed_data": {"pairwise_auc": areas(np.asarray(observed), np)},
     }
     if draws.sample_stats:
         groups["sample_stats"] = draws.sample_stats
@@ -444,7 +437,7 @@ def _replicate(
         np.broadcast_to(sizes, shares.shape[:-1]), shares / shares.sum(axis=-1, keepdims=True)
     )
     above = np.cumsum(replicated, axis=-1)[..., :-1]
-    return _areas(above / sizes[..., None], np)
+    return areas(above / sizes[..., None], np)
 
 
 def check_choices(structure: str, likelihood: str, tempering: str, algorithm: str) -> None:

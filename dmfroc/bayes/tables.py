@@ -124,7 +124,8 @@ def _hard_labels(measure: Measure, predictions: Predictions) -> Int[np.ndarray, 
     if measure.statistic is not confusion_counts:
         raise ValueError(
             f"{measure.name} is not a function of the table of hard labels, the only kind of "
-            "measure besides the DMF-AUC that has a posterior; method='jackknife' serves it"
+            "measure besides the DMF-AUC and M that has a posterior; use "
+            "method='bayesian_bootstrap', a posterior without a model, or method='jackknife'"
         )
     obstacle = measure.obstacle(predictions)
     if obstacle is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import arviz
 import numpy as np
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from dmfroc.plots.meta_analysis import ForestDisplay, SummaryROCDisplay
 
-Kind = Literal["credible", "prediction"]
 _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998, 0.9995]])
 
 
@@ -93,7 +92,7 @@ class SummaryROC:
         return float(np.nanmin(rates)), float(np.nanmax(rates))
 
     def region(
-        self, kind: Kind = "credible", threshold: float | None = None
+        self, kind: str = "credible", threshold: float | None = None
     ) -> Float[np.ndarray, "corners 2"]:
         """Return the region of the summary point, or of the rates of a new study.
 

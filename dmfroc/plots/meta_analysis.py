@@ -152,7 +152,7 @@ class SummaryROCDisplay:
         )
         styles = {"credible": "-", "prediction": "--"} if plot_regions else {}
         for kind, style in styles.items():
-            corners = summary.region(kind, threshold)  # type: ignore[arg-type]
+            corners = summary.region(kind, threshold)
             [self.regions_[kind]] = self.ax_.plot(
                 *corners.T, style, color=COLORS[1], label=f"{percent} {kind} region"
             )

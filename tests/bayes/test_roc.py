@@ -21,6 +21,7 @@ from dmfroc import (
     estimate,
 )
 from dmfroc.bayes.average_curve import Curve, _pooled_quantiles, sample_curve
+from dmfroc.bayes.method import couple, of_mean_pair
 from dmfroc.bayes.models import (
     Counts,
     binomial_log_likelihood,
@@ -107,6 +108,40 @@ def test_normal_approximation_is_near_the_chains(sample, small):
     laplace = bayesian_roc(*sample, **FAST)
     assert laplace.value == pytest.approx(small.value, abs=0.2 * small.standard_error)
     assert laplace.standard_error == pytest.approx(small.standard_error, rel=0.15)
+
+
+def test_mean_area_of_the_pairs_has_about_the_jackknifes_standard_error(sample):
+    curve = bayesian_roc(*sample, **FAST)
+    found = of_mean_pair(curve)
+    observed = curve.posterior["observed_data"]["pairwise_auc"].to_numpy()
+    target = estimate("hand_till", *sample).standard_error
+    assert found.measure == "hand_till"
+    assert found.value == pytest.approx(observed.mean(), abs=target / 3)
+    assert found.standard_error == pytest.approx(target, rel=0.2)
+    assert "hand_till" not in curve.posterior["posterior"]
+
+
+def test_areas_of_pairs_are_drawn_towards_each_other(sample):
+    found = bayesian_roc(*sample, **FAST)
+    pairs = found.pairs()
+    assert list(pairs.index) == list(found.posterior["posterior"]["pair"].to_numpy())
+    assert pairs["value"].std() < pairs["observed"].std()
+    assert ((pairs["low"] < pairs["observed"]) & (pairs["observed"] < pairs["high"])).mean() > 0.8
+    order = pairs.sort_values("value")["probability_worse"].to_numpy()
+    assert order[0] > 0.5 > order[-1]
+    assert found.to_datatree() is found.posterior
+    with pytest.raises(ValueError, match="the posterior of informedness has no pairs"):
+        bayesian_table("informedness", *sample, n_draws=50).pairs()
+
+
+def test_coupled_draws_keep_their_distributions():
+    generator = np.random.default_rng(0)
+    draws = {"a": generator.normal(size=4000), "b": generator.beta(2, 1, size=4000)}
+    coupled = couple(draws, np.array([[1, 0.8], [0.8, 1]]), 1)
+    for name in draws:
+        assert np.array_equal(np.sort(coupled[name]), np.sort(draws[name]))
+    normal = stats.norm.ppf(stats.rankdata(list(coupled.values()), axis=1) / 4001)
+    assert np.corrcoef(normal)[0, 1] == pytest.approx(0.8, abs=0.02)
 
 
 def test_rare_and_frequent_classes_weigh_the_same():
