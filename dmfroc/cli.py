@@ -158,8 +158,7 @@ _Method = Annotated[
     typer.Option(
         "--method",
         metavar="METHOD",
-        help="How intervals are found: jackknife, bootstrap or bayesian_bootstrap. Default: "
-        "jackknife, but bootstrap for measures with kinks.",
+        help="How intervals are found: jackknife (the default), bootstrap or bayesian_bootstrap.",
         show_default=False,
     ),
 ]
