@@ -342,7 +342,9 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
         statistic=curve_counts,
         summary=summary,
         cross_fit=partial(
-            cross_fitted, partial(curve_summaries.judged_h_measure, **costs), halfway_to=summary
+            cross_fitted,
+            WithOptions(curve_summaries.judged_h_measure, tuple(costs.items())),
+            halfway_to=summary,
         ),
         bounds=(0.0, 1.0),
         chance=0.0,

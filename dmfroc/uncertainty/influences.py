@@ -110,8 +110,8 @@ def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
     # Each unit's stratum is drawn: what a unit adds on average is the mean of its stratum.
     n, of_strata = sizes.sum(), np.bincount(stratum, scaled) / sizes
     totals = (of_strata - of_strata.sum() * sizes / n) / sizes * n
-    square, fourth = (float(sizes @ totals**power / n) for power in (2, 4))
-    kurtosis = max(fourth / square**2 - 3, 0) if square > 0 else 0.0
+    square, to_the_fourth = (float(sizes @ totals**power / n) for power in (2, 4))
+    kurtosis = max(to_the_fourth / square**2 - 3, 0) if square > 0 else 0.0
     freedom = 2 / (kurtosis / n + 2 / (n - 1))
     return moments._replace(of_sizes=np.array([square / n]), freedom_of_sizes=np.array([freedom]))
 
@@ -229,7 +229,7 @@ def interval_below(
     to_scale = scale_of((-np.inf, high)) if value < high else IDENTITY
     half_width = -stdtrit(freedom, error / 2) * scale * to_scale.slope(value)
     ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
-    return Interval(*(float(end) for end in np.clip(ends, low, high)))
+    return Interval(max(float(ends[0]), low), min(float(ends[1]), high))
 
 
 def without_variation(
