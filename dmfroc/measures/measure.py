@@ -230,6 +230,9 @@ class Measure:
         Whether the derivative with respect to the weights exists, on which the jackknife rests;
         maxima and hulls have kinks, and get their intervals from the bootstrap, or by
         ``cross_fit``.
+    is_flat_at_ends : bool
+        Whether the derivative vanishes at the ends of the range, as that of an entropy does: then
+        values reach them, and intervals are symmetric on the measure's own scale and end there.
     is_unbiased : bool
         Whether the mean over samples is the value in the population, as that of a mean over pairs
         of observations is.
@@ -262,6 +265,7 @@ class Measure:
     needs: Needs = "scores"
     greater_is_better: bool = True
     is_smooth: bool = True
+    is_flat_at_ends: bool = False
     is_unbiased: bool = False
     cross_fit: CrossFit | None = field(default=None, compare=False)
     obstacle: Callable[[Predictions], str | None] = nothing

@@ -209,7 +209,10 @@ def _intervals(measure: Measure, found: Influences, sample: Sample) -> independe
     moments = moments_of(found.influences, sample.units)
     bounds = measure.range_in(sample.predictions, sizes_are_fixed=True)
     of_sizes = measure.range_in(sample.predictions)
-    return lambda error: interval(found.value, moments, error, bounds, of_sizes)
+    on_line = not measure.is_flat_at_ends
+    return lambda error: interval(
+        found.value, moments, error, bounds, of_sizes, symmetric_on_line=on_line
+    )
 
 
 def _joint_covariance(
