@@ -236,6 +236,9 @@ class Measure:
     is_unbiased : bool
         Whether the mean over samples is the value in the population, as that of a mean over pairs
         of observations is.
+    less_biased : Measure, optional
+        Another measure of the same, of a smaller bias in small samples; a remark gives its value
+        where that is far from this one's.
     cross_fit : callable, optional
         Of a measure with kinks, because it chooses thresholds: takes predictions and the
         independent unit of each observation, and returns the value where thresholds are chosen by
@@ -267,6 +270,7 @@ class Measure:
     is_smooth: bool = True
     is_flat_at_ends: bool = False
     is_unbiased: bool = False
+    less_biased: Measure | None = field(default=None, compare=False)
     cross_fit: CrossFit | None = field(default=None, compare=False)
     obstacle: Callable[[Predictions], str | None] = nothing
     caveats: tuple[Callable[[Predictions], str | None], ...] = (absent_classes_message,)

@@ -40,6 +40,7 @@ from dmfroc.uncertainty.remarks import (
     few_clusters_message,
     few_decide_message,
     kinks_message,
+    less_biased_message,
     no_variation_message,
     rare_class_message,
     small_classes_message,
@@ -95,6 +96,7 @@ class Jackknife(IntervalMethod):
             undefined_message({measure.name: value}),
             kinks_message(measure),
             chosen_on_itself_message(measure, value, corrected, error),
+            less_biased_message(measure, value, predictions, error),
             few_clusters_message(units),
             small_classes_message(measure, units, len(predictions.present)),
         ]
