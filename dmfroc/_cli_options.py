@@ -80,8 +80,8 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="METHOD",
-        help="How intervals are found: jackknife, bootstrap, bayesian_bootstrap or bayes. Default: "
-        "jackknife, but bootstrap for measures with kinks.",
+        help="How intervals are found: jackknife (the default), bootstrap, bayesian_bootstrap or "
+        "bayes.",
         show_default=False,
     ),
 ]

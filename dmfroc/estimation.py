@@ -85,11 +85,12 @@ def estimate(
         for others, such as M, it makes no difference. If False, moreover, the observations are not
         told apart by class (nor are groups with several classes ever). The result says which it is.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
-        ``"jackknife"``, the default (but for measures with kinks, such as the area under the
-        convex hull, the bootstrap is, up to 100,000 scores): infinitesimal jackknife; the standard
-        error of M is DeLong's. The interval is symmetric on the scale where the measure's range
-        has no ends (the logit for a range with two), with a t quantile (Satterthwaite, corrected
-        for kurtosis and rare classes).
+        ``"jackknife"``, the default (but for measures of your own with kinks the bootstrap is, up
+        to 100,000 scores): infinitesimal jackknife; the standard error of M is DeLong's. The
+        interval is symmetric on the scale where the measure's range has no ends (the logit for a
+        range with two), with a t quantile (Satterthwaite, corrected for kurtosis and rare classes).
+        That of measures that choose thresholds, such as the area under the convex hull, is about
+        a cross-fitted value, see `Estimate.bias_corrected`.
         ``"bootstrap"``: units drawn with replacement. ``"bayesian_bootstrap"``: Dirichlet
         weights; its interval is a credible interval. ``"paper_bootstrap"``: that of Wang and
         Carvalho, whose intervals are far too narrow; it is here to reproduce their paper, and for

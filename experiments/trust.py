@@ -258,6 +258,8 @@ def page(table: pd.DataFrame) -> str:
         + ("" if name in CHOSEN else "; confirming")
         for name in cells["design"].unique()
     )
+    missing = ", ".join(name for name in DESIGNS if name not in set(cells["design"]))
+    not_run = f"\nDesigns that have not been run yet: {missing}.\n" if missing else ""
     told = (good.loc[~holds, "told"] >= 0.9).sum()
     return f"""# Can I trust it?
 
@@ -266,7 +268,7 @@ where it says {100 * LEVEL:g} %, in at least {n} samples of each design; the Mon
 coverage is {error:.1f} points. A star marks where at least half of the estimates carry a remark;
 **bold** is what covers less than {100 * LEAST:g} % though fewer than 90 % of the estimates say so.
 How the intervals are made was chosen on some of the designs; those called confirming had no part.
-
+{not_run}
 {table_of(cells, "coverage")}
 
 Within {100 * LEAST:g} to {100 * MOST:g} %, two Monte Carlo errors allowed for, are {holds.sum()}

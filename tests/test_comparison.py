@@ -440,17 +440,13 @@ def hand_made_t(shares):
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
-@pytest.mark.parametrize("paired", [True, False])
-def test_a_difference_is_judged_by_its_t_distribution(paired, level):
+def test_a_difference_is_judged_by_its_t_distribution(level):
     classes, scores = classifiers(6)
     shares = {name: delong.placements(classes, x) for name, x in scores.items()}
-    if paired:
-        of_difference = [(shares["a"] - shares["b"])[classes == c] for c in range(3)]
-    else:
-        of_difference = [shares[name][classes == c] for name in "ab" for c in range(3)]
+    of_difference = [(shares["a"] - shares["b"])[classes == c] for c in range(3)]
     scale, t = hand_made_t(of_difference)
     samples = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
-    result = compare(samples, measure="hand_till", paired=paired, level=level, rope=0.03)
+    result = compare(samples, measure="hand_till", level=level, rope=0.03)
     (found,) = result.differences
     ends = found.value + scale * np.array([-1, 1]) * t.ppf((1 + level) / 2)
     np.testing.assert_allclose(found.interval, ends, rtol=0, atol=1e-10)

@@ -89,7 +89,7 @@ def test_intervals_of_proportions(level):
 def test_exact_bound_without_variation(n_sets):
     """Clopper and Pearson's one-sided bound, of as many successes as trials."""
     low, _ = proportion_confint(n_sets, n_sets, alpha=0.1, method="beta")
-    assert without_variation(1.0, n_sets, 0.95, (0.0, 1.0)).low == pytest.approx(low, rel=1e-12)
+    assert without_variation(1.0, n_sets, 0.05, (0.0, 1.0)).low == pytest.approx(low, rel=1e-12)
 
 
 def test_adjusted_p_values():

@@ -354,42 +354,13 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
         summary=summary,
         cross_fit=partial(
             cross_fitted,
-            partial(curve_summaries.judged_h_measure, alpha=a, beta=b),
+            WithOptions(curve_summaries.judged_h_measure, (("alpha", a), ("beta", b))),
             halfway_to=summary,
         ),
         bounds=(0.0, 1.0),
         chance=0.0,
         family="costs",
         is_smooth=False,
-    )
-
-
-@registered()
-def average_precision() -> Measure:
-    """Return the average precision: the mean over the positives of the precision at their score.
-
-    Returns
-    -------
-    Measure
-        In [0, 1]; the prevalence of the positive class for guessing, more in small samples: see
-        `leave_one_out_average_precision`. Equal scores are one threshold. Classes that never occur
-        are left out, with a warning. It is scikit-learn's ``average_precision_score``.
-
-    References
-    ----------
-    Davis and Goadrich (2006), The relationship between precision-recall and ROC curves.
-
-    Examples
-    --------
-    >>> round(average_precision()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
-    0.866667
-    """
-    return _precision_recall(
-        name="average_precision",
-        title="Average precision",
-        summary=_mean(curve_summaries.average_precision),
-        bounds=(0.0, 1.0),
-        range_of_shares=ranges.precision_recall,
     )
 
 
@@ -427,6 +398,36 @@ def leave_one_out_average_precision() -> Measure:
         title="Average precision, leave-one-out",
         summary=_mean(curve_summaries.leave_one_out_average_precision),
         bounds=(0.0, 1.0),
+    )
+
+
+@registered()
+def average_precision() -> Measure:
+    """Return the average precision: the mean over the positives of the precision at their score.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; the prevalence of the positive class for guessing, more in small samples: see
+        `leave_one_out_average_precision`. Equal scores are one threshold. Classes that never occur
+        are left out, with a warning. It is scikit-learn's ``average_precision_score``.
+
+    References
+    ----------
+    Davis and Goadrich (2006), The relationship between precision-recall and ROC curves.
+
+    Examples
+    --------
+    >>> round(average_precision()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
+    0.866667
+    """
+    return _precision_recall(
+        name="average_precision",
+        title="Average precision",
+        summary=_mean(curve_summaries.average_precision),
+        less_biased=leave_one_out_average_precision(),
+        bounds=(0.0, 1.0),
+        range_of_shares=ranges.precision_recall,
     )
 
 

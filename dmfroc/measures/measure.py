@@ -268,9 +268,15 @@ class Measure:
         Whether the derivative with respect to the weights exists, on which the jackknife rests;
         maxima and hulls have kinks, and get their intervals from the bootstrap, or by
         ``cross_fit``.
+    is_flat_at_ends : bool
+        Whether the derivative vanishes at the ends of the range, as that of an entropy does: then
+        values reach them, and intervals are symmetric on the measure's own scale and end there.
     is_unbiased : bool
         Whether the mean over samples is the value in the population, as that of a mean over pairs
         of observations is.
+    less_biased : Measure, optional
+        Another measure of the same, of a smaller bias in small samples; a remark gives its value
+        where that is far from this one's.
     cross_fit : callable, optional
         Of a measure with kinks, because it chooses thresholds: takes predictions and the
         independent unit of each observation, and returns the value where thresholds are chosen by
@@ -300,7 +306,9 @@ class Measure:
     needs: Needs = "scores"
     greater_is_better: bool = True
     is_smooth: bool = True
+    is_flat_at_ends: bool = False
     is_unbiased: bool = False
+    less_biased: Measure | None = field(default=None, compare=False)
     cross_fit: CrossFit | None = field(default=None, compare=False)
     obstacle: Callable[[Predictions], str | None] = nothing
     caveats: tuple[Callable[[Predictions], str | None], ...] = (absent_classes_message,)

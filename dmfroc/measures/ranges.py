@@ -3,7 +3,7 @@
 Each function takes the shares of the K classes among the observations, and whether these are fixed.
 If they are, it returns the smallest and the largest value of all predictions of such observations;
 otherwise those of all samples of K classes. The extremes are found where no prediction is right and
-the predictions are of one or two classes, of which all pairs are tried.
+nearly all are of two classes, among the largest or the smallest.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ def _two_largest(shares: Shares) -> tuple[float, float]:
 
 
 def _pairs(shares: Shares) -> Iterator[tuple[float, float, Any]]:
-    """Go through all pairs of classes with their shares, and those of the others."""
-    largest = np.argsort(-shares)[:20]  # with more classes only the largest can matter
-    for first, second in itertools.permutations(largest.tolist(), 2):
+    """Go through the pairs that can be extreme: their shares, and those of the other classes."""
+    order = np.argsort(-shares).tolist()
+    extreme = dict.fromkeys([*order[:2], *order[-2:]])
+    for first, second in itertools.permutations(extreme, 2):
         others = np.delete(shares, [first, second])
         if shares[first] < 1:
             yield float(shares[first]), float(shares[second]), others

@@ -231,13 +231,20 @@ def evenness_real(table: Table) -> Float[AnyArray, ""]:
     return _harmonic_mean(table.cells.variance_real, table.xp)
 
 
-@of_table("Evenness of predictions", (0.0, 0.25), range_of_shares=ranges.evenness_predicted)
+@of_table(
+    "Evenness of predictions",
+    (0.0, 0.25),
+    range_of_shares=ranges.evenness_predicted,
+    is_flat_at_ends=True,
+)
 def evenness_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the predicted classes."""
     return _harmonic_mean(table.cells.variance_predicted, table.xp)
 
 
-@of_table("Global evenness", (0.0, 0.25), range_of_shares=ranges.evenness_global)
+@of_table(
+    "Global evenness", (0.0, 0.25), range_of_shares=ranges.evenness_global, is_flat_at_ends=True
+)
 def evenness_global(table: Table) -> Float[AnyArray, ""]:
     """Return the geometric mean of the evenness of observed and predicted classes."""
     return root(evenness_real(table) * evenness_predicted(table), table.xp)
@@ -249,7 +256,12 @@ def entropy_real(table: Table) -> Float[AnyArray, ""]:
     return table.entropy_real
 
 
-@of_table("Entropy of predictions (nats)", POSITIVE, range_of_shares=ranges.entropy_predicted)
+@of_table(
+    "Entropy of predictions (nats)",
+    POSITIVE,
+    range_of_shares=ranges.entropy_predicted,
+    is_flat_at_ends=True,
+)
 def entropy_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return the entropy of the predicted class in nats, at most ln K."""
     return table.entropy_predicted
@@ -260,6 +272,7 @@ def entropy_predicted(table: Table) -> Float[AnyArray, ""]:
     POSITIVE,
     greater_is_better=False,
     range_of_shares=ranges.entropy_real,
+    is_flat_at_ends=True,
 )
 def entropy_real_given_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return what remains unknown of the class once it is predicted, in nats, at most ln K."""
@@ -271,13 +284,20 @@ def entropy_real_given_predicted(table: Table) -> Float[AnyArray, ""]:
     POSITIVE,
     greater_is_better=False,
     range_of_shares=ranges.entropy_predicted,
+    is_flat_at_ends=True,
 )
 def entropy_predicted_given_real(table: Table) -> Float[AnyArray, ""]:
     """Return what remains unknown of the prediction given the class, in nats, at most ln K."""
     return table.xp.maximum(table.entropy - table.entropy_real, 0)
 
 
-@of_table("Mutual information (nats)", POSITIVE, chance=0.0, range_of_shares=ranges.entropy_real)
+@of_table(
+    "Mutual information (nats)",
+    POSITIVE,
+    chance=0.0,
+    range_of_shares=ranges.entropy_real,
+    is_flat_at_ends=True,
+)
 def mutual_information(table: Table) -> Float[AnyArray, ""]:
     """Return what the prediction tells of the class, in nats, at most ln K."""
     return table.xp.maximum(table.entropy_real + table.entropy_predicted - table.entropy, 0)

@@ -231,10 +231,13 @@ def interval(
     the value are added up (Zou and Donner 2008).
     """
     if range_of_sizes is not None and moments.depends_on_sizes:
-        given = interval(value, moments.given_sizes, error, bounds)
+        given = interval(
+            value, moments.given_sizes, error, bounds, symmetric_on_line=symmetric_on_line
+        )
         [variance], [freedom] = moments.of_sizes, moments.freedom_of_sizes
         low, high = range_of_sizes
-        to_scale = scale_of(range_of_sizes) if low < value < high else IDENTITY
+        is_inside = symmetric_on_line and low < value < high
+        to_scale = scale_of(range_of_sizes) if is_inside else IDENTITY
         added = -stdtrit(freedom, error / 2) * np.sqrt(variance) * to_scale.slope(value)
         place = to_scale.to_line(value)
         with np.errstate(divide="ignore"):  # an end of the range is infinitely far away

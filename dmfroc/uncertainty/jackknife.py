@@ -43,6 +43,7 @@ from dmfroc.uncertainty.remarks import (
     few_clusters_message,
     few_decide_message,
     kinks_message,
+    less_biased_message,
     no_variation_message,
     rare_class_message,
     small_classes_message,
@@ -95,6 +96,7 @@ class Jackknife(IntervalMethod):
             undefined_message({measure.name: value}),
             kinks_message(measure),
             chosen_on_itself_message(measure, value, corrected, error),
+            less_biased_message(measure, value, predictions, error),
             few_clusters_message(units),
             small_classes_message(measure, units, len(predictions.present)),
         ]
@@ -274,7 +276,10 @@ def _intervals(measure: Measure, found: Influences, sample: Sample) -> independe
     moments = moments_of(found.influences, sample.units)
     bounds = measure.range_in(sample.predictions, sizes_are_fixed=True)
     of_sizes = measure.range_in(sample.predictions)
-    return lambda error: interval(found.value, moments, error, bounds, of_sizes)
+    on_line = not measure.is_flat_at_ends
+    return lambda error: interval(
+        found.value, moments, error, bounds, of_sizes, symmetric_on_line=on_line
+    )
 
 
 def _influences_of_samples(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dmfroc.measures.measure import Measure
+from dmfroc.measures.measure import Measure, bind
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.influences import Moments, spread
 from dmfroc.uncertainty.units import Units
@@ -11,6 +11,7 @@ from dmfroc.uncertainty.units import Units
 _FEW_DEGREES_OF_FREEDOM = 8
 _FEW_ERRORS = 0.25  # observations of the rarest class times distance from a perfect value
 _NOTABLE_BIAS = 0.25  # of a standard error
+_MANY_OF_A_CLASS = 1000  # observations, of which biases do not show
 _FEW_CLUSTERS = 20
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
@@ -77,6 +78,22 @@ def chosen_on_itself_message(
     return (
         f"{measure.name} chooses its thresholds on the observations that it judges, which makes it "
         f"too large: the interval is about {cross_fitted:.4f}, where others choose them"
+    )
+
+
+def less_biased_message(
+    measure: Measure, value: float, predictions: Predictions, standard_error: float
+) -> str | None:
+    """Say that another measure of the same is less biased, where that shows."""
+    other = measure.less_biased
+    if other is None or predictions.class_counts[predictions.present].min() > _MANY_OF_A_CLASS:
+        return None
+    [of_other], _ = bind(other, predictions).values_and_gradients(predictions.sample_weight)
+    if abs(value - of_other) < _NOTABLE_BIAS * standard_error:
+        return None
+    return (
+        f"{measure.name} is biased here by a notable share of its standard error, and its interval "
+        f"covers less than it says: {other.name}, which is {of_other:.4f}, is less so"
     )
 
 

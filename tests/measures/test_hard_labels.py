@@ -218,7 +218,7 @@ def test_rates_have_the_errors_of_proportions():
         # The delta method for the logarithm of a ratio of two proportions
         "positive_likelihood_ratio": (tpr / fpr) ** 2 * (of_recall / tpr**2 + of_fallout / fpr**2),
     }
-    found = evaluate(predictions, measures=list(expected)).estimates
+    found = evaluate(predictions, measures=list(expected), stratify=True).estimates
     for name, variance in expected.items():
         assert found[name].standard_error == pytest.approx(np.sqrt(variance), rel=1e-10), name
     low, high = found["positive_likelihood_ratio"].interval

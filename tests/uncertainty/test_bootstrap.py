@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulations import cyclic_scores
 
-from dmfroc import Predictions, estimate
+from dmfroc import Predictions, estimate, evaluate
 from dmfroc.uncertainty.options import INTERVAL_TYPES
 
 MEASURES = ["hand_till", "dmf_auc", "informedness"]
@@ -58,9 +58,27 @@ def test_perfect_classifier_gets_an_honest_interval(measure, method):
     low, high = found.interval
     assert found.standard_error == 0
     assert high == pytest.approx(1)
-    share, lowest = 0.05 ** (1 / 20), -1 if measure == "informedness" else 0
+    share, lowest = 0.05 ** (1 / 20), -5 / 6 if measure == "informedness" else 0
     assert low == pytest.approx(share + (1 - share) * lowest, abs=1e-6)
     assert any("the classifier is perfect" in warning for warning in found.warnings)
+
+
+def test_class_sizes_are_drawn_where_they_matter():
+    """Accuracy varies with them; M, bound beside it or alone, has the same replicates."""
+    predictions = Predictions.from_arrays(*cyclic_scores(n=60))
+    drawn = {
+        name: estimate(name, predictions, method="bootstrap", n_draws=200)
+        for name in ("accuracy", "hand_till")
+    }
+    fixed = estimate("accuracy", predictions, method="bootstrap", n_draws=200, stratify=True)
+    free = estimate("accuracy", predictions, method="bootstrap", n_draws=200, stratify=False)
+    np.testing.assert_array_equal(drawn["accuracy"].draws, free.draws)
+    assert (fixed.draws != free.draws).any()
+    sizes = [found.class_sizes for found in (*drawn.values(), fixed, free)]
+    assert sizes == ["random", "fixed", "fixed", "random"]
+    together = evaluate(predictions, measures=list(drawn), method="bootstrap", n_draws=200)
+    for name, found in drawn.items():
+        np.testing.assert_allclose(together.estimates[name].draws, found.draws, rtol=1e-12)
 
 
 def test_few_observations_are_told():

@@ -77,7 +77,7 @@ def test_a_replicate_is_the_measure_of_the_drawn_rows(predictions, measure):
 
     The thresholds of the curve stay those of the sample, so that the two agree less closely.
     """
-    found = estimate(measure, predictions, method="bootstrap", n_draws=100)
+    found = estimate(measure, predictions, method="bootstrap", n_draws=100, stratify=True)
     counts = replicates.draw_weights(
         predictions, units_of(predictions), range(5), 0, bayesian=False
     ).astype(int)
