@@ -109,7 +109,8 @@ def test_a_missing_device_is_said_in_one_line(scores):
 ENDED = """
 import os, signal, sys
 from matplotlib.figure import Figure
-Figure.savefig = lambda *_, **__: os.kill(os.getpid(), getattr(signal, sys.argv.pop()))
+number = getattr(signal, sys.argv.pop())
+Figure.savefig = lambda *_, **__: os.kill(os.getpid(), number)
 from dmfroc.cli import main
 main()
 """
