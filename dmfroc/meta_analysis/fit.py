@@ -9,7 +9,6 @@ import arviz
 import jax.numpy as jnp
 import numpy as np
 import xarray
-from jaxtyping import Float
 from numpyro.infer import NUTS
 from scipy.special import expit
 
@@ -17,7 +16,7 @@ from dmfroc._compiled import double_precision
 from dmfroc.bayes.posterior import sampling_problems
 from dmfroc.bayes.sampling import Draws, approximate, draw_from_posterior, problem_of
 from dmfroc.meta_analysis.curve import area_under_line
-from dmfroc.meta_analysis.data import CountsOfUnits, Studies, n_padded, padded, pair_name
+from dmfroc.meta_analysis.data import Counts, Studies, padded
 from dmfroc.meta_analysis.models import (
     ModelName,
     SummaryPriors,
@@ -27,11 +26,6 @@ from dmfroc.meta_analysis.models import (
 )
 
 RATES = ["sensitivity", "fpr"]
-_EFFECTS: dict[str, list[str]] = {
-    "bivariate": RATES,
-    "hsroc": RATES,
-    "ordinal": ["cases", "non-cases", "log scale of cases", "log scale of non-cases"],
-}
 _MONITORED = ["location", "sd", "auc"]
 
 
@@ -48,21 +42,23 @@ class Settings:
 
 
 def careful_kernel(model: Any) -> NUTS:
-    """Return the No-U-Turn sampler with steps that are small enough for few studies."""
-    return NUTS(model, target_accept_prob=0.9, max_tree_depth=8)
+    """Return the No-U-Turn sampler with steps that are small enough for few studies.
 
-
-def most_careful_kernel(model: Any) -> NUTS:
-    """Return it with steps half as long, for a second try."""
+    The density is steep where studies hardly differ, too.
+    """
     return NUTS(model, target_accept_prob=0.98, max_tree_depth=10)
 
 
+def most_careful_kernel(model: Any) -> NUTS:
+    """Return it with smaller steps still, for a second try."""
+    return NUTS(model, target_accept_prob=0.995, max_tree_depth=10)
+
+
 @double_precision
-def draw(studies: Studies, counts: CountsOfUnits, settings: Settings, kernel: Any) -> Draws:
-    """Draw from the posterior of counts, those of `studies` or some of them."""
-    n_studies = n_padded(len(studies.names))
-    model = model_of(settings.model, settings.priors, n_studies, len(studies.pairs))
-    data = CountsOfUnits(*(jnp.asarray(field) for field in padded(counts)))
+def draw(counts: Counts, settings: Settings, kernel: Any) -> Draws:
+    """Draw from the posterior of counts, those of studies and of padding."""
+    model = model_of(settings.model, settings.priors)
+    data = Counts(*(jnp.asarray(field) for field in padded(counts)))
     problem = problem_of(model, update_of(settings.model, settings.priors), data)
     return draw_from_posterior(
         problem,
@@ -80,10 +76,10 @@ def fit(studies: Studies, settings: Settings) -> tuple[xarray.DataTree, list[str
 
     Chains that diverge or disagree are run again, twice as long and with smaller steps.
     """
-    tree = tree_of(draw(studies, studies.counts, settings, careful_kernel), studies, settings)
+    tree = tree_of(draw(studies.counts, settings, careful_kernel), studies, settings)
     if sampling_problems(tree, _MONITORED):
         longer = replace(settings, n_draws=2 * settings.n_draws, n_warmup=2 * settings.n_warmup)
-        drawn = draw(studies, studies.counts, longer, most_careful_kernel)
+        drawn = draw(studies.counts, longer, most_careful_kernel)
         tree = tree_of(drawn, studies, settings)
     return tree, sampling_problems(tree, _MONITORED)
 
@@ -96,37 +92,29 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
     sd = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
     generator = np.random.default_rng(settings.seed)
     noise = generator.normal(size=(*location.shape, 1))
-    n_units, n_studies = len(studies.counts.study), len(studies.names)
+    effects = sites["study_effect"][:, :, : len(studies.names)]
+    rates = expit(effects)
     variables = {
         "location": location,
         "sd": sd,
         "correlation": covariance / (sd[..., :, None] * sd[..., None, :]),
         "new_study": location + (factor @ noise)[..., 0],
-        "study_effect": sites["study_effect"][:, :, :n_studies],
+        "study_effect": effects,
+        "rates": rates,
         "curve_intercept": sites["curve_intercept"],
         "curve_slope": sites["curve_slope"],
         "auc": area_under_line(sites["curve_intercept"], sites["curve_slope"]),
     }
-    if settings.model != "ordinal":
-        variables |= {f"hsroc_{k}": x for k, x in hsroc_of_bivariate(location, covariance).items()}
-    if studies.has_pairs:
-        variables |= {
-            "pair_location": sites["pair_location"],
-            "pair_sd": sites["pair_spread"],
-            "sd_within": sites["spread_within"],
-        }
-    rates = expit(sites["logit_rates"][:, :, :n_units])
-    variables["unit_rates"] = rates
+    variables |= {f"hsroc_{k}": x for k, x in hsroc_of_bivariate(location, covariance).items()}
+    replicated = generator.binomial(studies.counts.sizes.astype(int), rates)
     groups: dict[str, Any] = {
         "posterior": variables,
-        "posterior_predictive": {"positives": _replicate(rates, studies, generator)},
-        "observed_data": {
-            "positives": np.stack([studies.true_positives, studies.false_positives], axis=1)
-        },
-        "constant_data": {"sizes": studies.sizes, "thresholds": studies.thresholds},
+        "posterior_predictive": {"positives": replicated},
+        "observed_data": {"positives": studies.counts.positives},
+        "constant_data": {"sizes": studies.counts.sizes},
         "sample_stats": draws.sample_stats,
     }
-    unit_rate_point = ["unit", "rate", "point"]
+    study_rate = ["study", "rate"]
     tree = arviz.from_dict(
         groups,
         dims={
@@ -135,34 +123,16 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
             "correlation": ["effect", "effect_2"],
             "new_study": ["effect"],
             "study_effect": ["study", "effect"],
-            "pair_location": ["pair", "effect"],
-            "pair_sd": ["effect"],
-            "unit_rates": unit_rate_point,
-            "positives": unit_rate_point,
-            "sizes": ["unit", "rate"],
-            "thresholds": ["unit", "point"],
+            "rates": study_rate,
+            "positives": study_rate,
+            "sizes": study_rate,
         },
         coords={
-            "effect": _EFFECTS[settings.model],
-            "effect_2": _EFFECTS[settings.model],
+            "effect": RATES,
+            "effect_2": RATES,
             "study": list(studies.names),
-            "unit": studies.unit_names,
             "rate": RATES,
-            "pair": [pair_name(pair) for pair in studies.pairs],
         },
     )
     assert isinstance(tree, xarray.DataTree)
     return tree
-
-
-def _replicate(
-    rates: Float[np.ndarray, "chain draw u 2 t"], studies: Studies, generator: np.random.Generator
-) -> Float[np.ndarray, "chain draw u 2 t"]:
-    """Draw the positives of studies like those observed; NaN beyond the thresholds of each."""
-    edge = np.zeros((*rates.shape[:-1], 1))
-    shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=-1), axis=-1).clip(0)
-    drawn = generator.multinomial(
-        np.rint(studies.sizes).astype(int), shares / shares.sum(axis=-1, keepdims=True)
-    )
-    positives = np.cumsum(drawn, axis=-1)[..., :-1].astype(float)
-    return np.where(np.isnan(studies.thresholds)[:, None], np.nan, positives)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import arviz
 import numpy as np
@@ -29,13 +29,6 @@ if TYPE_CHECKING:
 _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998, 0.9995]])
 
 
-class Rates(NamedTuple):
-    """Draws of the logits of sensitivity and false positive rate."""
-
-    summary: Float[np.ndarray, "draws 2"]
-    new_study: Float[np.ndarray, "draws 2"]
-
-
 @dataclass(frozen=True, eq=False)
 class SummaryROC:
     """Summary of the accuracy of a test over studies; see `dmfroc.summary_roc`.
@@ -47,7 +40,7 @@ class SummaryROC:
     settings : Settings
         The model, its priors, and the chains.
     posterior : xarray.DataTree
-        All draws with named dimensions (chain, draw, study, effect, unit, rate, point, pair), the
+        All draws with named dimensions (chain, draw, study, effect, rate), the
         sampler's statistics, the observed and the replicated counts.
     level : float
         Probability of intervals and regions.
@@ -63,13 +56,13 @@ class SummaryROC:
 
     @property
     def sensitivity(self) -> Estimate:
-        """Sensitivity of the mean study; of several thresholds see `at`."""
-        return self._estimate("sensitivity", expit(self._rates_at(None).summary[:, 0]))
+        """Sensitivity of the mean study."""
+        return self._estimate("sensitivity", expit(self._draws("location")[:, 0]))
 
     @property
     def specificity(self) -> Estimate:
-        """Specificity of the mean study; of several thresholds see `at`."""
-        return self._estimate("specificity", expit(-self._rates_at(None).summary[:, 1]))
+        """Specificity of the mean study."""
+        return self._estimate("specificity", expit(-self._draws("location")[:, 1]))
 
     @cached_property
     def auc(self) -> Estimate:
@@ -87,21 +80,17 @@ class SummaryROC:
     @property
     def observed_range(self) -> tuple[float, float]:
         """Smallest and largest false positive rate of the studies; beyond, the curve guesses."""
-        sizes = self.studies.sizes[:, 1:]
-        rates = self.studies.false_positives[sizes[:, 0] > 0] / sizes[sizes[:, 0] > 0]
-        return float(np.nanmin(rates)), float(np.nanmax(rates))
+        positives, sizes = (field[:, 1] for field in self.studies.counts)
+        rates = positives[sizes > 0] / sizes[sizes > 0]
+        return float(rates.min()), float(rates.max())
 
-    def region(
-        self, kind: str = "credible", threshold: float | None = None
-    ) -> Float[np.ndarray, "corners 2"]:
+    def region(self, kind: str = "credible") -> Float[np.ndarray, "corners 2"]:
         """Return the region of the summary point, or of the rates of a new study.
 
         Parameters
         ----------
         kind : {"credible", "prediction"}
             Where the mean study is, or where a further study of any size would be.
-        threshold : float, optional
-            At which threshold, if there are several.
 
         Returns
         -------
@@ -111,34 +100,8 @@ class SummaryROC:
         """
         if kind not in ("credible", "prediction"):
             raise ValueError(f"kind must be 'credible' or 'prediction', but it is {kind!r}")
-        rates = self._rates_at(threshold)
-        logits = rates.summary if kind == "credible" else rates.new_study
+        logits = self._draws("location" if kind == "credible" else "new_study")
         return region_around(logits[:, ::-1], self.level)
-
-    def at(self, thresholds: Any) -> pd.DataFrame:
-        """Return sensitivity and specificity at thresholds, with intervals and predictions.
-
-        Parameters
-        ----------
-        thresholds : float or sequence of float
-            On the scale of the table; need be those of no study.
-
-        Returns
-        -------
-        pandas.DataFrame
-            By threshold: posterior mean, interval, and interval of a new study, of either rate.
-        """
-        import pandas as pd
-
-        rows = []
-        for threshold in np.atleast_1d(np.asarray(thresholds, dtype=float)):
-            logits, new = self._rates_at(float(threshold))
-            row = {"threshold": float(threshold)}
-            for name, column, sign in (("sensitivity", 0, 1), ("specificity", 1, -1)):
-                rates, predicted = expit(sign * logits[:, column]), expit(sign * new[:, column])
-                row |= self._summary(name, rates, predicted)
-            rows.append(row)
-        return pd.DataFrame(rows).set_index("threshold")
 
     @property
     def heterogeneity(self) -> pd.DataFrame:
@@ -155,36 +118,10 @@ class SummaryROC:
         for i, first in enumerate(effects):
             for j, second in enumerate(effects[:i]):
                 found[f"correlation of {second} and {first}"] = correlation[:, i, j]
-        if self.settings.model != "ordinal":
-            new = self._draws("new_study")
-            found["sensitivity of a new study"] = expit(new[:, 0])
-            found["specificity of a new study"] = expit(-new[:, 1])
-        rows = {name: self._summary("value", x) for name, x in found.items()}
-        names = {"value_low": "low", "value_high": "high"}
-        return pd.DataFrame(rows).T.rename(columns=names)
-
-    @property
-    def pairs(self) -> pd.DataFrame:
-        """Sensitivity and specificity of each pair of classes, drawn towards their mean.
-
-        Raises
-        ------
-        ValueError
-            If there are no pairs, or several thresholds.
-        """
-        import pandas as pd
-
-        if not self.studies.has_pairs or self.settings.model == "ordinal":
-            raise ValueError(
-                "pairs are those of a column pair= without thresholds: leave threshold= out"
-            )
-        tree = self.posterior["posterior"]
-        location = self._draws("pair_location")
-        rows = {
-            str(name): self._summary("sensitivity", expit(location[:, i, 0]))
-            | self._summary("specificity", expit(-location[:, i, 1]))
-            for i, name in enumerate(tree["pair"].to_numpy())
-        }
+        new = self._draws("new_study")
+        found["sensitivity of a new study"] = expit(new[:, 0])
+        found["specificity of a new study"] = expit(-new[:, 1])
+        rows = {name: self._summary(x) for name, x in found.items()}
         return pd.DataFrame(rows).T
 
     def to_datatree(self) -> xarray.DataTree:
@@ -204,11 +141,11 @@ class SummaryROC:
         Returns
         -------
         pandas.DataFrame
-            By study left out: the area without it; without thresholds, also sensitivity and
-            specificity. ``shift`` is how far the mean effects move, in posterior standard
-            deviations (Mahalanobis); ``surprise`` the probability of a new study, drawn by the
-            others, to be nearer to their mean than this study is estimated to be: near one for
-            studies that the others do not expect. Divergences and R-hat are those of the chains.
+            By study left out: sensitivity, specificity and area without it. ``shift`` is how far
+            the mean effects move, in posterior standard deviations (Mahalanobis); ``surprise`` the
+            probability of a new study, drawn by the others, to be nearer to their mean than this
+            study is estimated to be: near one for studies that the others do not expect.
+            Divergences and R-hat are those of the chains.
         """
         import pandas as pd
 
@@ -216,14 +153,16 @@ class SummaryROC:
         spread = np.cov(location.T)
         rows = {}
         for study, name in enumerate(self.studies.names):
-            draws = draw(self.studies, self.studies.without(study), self.settings, careful_kernel)
+            draws = draw(self.studies.without(study), self.settings, careful_kernel)
             sites = {key: x.reshape(-1, *x.shape[2:]) for key, x in draws.sites.items()}
             without, factor = sites["location"], sites["factor"]
             center = without.mean(axis=0)
             moved = center - location.mean(axis=0)
             effect = self._draws("study_effect")[:, study].mean(axis=0)
             total = np.cov(without.T) + (factor @ np.swapaxes(factor, 1, 2)).mean(axis=0)
-            row = {
+            rows[name] = {
+                "sensitivity": float(expit(without[:, 0]).mean()),
+                "specificity": float(expit(-without[:, 1]).mean()),
                 "auc": float(
                     area_under_line(sites["curve_intercept"], sites["curve_slope"]).mean()
                 ),
@@ -234,10 +173,6 @@ class SummaryROC:
                     np.max(arviz.rhat(draws.sites["location"], chain_axis=0, draw_axis=1))
                 ),
             }
-            if self.settings.model != "ordinal":
-                rates = {"sensitivity": expit(without[:, 0]), "specificity": expit(-without[:, 1])}
-                row = {key: float(x.mean()) for key, x in rates.items()} | row
-            rows[name] = row
         return pd.DataFrame(rows).T.rename_axis("study")
 
     def plot(self, **options: Any) -> SummaryROCDisplay:
@@ -265,10 +200,7 @@ class SummaryROC:
         return ForestDisplay(self).plot(**options)
 
     def __str__(self) -> str:
-        n_people = self.studies.sizes.sum()
-        found = [self.auc]
-        if self.settings.model != "ordinal":
-            found = [self.sensitivity, self.specificity, *found]
+        n_people = self.studies.counts.sizes.sum()
         table = format_table(
             ["summary", "value", f"{100 * self.level:g} % interval"],
             [
@@ -277,29 +209,12 @@ class SummaryROC:
                     f"{e.value:.{digits}f}",
                     f"{e.interval[0]:.{digits}f} to {e.interval[1]:.{digits}f}",
                 ]
-                for e in found
+                for e in (self.sensitivity, self.specificity, self.auc)
                 for digits in [decimals(e.standard_error)]
             ],
         )
         head = f"{len(self.studies.names)} studies, {n_people:.0f} people, {self.settings.model}"
         return "\n".join([head, "", table, *(f"note: {remark}" for remark in self.warnings)])
-
-    def _rates_at(self, threshold: float | None) -> Rates:
-        location, new = self._draws("location"), self._draws("new_study")
-        if self.settings.model != "ordinal":
-            if threshold is not None:
-                raise ValueError(
-                    "the rates are those of one threshold per study, whichever it was: name the "
-                    "column of thresholds, summary_roc(..., threshold=)"
-                )
-            return Rates(location, new)
-        if threshold is None:
-            raise ValueError(
-                "sensitivity and specificity are those of a threshold: at(threshold), or "
-                "threshold= here"
-            )
-        cutoff = self.studies.standardized(np.array(threshold))
-        return Rates(*((x[:, :2] - cutoff) * np.exp(-x[:, 2:]) for x in (location, new)))
 
     def _draws(self, name: str) -> Float[np.ndarray, "draws ..."]:
         values = self.posterior["posterior"][name].to_numpy()
@@ -321,19 +236,9 @@ class SummaryROC:
             draws=draws,
         )
 
-    def _summary(
-        self,
-        name: str,
-        draws: Float[np.ndarray, " draws"],
-        predicted: Float[np.ndarray, " draws"] | None = None,
-    ) -> dict[str, float]:
-        tails = [(1 - self.level) / 2, (1 + self.level) / 2]
-        low, high = np.quantile(draws, tails)
-        found = {name: draws.mean(), f"{name}_low": low, f"{name}_high": high}
-        if predicted is not None:
-            low, high = np.quantile(predicted, tails)
-            found |= {f"{name}_predicted_low": low, f"{name}_predicted_high": high}
-        return {key: float(x) for key, x in found.items()}
+    def _summary(self, draws: Float[np.ndarray, " draws"]) -> dict[str, float]:
+        low, high = np.quantile(draws, [(1 - self.level) / 2, (1 + self.level) / 2])
+        return {"value": float(draws.mean()), "low": float(low), "high": float(high)}
 
 
 def _probability_within(

@@ -8,7 +8,7 @@ import numpy as np
 
 from dmfroc.bayes.options import check_size
 from dmfroc.measures.measure import warn
-from dmfroc.meta_analysis.data import ThresholdScale, read_studies
+from dmfroc.meta_analysis.data import read_studies
 from dmfroc.meta_analysis.fit import Settings, fit
 from dmfroc.meta_analysis.models import ModelName, SummaryPriors
 from dmfroc.meta_analysis.result import SummaryROC
@@ -26,10 +26,7 @@ def summary_roc(
     fn: str = "fn",
     fp: str = "fp",
     tn: str = "tn",
-    threshold: str | None = None,
-    pair: str | None = None,
-    model: ModelName | None = None,
-    threshold_scale: ThresholdScale = "identity",
+    model: ModelName = "bivariate",
     priors: SummaryPriors = DEFAULT_SUMMARY_PRIORS,
     n_chains: int = 4,
     n_draws: int = 1000,
@@ -39,36 +36,23 @@ def summary_roc(
 ) -> SummaryROC:
     """Return the summary ROC curve of several studies from their published counts.
 
-    Studies differ by more than chance: logits of sensitivity and false positive rate, or location
-    and spread of the test's results, are drawn for each from a joint normal distribution, and the
-    counts given those. Counts are binomial (multinomial between several thresholds), with no
-    correction of zeros.
+    Studies differ by more than chance: logits of sensitivity and false positive rate are drawn for
+    each from a joint normal distribution. Counts given those are binomial, with no correction of
+    zeros.
 
     Parameters
     ----------
     table : data frame, or mapping of str to sequences
-        One row per study, or per study and threshold or pair of classes.
+        One row per study.
     study : str or None
         Column with the name of the study; None takes each row for a study of its own.
     tp, fn, fp, tn : str
         Columns with the numbers of true positives, false negatives, false positives and true
         negatives.
-    threshold : str, optional
-        Column with the threshold at or above which a test result is positive. Studies may have
-        one or several, and different ones.
-    pair : str, optional
-        Column with the (true, reference) classes of each row, as tuples or as text like
-        ``"flu from cold"``: of those who have the flu ``tp`` were called so and ``fn`` were not,
-        of those with a cold ``fp`` were. Rates of pairs then vary about those of the average pair.
-        Where several pairs of a study count the same people, each counts by its share.
-    model : {"bivariate", "hsroc", "ordinal"}, optional
-        ``"bivariate"``, the default without thresholds: normal logits of both rates (Reitsma).
+    model : {"bivariate", "hsroc"}
+        ``"bivariate"``: normal logits of both rates (Reitsma).
         ``"hsroc"``: normal threshold and accuracy, and an asymmetry of the curve (Rutter and
         Gatsonis); the same distribution of the counts, with a prior on other parameters.
-        ``"ordinal"``, the only one with thresholds: logistic test results with locations and
-        log scales, of cases and of non-cases, that are jointly normal over the studies.
-    threshold_scale : {"identity", "log"}
-        Scale on which test results are logistic.
     priors : SummaryPriors
         Scales of the prior.
     n_chains, n_draws, n_warmup : int
@@ -94,17 +78,15 @@ def summary_roc(
     Raises
     ------
     TypeError, ValueError
-        If the table lacks a column, holds what are no counts, has fewer than three studies, or
-        rows that cannot be of the same people; or an option is out of its range.
+        If the table lacks a column, holds what are no counts, has several rows of a study or fewer
+        than three studies; or an option is out of its range.
 
     References
     ----------
     Reitsma et al. (2005), Bivariate analysis of sensitivity and specificity produces informative
     summary measures in diagnostic reviews; Rutter and Gatsonis (2001), A hierarchical regression
     approach to meta-analysis of diagnostic test accuracy evaluations; Harbord et al. (2007), A
-    unification of models for meta-analysis of diagnostic accuracy studies; Jones et al. (2019),
-    Quantifying how diagnostic test accuracy depends on threshold in a meta-analysis; Wang and
-    Carvalho (2024), Multiclass ROC, section 3.5.
+    unification of models for meta-analysis of diagnostic accuracy studies.
 
     Examples
     --------
@@ -118,37 +100,19 @@ def summary_roc(
     >>> print(f"{found.sensitivity.value:.1f} {found.specificity.value:.1f}")
     0.8 0.8
     """
-    chosen = chosen_model(model, threshold)
+    check_model(model)
     check_level(level)
     check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup)
-    columns = {"study": study, "threshold": threshold, "pair": pair}
-    columns |= {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
-    studies = read_studies(table, columns, threshold_scale)
-    settings = Settings(chosen, priors, n_chains, n_draws, n_warmup, seed_of(random_state))
+    columns = {"study": study, "tp": tp, "fn": fn, "fp": fp, "tn": tn}
+    studies = read_studies(table, columns)
+    settings = Settings(model, priors, n_chains, n_draws, n_warmup, seed_of(random_state))
     posterior, remarks = fit(studies, settings)
     remarks = [*studies.remarks, *remarks]
     warn(remarks)
     return SummaryROC(studies, settings, posterior, level, tuple(remarks))
 
 
-def chosen_model(model: str | None, threshold: str | None) -> ModelName:
-    """Return the model that was asked for, or that of the table."""
-    if model is None:
-        return "bivariate" if threshold is None else "ordinal"
-    for known in get_args(ModelName):
-        if model == known:
-            break
-    else:
+def check_model(model: str) -> None:
+    """Refuse a model that is none of those known."""
+    if model not in get_args(ModelName):
         raise ValueError(f"model must be one of {get_args(ModelName)}, but it is {model!r}")
-    if known == "ordinal" and threshold is None:
-        raise ValueError(
-            "model='ordinal' needs thresholds: name their column, threshold=, or use "
-            "model='bivariate'"
-        )
-    if known != "ordinal" and threshold is not None:
-        raise ValueError(
-            f"model={known!r} does not know thresholds: leave threshold= out, with one row per "
-            "study, or use model='ordinal'"
-        )
-    chosen: ModelName = known
-    return chosen

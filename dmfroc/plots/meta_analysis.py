@@ -36,8 +36,8 @@ class SummaryROCDisplay:
         The summary curve over the false positive rates of the studies.
     band_ : matplotlib.collections.PolyCollection or None
         Its band.
-    studies_ : matplotlib.collections.PathCollection or list of matplotlib.lines.Line2D
-        The studies, by their size; of several thresholds, one line for each study.
+    studies_ : matplotlib.collections.PathCollection
+        The studies, by their size.
     regions_ : dict of str to matplotlib.lines.Line2D
         Outlines of the credible and of the prediction region.
     ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
@@ -46,7 +46,7 @@ class SummaryROCDisplay:
 
     line_: Line2D
     band_: PolyCollection | None
-    studies_: PathCollection | list[Line2D]
+    studies_: PathCollection
     regions_: dict[str, Line2D]
     ax_: Axes
     figure_: Any
@@ -58,7 +58,6 @@ class SummaryROCDisplay:
         self,
         ax: Axes | None = None,
         *,
-        threshold: float | None = None,
         plot_band: bool = False,
         plot_regions: bool = True,
     ) -> SummaryROCDisplay:
@@ -68,8 +67,6 @@ class SummaryROCDisplay:
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
-        threshold : float, optional
-            Of several, the one whose summary point and regions are drawn.
         plot_band : bool
             Whether to draw the pointwise band of the curve.
         plot_regions : bool
@@ -84,9 +81,7 @@ class SummaryROCDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         self._draw_studies()
         self._draw_curve(plot_band)
-        self.regions_ = {}
-        if threshold is not None or self.summary.settings.model != "ordinal":
-            self._draw_point(threshold, plot_regions)
+        self._draw_point(plot_regions)
         ax.set(
             xlim=(-0.01, 1.01),
             ylim=(-0.01, 1.01),
@@ -98,28 +93,19 @@ class SummaryROCDisplay:
         return self
 
     def _draw_studies(self) -> None:
-        studies = self.summary.studies
+        positives, sizes = self.summary.studies.counts
         with np.errstate(invalid="ignore"):  # a study may have no cases, or nothing but cases
-            tpr = studies.true_positives / studies.sizes[:, :1]
-            fpr = studies.false_positives / studies.sizes[:, 1:]
-        color, n = COLORS[-1], f"{len(studies.names)} studies"
-        if studies.thresholds.shape[1] == 1:
-            size = studies.sizes.sum(axis=1)
-            self.studies_ = self.ax_.scatter(
-                fpr,
-                tpr,
-                s=_LARGEST_MARKER * size / size.max() + 12,
-                facecolors="none",
-                edgecolors=color,
-                alpha=0.7,
-                label=f"{n}, by size",
-            )
-            return
-        self.studies_ = [
-            self.ax_.plot(x, y, "o-", color=color, alpha=0.35, markersize=3, linewidth=0.8)[0]
-            for x, y in zip(fpr, tpr, strict=True)
-        ]
-        self.studies_[0].set_label(f"{n}, by threshold")
+            tpr, fpr = (positives / sizes).T
+        n_people = sizes.sum(axis=1)
+        self.studies_ = self.ax_.scatter(
+            fpr,
+            tpr,
+            s=_LARGEST_MARKER * n_people / n_people.max() + 12,
+            facecolors="none",
+            edgecolors=COLORS[-1],
+            alpha=0.7,
+            label=f"{len(sizes)} studies, by size",
+        )
 
     def _draw_curve(self, plot_band: bool) -> None:
         curve, (low, high) = self.summary.curve, self.summary.observed_range
@@ -136,23 +122,20 @@ class SummaryROCDisplay:
         )
         self.band_ = draw_band(self.ax_, curve, COLORS[0]) if plot_band else None
 
-    def _draw_point(self, threshold: float | None, plot_regions: bool) -> None:
+    def _draw_point(self, plot_regions: bool) -> None:
         summary, percent = self.summary, f"{100 * self.summary.level:g} %"
-        if threshold is None:
-            tpr, specificity = summary.sensitivity.value, summary.specificity.value
-        else:
-            tpr, specificity = summary.at(threshold)[["sensitivity", "specificity"]].iloc[0]
-        at = "" if threshold is None else f" at {threshold:g}"
+        tpr, specificity = summary.sensitivity.value, summary.specificity.value
         self.ax_.plot(
             1 - specificity,
             tpr,
             "s",
             color=COLORS[1],
-            label=f"summary{at}: sensitivity {tpr:.3f},\nspecificity {specificity:.3f}",
+            label=f"summary: sensitivity {tpr:.3f},\nspecificity {specificity:.3f}",
         )
+        self.regions_ = {}
         styles = {"credible": "-", "prediction": "--"} if plot_regions else {}
         for kind, style in styles.items():
-            corners = summary.region(kind, threshold)
+            corners = summary.region(kind)
             [self.regions_[kind]] = self.ax_.plot(
                 *corners.T, style, color=COLORS[1], label=f"{percent} {kind} region"
             )
@@ -183,11 +166,6 @@ class ForestDisplay:
     figure_: Any
 
     def __init__(self, summary: SummaryROC) -> None:
-        if summary.studies.thresholds.shape[1] > 1:
-            raise ValueError(
-                "a forest has one row per study, but there are several thresholds: keep one row "
-                "per study, or draw plot()"
-            )
         self.summary = summary
 
     def plot(self, axes: tuple[Axes, Axes] | None = None) -> ForestDisplay:
@@ -203,8 +181,8 @@ class ForestDisplay:
         ForestDisplay
             Itself.
         """
-        studies = self.summary.studies
-        n = len(studies.unit_names)
+        names, (positives, sizes) = self.summary.studies.names, self.summary.studies.counts
+        n = len(names)
         if axes is None:
             from matplotlib import pyplot
 
@@ -212,19 +190,19 @@ class ForestDisplay:
             _, (left, right) = pyplot.subplots(1, 2, figsize=size, layout="constrained")
             axes = left, right
         self.axes_, self.figure_ = axes, axes[0].figure
-        positives = (studies.true_positives, studies.sizes[:, 1:] - studies.false_positives)
-        rates = self.summary.posterior["posterior"]["unit_rates"].to_numpy()[..., 0]
+        correct = positives[:, 0], sizes[:, 1] - positives[:, 1]
+        rates = self.summary.posterior["posterior"]["rates"].to_numpy()
         shrunk = rates.reshape(-1, *rates.shape[2:])
         summaries = [self.summary.sensitivity, self.summary.specificity]
         heterogeneity = self.summary.heterogeneity
         for column, (ax, name) in enumerate(zip(axes, ("Sensitivity", "Specificity"), strict=True)):
             of_model = shrunk[..., column] if column == 0 else 1 - shrunk[..., column]
-            self._draw_studies(ax, positives[column][:, 0], studies.sizes[:, column], of_model)
+            self._draw_studies(ax, correct[column], sizes[:, column], of_model)
             predicted = heterogeneity.loc[f"{name.lower()} of a new study", ["low", "high"]]
             self._draw_summary(ax, summaries[column], predicted.to_numpy(), n)
             ax.set(xlim=(-0.02, 1.02), ylim=(n + 1.8, -0.8), xlabel=name)
             ax.set_yticks([*range(n), n + 1])
-            ax.set_yticklabels([*studies.unit_names, "Summary"] if column == 0 else [])
+            ax.set_yticklabels([*names, "Summary"] if column == 0 else [])
             ax.spines[["top", "right", "left"]].set_visible(False)
             ax.tick_params(axis="y", length=0)
         return self

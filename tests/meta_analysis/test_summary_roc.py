@@ -12,21 +12,21 @@ from scipy.special import expit, logit
 from dmfroc import SummaryPriors, summary_roc
 from dmfroc._compiled import in_double_precision
 from dmfroc.meta_analysis.curve import area_under_line, region_around
-from dmfroc.meta_analysis.data import check_scale, read_studies
+from dmfroc.meta_analysis.data import read_studies
 from dmfroc.meta_analysis.models import (
     bivariate_of_hsroc,
     hsroc_of_bivariate,
     line_of,
 )
-from dmfroc.meta_analysis.summary import chosen_model
+from dmfroc.meta_analysis.summary import check_model
 
-# One shape of data serves most tests: compiling takes nearly all of their time.
-SMALL = {"n_chains": 2, "n_draws": 500, "n_warmup": 200}
-COLUMNS = {"tp": "tp", "fn": "fn", "fp": "fp", "tn": "tn"}
+# One shape of data, 9 to 16 studies, serves all tests: compiling takes most of their time.
+SMALL = {"n_chains": 2, "n_draws": 1000, "n_warmup": 500}
+COLUMNS = {role: role for role in ("study", "tp", "fn", "fp", "tn")}
 LOCATION, SD, CORRELATION = np.array([1.2, -1.5]), np.array([0.6, 0.5]), 0.4
 
 
-def simulated(seed, n_studies=8, n_people=400):
+def simulated(seed, n_studies=9, n_people=400):
     generator = np.random.default_rng(seed)
     covariance = np.outer(SD, SD) * [[1, CORRELATION], [CORRELATION, 1]]
     rates = expit(generator.multivariate_normal(LOCATION, covariance, n_studies))
@@ -73,7 +73,7 @@ def test_hsroc_is_the_bivariate_model_in_other_parameters(asymmetry):
     with in_double_precision():
         given = jnp.array(-0.3), jnp.array(2.4), jnp.array(asymmetry), jnp.array([0.5, 0.9])
         average = bivariate_of_hsroc(*given)
-        intercept, slope = (float(x) for x in line_of(average, "hsroc"))
+        intercept, slope = (float(x) for x in line_of(average))
         location, factor = np.asarray(average.location), np.asarray(average.factor)
     back = hsroc_of_bivariate(location[None], (factor @ factor.T)[None])
     assert [float(x[0]) for x in back.values()] == pytest.approx([-0.3, 2.4, asymmetry, 0.5, 0.9])
@@ -125,8 +125,7 @@ def test_public_data_agree_with_the_published_fit(data_directory):
     table = pd.read_csv(path).rename(columns=str.lower)
     mean, sd, rho = restricted_likelihood(table)
     assert mean == pytest.approx([2.10, -1.26], abs=0.005)
-    flat = SummaryPriors(location_scale=10.0, spread_scale=5.0)
-    found = summary_roc(table, study=None, priors=flat, **SMALL)
+    found = summary_roc(table, study=None, **SMALL)
     location = found.posterior["posterior"]["location"].to_numpy().reshape(-1, 2)
     assert (np.abs(location.mean(axis=0) - mean) < location.std(axis=0)).all()
     low, high = found.heterogeneity.loc[:, ["low", "high"]].to_numpy().T
@@ -165,7 +164,7 @@ def test_prediction_is_wider_than_credibility(found):
 
 
 def test_summary_prints_and_converts(found):
-    assert "8 studies, 6400 people, bivariate" in str(found)
+    assert "9 studies, 7200 people, bivariate" in str(found)
     tree = found.to_datatree()
     assert isinstance(tree, xarray.DataTree)
     assert tree.attrs["model"] == "bivariate"
@@ -186,76 +185,13 @@ def test_leaving_out_a_study_shows_the_odd_one():
     assert (influence["r_hat"] < 1.05).all()
 
 
-# Thresholds and pairs
-
-
-def ordinal_table(seed, n_studies=8, n_people=400):
-    generator = np.random.default_rng(seed)
-    rows = []
-    for study in range(n_studies):
-        cases = generator.logistic(2.0 + generator.normal(scale=0.3), 1.0, n_people)
-        others = generator.logistic(0.0 + generator.normal(scale=0.3), 0.7, n_people)
-        cutoffs = generator.choice([-0.5, 0.5, 1.0, 1.5, 2.5], size=2 + study % 2, replace=False)
-        rows += [
-            {"study": study, "cut": c, "tp": a, "fn": n_people - a, "fp": b, "tn": n_people - b}
-            for c in cutoffs
-            for a, b in [((cases >= c).sum(), (others >= c).sum())]
-        ]
-    return pd.DataFrame(rows)
-
-
-@pytest.mark.xfail(reason="a hundredth of the draws diverge", raises=UserWarning, strict=True)
-def test_thresholds_that_differ_between_studies():
-    found = summary_roc(ordinal_table(0), threshold="cut", **SMALL)
-    thresholds = np.array([0.0, 1.0, 2.0])  # two of them no study has
-    at = found.at(thresholds)
-    for name, expected in (
-        ("sensitivity", expit(2.0 - thresholds)),
-        ("specificity", expit(thresholds / 0.7)),
-    ):
-        assert (at[f"{name}_low"] < expected).all()
-        assert (at[f"{name}_high"] > expected).all()
-        assert (at[f"{name}_predicted_low"] < at[f"{name}_low"]).all()
-        assert at[name].to_numpy() == pytest.approx(expected, abs=0.1)
-    assert at["sensitivity"].is_monotonic_decreasing
-    # Area of two logistic distributions of different spread.
-    expected, _ = integrate.quad(
-        lambda x: expit(2.0 - x) * stats.logistic.pdf(x, 0, 0.7), -30, 30, points=[0]
-    )
-    assert found.auc.interval[0] < expected < found.auc.interval[1]
-    with pytest.raises(ValueError, match="those of a threshold"):
-        _ = found.sensitivity
-    display = found.plot(ax=Figure().subplots(), threshold=1.0)
-    assert len(display.studies_) == 8
-    with pytest.raises(ValueError, match="several thresholds"):
-        found.plot_forest()
-
-
-def test_pairs_are_drawn_towards_their_mean():
-    generator = np.random.default_rng(3)
-    easy = {"flu from cold": 1.0, "flu from none": 2.5, "cold from flu": 1.0, "cold from none": 2.0}
-    rows = []
-    for study in range(6):
-        for pair, accuracy in easy.items():
-            tp, fp = generator.binomial(100, expit([accuracy, -accuracy]))
-            rows.append([study, pair, tp, 100 - tp, fp, 100 - fp])
-    table = pd.DataFrame(rows, columns=["study", "pair", "tp", "fn", "fp", "tn"])
-    studies = read_studies(table, COLUMNS | {"study": "study", "pair": "pair"}, "identity")
-    # Both pairs of flu count the same people as positives, those of cold and none others' as well.
-    assert studies.counts.between[0].sum(axis=1) == pytest.approx([50, 100])
-    assert studies.counts.between[1].sum(axis=1) == pytest.approx([50, 50])
-    found = summary_roc(table, pair="pair", **SMALL).pairs
-    assert list(found.index) == list(easy)
-    assert found["sensitivity"].to_numpy() == pytest.approx(expit(list(easy.values())), abs=0.06)
-
-
 # Pictures
 
 
 def test_displays(found):
     display = found.plot(ax=Figure().subplots(), plot_band=True)
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels[0] == "8 studies, by size"
+    assert labels[0] == "9 studies, by size"
     assert f"AUC {found.auc.value:.3f}" in labels[1]
     assert set(display.regions_) == {"credible", "prediction"}
     low, high = found.observed_range
@@ -272,21 +208,11 @@ def test_displays(found):
 @pytest.mark.parametrize(
     ("change", "options", "error"),
     [
-        ({"tp": [1.5] * 8}, {}, "column 'tp' must hold numbers of people, but row 0 .* has 1.5"),
-        ({"fn": [-1] * 8}, {}, "column 'fn' must hold numbers of people, but row 0 .* has -1"),
+        ({"tp": [1.5] * 9}, {}, "column 'tp' must hold numbers of people, but row 0 .* has 1.5"),
+        ({"fn": [-1] * 9}, {}, "column 'fn' must hold numbers of people, but row 0 .* has -1"),
         ({}, {"tp": "TP"}, "tp='TP' is no column of the table, which has 'study', 'tp'"),
-        ({"study": ["a"] * 8}, {}, "study 'a' has 8 rows: name the column of its thresholds"),
-        ({}, {"model": "ordinal"}, "needs thresholds: name their column"),
-        ({}, {"model": "hsroc", "threshold": "tp"}, "does not know thresholds"),
-        ({"cut": [1.0] * 8}, {"threshold": "cut"}, "threshold is 1 in all rows"),
-        (
-            {"cut": [-1.0] * 8},
-            {"threshold": "cut", "threshold_scale": "log"},
-            "positive and finite for threshold_scale='log', but row 0",
-        ),
-        ({"pair": ["a-b"] * 8}, {"pair": "pair"}, "pair must name .true, reference. classes"),
-        ({"pair": ["a from a"] * 8}, {"pair": "pair"}, "pairs class 'a' with itself"),
-        ({"tp": [0] * 8, "fn": [0] * 8, "fp": [0] * 8, "tn": [0] * 8}, {}, "no observations"),
+        ({"study": ["a"] * 9}, {}, "study 'a' has 9 rows: keep one row per study"),
+        ({"tp": [0] * 9, "fn": [0] * 9, "fp": [0] * 9, "tn": [0] * 9}, {}, "no observations"),
         ({}, {"level": 95.0}, "level must be between 0 and 1"),
         ({}, {"n_chains": 0}, "n_chains must be a positive integer"),
     ],
@@ -296,30 +222,14 @@ def test_input_that_cannot_be_right(change, options, error):
         summary_roc(simulated(0).assign(**change), **options)
 
 
-def test_rows_of_a_study_are_of_the_same_people():
-    table = ordinal_table(0)
-    short = table.copy()
-    short.loc[0, "fn"] += 60
-    with pytest.raises(ValueError, match="study '0' has 400 to 460 cases"):
-        summary_roc(short, threshold="cut")
-    with pytest.raises(ValueError, match="give minus the threshold"):
-        summary_roc(table.assign(cut=-table["cut"]), threshold="cut")
-    nearly = table.copy()
-    nearly.loc[0, "fn"] += 2
-    columns = COLUMNS | {"study": "study", "threshold": "cut"}
-    assert "study '0': not all people" in read_studies(nearly, columns, "identity").remarks[0]
-
-
 def test_other_input():
+    with pytest.raises(ValueError, match=r"model must be one of .* but it is 'moses'"):
+        check_model("moses")
     with pytest.raises(ValueError, match="needs 3 studies at least"):
         summary_roc(simulated(0)[:2])
     with pytest.raises(TypeError, match="table must be a data frame"):
         summary_roc(3)
-    with pytest.raises(ValueError, match=r"model must be one of .* but it is 'moses'"):
-        chosen_model("moses", None)
-    with pytest.raises(ValueError, match="threshold_scale must be one of"):
-        check_scale("sqrt")
     with pytest.raises(ValueError, match="spread_scale must be positive"):
         SummaryPriors(spread_scale=0.0)
-    studies = read_studies(simulated(0)[:4], COLUMNS | {"study": "study"}, "identity")
+    studies = read_studies(simulated(0)[:4], COLUMNS)
     assert "only 4 studies" in studies.remarks[0]
