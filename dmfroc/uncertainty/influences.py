@@ -135,15 +135,16 @@ def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moment
 
 
 def _moments_of_sizes(
-    totals: Float[np.ndarray, "r s"], units: Units
+    totals: Float[np.ndarray, "r d"], units: Units
 ) -> tuple[Float[np.ndarray, "r k"], Float[np.ndarray, "r k"]]:
     """Return the variance that random sizes of the strata add, and its degrees of freedom.
 
-    Each unit's stratum is drawn: what a unit adds on average is the mean of its stratum.
+    Each unit's stratum is drawn: what a unit adds on average is the mean of its stratum, in its
+    fold where there are folds.
     """
-    sizes, n = units.sizes, units.sizes.sum()
-    if not units.sizes_are_random or len(sizes) == 1:
+    if not units.sizes_are_random or len(units.sizes) == 1:
         return np.zeros((len(totals), 0)), np.zeros((len(totals), 0))
+    sizes, n = units.drawn[1], len(units.stratum)
     means = totals / sizes * n
     means -= (means @ sizes)[:, None] / n
     square, fourth = ((means**power @ sizes / n)[:, None] for power in (2, 4))

@@ -334,8 +334,7 @@ def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Float[np.n
     ).sum(axis=0)
     if units.sizes_are_random:
         totals = units.totals(sums)
-        of_all = totals.sum(axis=1)
-        covariance += (totals / sizes) @ totals.T - np.outer(of_all, of_all) / sizes.sum()
+        covariance += (totals / units.drawn[1]) @ totals.T
     return covariance
 
 

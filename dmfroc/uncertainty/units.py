@@ -75,9 +75,10 @@ class Units:
             return np.lexsort((self.cell, self.stratum))
         return np.argsort(self.stratum, kind="stable")
 
-    def totals(self, sums: Float[np.ndarray, "r u"]) -> Float[np.ndarray, "r s"]:
-        """Add up each stratum's part of what is in the order of `by_stratum`."""
-        return np.add.reduceat(sums, np.cumsum(self.sizes) - self.sizes, axis=1)
+    def totals(self, sums: Float[np.ndarray, "r u"]) -> Float[np.ndarray, "r d"]:
+        """Add up what is in the order of `by_stratum`, by stratum, and by fold where there are."""
+        sizes = self.drawn[1]
+        return np.add.reduceat(sums, np.cumsum(sizes) - sizes, axis=1)
 
     def centred_parts(
         self, sums: Float[np.ndarray, "r u"]
