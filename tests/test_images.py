@@ -49,6 +49,8 @@ def draw(name, path):
         ax = figure.add_axes((0.05, 0.05, 0.9, 0.9))
         DRAW[name](ax)
         ax.get_legend().remove()
+        for text in list(ax.texts):
+            text.remove()
         ax.set(xlabel="", ylabel="", title="")
         ax.tick_params(labelbottom=False, labelleft=False)
         figure.savefig(path, dpi=80, metadata={"Software": None})
