@@ -91,6 +91,7 @@ class Jackknife(IntervalMethod):
             ends = interval_at(1 - self.level)
             has_error = moments.depends_on_sizes or not ends.is_degenerate
             error = standard_error(moments) if has_error else 0.0
+        of_rare_class = rare_class_message(predictions)
         remarks = [
             *caveats([measure], predictions),
             undefined_message({measure.name: value}),
@@ -98,18 +99,12 @@ class Jackknife(IntervalMethod):
             chosen_on_itself_message(measure, value, corrected, error),
             less_biased_message(measure, value, predictions, error),
             few_clusters_message(units),
-            small_classes_message(measure, units, len(predictions.present)),
+            of_rare_class or small_classes_message(measure, units, len(predictions.present)),
         ]
         if ends.is_degenerate:
-            remarks += [
-                rare_class_message(predictions),
-                no_variation_message(value, bounds, moments),
-            ]
-        else:
-            remarks.append(
-                rare_class_message(predictions)
-                or few_decide_message(measure, value, bounds, moments)
-            )
+            remarks.append(no_variation_message(value, bounds, moments))
+        elif of_rare_class is None:
+            remarks.append(few_decide_message(measure, value, bounds, moments))
         return Estimate(
             measure=measure.name,
             title=measure.title,
