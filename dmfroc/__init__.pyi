@@ -271,6 +271,15 @@ from .plots import (
 from .predictions import (
     Predictions as Predictions,
 )
+from .scanning.accumulator import (
+    Accumulator as Accumulator,
+)
+from .scanning.scan import (
+    Scan as Scan,
+)
+from .scanning.scan import (
+    scan as scan,
+)
 from .threshold_selection import (
     ClassWeightsClassifierCV as ClassWeightsClassifierCV,
 )

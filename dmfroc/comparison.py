@@ -16,8 +16,10 @@ from dmfroc.catalogue import get_measure
 from dmfroc.measures.measure import Measure, caveats, warn
 from dmfroc.methods import MethodOfOneMeasure, choose_methods
 from dmfroc.predictions import Needs, Predictions, as_predictions
+from dmfroc.scanning.estimates import check_alone, jackknife_for, joint_estimates_of_counts
+from dmfroc.scanning.scan import Scan
 from dmfroc.uncertainty.estimate import Estimate
-from dmfroc.uncertainty.interval_method import Contrast, IntervalMethod
+from dmfroc.uncertainty.interval_method import Contrast, IntervalMethod, JointEstimates
 from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options
 from dmfroc.uncertainty.seed import seed_of
 
@@ -167,7 +169,11 @@ class Comparison:
                 for order, probability in itertools.islice(self.order_probabilities.items(), 10)
             ],
         )
-        return "\n\n".join([estimates, differences, orders])
+        return "\n\n".join([estimates, differences, orders, *self._binning()])
+
+    def _binning(self) -> list[str]:
+        worst = max(e.error_bound for e in self.estimates.values())
+        return [f"binning error of each value at most {worst:.1e}"] if worst else []
 
 
 def compare(
@@ -192,7 +198,7 @@ def compare(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), or dict of str to Predictions
+    y_true : array-like of shape (n,), dict of str to Predictions, or Scan of several classifiers
         Observed classes; or finished predictions by name of the classifier, of the same
         observations in the same order unless ``paired=False``.
     y_scores : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
@@ -250,18 +256,15 @@ def compare(
     True
     """
     measure = get_measure(measure)
-    predictions = _named_predictions(y_true, y_scores, labels, sample_weight, y_pred, measure.needs)
     options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
-    first = next(iter(predictions.values()))
-    [chosen] = choose_methods(method, [measure], first, options)
-    _check_options(chosen, paired, groups, rope)
-    if paired:
-        _check_same_observations(predictions)
-    if not chosen.warns_itself:
-        remarks = (remark for p in predictions.values() for remark in caveats([measure], p))
-        warn(dict.fromkeys(remarks))
-    samples = {name: options.sample_of(p) for name, p in predictions.items()}
-    joint = chosen.joint_estimates(measure, samples, paired=paired, rope=rope)
+    if isinstance(y_true, Scan):
+        check_alone(y_scores=y_scores, labels=labels, sample_weight=sample_weight, y_pred=y_pred)
+        chosen, joint = _of_scan(y_true, measure, method, options, paired, rope)
+    else:
+        predictions = _named_predictions(
+            y_true, y_scores, labels, sample_weight, y_pred, measure.needs
+        )
+        chosen, joint = _of_predictions(predictions, measure, method, options, paired, rope)
     return Comparison(
         measure=measure.name,
         title=measure.title,
@@ -276,6 +279,48 @@ def compare(
         n_draws=len(joint.qualities),
         seed=options.seed,
     )
+
+
+def _of_predictions(
+    predictions: Mapping[str, Predictions],
+    measure: Measure,
+    method: MethodOfOneMeasure | None,
+    options: Options,
+    paired: bool,
+    rope: float,
+) -> tuple[IntervalMethod, JointEstimates]:
+    first = next(iter(predictions.values()))
+    [chosen] = choose_methods(method, [measure], first, options)
+    _check_options(chosen, paired, options.groups, rope)
+    if paired:
+        _check_same_observations(dict(predictions))
+    if not chosen.warns_itself:
+        remarks = (remark for p in predictions.values() for remark in caveats([measure], p))
+        warn(dict.fromkeys(remarks))
+    samples = {name: options.sample_of(p) for name, p in predictions.items()}
+    return chosen, chosen.joint_estimates(measure, samples, paired=paired, rope=rope)
+
+
+def _of_scan(
+    sample: Scan,
+    measure: Measure,
+    method: MethodOfOneMeasure | None,
+    options: Options,
+    paired: bool,
+    rope: float,
+) -> tuple[IntervalMethod, JointEstimates]:
+    chosen = jackknife_for(sample, [measure], method, options)
+    _check_options(chosen, paired, None, rope)
+    if not paired or len(sample.classifiers) < 2:
+        raise ValueError(
+            "classifiers of a scan are compared on the same observations: give it the score "
+            "columns of each, scan(..., scores={'a': [...], 'b': [...]}), and leave paired=True"
+        )
+    bound = sample.bound.values()
+    remarks = (remark for x in bound for remark in caveats([measure], x.predictions))
+    warn(dict.fromkeys(remarks))
+    stratify = options.stratify is not False
+    return chosen, joint_estimates_of_counts(sample, measure, chosen, stratify=stratify, rope=rope)
 
 
 def _check_options(method: IntervalMethod, paired: bool, groups: Any, rope: float) -> None:

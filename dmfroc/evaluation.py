@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,6 +20,15 @@ from dmfroc.multiclass.curve import MulticlassROC, curve_of
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.predictions import Needs, Predictions, as_predictions
+from dmfroc.scanning.bound import BoundCounts, has_exact_value, refusal
+from dmfroc.scanning.estimates import (
+    Counted,
+    check_alone,
+    estimates_of_counts,
+    jackknife_for,
+    only_classifier,
+)
+from dmfroc.scanning.scan import Scan
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options
 from dmfroc.uncertainty.seed import seed_of
@@ -93,6 +102,7 @@ class Evaluation:
                     "level": e.level,
                     "method": e.method,
                 }
+                | ({"error_bound": e.error_bound} if self._columns() else {})
                 for name, e in self.estimates.items()
             ]
         ).set_index("measure")
@@ -108,7 +118,8 @@ class Evaluation:
                 "std. error",
                 interval if several else f"{interval} ({methods[0]})",
             ]
-            + ["method"] * several,
+            + ["method"] * several
+            + [title for title, _ in self._columns()],
             [
                 [
                     e.title,
@@ -116,6 +127,7 @@ class Evaluation:
                     f"{e.standard_error:.{digits}f}",
                     f"{e.interval[0]:.{digits}f} to {e.interval[1]:.{digits}f}",
                     *[e.method] * several,
+                    *[text(e) for _, text in self._columns()],
                 ]
                 for e in self.estimates.values()
                 for digits in [decimals(e.standard_error)]
@@ -126,9 +138,52 @@ class Evaluation:
     def _notes(self) -> list[str]:
         return [f"note: {remark}" for remark in self.warnings]
 
+    def _columns(self) -> list[tuple[str, Callable[[Estimate], str]]]:
+        """Return further columns of the table: the bound of the binning, where there is one."""
+        if not any(e.error_bound for e in self.estimates.values()):
+            return []
+        return [("binning error", lambda e: f"<= {e.error_bound:.1e}")]
+
     def _repr_html_(self) -> str:
         html: str = self.to_pandas().to_html(float_format="{:.4f}".format)
         return html
+
+
+@dataclass(frozen=True, eq=False)
+class CountedEvaluation(Evaluation):
+    """Measures of a classifier whose scores are counted in bins: of a scan or an accumulator.
+
+    Attributes
+    ----------
+    predictions : Predictions
+        The classes and how often they occur and are predicted; the scores are not at hand.
+    estimates, curve
+        As of `Evaluation`.
+    counts : BoundCounts
+        The counts.
+    """
+
+    counts: BoundCounts | None = None
+
+    @cached_property
+    def curve(self) -> MulticlassROC:
+        """The multiclass ROC curve."""
+        assert self.counts is not None
+        return self.counts.curve(CurveOptions(self.pair_weights))
+
+    def plot(self, **kwargs: Any) -> MulticlassROCDisplay:
+        """Draw the curve, without a band; takes what `MulticlassROCDisplay.plot` takes.
+
+        Returns
+        -------
+        MulticlassROCDisplay
+            With the artists in ``ax_``, ``figure_`` and ``line_``.
+        """
+        from dmfroc.plots import MulticlassROCDisplay
+
+        return MulticlassROCDisplay(self.curve, estimate=self.estimates.get("dmf_auc")).plot(
+            **kwargs
+        )
 
 
 def evaluate(
@@ -152,7 +207,7 @@ def evaluate(
 
     Parameters
     ----------
-    y_true : Predictions or array-like of shape (n,)
+    y_true : Predictions, Scan, or array-like of shape (n,)
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores; any real numbers, rows need not sum to one. The multiclass ROC curve compares
@@ -196,6 +251,10 @@ def evaluate(
     >>> list(evaluation.to_pandas().index)
     ['dmf_auc', 'hand_till', 'informedness']
     """
+    options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
+    if isinstance(y_true, Scan):
+        check_alone(y_score=y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred)
+        return evaluate_counted(y_true, measures, pair_weights, method, options)
     predictions = as_predictions(
         y_true,
         y_score,
@@ -204,7 +263,6 @@ def evaluate(
         y_pred=y_pred,
         needs=_needs(measures),
     )
-    options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
     chosen = _choose(measures, predictions, pair_weights)
     methods = choose_methods(method, chosen, predictions, options, known=METHODS)
     sample = options.sample_of(predictions)
@@ -212,6 +270,29 @@ def evaluate(
     warn_of(chosen, predictions, found)
     estimates = {estimate.measure: estimate for estimate in found}
     return Evaluation(predictions, estimates, pair_weights)
+
+
+def evaluate_counted(
+    sample: Counted,
+    measures: Sequence[str | Measure] | Literal["all"] | None,
+    pair_weights: PairWeights,
+    method: Method | None,
+    options: Options,
+) -> CountedEvaluation:
+    """Evaluate the classifier of a scan or an accumulator."""
+    classifier = only_classifier(sample)
+    counts = sample.bound[classifier]
+    chosen = _choose(measures, counts.predictions, pair_weights)
+    if measures is None or isinstance(measures, str):
+        is_possible = has_exact_value if sample.exact else (lambda m: refusal(m) is None)
+        chosen = [measure for measure in chosen if is_possible(measure)]
+    jackknife = jackknife_for(sample, chosen, method, options)
+    found = estimates_of_counts(
+        sample, classifier, chosen, jackknife, stratify=options.stratify is not False
+    )
+    warn_of(chosen, counts.predictions, found)
+    estimates = {estimate.measure: estimate for estimate in found}
+    return CountedEvaluation(counts.predictions, estimates, pair_weights, counts)
 
 
 def _needs(

@@ -55,7 +55,7 @@ def _read_csv(file: Path, names: Names) -> Inputs:
             and field.name not in (names.label, names.y_pred)
         }
         table = csv.read_csv(file, parse_options=parse, convert_options=convert)
-    return _table_inputs(table, names)
+    return table_inputs(table, names)
 
 
 def _read_parquet(file: Path, names: Names) -> Inputs:
@@ -63,10 +63,11 @@ def _read_parquet(file: Path, names: Names) -> Inputs:
 
     with _reading(), parquet.ParquetFile(file) as reader:
         table = reader.read()
-    return _table_inputs(table, names)
+    return table_inputs(table, names)
 
 
-def _table_inputs(table: Any, names: Names) -> Inputs:
+def table_inputs(table: Any, names: Names) -> Inputs:
+    """Return what is to be checked of a table of pyarrow."""
     available = table.column_names
     twice = repeated(available)
     if twice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,19 @@ from dmfroc.multiclass.rates import (
     ThresholdPool,
 )
 from dmfroc.predictions import Predictions, as_predictions
+
+
+@dataclass(frozen=True)
+class BindArea:
+    """Binds the area to predictions: the curve's, or of two classes the ordinary one."""
+
+    options: CurveOptions
+
+    def __call__(self, predictions: Predictions) -> BoundMeasures:
+        if predictions.n_classes == 2:
+            of_second = pair_counts_of(predictions, np.array([1]))
+            return SummariesOfCounts(of_second, (mean_pairwise_area,))
+        return SummariesOfCounts(self.options(predictions), (area,))
 
 
 @registered()
@@ -61,17 +75,10 @@ def dmf_auc(
     0.75
     """
     options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
-
-    def bind(predictions: Predictions) -> BoundMeasures:
-        if predictions.n_classes == 2:
-            of_second = pair_counts_of(predictions, np.array([1]))
-            return SummariesOfCounts(of_second, (mean_pairwise_area,))
-        return SummariesOfCounts(options(predictions), (area,))
-
     return Measure(
         name="dmf_auc",
         title="DMF-AUC",
-        bind=bind,
+        bind=BindArea(options),
         bounds=(0.0, 1.0),
         chance=0.5,
         family="multiclass ROC",

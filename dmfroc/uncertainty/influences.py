@@ -78,11 +78,20 @@ def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
         return np.bincount(stratum, x) / sizes
 
     squares = (scaled - mean(scaled)[stratum]) ** 2
-    second, fourth = mean(squares), mean(squares**2)
+    return moments_from_means(sizes, mean(squares), mean(squares**2), units.n_complete_sets)
+
+
+def moments_from_means(
+    sizes: Int[np.ndarray, " s"],
+    second: Float[np.ndarray, " s"],
+    fourth: Float[np.ndarray, " s"],
+    n_complete_sets: float | int,
+) -> Moments:
+    """Return moments from the means of the second and fourth powers about the mean."""
     with np.errstate(invalid="ignore", divide="ignore"):
         kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
     variances = second * sizes / np.maximum(sizes - 1, 1)
-    return Moments(sizes, variances, kurtoses, units.n_complete_sets)
+    return Moments(sizes, variances, kurtoses, n_complete_sets)
 
 
 def standard_error(moments: Moments) -> float:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dmfroc.measures.measure import BoundMeasures, Measure, bind, caveats, undefined_message
+from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
-    Influences,
     Interval,
     Moments,
     influences_of,
@@ -65,14 +65,16 @@ class Jackknife(IntervalMethod):
         """Estimate measures from their influences."""
         found = influences_of(measures, bind(), sample.predictions)
         return [
-            self._estimate(measure, of_measure, sample)
-            for measure, of_measure in zip(measures, found, strict=True)
+            self.estimate(
+                measure, x.value, moments_of(x.influences, sample.units), sample.predictions
+            )
+            for measure, x in zip(measures, found, strict=True)
         ]
 
-    def _estimate(self, measure: Measure, found: Influences, sample: Sample) -> Estimate:
-        predictions, units = sample
-        value = found.value
-        moments = moments_of(found.influences, units)
+    def estimate(
+        self, measure: Measure, value: float, moments: Moments, predictions: Predictions
+    ) -> Estimate:
+        """Estimate a measure from its value and the moments of the influences on it."""
         if np.isfinite(value):
             ends = interval(value, moments, self.level, measure.bounds)
             error = 0.0 if ends.is_degenerate else standard_error(moments)
@@ -86,7 +88,7 @@ class Jackknife(IntervalMethod):
         if ends.is_degenerate:
             remarks += [
                 rare_class_message(predictions),
-                no_variation_message(value, measure, units),
+                no_variation_message(value, measure, moments.n_complete_sets),
             ]
         else:
             remarks.append(
@@ -120,25 +122,44 @@ class Jackknife(IntervalMethod):
                 return moments[first].beside(moments[second])
             return moments_of(found[first].influences - found[second].influences, units[first])
 
-        contrasts, degrees_of_freedom = {}, []
-        for first, second in itertools.combinations(samples, 2):
-            value = found[first].value - found[second].value
-            of_difference = moments_of_difference(first, second)
-            contrasts[first, second] = self._contrast(measure, value, of_difference, rope)
-            degrees_of_freedom.append(spread(of_difference).degrees_of_freedom)
         if paired:
             influences = np.stack([f.influences for f in found.values()])
             covariance = _joint_covariance(influences, next(iter(units.values())))
         else:
             covariance = np.diag([spread(m).scale ** 2 for m in moments.values()])
+        return self.joint_estimates_of(
+            measure,
+            {name: f.value for name, f in found.items()},
+            {name: self.estimate(measure, f.value, moments[name], samples[name].predictions)
+             for name, f in found.items()},
+            {pair: moments_of_difference(*pair) for pair in itertools.combinations(samples, 2)},
+            covariance,
+            rope,
+        )
+
+    def joint_estimates_of(
+        self,
+        measure: Measure,
+        values: Mapping[str, float],
+        estimates: dict[str, Estimate],
+        moments_of_differences: Mapping[tuple[str, str], Moments],
+        covariance: Float[np.ndarray, "m m"],
+        rope: float,
+    ) -> JointEstimates:
+        """Compare classifiers whose values have these moments, of every two their difference."""
+        contrasts = {
+            (first, second): self._contrast(measure, values[first] - values[second], moments, rope)
+            for (first, second), moments in moments_of_differences.items()
+        }
+        freedom = min(spread(m).degrees_of_freedom for m in moments_of_differences.values())
         sign = 1 if measure.greater_is_better else -1
         return JointEstimates(
-            {name: self._estimate(measure, found[name], samples[name]) for name in samples},
+            estimates,
             contrasts,
             _joint_draws(
-                sign * np.array([f.value for f in found.values()]),
+                sign * np.array(list(values.values())),
                 covariance,
-                min(degrees_of_freedom),
+                freedom,
                 np.random.default_rng(self.seed),
             ),
         )
@@ -171,9 +192,16 @@ def _joint_covariance(
         of_stratum = scaled[:, units.stratum == stratum]
         centred = of_stratum - of_stratum.mean(axis=1, keepdims=True)
         squares.append(centred @ centred.T)
-    sums = np.stack(squares)
+    return pooled_covariance(np.stack(squares), sizes)
+
+
+def pooled_covariance(
+    sums: Float[np.ndarray, "s m m"], sizes: Int[np.ndarray, " s"]
+) -> Float[np.ndarray, "m m"]:
+    """Return the covariance of values from the products of their influences in each stratum."""
     pooled = sums.sum(axis=0) / np.maximum((sizes - 1).sum(), 1)
-    return ((sums + pooled) / sizes[:, None, None] ** 2).sum(axis=0)
+    found: Float[np.ndarray, "m m"] = ((sums + pooled) / sizes[:, None, None] ** 2).sum(axis=0)
+    return found
 
 
 def _joint_draws(

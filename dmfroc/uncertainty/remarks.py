@@ -72,11 +72,11 @@ def undefined_draws_message(n_undefined: int, n_draws: int) -> str | None:
     return f"the measure is undefined in {n_undefined} of {n_draws} draws, which are left out"
 
 
-def no_variation_message(value: float, measure: Measure, units: Units) -> str:
+def no_variation_message(value: float, measure: Measure, n_sets: float | int) -> str:
     """Say what an interval rests on where no observation makes a difference."""
     what = "perfect" if value >= measure.bounds[1] - 1e-6 else "the same for all observations"
     return (
         f"the classifier is {what} in this sample, so that its standard error is 0 and says "
         f"nothing; the interval is Clopper and Pearson's exact bound from "
-        f"{count(units.n_complete_sets)} independent sets of one observation per class"
+        f"{count(n_sets)} independent sets of one observation per class"
     )

@@ -138,7 +138,7 @@ class Resampling(IntervalMethod):
         elif error <= NO_VARIATION * max(abs(value), 1):
             ends = without_variation(value, units.n_complete_sets, self.level, measure.bounds)
             error, low, high = 0.0, ends.low, ends.high
-            remarks.append(no_variation_message(value, measure, units))
+            remarks.append(no_variation_message(value, measure, units.n_complete_sets))
         else:
             low, high = replicate_interval(
                 value,
