@@ -4,6 +4,9 @@ from . import measures as measures
 from . import plots as plots
 from . import simulation as simulation
 from . import study as study
+from .accumulation import (
+    Accumulator as Accumulator,
+)
 from .bayes import (
     Posterior as Posterior,
 )
@@ -270,9 +273,6 @@ from .plots import (
 )
 from .predictions import (
     Predictions as Predictions,
-)
-from .scanning.accumulator import (
-    Accumulator as Accumulator,
 )
 from .scanning.scan import (
     Scan as Scan,

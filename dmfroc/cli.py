@@ -194,6 +194,23 @@ _PairWeights = Annotated[
         "(observed).",
     ),
 ]
+_Scan = Annotated[
+    bool,
+    typer.Option(
+        "--scan",
+        help="Read Parquet in passes instead of into memory: FILE may be a directory or a pattern "
+        "in quotes.",
+    ),
+]
+_Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Address of a Dask scheduler whose workers do the passes of --scan.",
+        show_default=False,
+    ),
+]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 _Plot = Annotated[
     Path | None,
@@ -257,6 +274,8 @@ def evaluate(
     random_state: _RandomState = 0,
     level: _Level = 0.95,
     pair_weights: _PairWeights = "equal",
+    scan: _Scan = False,
+    scheduler: _Scheduler = None,
     as_json: _Json = False,
     plot: _Plot = None,
 ) -> None:
@@ -264,16 +283,21 @@ def evaluate(
 
     Prints its measures with intervals, from the predicted class scores in FILE.
     """
+    if scan and plot is not None:
+        raise ValueError("--plot needs all scores in memory: leave --scan out")
+    if scheduler is not None and not scan:
+        raise ValueError("--scheduler is for --scan alone")
     _compile_quickly([file])
     columns = Columns(label, scores, labels, sample_weight, y_pred)
     chosen = measures if measures in (None, "all") else split_list(measures)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
-            predictions = columns.read(file)
-            weights = read_pair_weights(pair_weights, predictions)
-        with progress("Computing ..."):
+            sample = columns.scan(file, scheduler) if scan else columns.read(file)
+            weights = read_pair_weights(pair_weights, sample)
+        # A scan has its own bar
+        with contextlib.nullcontext() if scan else progress("Computing ..."):
             result = dmfroc.evaluate(
-                predictions,
+                sample,
                 measures=chosen,
                 method=cast(Any, method),
                 n_draws=n_draws,
@@ -282,7 +306,7 @@ def evaluate(
                 pair_weights=weights,
             )
             if picture:
-                picture.draw({stem(file): predictions}, level, weights)
+                picture.draw({stem(file): sample}, level, weights)
     notes = unique([*result.warnings, *remarks])
     if as_json:
         show_json(

@@ -114,10 +114,21 @@ class BatchReader:
                 check_length(source.predicted, len(hard.codes), n, source)
                 predicted[name] = encode(hard, found, source.predicted, source)
             else:
-                predicted[name] = None if is_single else matrix.argmax(axis=1).astype(np.int32)
+                predicted[name] = None if is_single else _largest(scores[name])
         assert labels is not None and true is not None
         batch = Batch(true, scores, predicted, weights, _checked_groups(groups, len(true)))
         return tuple(labels), _counted(batch)
+
+
+def _largest(scores: Floats) -> NDArray[np.int32]:
+    """Return the first column of the largest score in each row, by columns, which is faster."""
+    found = np.zeros(scores.shape[1], np.int32)
+    largest = scores[0].copy()
+    for column in range(1, len(scores)):
+        is_larger = scores[column] > largest
+        np.copyto(found, np.int32(column), where=is_larger)
+        np.copyto(largest, scores[column], where=is_larger)
+    return found
 
 
 def _counted(batch: Batch) -> Batch:

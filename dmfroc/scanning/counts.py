@@ -66,7 +66,7 @@ class Counts:
             scores, predicted = batch.scores[name], batch.predicted[name]
             for column in range(k):
                 place = grid.bins(column, scores[column])
-                place *= k
+                place *= np.int32(k)
                 place += batch.true
                 _count(self.cells[name][column], place, weights)
             if predicted is not None:

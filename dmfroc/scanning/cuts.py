@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
+from dmfroc._threads import parallel_map
+from dmfroc.measures.statistics.layout import order_of, to_ordered_integers
+from dmfroc.scanning.finder import Finder
 from dmfroc.scanning.sample import RowSample
 
 _MOST_BINS = 1 << 16
@@ -48,8 +52,23 @@ class Grid:
         return found & np.append(np.isfinite(self.cuts), np.zeros((len(self.cuts), 1), bool), 1)
 
     def bins(self, column: int, scores: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
-        """Return the bin of each score of a column."""
-        return self.cuts[column].searchsorted(scores, "right")
+        """Return the bin of each score of a column.
+
+        Raises
+        ------
+        ValueError
+            If the scores are of another type than the cuts.
+        """
+        if scores.dtype != self.cuts.dtype:
+            raise ValueError(
+                f"the scores of one batch are {scores.dtype}, those of others {self.cuts.dtype}: "
+                "give all of them one type"
+            )
+        return self._finders[column](scores)
+
+    @cached_property
+    def _finders(self) -> list[Finder]:
+        return [Finder.of(cuts) for cuts in self.cuts]
 
 
 def grid_of_columns(columns: list[Shaped[np.ndarray, " cuts"]], dtype: Any) -> Grid:
@@ -69,18 +88,20 @@ def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
     scores = sample.scores[classifier]
     sizes = np.bincount(sample.true, sample.count, sample.n_classes)
     others = max(np.count_nonzero(sizes) - 1, 1)
-    columns = []
-    for column in range(sample.n_classes):
+
+    def of_column(column: int) -> Shaped[np.ndarray, " cuts"]:
         share = np.where(np.arange(sample.n_classes) == column, 1.0, 1.0 / others)
         weight = (share / np.maximum(sizes, 1))[sample.true] * sample.count
-        columns.append(_quantile_cuts(scores[:, column], weight, n_bins))
+        return _quantile_cuts(np.ascontiguousarray(scores[:, column]), weight, n_bins)
+
+    columns = parallel_map(of_column, range(sample.n_classes))
     return grid_of_columns(columns, scores.dtype)
 
 
 def _quantile_cuts(
     values: Float[np.ndarray, " m"], weights: Float[np.ndarray, " m"], n_bins: int
 ) -> Shaped[np.ndarray, " cuts"]:
-    order = np.argsort(values, kind="stable")
+    order = order_of(to_ordered_integers(values.copy()))
     values, up_to = values[order], np.cumsum(weights[order])
     distinct = values[np.append(True, values[1:] != values[:-1])]
     if 2 * len(distinct) <= n_bins:
@@ -99,7 +120,7 @@ def grid_from_user(cuts: Any, n_classes: int, dtype: Any) -> Grid:
     Raises
     ------
     ValueError
-        If they are not finite or do not increase, or there is not one row for each class.
+        If they do not increase up to infinite ones, or there is not one row for each class.
     """
     array = np.asarray(cuts, dtype)
     if array.ndim == 1:
@@ -109,6 +130,12 @@ def grid_from_user(cuts: Any, n_classes: int, dtype: Any) -> Grid:
             f"cuts must have one row for each of the {n_classes} classes, or be one-dimensional "
             f"for all of them, but the shape is {np.shape(cuts)}"
         )
-    if not np.isfinite(array).all() or (np.diff(array, axis=1) <= 0).any():
-        raise ValueError("cuts must be finite and increase along each row, as scores of their type")
+    ends = np.append(array, np.full((n_classes, 1), np.inf, dtype), axis=1)
+    with np.errstate(invalid="ignore"):
+        is_in_order = (np.diff(ends, axis=1) > 0) | (ends[:, 1:] == np.inf)
+    if np.isnan(array).any() or (array == -np.inf).any() or not is_in_order.all():
+        raise ValueError(
+            "cuts must be finite, or infinite at the end of a row, and increase along each row as "
+            f"numbers of the scores' type, {np.dtype(dtype)}"
+        )
     return Grid(np.array(array))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
+from numpy.typing import NDArray
 
 from dmfroc._inputs.labels import Label
 from dmfroc.scanning.batches import Batch, BatchReader, Fields, observed_labels
@@ -71,17 +72,25 @@ class FindLabels:
 
 @dataclass(frozen=True)
 class DrawRows:
-    """Draws the sample of rows from which the cut points are found."""
+    """Draws the sample of rows from which the cut points are found.
+
+    Attributes
+    ----------
+    limits : numpy.ndarray of uint64, shape (K,)
+        The largest hash that may yet enter, by class; it falls while parts are read.
+    """
 
     reader: BatchReader
     n_classes: int
     size: int
+    limits: NDArray[np.uint64]
 
     def __call__(self, part: Part) -> RowSample:
         found: RowSample | None = None
         for batch in batches_of(part, self.reader):
-            of_batch = RowSample.of_batch(batch, self.n_classes, self.size)
+            of_batch = RowSample.of_batch(batch, self.n_classes, self.size, self.limits.copy())
             found = of_batch if found is None else found.merged(of_batch)
+            np.minimum(self.limits, found.limits(), out=self.limits)
         if found is None:
             raise ValueError(f"{part.name} has no rows")
         return found

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dmfroc.scanning.batches import Batch
 
-_MOST_ROWS = 1 << 16  # of a class
+_MOST_ROWS = 1 << 15  # of a class
 _FEWEST_ROWS = 64
 _NUMBERS = 1 << 23  # of scores, for many classes
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -41,12 +41,15 @@ class RowSample:
     predicted: dict[str, NDArray[np.int32]]  # -1 where there is none
 
     @classmethod
-    def of_batch(cls, batch: Batch, n_classes: int, size: int) -> RowSample:
-        """Return the sample of one batch."""
-        hashes = _hashes(batch)
-        chosen = np.concatenate(
-            [_smallest(hashes, np.flatnonzero(batch.true == c), size) for c in range(n_classes)]
-        )
+    def of_batch(
+        cls, batch: Batch, n_classes: int, size: int, limits: NDArray[np.uint64]
+    ) -> RowSample:
+        """Return the sample of one batch, of rows whose hashes do not exceed their class's limit.
+
+        Whatever exceeds the largest hash of a full sample of other rows cannot be in that of all.
+        """
+        hashes = _hashes(batch, n_classes)
+        chosen = np.flatnonzero(hashes <= limits.take(batch.true))
         none = np.full(len(chosen), -1, np.int32)
         return cls(
             n_classes,
@@ -73,11 +76,20 @@ class RowSample:
             {name: np.concatenate([x.predicted[name] for x in both]) for name in self.predicted},
         )._distinct()
 
+    def limits(self) -> NDArray[np.uint64]:
+        """Return the largest hash of each class whose sample is full; else the largest of all."""
+        found = np.full(self.n_classes, np.iinfo(np.uint64).max)
+        sizes = np.bincount(self.true, minlength=self.n_classes)
+        ends = np.cumsum(sizes)
+        is_full = sizes >= self.size
+        found[is_full] = self.hashes[ends[is_full] - 1]
+        return found
+
     def _distinct(self) -> RowSample:
         """Add up equal rows, and keep the first of each class."""
-        order = np.lexsort((self.hashes, self.true))
+        order = np.argsort(self.hashes, kind="stable")  # merges what is sorted already
         hashes, true = self.hashes[order], self.true[order]
-        is_first = np.append(True, (hashes[1:] != hashes[:-1]) | (true[1:] != true[:-1]))
+        is_first = np.append(True, hashes[1:] != hashes[:-1])
         firsts = np.flatnonzero(is_first[: len(order)])
         if not len(firsts):
             return self
@@ -108,19 +120,8 @@ class RowSample:
         )
 
 
-def _smallest(
-    hashes: NDArray[np.uint64], rows: Int[np.ndarray, " m"], size: int
-) -> Int[np.ndarray, " l"]:
-    """Return the rows of the smallest hashes; all with the last of them."""
-    if len(rows) <= size:
-        return rows
-    of_rows = hashes[rows]
-    limit = np.partition(of_rows, size - 1)[size - 1]
-    return rows[of_rows <= limit]
-
-
-def _hashes(batch: Batch) -> NDArray[np.uint64]:
-    """Return a hash of each row's contents."""
+def _hashes(batch: Batch, n_classes: int) -> NDArray[np.uint64]:
+    """Return a hash of each row's contents; its first bits are the class."""
     found = np.zeros(len(batch.true), np.uint64)
 
     def mix(numbers: Shaped[np.ndarray, " n"]) -> None:
@@ -136,6 +137,8 @@ def _hashes(batch: Batch) -> NDArray[np.uint64]:
             mix(predicted.view(np.uint32))
     if batch.weights is not None:
         mix(batch.weights.view(np.uint64))
-    mix(batch.true.view(np.uint32))
+    n_bits = n_classes.bit_length()
+    found >>= np.uint64(n_bits)
+    found |= batch.true.astype(np.uint64) << np.uint64(64 - n_bits)
     return found
 

@@ -89,7 +89,8 @@ class Scan:
     def sample(self) -> RowSample:
         """Rows drawn from all of them."""
         k = len(self.labels)
-        task = DrawRows(self.reader, k, rows_per_class(k))
+        no_limits = np.full(k, np.iinfo(np.uint64).max)
+        task = DrawRows(self.reader, k, rows_per_class(k), no_limits)
         found: RowSample = self.checkpoint.sample(lambda: self._run(task, "Cut points"))
         return found
 
