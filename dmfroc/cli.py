@@ -292,7 +292,7 @@ def evaluate(
     chosen = measures if measures in (None, "all") else split_list(measures)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
-            sample = columns.scan(file, scheduler) if scan else columns.read(file)
+            sample: Any = columns.scan(file, scheduler) if scan else columns.read(file)
             weights = read_pair_weights(pair_weights, sample)
         # A scan has its own bar
         with contextlib.nullcontext() if scan else progress("Computing ..."):

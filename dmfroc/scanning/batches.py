@@ -65,9 +65,8 @@ class Fields:
 
 def observed_labels(raw: Any, fields: Fields) -> list[Label]:
     """Return the distinct labels of a batch."""
-    for inputs, _ in _inputs_of(raw, fields).values():
-        return factorize(inputs.y_true, inputs.source.true, inputs.source).distinct
-    raise AssertionError
+    inputs = next(iter(_inputs_of(raw, fields)[0].values()))
+    return factorize(inputs.y_true, inputs.source.true, inputs.source).distinct
 
 
 @dataclass(frozen=True)
@@ -87,9 +86,11 @@ class BatchReader:
         return self._read(raw)[1]
 
     def _read(self, raw: Any) -> tuple[tuple[Label, ...], Batch]:
-        scores, predicted, labels, true = {}, {}, None, None
-        weights = groups = None
-        for name, (inputs, groups) in _inputs_of(raw, self.fields).items():
+        scores: dict[str, Floats] = {}
+        predicted: dict[str, NDArray[np.int32] | None] = {}
+        labels, true, weights = None, None, None
+        all_inputs, groups = _inputs_of(raw, self.fields)
+        for name, inputs in all_inputs.items():
             source, distinct = inputs.source, list(self.distinct)
             if true is None:
                 observed = factorize(inputs.y_true, source.true, source)
@@ -107,7 +108,8 @@ class BatchReader:
                 labels, true = found, encode(observed, found, source.true, source)
                 if inputs.sample_weight is not None:
                     weights = real_weights(inputs.sample_weight, n, source)
-            scores[name] = np.ascontiguousarray(matrix.T)
+            columns: Any = np.ascontiguousarray(matrix.T)
+            scores[name] = columns
             scores[name] += 0  # turns -0 into 0
             if inputs.y_pred is not None:
                 hard = factorize(inputs.y_pred, source.predicted, source)
@@ -115,7 +117,8 @@ class BatchReader:
                 predicted[name] = encode(hard, found, source.predicted, source)
             else:
                 predicted[name] = None if is_single else _largest(scores[name])
-        assert labels is not None and true is not None
+        assert labels is not None
+        assert true is not None
         batch = Batch(true, scores, predicted, weights, _checked_groups(groups, len(true)))
         return tuple(labels), _counted(batch)
 
@@ -162,7 +165,7 @@ def _checked_groups(groups: Any, n: int) -> NDArray[Any] | None:
     return array
 
 
-def _inputs_of(raw: Any, fields: Fields) -> dict[str, tuple[Inputs, Any]]:
+def _inputs_of(raw: Any, fields: Fields) -> tuple[dict[str, Inputs], Any]:
     """Return what is to be checked of each classifier, and the groups."""
     if hasattr(raw, "schema"):  # a table of pyarrow
         return _inputs_of_table(raw, fields)
@@ -182,7 +185,7 @@ def _inputs_of(raw: Any, fields: Fields) -> dict[str, tuple[Inputs, Any]]:
             f"{_BATCH_KEYS[2:]}, but it is a {type(raw).__name__}"
         )
     if fields.classifiers == (ONLY,):
-        return {ONLY: (Inputs(y_true, y_score, None, weight, y_pred), groups)}
+        return {ONLY: Inputs(y_true, y_score, None, weight, y_pred)}, groups
     if not isinstance(y_score, Mapping) or set(y_score) != set(fields.classifiers):
         raise ValueError(
             "the scores of a batch must be a dict of scores by the names of the classifiers, "
@@ -190,12 +193,12 @@ def _inputs_of(raw: Any, fields: Fields) -> dict[str, tuple[Inputs, Any]]:
         )
     hard = {} if y_pred is None else y_pred
     return {
-        name: (Inputs(y_true, y_score[name], None, weight, hard.get(name)), groups)
+        name: Inputs(y_true, y_score[name], None, weight, hard.get(name))
         for name in fields.classifiers
-    }
+    }, groups
 
 
-def _inputs_of_table(table: Any, fields: Fields) -> dict[str, tuple[Inputs, Any]]:
+def _inputs_of_table(table: Any, fields: Fields) -> tuple[dict[str, Inputs], Any]:
     assert fields.label is not None
     groups = None
     if fields.groups is not None:
@@ -210,5 +213,5 @@ def _inputs_of_table(table: Any, fields: Fields) -> dict[str, tuple[Inputs, Any]
     several = zip(fields.classifiers, fields.scores, fields.predicted, strict=True)
     for name, scores, predicted in several:
         names = Names(fields.label, scores, None, fields.sample_weight, predicted)
-        found[name] = table_inputs(table, names), groups
-    return found
+        found[name] = table_inputs(table, names)
+    return found, groups

@@ -20,9 +20,9 @@ from dmfroc.multiclass.rates import RateTable
 HALF = 0.5  # what a pair of equal scores counts
 
 
-def below_total(cells: Float[np.ndarray, "bins *c"]) -> Float[np.ndarray, "bins *c"]:
+def above_each(cells: Float[np.ndarray, " bins *c"]) -> Float[np.ndarray, " bins *c"]:
     """Return the sums over the bins above each."""
-    sums: Float[np.ndarray, "bins *c"] = cells.sum(axis=0) - np.cumsum(cells, axis=0)
+    sums: Float[np.ndarray, " bins *c"] = cells.sum(axis=0) - np.cumsum(cells, axis=0)
     return sums
 
 
@@ -59,13 +59,13 @@ class BinnedPairs(Statistic):
     ) -> Float[np.ndarray, " bins"]:
         """Return the weight of a column's own class above each bin, and its share within."""
         own = cells[self.columns[position], :, self.columns[position]]
-        credit: Float[np.ndarray, " bins"] = below_total(own) + self.ties[position] * own
+        credit: Float[np.ndarray, " bins"] = above_each(own) + self.ties[position] * own
         return credit
 
     def pull_back(
         self, weights: Float[np.ndarray, " cells"], table: PairTable, derivatives: PairTable
     ) -> Float[np.ndarray, " cells"]:
-        (cells, hard), gradient = self._parts(weights), np.zeros_like(weights)
+        (cells, _), gradient = self._parts(weights), np.zeros_like(weights)
         d_cells, d_hard = self._parts(gradient)
         for position, i in enumerate(self.columns):
             d_won = derivatives.won[position]
@@ -121,7 +121,7 @@ class BinnedRates(Statistic):
         counts = np.empty(self.bins.shape)
         for i, bins in enumerate(self.bins):
             classes = self.counted[i][..., None]
-            above = below_total(cells[i])
+            above = above_each(cells[i])
             counts[i] = above[bins, classes] + self.shares[i] * cells[i][bins, classes]
         totals = cells[0].sum(axis=0)
         counts = np.clip(counts, 0.0, totals[self.counted][..., None])

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc.measures.measure import Measure, Summary, SummariesOfCounts, within
+from dmfroc.measures.measure import Measure, SummariesOfCounts, Summary, within
 from dmfroc.measures.ranking import mean_pairwise_area
 from dmfroc.measures.statistics.confusion import ConfusionCounts, confusion_counts
 from dmfroc.measures.statistics.curves import curve_counts
@@ -22,7 +22,7 @@ from dmfroc.multiclass.measure import BindArea
 from dmfroc.multiclass.rates import _LEAST_SHRINKAGE as LEAST_SHRINKAGE
 from dmfroc.multiclass.rates import CurveOptions, RateTable, reference_classes
 from dmfroc.scanning.batches import Batch
-from dmfroc.scanning.binned import HALF, BinnedPairs, BinnedRates, below_total, curves_of_cells
+from dmfroc.scanning.binned import HALF, BinnedPairs, BinnedRates, above_each, curves_of_cells
 from dmfroc.scanning.counts import CountedPredictions, Counts
 from dmfroc.scanning.cuts import Grid
 from dmfroc.scanning.thresholds import Thresholds, find_thresholds
@@ -298,7 +298,7 @@ def pairs_within_bins(
     cells: Float[np.ndarray, "bins c"], own: Float[np.ndarray, " bins"]
 ) -> Float[np.ndarray, " c"]:
     """Return the pairs won by a column's own class, ties counting by half."""
-    won: Float[np.ndarray, " c"] = (below_total(own) + HALF * own) @ cells
+    won: Float[np.ndarray, " c"] = (above_each(own) + HALF * own) @ cells
     return won
 
 

@@ -87,7 +87,10 @@ def sample_from(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
     return RowSample(
         header["n_classes"],
         header["size"],
-        *(arrays[f"sample_{name}"] for name in _OF_SAMPLE),
+        arrays["sample_hashes"],
+        arrays["sample_true"],
+        arrays["sample_count"],
+        arrays["sample_weights"],
         {name: arrays[f"scores_{number}"] for number, name in names},
         {name: arrays[f"predicted_{number}"] for number, name in names},
     )
@@ -108,7 +111,9 @@ def counts_from(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
     """Return the counts that were saved."""
     names = list(enumerate(header["classifiers"]))
     return Counts(
-        *(arrays[name] for name in _OF_COUNTS),
+        arrays["sizes"],
+        arrays["totals"],
+        arrays["squares"],
         {name: arrays[f"cells_{number}"] for number, name in names},
         {name: arrays[f"confusion_{number}"] for number, name in names},
         {name: arrays[f"extent_{number}"] for number, name in names},

@@ -142,9 +142,9 @@ class CountedPredictions(Predictions):
         return int(self.sizes.sum())
 
     @property
-    def class_counts(self) -> Int[np.ndarray, " k"]:  # type: ignore[override]
+    def class_counts(self) -> Int[np.ndarray, " k"]:
         return self.sizes
 
     @property
-    def is_weighted(self) -> bool:  # type: ignore[override]
+    def is_weighted(self) -> bool:
         return self.has_weights

@@ -71,7 +71,7 @@ class Grid:
         return [Finder.of(cuts) for cuts in self.cuts]
 
 
-def grid_of_columns(columns: list[Shaped[np.ndarray, " cuts"]], dtype: Any) -> Grid:
+def grid_of_columns(columns: list[np.ndarray], dtype: Any) -> Grid:
     """Put the cuts of the columns side by side."""
     cuts = np.full((len(columns), max(map(len, columns))), np.inf, dtype)
     for row, of_column in zip(cuts, columns, strict=True):
@@ -87,7 +87,7 @@ def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
     """
     scores = sample.scores[classifier]
     sizes = np.bincount(sample.true, sample.count, sample.n_classes)
-    others = max(np.count_nonzero(sizes) - 1, 1)
+    others = max(int(np.count_nonzero(sizes)) - 1, 1)
 
     def of_column(column: int) -> Shaped[np.ndarray, " cuts"]:
         share = np.where(np.arange(sample.n_classes) == column, 1.0, 1.0 / others)

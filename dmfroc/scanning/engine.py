@@ -10,7 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from dmfroc._progress import track
 from dmfroc.scanning.sources import FramePart, Part
@@ -18,6 +18,7 @@ from dmfroc.scanning.sources import FramePart, Part
 _FAN_IN = 8
 
 
+@runtime_checkable
 class State(Protocol):
     """What is known of some of the data."""
 

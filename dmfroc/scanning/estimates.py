@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,10 +19,13 @@ from dmfroc.uncertainty.jackknife import Jackknife, pooled_covariance
 from dmfroc.uncertainty.options import Options
 
 
+@runtime_checkable
 class Counted(Protocol):
     """A sample whose scores are counted: a scan, or what an accumulator has seen."""
 
-    exact: bool
+    @property
+    def exact(self) -> bool:
+        """Whether values are those of all scores."""
 
     @property
     def classifiers(self) -> tuple[str, ...]:
@@ -39,7 +42,9 @@ class Counted(Protocol):
         """Return how the influences vary."""
 
 
-def jackknife_for(sample: Counted, measures: Sequence[Measure], method: Any, options: Options) -> Jackknife:
+def jackknife_for(
+    sample: Counted, measures: Sequence[Measure], method: Any, options: Options
+) -> Jackknife:
     """Return the one method that counts allow.
 
     Raises
@@ -96,7 +101,12 @@ def only_classifier(sample: Counted) -> str:
 
 
 def estimates_of_counts(
-    sample: Counted, classifier: str, measures: Sequence[Measure], method: Jackknife, *, stratify: bool
+    sample: Counted,
+    classifier: str,
+    measures: Sequence[Measure],
+    method: Jackknife,
+    *,
+    stratify: bool,
 ) -> list[Estimate]:
     """Estimate measures of one classifier."""
     values = [sample.value(measure, classifier) for measure in measures]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Int, Shaped
+from jaxtyping import Int, Shaped, UInt
 
 _CELLS = 1 << 18  # of the table of first guesses, which fits a processor's cache
 _AT_ONCE = 1 << 14  # scores, likewise
@@ -60,7 +60,7 @@ class Finder:
         return found
 
 
-def _ordered_bits(numbers: Shaped[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
+def _ordered_bits(numbers: Shaped[np.ndarray, " n"]) -> UInt[np.ndarray, " n"]:
     """Return unsigned integers in the order of the floating-point numbers they stand for."""
     n_bits = 8 * numbers.itemsize
     bits = numbers.view(f"i{numbers.itemsize}")

@@ -30,7 +30,7 @@ def batches_of(part: Part, reader: BatchReader) -> Iterator[Batch]:
         row += len(batch.true)
 
 
-class _blaming:  # noqa: N801
+class _blaming:
     """Say in which part, from which row on, something is wrong."""
 
     def __init__(self, part: Part, row: int) -> None:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Bool, Float, Shaped
 
 from dmfroc.scanning.batches import Batch
 from dmfroc.scanning.binned import HALF
-from dmfroc.scanning.bound import pairs_within_bins
 from dmfroc.scanning.counts import Counts
 from dmfroc.scanning.cuts import Grid, grid_of_columns
 
@@ -21,14 +20,18 @@ _SCORES_AT_ONCE = 1 << 25  # that are held in memory
 class ScoresOfBins:
     """The scores in some bins of each column, with their classes and weights."""
 
-    scores: list[list[Shaped[np.ndarray, " m"]]]  # by column, in parts
-    classes: list[list[Int[np.ndarray, " m"]]]
-    weights: list[list[Float[np.ndarray, " m"]]]
+    scores: list[list[np.ndarray]]  # by column, in parts
+    classes: list[list[np.ndarray]]
+    weights: list[list[np.ndarray]]
 
     @classmethod
     def empty(cls, n_columns: int) -> ScoresOfBins:
         """Return no scores."""
-        return cls(*([[] for _ in range(n_columns)] for _ in range(3)))
+
+        def nothing() -> list[list[np.ndarray]]:
+            return [[] for _ in range(n_columns)]
+
+        return cls(nothing(), nothing(), nothing())
 
     def add(
         self, batch: Batch, classifier: str, grid: Grid, is_chosen: Bool[np.ndarray, "k bins"]

@@ -68,10 +68,10 @@ class RowSample:
         return RowSample(
             self.n_classes,
             self.size,
-            *(
-                np.concatenate([getattr(x, name) for x in both])
-                for name in ("hashes", "true", "count", "weights")
-            ),
+            np.concatenate([x.hashes for x in both]),
+            np.concatenate([x.true for x in both]),
+            np.concatenate([x.count for x in both]),
+            np.concatenate([x.weights for x in both]),
             {name: np.concatenate([x.scores[name] for x in both]) for name in self.scores},
             {name: np.concatenate([x.predicted[name] for x in both]) for name in self.predicted},
         )._distinct()
@@ -141,4 +141,3 @@ def _hashes(batch: Batch, n_classes: int) -> NDArray[np.uint64]:
     found >>= np.uint64(n_bits)
     found |= batch.true.astype(np.uint64) << np.uint64(64 - n_bits)
     return found
-

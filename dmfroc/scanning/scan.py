@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -67,9 +67,8 @@ class Scan:
 
     # Passes
 
-    def _run[S: State](self, task: Any, description: str) -> S:
-        found: S = map_reduce(task, self.parts, self.scheduler, description)
-        return found
+    def _run[S: State](self, task: Callable[[Part], S], description: str) -> S:
+        return map_reduce(task, self.parts, self.scheduler, description)
 
     @cached_property
     def reader(self) -> BatchReader:
@@ -302,7 +301,11 @@ def scan(
             scores=(None,) * len(fields.classifiers),
             predicted=(None,) * len(fields.classifiers),
         )
-    key = {"parts": [part.name for part in parts], "fields": repr(fields), "labels": repr(labels)}
+    key: dict[str, Any] = {
+        "parts": [part.name for part in parts],
+        "fields": repr(fields),
+        "labels": repr(labels),
+    }
     key |= {"n_bins": n_bins, "cuts": repr(cuts)}
     return Scan(
         parts, fields, labels, n_bins, cuts, exact, scheduler, Checkpoint.at(checkpoint, key)

@@ -125,23 +125,24 @@ def _places(
     fraction = np.clip((likely[at] - target) / np.where(drop > 0, drop, 1), 0, 1)
     # The threshold is surely at or above the first edge, and below the second.
     first, second = _last_not_below(least, target), _last_not_below(most, target) + 1
-    open_mass = sum(_open_between(c, x, first, second) for c, x in zip(columns, at_edges, strict=True))
-    is_open = open_mass > 0
+    both = list(zip(columns, at_edges, strict=True))
+    is_open = sum(_open_between(column, x, first, second) for column, x in both) > 0
     found = []
-    for column, x in zip(columns, at_edges, strict=True):
+    for column, x in both:
         share = x.share[at] + fraction * (x.share_end[at] - x.share[at])
         place = Place(x.bins[at], share)
         # All of a bin that the first edge cuts may be above; none of the one the second cuts.
-        before = column.edges.searchsorted(edges[second], "left") - 1
+        n_bins = len(column.mass)
+        before = np.minimum(column.edges.searchsorted(edges[second], "left"), n_bins) - 1
         highest = Place(
             np.where(is_open, x.bins[first], place.bins),
             np.where(is_open, np.where(x.share[first] > 0, 1.0, 0.0), share),
         )
         lowest = Place(
-            np.where(is_open, np.clip(before, 0, len(column.mass) - 1), place.bins),
+            np.where(is_open, np.maximum(before, 0), place.bins),
             np.where(is_open, np.where(before < 0, 1.0, 0.0), share),
         )
-        in_question = np.zeros(len(column.mass) + 1, np.int64)
+        in_question = np.zeros(n_bins + 1, np.int64)
         np.add.at(in_question, x.bins[first][is_open], 1)
         np.add.at(in_question, np.maximum(before, x.bins[first])[is_open] + 1, -1)
         covered = np.cumsum(in_question)[:-1] > 0

@@ -130,8 +130,10 @@ class Jackknife(IntervalMethod):
         return self.joint_estimates_of(
             measure,
             {name: f.value for name, f in found.items()},
-            {name: self.estimate(measure, f.value, moments[name], samples[name].predictions)
-             for name, f in found.items()},
+            {
+                name: self.estimate(measure, f.value, moments[name], samples[name].predictions)
+                for name, f in found.items()
+            },
             {pair: moments_of_difference(*pair) for pair in itertools.combinations(samples, 2)},
             covariance,
             rope,
