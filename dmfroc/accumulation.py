@@ -73,7 +73,7 @@ class Accumulator:
     >>> accumulator.n_observations
     1280
     >>> print(accumulator.compute(["hand_till"]).estimates["hand_till"])
-    hand_till 0.8532 (95 % jackknife interval 0.8375 to 0.8676)
+    hand_till 0.8610 (95 % jackknife interval 0.8485 to 0.8725)
     """
 
     exact = False

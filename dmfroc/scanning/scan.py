@@ -277,8 +277,8 @@ def scan(
     ...     y = rng.integers(3, size=1000)
     ...     batches.append((y, rng.normal(size=(1000, 3)) + 1.5 * np.eye(3)[y]))
     >>> import dmfroc
-    >>> print(dmfroc.estimate("hand_till", dmfroc.scan(batches)))
-    hand_till 0.8565 (95 % jackknife interval 0.8488 to 0.8638; binning error at most 2.5e-06)
+    >>> print(dmfroc.estimate("hand_till", dmfroc.scan(batches, n_bins=1024)))
+    hand_till 0.8542 (95 % jackknife interval 0.8479 to 0.8604; binning error at most 2.4e-04)
     """
     if not (n_bins is None or (isinstance(n_bins, int | np.integer) and n_bins >= 2)):
         raise ValueError(f"n_bins must be an integer >= 2, but it is {n_bins!r}")

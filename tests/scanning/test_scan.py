@@ -200,8 +200,8 @@ def test_stratify_and_absent_class():
         here = dmfroc.evaluate(
             y, scores, labels=range(4), stratify=False, measures=measures
         ).estimates
+    scan = dmfroc.scan(batches(3, y, scores), labels=range(4))
     with pytest.warns(UserWarning, match="class has a column but no observation"):
-        scan = dmfroc.scan(batches(3, y, scores), labels=range(4))
         there = dmfroc.evaluate(scan, stratify=False, measures=measures).estimates
     for name in here:
         assert numbers(there[name]) == pytest.approx(numbers(here[name]), rel=1e-9)
