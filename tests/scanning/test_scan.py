@@ -33,6 +33,7 @@ def make(n=1200, k=3, seed=0, dtype=np.float32, decimals=None, strength=1.5):
 
 
 Y, SCORES = make()
+ENOUGH = 4096  # bins for each of these scores to have one of its own
 
 
 def batches(n_parts, *arrays, order=None):
@@ -152,6 +153,7 @@ A, B = (tuple(f"{prefix}_{k}" for k in range(3)) for prefix in "ab")
 def test_parquet_with_weights_and_groups(folder, groups, weight):
     path, table = folder
     columns = {"label": "y", "scores": A, "sample_weight": weight, "groups": groups}
+    columns |= {"n_bins": ENOUGH}
     there = dmfroc.evaluate(dmfroc.scan(path, **columns)).estimates
     arrays = {"sample_weight": weight, "groups": groups}
     arrays = {key: name if name is None else table[name].to_numpy() for key, name in arrays.items()}
@@ -172,6 +174,7 @@ def test_sources(folder, kind):
         "function": lambda: iter(batches(4, table["y"].to_numpy(), table[list(A)].to_numpy())),
     }
     columns = {} if kind == "function" else {"label": "y", "scores": A}
+    columns |= {"n_bins": ENOUGH}
     found = dmfroc.estimate("hand_till", dmfroc.scan(sources[kind], **columns))
     expected = dmfroc.estimate("hand_till", table["y"], table[list(A)].to_numpy())
     assert numbers(found) == pytest.approx(numbers(expected), rel=1e-10)
@@ -180,7 +183,7 @@ def test_sources(folder, kind):
 @pytest.mark.parametrize("groups", [None, "patient"])
 def test_comparison_in_one_scan(folder, groups):
     path, table = folder
-    scan = dmfroc.scan(path, label="y", scores={"a": A, "b": B}, groups=groups)
+    scan = dmfroc.scan(path, label="y", scores={"a": A, "b": B}, groups=groups, n_bins=ENOUGH)
     there = dmfroc.compare(scan, measure="hand_till")
     scores = {"a": table[list(A)].to_numpy(), "b": table[list(B)].to_numpy()}
     of_rows = None if groups is None else table[groups]
@@ -200,7 +203,7 @@ def test_stratify_and_absent_class():
         here = dmfroc.evaluate(
             y, scores, labels=range(4), stratify=False, measures=measures
         ).estimates
-    scan = dmfroc.scan(batches(3, y, scores), labels=range(4))
+    scan = dmfroc.scan(batches(3, y, scores), labels=range(4), n_bins=ENOUGH)
     with pytest.warns(UserWarning, match="class has a column but no observation"):
         there = dmfroc.evaluate(scan, stratify=False, measures=measures).estimates
     for name in here:
@@ -211,7 +214,7 @@ def test_two_classes_with_one_score():
     y, score = Y % 2, SCORES[:, 1] + Y % 2
     names = ["hand_till", "dmf_auc", "average_precision"]
     here = dmfroc.evaluate(y, score, measures=names)
-    there = dmfroc.evaluate(dmfroc.scan(batches(3, y, score)), measures=names)
+    there = dmfroc.evaluate(dmfroc.scan(batches(3, y, score), n_bins=ENOUGH), measures=names)
     for name in names:
         expected = numbers(here.estimates[name])
         assert numbers(there.estimates[name]) == pytest.approx(expected, rel=1e-9)
@@ -231,7 +234,7 @@ def test_curve_and_table():
 
 def test_checkpoint_is_used_again(folder, tmp_path, monkeypatch):
     path, _ = folder
-    options = {"label": "y", "scores": A, "checkpoint": tmp_path / "kept"}
+    options = {"label": "y", "scores": A, "checkpoint": tmp_path / "kept", "n_bins": 64}
     first = dmfroc.estimate("hand_till", dmfroc.scan(path, **options))
     assert {file.name for file in (tmp_path / "kept").iterdir()} == {
         *("labels.npz", "sample.npz", "counts.npz")
