@@ -331,6 +331,9 @@ class Comparison:
                 f"selection {low:.{digits}f} to {high:.{digits}f}\n"
                 f"not excluded as best at {percent}: {', '.join(map(str, self.best_set()))}"
             )
+        worst = max(e.error_bound for e in self.estimates.values())
+        if worst:
+            parts.append(f"binning error of each value at most {worst:.1e}")
         return "\n\n".join(parts)
 
 

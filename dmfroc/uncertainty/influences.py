@@ -121,11 +121,26 @@ def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moment
         scaled *= scaled
         second[:, stratum] = scaled.mean(axis=1)
         fourth[:, stratum] = np.einsum("ru,ru->r", scaled, scaled) / size
+    return moments_from_means(second, fourth, units.totals(sums), units)
+
+
+def moments_from_means(
+    second: Float[np.ndarray, "r s"],
+    fourth: Float[np.ndarray, "r s"],
+    totals: Float[np.ndarray, "r s"],
+    units: Units,
+) -> list[Moments]:
+    """Return the moments of several influences from what is known of them by stratum.
+
+    These are the means of their squares and fourth powers about the mean, scaled to single units,
+    and their totals.
+    """
+    sizes = units.sizes
     with np.errstate(invalid="ignore", divide="ignore"):
         kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
     own = np.maximum(sizes - units.n_means, 0)
     variances = np.where(own > 0, second * (sizes / np.maximum(own, 1)), 0.0)
-    of_sizes, freedom = _moments_of_sizes(units.totals(sums), units)
+    of_sizes, freedom = _moments_of_sizes(totals, units)
     return [
         Moments(sizes, *of_row, units.n_means)
         for of_row in zip(
