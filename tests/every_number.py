@@ -50,7 +50,15 @@ def arrays(predictions):
     return lambda weights: weights @ predictions.scores[:, 0] / weights.sum()
 
 
+def accumulated(kind):
+    """Estimates of an accumulator."""
+    accumulator = kind(np.unique(Y), n_bins=8)
+    accumulator.update(Y, SCORES)
+    return accumulator.compute().estimates
+
+
 CALLS = {
+    "Accumulator": accumulated,
     **{name: (lambda f: f(Y, SCORES)) for name in WITH_SCORES},
     **{name: (lambda f: f(TWO, P)) for name in OF_TWO_CLASSES},
     **{name: (lambda f: f(Y, LABELS)) for name in OF_LABELS},
