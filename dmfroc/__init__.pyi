@@ -4,6 +4,9 @@ from . import measures as measures
 from . import plots as plots
 from . import simulation as simulation
 from . import study as study
+from .accumulation import (
+    Accumulator as Accumulator,
+)
 from .bayes import (
     Posterior as Posterior,
 )
@@ -312,6 +315,12 @@ from .plots import (
 )
 from .predictions import (
     Predictions as Predictions,
+)
+from .scanning.scan import (
+    Scan as Scan,
+)
+from .scanning.scan import (
+    scan as scan,
 )
 from .sklearn_scorers import (
     scorers as scorers,

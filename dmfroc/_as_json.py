@@ -128,7 +128,7 @@ def _estimate_as_json(estimate: Estimate | Difference) -> dict[str, Any]:
         "value": estimate.value,
         "standard_error": estimate.standard_error,
         "interval": list(estimate.interval),
-    }
+    } | ({"error_bound": bound} if (bound := getattr(estimate, "error_bound", 0.0)) else {})
 
 
 def strict(value: Any) -> Any:

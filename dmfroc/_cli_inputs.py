@@ -12,6 +12,7 @@ import dmfroc
 
 if TYPE_CHECKING:
     from dmfroc.predictions import Predictions
+    from dmfroc.scanning.scan import Scan
 
 type PairWeights = str | list[list[float]]
 
@@ -28,15 +29,35 @@ class Columns:
     fold: str | None = None
     by: tuple[str, ...] = ()
 
+    @property
+    def _scores(self) -> str | list[str] | None:
+        scores = [item for text in self.scores or () for item in split_list(text)]
+        # In a .npz file one array holds all scores, and is named by a plain string
+        return None if not self.scores else scores[0] if len(scores) == 1 else scores
+
+    @property
+    def _labels(self) -> list[str] | None:
+        return None if self.labels is None else split_list(self.labels)
+
+    def scan(self, files: Path, scheduler: str | None) -> Scan:
+        """Return what is to be read in passes."""
+        return dmfroc.scan(
+            files,
+            label=self.label,
+            scores=self._scores,
+            labels=self._labels,
+            sample_weight=self.sample_weight,
+            predicted=self.y_pred,
+            scheduler=scheduler,
+        )
+
     def read(self, file: Path) -> Predictions:
         """Read and check the predictions in a file."""
-        scores = [item for text in self.scores or () for item in split_list(text)]
         return dmfroc.Predictions.from_file(
             file,
             label=self.label,
-            # In a .npz file one array holds all scores, and is named by a plain string
-            scores=None if not self.scores else scores[0] if len(scores) == 1 else scores,
-            labels=None if self.labels is None else split_list(self.labels),
+            scores=self._scores,
+            labels=self._labels,
             sample_weight=self.sample_weight,
             y_pred=self.y_pred,
             other_columns=[*self.by, *([] if self.fold is None else [self.fold])],
@@ -79,7 +100,7 @@ def stem(file: Path) -> str:
     return Path(file.name.removesuffix(".gz")).stem
 
 
-def read_pair_weights(text: str, predictions: Predictions) -> PairWeights:
+def read_pair_weights(text: str, predictions: Predictions | Scan) -> PairWeights:
     """Return a keyword as it is, or the cost matrix in a file, in the order of the classes."""
     if text in ("equal", "prevalence"):
         return text

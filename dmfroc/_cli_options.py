@@ -201,3 +201,20 @@ Margin = Annotated[
 Power = Annotated[
     float, typer.Option("--power", metavar="P", help="Probability of finding the difference.")
 ]
+Scan = Annotated[
+    bool,
+    typer.Option(
+        "--scan",
+        help="Read Parquet in passes instead of into memory: FILE may be a directory or a pattern "
+        "in quotes.",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Address of a Dask scheduler whose workers do the passes of --scan.",
+        show_default=False,
+    ),
+]

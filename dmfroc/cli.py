@@ -53,6 +53,8 @@ from dmfroc._cli_options import (
     Report,
     Rope,
     SampleWeight,
+    Scan,
+    Scheduler,
     Scores,
     Simultaneous,
     YPred,
@@ -168,6 +170,8 @@ def evaluate(
     random_state: RandomState = 0,
     level: Level = 0.95,
     pair_weights: PairWeights = "equal",
+    scan: Scan = False,
+    scheduler: Scheduler = None,
     as_json: Json = False,
     plot: Plot = None,
 ) -> None:
@@ -175,17 +179,20 @@ def evaluate(
 
     Prints its measures with intervals, from the predicted class scores in FILE.
     """
+    _check_scan(scan, scheduler, plot, fold)
     _compile_quickly([file])
     columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
     _check_no_picture_of_folds(plot, fold)
     chosen = measures if measures in (None, "all") else split_list(measures)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
-            predictions, folds = columns.read(file), columns.read_folds(file)
-            weights = read_pair_weights(pair_weights, predictions)
-        with progress("Computing ..."):
+            sample: Any = columns.scan(file, scheduler) if scan else columns.read(file)
+            folds = None if scan else columns.read_folds(file)
+            weights = read_pair_weights(pair_weights, sample)
+        # A scan has its own bar
+        with contextlib.nullcontext() if scan else progress("Computing ..."):
             result = dmfroc.evaluate(
-                predictions,
+                sample,
                 measures=chosen,
                 folds=folds,
                 method=cast(Any, method),
@@ -195,7 +202,7 @@ def evaluate(
                 pair_weights=weights,
             )
             if picture:
-                picture.draw({stem(file): predictions}, level, weights)
+                picture.draw({stem(file): sample}, level, weights)
     notes = unique([*result.warnings, *remarks])
     if as_json:
         show_json(
@@ -492,6 +499,15 @@ def demo(plot: DemoPlot = Path("dmfroc-demo.png")) -> None:
 def _check_weights(measure: str, pair_weights: str) -> None:
     if measure != "dmf_auc" and pair_weights != "equal":
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
+
+
+def _check_scan(scan: bool, scheduler: str | None, plot: Path | None, fold: str | None) -> None:
+    if scan and plot is not None:
+        raise ValueError("--plot needs all scores in memory: leave --scan out")
+    if scan and fold is not None:
+        raise ValueError("--fold needs all scores in memory: leave --scan out")
+    if scheduler is not None and not scan:
+        raise ValueError("--scheduler is for --scan alone")
 
 
 def _check_no_picture_of_folds(plot: Path | None, fold: str | None) -> None:

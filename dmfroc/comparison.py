@@ -17,6 +17,8 @@ from dmfroc.methods import Method, choose_methods
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.predictions import Needs, Predictions, as_predictions
+from dmfroc.scanning.estimates import check_alone, jackknife_for, joint_estimates_of_counts
+from dmfroc.scanning.scan import Scan
 from dmfroc.uncertainty.interval_method import Contrast, IntervalMethod, JointEstimates
 from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options, Target
 from dmfroc.uncertainty.seed import seed_of
@@ -52,7 +54,7 @@ def compare(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), or dict of str to Predictions
+    y_true : array-like of shape (n,), dict of str to Predictions, or Scan of several classifiers
         Observed classes; or finished predictions by name of the classifier, of the same
         observations in the same order unless ``paired=False``.
     y_scores : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
@@ -130,21 +132,26 @@ def compare(
         target,
         train_fraction,
     )
-    predictions = _named_predictions(y_true, y_scores, labels, sample_weight, y_pred, measure.needs)
-    if folds is not None:
-        if not paired:
-            raise ValueError("folds cannot be given for independent samples (paired=False)")
-        predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
-    first = next(iter(predictions.values()))
-    [chosen] = choose_methods(method, [measure], first, options)
-    _check_options(chosen, paired, groups)
-    if paired:
-        _check_same_observations(predictions)
-    if not chosen.warns_itself:
-        remarks = (remark for p in predictions.values() for remark in caveats([measure], p))
-        warn(dict.fromkeys(remarks))
-    samples = {name: options.sample_of(p) for name, p in predictions.items()}
-    joint = chosen.joint_estimates(measure, samples, paired=paired, rope=rope)
+    predictions: dict[str, Predictions]
+    if isinstance(y_true, Scan):
+        check_alone(
+            y_scores=y_scores,
+            labels=labels,
+            sample_weight=sample_weight,
+            y_pred=y_pred,
+            folds=folds,
+        )
+        chosen, joint = _of_scan(y_true, measure, method, options, paired, rope)
+        predictions = {name: x.predictions for name, x in y_true.bound.items()}
+    else:
+        predictions = _named_predictions(
+            y_true, y_scores, labels, sample_weight, y_pred, measure.needs
+        )
+        if folds is not None:
+            if not paired:
+                raise ValueError("folds cannot be given for independent samples (paired=False)")
+            predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
+        chosen, joint = _of_predictions(predictions, measure, method, options, paired, rope)
     if simultaneous:
         differences, value_intervals, winner = _all_at_once(joint, measure, level, options.seed)
     else:
@@ -170,6 +177,49 @@ def compare(
         predictions=predictions,
         curve_options=curve_options_of(measure) or CurveOptions(),
     )
+
+
+def _of_predictions(
+    predictions: dict[str, Predictions],
+    measure: Measure,
+    method: Method | None,
+    options: Options,
+    paired: bool,
+    rope: float,
+) -> tuple[IntervalMethod, JointEstimates]:
+    first = next(iter(predictions.values()))
+    [chosen] = choose_methods(method, [measure], first, options)
+    _check_options(chosen, paired, options.groups)
+    if paired:
+        _check_same_observations(predictions)
+    if not chosen.warns_itself:
+        _warn_of_caveats(measure, predictions)
+    samples = {name: options.sample_of(p) for name, p in predictions.items()}
+    return chosen, chosen.joint_estimates(measure, samples, paired=paired, rope=rope)
+
+
+def _of_scan(
+    sample: Scan,
+    measure: Measure,
+    method: Method | None,
+    options: Options,
+    paired: bool,
+    rope: float,
+) -> tuple[IntervalMethod, JointEstimates]:
+    chosen = jackknife_for(sample, [measure], method, options)
+    if not paired or len(sample.classifiers) < 2:
+        raise ValueError(
+            "classifiers of a scan are compared on the same observations: give it the score "
+            "columns of each, scan(..., scores={'a': [...], 'b': [...]}), and leave paired=True"
+        )
+    _warn_of_caveats(measure, {name: x.predictions for name, x in sample.bound.items()})
+    joint = joint_estimates_of_counts(sample, measure, chosen, stratify=options.stratify, rope=rope)
+    return chosen, joint
+
+
+def _warn_of_caveats(measure: Measure, predictions: Mapping[str, Predictions]) -> None:
+    remarks = (remark for p in predictions.values() for remark in caveats([measure], p))
+    warn(dict.fromkeys(remarks))
 
 
 def _check_options(method: IntervalMethod, paired: bool, groups: Any) -> None:

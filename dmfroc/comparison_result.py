@@ -139,6 +139,7 @@ class Comparison:
         Examples
         --------
         >>> import numpy as np
+        >>> from dmfroc import compare
         >>> rng = np.random.default_rng(1)
         >>> y = rng.integers(3, size=300)
         >>> shifts = {"poor": 0.5, "good": 2.0, "better": 2.0}
@@ -257,6 +258,8 @@ class Comparison:
         Examples
         --------
         >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> from dmfroc import compare
         >>> rng = np.random.default_rng(1)
         >>> y = rng.integers(3, size=60)
         >>> a, b = (rng.normal(size=(60, 3)) + effect * np.eye(3)[y] for effect in (2, 1))
@@ -331,6 +334,9 @@ class Comparison:
                 f"selection {low:.{digits}f} to {high:.{digits}f}\n"
                 f"not excluded as best at {percent}: {', '.join(map(str, self.best_set()))}"
             )
+        worst = max(e.error_bound for e in self.estimates.values())
+        if worst:
+            parts.append(f"binning error of each value at most {worst:.1e}")
         return "\n\n".join(parts)
 
 

@@ -22,6 +22,13 @@ from dmfroc.measures.measure import (
 )
 from dmfroc.methods import Method, choose_methods
 from dmfroc.predictions import Predictions, as_predictions
+from dmfroc.scanning.estimates import (
+    check_alone,
+    estimates_of_counts,
+    jackknife_for,
+    only_classifier,
+)
+from dmfroc.scanning.scan import Scan
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import influences_of
 from dmfroc.uncertainty.interval_method import IntervalMethod, Sample
@@ -56,7 +63,7 @@ def estimate(
         A name that `dmfroc.measures.MEASURES` lists, such as ``"dmf_auc"``, ``"hand_till"`` or
         ``"informedness"``, or a measure with options such as
         ``dmf_auc(pair_weights="prevalence")``.
-    y_true : Predictions or array-like of shape (n,)
+    y_true : Predictions, Scan, or array-like of shape (n,)
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores.
@@ -136,16 +143,6 @@ def estimate(
     hand_till 0.9315 (95 % jackknife interval 0.8752 to 0.9634)
     """
     measure = get_measure(measure)
-    predictions = as_predictions(
-        y_true,
-        y_score,
-        labels=labels,
-        sample_weight=sample_weight,
-        y_pred=y_pred,
-        needs=measure.needs,
-    )
-    if folds is not None:
-        predictions = predictions.in_folds(folds)
     options = Options(
         groups,
         stratify,
@@ -156,11 +153,42 @@ def estimate(
         target,
         train_fraction,
     )
+    if isinstance(y_true, Scan):
+        check_alone(
+            y_score=y_score,
+            labels=labels,
+            sample_weight=sample_weight,
+            y_pred=y_pred,
+            folds=folds,
+        )
+        return _estimate_counted(measure, y_true, method, options)
+    predictions = as_predictions(
+        y_true,
+        y_score,
+        labels=labels,
+        sample_weight=sample_weight,
+        y_pred=y_pred,
+        needs=measure.needs,
+    )
+    if folds is not None:
+        predictions = predictions.in_folds(folds)
     methods = choose_methods(method, [measure], predictions, options)
     sample = options.sample_of(predictions)
     [found] = estimates_of([measure], methods, sample)
     if not methods[0].warns_itself:
         warn_of([measure], predictions, [found])
+    return found
+
+
+def _estimate_counted(
+    measure: Measure, sample: Scan, method: Method | None, options: Options
+) -> Estimate:
+    classifier = only_classifier(sample)
+    jackknife = jackknife_for(sample, [measure], method, options)
+    [found] = estimates_of_counts(
+        sample, classifier, [measure], jackknife, stratify=options.stratify
+    )
+    warn_of([measure], sample.bound[classifier].predictions, [found])
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -22,6 +22,16 @@ from dmfroc.multiclass.curve import MulticlassROC, curve_of
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.predictions import Needs, Predictions, as_predictions
+from dmfroc.scanning.bound import BoundCounts, has_exact_value, refusal
+from dmfroc.scanning.estimates import (
+    Counted,
+    check_alone,
+    estimates_of_counts,
+    jackknife_for,
+    only_classifier,
+)
+from dmfroc.scanning.influence_sums import strata_of
+from dmfroc.scanning.scan import Scan
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.jackknife import Jackknife
 from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options, Target
@@ -115,6 +125,7 @@ class Evaluation:
                     "level": e.level,
                     "method": e.method,
                 }
+                | ({"error_bound": e.error_bound} if self._columns() else {})
                 for name, e in self.estimates.items()
             ]
         ).set_index("measure")
@@ -130,7 +141,8 @@ class Evaluation:
                 "std. error",
                 interval if several else f"{interval} ({methods[0]})",
             ]
-            + ["method"] * several,
+            + ["method"] * several
+            + [title for title, _ in self._columns()],
             [
                 [
                     e.title,
@@ -138,6 +150,7 @@ class Evaluation:
                     f"{e.standard_error:.{digits}f}",
                     f"{e.interval[0]:.{digits}f} to {e.interval[1]:.{digits}f}",
                     *[e.method] * several,
+                    *[text(e) for _, text in self._columns()],
                 ]
                 for e in self.estimates.values()
                 for digits in [decimals(e.standard_error)]
@@ -183,10 +196,68 @@ class Evaluation:
         with opened(path) as stream:
             stream.write(evaluation_page(self).encode("utf-8"))
 
+    def _columns(self) -> list[tuple[str, Callable[[Estimate], str]]]:
+        """Return further columns of the table: the bound of the binning, where there is one."""
+        if not any(e.error_bound for e in self.estimates.values()):
+            return []
+        return [("binning error", lambda e: f"<= {e.error_bound:.1e}")]
+
     def _repr_html_(self) -> str:
         from dmfroc.report.notebook import evaluation_as_html
 
         return evaluation_as_html(self)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedEvaluation(Evaluation):
+    """Measures of a classifier whose scores are counted in bins: of a scan or an accumulator.
+
+    Attributes
+    ----------
+    predictions : Predictions
+        The classes and how often they occur and are predicted; the scores are not at hand.
+    estimates, curve_options, area, curve
+        As of `Evaluation`.
+    sample : Sample
+        The predictions, and how many units each stratum has.
+    counts : BoundCounts
+        The counts.
+    """
+
+    counts: BoundCounts | None = None
+
+    @cached_property
+    def curve(self) -> MulticlassROC:
+        """The multiclass ROC curve."""
+        assert self.counts is not None
+        return self.counts.curve(self.curve_options)
+
+    def plot(self, *, plot_band: bool = False, **kwargs: Any) -> MulticlassROCDisplay:
+        """Draw the curve, without a band; takes what `MulticlassROCDisplay.plot` takes.
+
+        Returns
+        -------
+        MulticlassROCDisplay
+            With the artists in ``ax_``, ``figure_`` and ``line_``.
+
+        Raises
+        ------
+        ValueError
+            If a band is asked for.
+        """
+        from dmfroc.plots import MulticlassROCDisplay
+
+        if plot_band:
+            raise ValueError("plot_band=True needs all scores in memory: leave it out")
+        estimate = None if self.area is None else self.estimates[self.area]
+        return MulticlassROCDisplay(self.curve, estimate=estimate).plot(**kwargs)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Refuse to write a report, which needs all scores in memory."""
+        raise ValueError(
+            f"{path}: a report needs all scores in memory, and these are counted in bins: evaluate "
+            "rows drawn at random, held as Predictions, for one"
+        )
 
 
 def evaluate(
@@ -213,7 +284,7 @@ def evaluate(
 
     Parameters
     ----------
-    y_true : Predictions or array-like of shape (n,)
+    y_true : Predictions, Scan, or array-like of shape (n,)
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores; any real numbers, rows need not sum to one. The multiclass ROC curve compares
@@ -266,16 +337,6 @@ def evaluate(
     ['informedness', 'markedness', 'gorodkin_correlation', 'accuracy']
     """
     has_scores = y_score is not None or y_pred is None
-    predictions = as_predictions(
-        y_true,
-        y_score,
-        labels=labels,
-        sample_weight=sample_weight,
-        y_pred=y_pred,
-        needs=_needs(measures, has_scores),
-    )
-    if folds is not None:
-        predictions = predictions.in_folds(folds)
     options = Options(
         groups,
         stratify,
@@ -286,6 +347,25 @@ def evaluate(
         target,
         train_fraction,
     )
+    if isinstance(y_true, Scan):
+        check_alone(
+            y_score=y_score,
+            labels=labels,
+            sample_weight=sample_weight,
+            y_pred=y_pred,
+            folds=folds,
+        )
+        return evaluate_counted(y_true, measures, pair_weights, method, options)
+    predictions = as_predictions(
+        y_true,
+        y_score,
+        labels=labels,
+        sample_weight=sample_weight,
+        y_pred=y_pred,
+        needs=_needs(measures, has_scores),
+    )
+    if folds is not None:
+        predictions = predictions.in_folds(folds)
     chosen = _choose(measures, predictions, pair_weights, has_scores)
     methods = choose_methods(method, chosen, predictions, options)
     sample = options.sample_of(predictions)
@@ -306,6 +386,36 @@ def _area_and_curve(
         if options is not None:
             return measure.name, options
     return None, default
+
+
+def evaluate_counted(
+    sample: Counted,
+    measures: Sequence[str | Measure] | Literal["all"] | None,
+    pair_weights: PairWeights,
+    method: Method | None,
+    options: Options,
+) -> CountedEvaluation:
+    """Evaluate the classifier of a scan or an accumulator."""
+    classifier = only_classifier(sample)
+    counts = sample.bound[classifier]
+    chosen = _choose(measures, counts.predictions, pair_weights, has_scores=True)
+    if measures is None or isinstance(measures, str):
+        is_possible = has_exact_value if sample.exact else (lambda m: refusal(m) is None)
+        chosen = [measure for measure in chosen if is_possible(measure)]
+    jackknife = jackknife_for(sample, chosen, method, options)
+    found = estimates_of_counts(sample, classifier, chosen, jackknife, stratify=options.stratify)
+    warn_of(chosen, counts.predictions, found)
+    estimates = {estimate.measure: estimate for estimate in found}
+    area, curve_options = _area_and_curve(chosen, CurveOptions(pair_weights))
+    units = strata_of(counts.counts, stratify=options.stratify)
+    return CountedEvaluation(
+        counts.predictions,
+        estimates,
+        curve_options,
+        area,
+        Sample(counts.predictions, units),
+        counts,
+    )
 
 
 def _needs(measures: Sequence[str | Measure] | Literal["all"] | None, has_scores: bool) -> Needs:

@@ -50,7 +50,15 @@ def arrays(predictions):
     return lambda weights: weights @ predictions.scores[:, 0] / weights.sum()
 
 
+def accumulated(kind):
+    """Estimates of an accumulator."""
+    accumulator = kind(np.unique(Y), n_bins=8)
+    accumulator.update(Y, SCORES)
+    return accumulator.compute().estimates
+
+
 CALLS = {
+    "Accumulator": accumulated,
     **{name: (lambda f: f(Y, SCORES)) for name in WITH_SCORES},
     **{name: (lambda f: f(TWO, P)) for name in OF_TWO_CLASSES},
     **{name: (lambda f: f(Y, LABELS)) for name in OF_LABELS},
@@ -100,6 +108,11 @@ CALLS = {
     ],
     "randomized_threshold": lambda f: f(TWO, P, fpr=0.21),
     "roc_from_calibration": lambda f: f([0.1, 0.5, 0.9], [0.3, 0.4, 0.3]),
+    "scan": lambda f: [
+        dmfroc.evaluate(f([(Y, SCORES)], n_bins=8)).estimates,
+        dmfroc.estimate("dmf_auc", f([(Y, SCORES)], n_bins=8, exact=True)),
+        dmfroc.compare(f([(Y, OTHER)]), measure="hand_till"),
+    ],
     "select_class_weights": lambda f: f(Y, SCORES, n_starts=2),
     "sellke_bayarri_berger": lambda f: f(0.03),
     "summary_roc": lambda f: f(STUDIES, study=None, n_chains=1, n_draws=20, n_warmup=20).posterior,

@@ -39,6 +39,7 @@ NO_NUMBERS = {
         "Priors",
         "RandomizedThreshold",
         "RunsComparison",
+        "Scan",
         "SubgroupComparison",
         "SummaryPriors",
         "SummaryROC",

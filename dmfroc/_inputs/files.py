@@ -92,7 +92,7 @@ def _read_csv(file: Path, names: Names) -> Inputs:
         for name in spelled:
             place = table.column_names.index(name)
             table = table.set_column(place, name, table[name].cast(pyarrow.int64()))
-    return _table_inputs(table, names)
+    return table_inputs(table, names)
 
 
 def _spells_integers(column: Any) -> bool:
@@ -108,10 +108,11 @@ def _read_parquet(file: Path, names: Names) -> Inputs:
 
     with _reading(), parquet.ParquetFile(file) as reader:
         table = reader.read()
-    return _table_inputs(table, names)
+    return table_inputs(table, names)
 
 
-def _table_inputs(table: Any, names: Names) -> Inputs:
+def table_inputs(table: Any, names: Names) -> Inputs:
+    """Return what is to be checked of a table of pyarrow."""
     available = table.column_names
     twice = repeated(available)
     if twice:

@@ -22,17 +22,7 @@ def check_weights(
     """Return one weight per observation in a new array; ones where none are given."""
     if values is None:
         return np.ones(len(true))
-    what = source.weight
-    weight = as_floats(as_array(values, what), what).astype(np.float64)
-    if weight.ndim != 1:
-        raise ValueError(f"{what} has shape {weight.shape}, but must be one weight per row")
-    check_length(what, len(weight), len(true), source)
-    unusable = ~(np.isfinite(weight) & (weight >= 0))
-    if unusable.any():
-        row = int(unusable.argmax())
-        raise ValueError(
-            f"{what} is {weight[row]} at {source.row(row)}: weights must be finite and >= 0"
-        )
+    what, weight = source.weight, real_weights(values, len(true), source)
     if not weight.any():
         raise ValueError(f"{what} is zero in every row: some observations must count")
     counts, totals = np.bincount(true), np.bincount(true, weight)
@@ -43,6 +33,22 @@ def check_weights(
             "give some of them a positive weight, or drop the rows"
         )
     return _scaled(weight, what)
+
+
+def real_weights(values: Any, n: int, source: Source) -> NDArray[np.float64]:
+    """Return one finite weight >= 0 for each of n observations, in a new array."""
+    what = source.weight
+    weight = as_floats(as_array(values, what), what).astype(np.float64)
+    if weight.ndim != 1:
+        raise ValueError(f"{what} has shape {weight.shape}, but must be one weight per row")
+    check_length(what, len(weight), n, source)
+    unusable = ~(np.isfinite(weight) & (weight >= 0))
+    if unusable.any():
+        row = int(unusable.argmax())
+        raise ValueError(
+            f"{what} is {weight[row]} at {source.row(row)}: weights must be finite and >= 0"
+        )
+    return weight
 
 
 def _scaled(weight: NDArray[np.float64], what: str) -> NDArray[np.float64]:

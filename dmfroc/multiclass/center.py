@@ -18,6 +18,7 @@ from dmfroc._arrays import AnyArray
 from dmfroc._autodiff import constant
 from dmfroc._global_state import undisturbed
 from dmfroc._threads import one_blas_thread
+from dmfroc.multiclass.by_products import Products
 from dmfroc.multiclass.rank_one import Adjoint, Center, adjoint, alternate, drawn_in, first_guess
 
 _MAX_SWEEPS = 1000
@@ -54,8 +55,9 @@ def center(
     max_sweeps
         Passes after which to give up; then ``gradient_norm`` tells how far the fit is.
     xp
-        The array namespace to compute by. By NumPy, many cells are fitted by JAX all the same,
-        which compiles the fit for each shape.
+        The array namespace to compute by. By NumPy, many cells are fitted by products with the
+        rates, see `dmfroc.multiclass.by_products`; where weights vary along the rows or there is
+        no prior, by JAX all the same, which compiles the fit for each shape.
 
     Returns
     -------
@@ -90,6 +92,9 @@ def _solve(
     if rates.size <= _FEW_CELLS:
         with one_blas_thread():
             return alternate(rates, weights, shrinkage, start, max_sweeps, np)
+    products = Products.of(rates, weights, shrinkage)
+    if products is not None:
+        return products.fit(start, max_sweeps)
     with undisturbed():
         from dmfroc.multiclass.compiled_center import solve_many_cells
 
@@ -121,6 +126,9 @@ def _pull_back_flat(
         arguments = rates, weights, shrinkage, effects(flat)
         if rates.size <= _FEW_CELLS:
             return adjoint(*arguments, np)
+        products = Products.of(rates, weights, shrinkage)
+        if products is not None:
+            return products.adjoint(arguments[-1])
         with undisturbed():
             from dmfroc.multiclass.compiled_center import adjoint_of_many_cells
 

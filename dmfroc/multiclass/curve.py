@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -201,6 +201,14 @@ def curve_of(
     if predictions.n_classes == 2:
         return _binary_roc(predictions, link)
     table = options(predictions).count(predictions.sample_weight, np)
+    classes = [predictions.labels[index] for index in predictions.present]
+    return curve_of_rates(table, classes, link)
+
+
+def curve_of_rates(
+    table: RateTable, classes: Sequence[Hashable], link: Link = "logit"
+) -> MulticlassROC:
+    """Return the curve of the rates of all pairs of classes, three or more."""
     rates = table.rates(np)
     solution = fit(table, np) if link == "logit" else _fit_other(table, link)
     fitted = solution.row_effect * solution.column_effect[:, None, None]
@@ -210,7 +218,6 @@ def curve_of(
     deviance = binomial_deviance(rates, fitted, table.cell_weights, np)
     fpr, tpr = curve_points(solution, np, link)
     mean_effect = float(solution.column_effect.mean())
-    classes = [predictions.labels[index] for index in predictions.present]
     return MulticlassROC(
         fpr=fpr,
         tpr=tpr,
@@ -232,10 +239,20 @@ def _binary_roc(predictions: Predictions, link: Link) -> MulticlassROC:
     scores, positive = predictions.scores[order, 1], predictions.true[order] == 1
     weights = predictions.sample_weight[order]
     is_last_of_run = np.append(scores[1:] != scores[:-1], True)
-    tpr, fpr = (
-        np.cumsum(weights * counted)[is_last_of_run] / weights[counted].sum()
-        for counted in (positive, ~positive)
+    true, false = (
+        np.cumsum(weights * counted)[is_last_of_run] for counted in (positive, ~positive)
     )
+    return binary_curve(true, false, predictions.labels, link)
+
+
+def binary_curve(
+    tp: Float[np.ndarray, " points"],
+    fp: Float[np.ndarray, " points"],
+    labels: Sequence[Hashable],
+    link: Link = "logit",
+) -> MulticlassROC:
+    """Return the curve of two classes from the weights above falling thresholds, up to all."""
+    tpr, fpr = tp / tp[-1], fp / fp[-1]
     fpr_points, tpr_points = np.append(0, fpr), np.append(0, tpr)
     rates = np.stack([tpr, fpr])
     return MulticlassROC(
@@ -246,7 +263,7 @@ def _binary_roc(predictions: Predictions, link: Link) -> MulticlassROC:
         if link == "logit"
         else link_of(drawn_in(rates), link),
         pair_effect=np.ones(1),
-        pairs=((predictions.labels[1], predictions.labels[0]),),
+        pairs=((labels[1], labels[0]),),
         pairwise_fpr=fpr[None],
         pairwise_tpr=tpr[None],
         deviance=0.0,

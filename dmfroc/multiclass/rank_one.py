@@ -6,6 +6,7 @@ Written once for NumPy and JAX; which of the two fits a given matrix is for `cen
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,7 +107,9 @@ def _total_weight(
     return n_repeats * weights.sum(axis=axes)
 
 
-class _Derivatives(NamedTuple):
+class Derivatives(NamedTuple):
+    """First and second derivatives of the objective, each by one effect alone."""
+
     gradient: Any
     curvature: Any
 
@@ -125,28 +128,34 @@ def _as_columns(x: Float[AnyArray, " q"], ndim: int) -> Float[AnyArray, "q ..."]
 
 def _over_columns(
     rates: Any, weights: Any, row_effect: Any, column_effect: Any, xp: Any
-) -> _Derivatives:
+) -> Derivatives:
     """Return the derivatives of the objective with respect to the row effects."""
     residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
     v = column_effect
-    return _Derivatives(xp.tensordot(v, residual, axes=1), xp.tensordot(v**2, curvature, axes=1))
+    return Derivatives(xp.tensordot(v, residual, axes=1), xp.tensordot(v**2, curvature, axes=1))
 
 
 def _over_rows(
     rates: Any, weights: Any, shrinkage: Any, row_effect: Any, column_effect: Any, xp: Any
-) -> _Derivatives:
+) -> Derivatives:
     """Return the derivatives of the objective with respect to the column effects."""
     residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
-    # Without a prior a column effect may be zero, where 0/0 must not arise.
-    inverse = xp.where(shrinkage > 0, 1 / xp.where(shrinkage > 0, column_effect, 1.0), 0.0)
-    return _Derivatives(
-        xp.tensordot(residual, row_effect, axes=row_effect.ndim) + shrinkage * (1 - inverse),
-        xp.tensordot(curvature, row_effect**2, axes=row_effect.ndim) + shrinkage * inverse**2,
+    prior = prior_derivatives(shrinkage, column_effect, xp)
+    return Derivatives(
+        xp.tensordot(residual, row_effect, axes=row_effect.ndim) + prior.gradient,
+        xp.tensordot(curvature, row_effect**2, axes=row_effect.ndim) + prior.curvature,
     )
 
 
+def prior_derivatives(shrinkage: Any, column_effect: Any, xp: Any) -> Derivatives:
+    """Return the derivatives of the prior's part of the objective."""
+    # Without a prior a column effect may be zero, where 0/0 must not arise.
+    inverse = xp.where(shrinkage > 0, 1 / xp.where(shrinkage > 0, column_effect, 1.0), 0.0)
+    return Derivatives(shrinkage * (1 - inverse), shrinkage * inverse**2)
+
+
 def _newton_step(
-    derivatives: _Derivatives, self_concordance: Any, xp: Any, longest: Any = math.inf
+    derivatives: Derivatives, self_concordance: Any, xp: Any, longest: Any = math.inf
 ) -> Any:
     """Return a Newton step shortened so far that it cannot increase the objective.
 
@@ -168,11 +177,33 @@ def alternate(
         weights, rates.shape, axes=tuple(range(1, rates.ndim))
     )
 
+    def over_columns(row_effect: Any, column_effect: Any) -> Derivatives:
+        return _over_columns(rates, weights, row_effect, column_effect, xp)
+
+    def over_rows(row_effect: Any, column_effect: Any) -> Derivatives:
+        return _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
+
+    totals = row_weight, column_weight
+    return alternate_with(over_columns, over_rows, totals, shrinkage, start, max_sweeps, xp)
+
+
+def alternate_with(
+    over_columns: Callable[[Any, Any], Derivatives],
+    over_rows: Callable[[Any, Any], Derivatives],
+    total_weights: tuple[Any, Any],
+    shrinkage: Any,
+    start: tuple[Any, Any],
+    max_sweeps: int,
+    xp: Any,
+) -> Center:
+    """Take Newton steps, given the derivatives by row effects and by column effects."""
+    row_weight, column_weight = total_weights
+
     def sweep(state: Center) -> Center:
         row_effect, column_effect = state.row_effect, state.column_effect
-        of_rows = _over_columns(rates, weights, row_effect, column_effect, xp)
+        of_rows = over_columns(row_effect, column_effect)
         row_effect = row_effect + _newton_step(of_rows, xp.abs(column_effect).max(), xp)
-        of_columns = _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
+        of_columns = over_rows(row_effect, column_effect)
         steepness = xp.maximum(xp.abs(row_effect).max(), 1e-3)
         # Steps that keep at least half of v see at most twice the barrier's third derivative.
         barrier = xp.where(shrinkage > 0, 4 / xp.abs(column_effect), 0.0)

@@ -48,6 +48,9 @@ class Estimate:
         What a careful reader has to know about this estimate.
     draws : numpy.ndarray of shape (n_draws,) or None
         The measure's value in every draw, for methods that draw.
+    error_bound : float
+        By how much the value differs at most from that of all scores, where `dmfroc.scan` or an
+        `dmfroc.Accumulator` has counted them in bins; else 0.
     """
 
     measure: str
@@ -63,6 +66,7 @@ class Estimate:
     seed: int | None = None
     warnings: tuple[str, ...] = ()
     draws: Float[np.ndarray, " draws"] | None = field(default=None, repr=False, compare=False)
+    error_bound: float = 0.0
 
     def to_datatree(self) -> xarray.DataTree:
         """Return the draws as an ArviZ tree with the dimensions chain and draw.
@@ -99,5 +103,6 @@ class Estimate:
         low, high = self.interval
         return (
             f"{printable(self.measure)} {self.value:.{digits}f} "
-            f"({100 * self.level:g} % {self.method} interval {low:.{digits}f} to {high:.{digits}f})"
+            f"({100 * self.level:g} % {self.method} interval {low:.{digits}f} to {high:.{digits}f}"
+            + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )

@@ -121,11 +121,26 @@ def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moment
         scaled *= scaled
         second[:, stratum] = scaled.mean(axis=1)
         fourth[:, stratum] = np.einsum("ru,ru->r", scaled, scaled) / size
+    return moments_from_means(second, fourth, units.totals(sums), units)
+
+
+def moments_from_means(
+    second: Float[np.ndarray, "r s"],
+    fourth: Float[np.ndarray, "r s"],
+    totals: Float[np.ndarray, "r d"],
+    units: Units,
+) -> list[Moments]:
+    """Return the moments of several influences from what is known of them by stratum.
+
+    These are the means of their squares and fourth powers about the mean, scaled to single units,
+    and their totals, in each fold where there are folds.
+    """
+    sizes = units.sizes
     with np.errstate(invalid="ignore", divide="ignore"):
         kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
     own = np.maximum(sizes - units.n_means, 0)
     variances = np.where(own > 0, second * (sizes / np.maximum(own, 1)), 0.0)
-    of_sizes, freedom = _moments_of_sizes(units.totals(sums), units)
+    of_sizes, freedom = _moments_of_sizes(totals, units)
     return [
         Moments(sizes, *of_row, units.n_means)
         for of_row in zip(
@@ -144,7 +159,8 @@ def _moments_of_sizes(
     """
     if not units.sizes_are_random or len(units.sizes) == 1:
         return np.zeros((len(totals), 0)), np.zeros((len(totals), 0))
-    sizes, n = units.drawn[1], len(units.stratum)
+    sizes = units.drawn[1]
+    n = sizes.sum()
     means = totals / sizes * n
     means -= (means @ sizes)[:, None] / n
     square, fourth = ((means**power @ sizes / n)[:, None] for power in (2, 4))

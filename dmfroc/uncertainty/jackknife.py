@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from dmfroc._threads import parallel
 from dmfroc.measures.measure import BoundMeasures, Measure, bind, caveats, undefined_message
+from dmfroc.predictions import Predictions
 from dmfroc.uncertainty import independent
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
@@ -82,13 +83,42 @@ class Jackknife(IntervalMethod):
 
     def estimate_from(self, measure: Measure, found: Influences, sample: Sample) -> Estimate:
         """Return the estimate that follows from a value and its influences."""
+        return self._estimate_in_memory(measure, _knowledge_of(measure, found, sample), sample)
+
+    def _estimate_in_memory(self, measure: Measure, known: Knowledge, sample: Sample) -> Estimate:
         predictions, units = sample
-        value = found.value
-        corrected, moments, interval_at = _knowledge_of(measure, found, sample)
+
+        def value_of(other: Measure) -> float:
+            bound = bind(other, predictions)
+            [value], _ = bound.values_and_gradients(predictions.sample_weight)
+            return float(value)
+
+        def remarks(error: float) -> list[str | None]:
+            return [
+                chosen_on_itself_message(measure, known.value, known.corrected, error),
+                less_biased_message(measure, known.value, value_of, predictions, error),
+            ]
+
+        return self.estimate_of(measure, known, predictions, units, remarks)
+
+    def estimate_of(
+        self,
+        measure: Measure,
+        known: Knowledge,
+        predictions: Predictions,
+        units: Units,
+        further_remarks: Callable[[float], Sequence[str | None]],
+    ) -> Estimate:
+        """Return the estimate that follows from what is known of a value.
+
+        Of the units, what belongs to each stratum suffices, and of the predictions the classes and
+        hard labels. The further remarks are those on a value with the given standard error.
+        """
+        value, moments = known.value, known.moments
         bounds = measure.range_in(predictions, sizes_are_fixed=True)
         ends, error = Interval(np.nan, np.nan), np.nan
         if np.isfinite(value):
-            ends = interval_at(1 - self.level)
+            ends = known.interval_at(1 - self.level)
             has_error = moments.depends_on_sizes or not ends.is_degenerate
             error = standard_error(moments) if has_error else 0.0
         of_rare_class = rare_class_message(predictions)
@@ -96,9 +126,8 @@ class Jackknife(IntervalMethod):
             *caveats([measure], predictions),
             undefined_message({measure.name: value}),
             kinks_message(measure),
-            chosen_on_itself_message(measure, value, corrected, error),
-            less_biased_message(measure, value, predictions, error),
-            few_clusters_message(units),
+            *further_remarks(error),
+            few_clusters_message(units, predictions.n_observations),
             of_rare_class or small_classes_message(measure, units, len(predictions.present)),
         ]
         if ends.is_degenerate:
@@ -111,7 +140,7 @@ class Jackknife(IntervalMethod):
             value=value,
             standard_error=error,
             interval=(ends.low, ends.high),
-            bias_corrected=corrected,
+            bias_corrected=known.corrected,
             level=self.level,
             method=self.name,
             class_sizes=class_sizes_of(moments, units),
@@ -137,14 +166,32 @@ class Jackknife(IntervalMethod):
         units = next(iter(samples.values())).units
         sums = np.stack([units.sums(f.influences)[units.by_stratum] for f in found.values()])
         pairs = itertools.combinations(samples, 2)
-        moments = dict(zip(pairs, _moments_of_differences(sums, units), strict=True))
-        covariance = joint_covariance(sums, units)
+        known, estimates = self._known_estimates(measure, found, samples)
+        return self.paired_estimates(
+            measure,
+            known,
+            estimates,
+            dict(zip(pairs, _moments_of_differences(sums, units), strict=True)),
+            joint_covariance(sums, units),
+            rope,
+        )
+
+    def paired_estimates(
+        self,
+        measure: Measure,
+        known: Mapping[str, Knowledge],
+        estimates: dict[str, Estimate],
+        moments: Mapping[tuple[str, str], Moments],
+        covariance: Float[np.ndarray, "m m"],
+        rope: float,
+    ) -> JointEstimates:
+        """Compare by the moments of the differences' influences and the values' covariance."""
         contrasts = {
-            (a, b): self.contrast(measure, found[a].value - found[b].value, of_difference, rope)
+            (a, b): self.contrast(measure, known[a].value - known[b].value, of_difference, rope)
             for (a, b), of_difference in moments.items()
         }
         draws = _joint_draws(
-            np.array([f.value for f in found.values()]),
+            np.array([x.value for x in known.values()]),
             covariance,
             min(spread(of_difference).degrees_of_freedom for of_difference in moments.values()),
             np.random.default_rng(self.seed),
@@ -154,8 +201,8 @@ class Jackknife(IntervalMethod):
             value = contrasts[first, second].value
             return _interval_of_difference(measure, value, moments[first, second], level)
 
-        return self._jointly(
-            measure, found, samples, contrasts, draws, covariance, interval_of_difference
+        return _jointly(
+            measure, known, estimates, contrasts, draws, covariance, interval_of_difference
         )
 
     def _independent(
@@ -166,13 +213,13 @@ class Jackknife(IntervalMethod):
         rope: float,
     ) -> JointEstimates:
         sign = 1 if measure.greater_is_better else -1
-        of_name = {
-            name: (found[name].value, _intervals(measure, found[name], samples[name]))
-            for name in samples
-        }
         moments = {
             name: moments_of(found[name].influences, samples[name].units) for name in samples
         }
+        of_name = {}
+        for name, sample in samples.items():
+            plain = plain_knowledge(measure, found[name].value, moments[name], sample.predictions)
+            of_name[name] = plain.value, plain.interval_at
         contrasts = {}
         for first, second in itertools.combinations(samples, 2):
             both = (*of_name[first], *of_name[second])
@@ -195,38 +242,22 @@ class Jackknife(IntervalMethod):
             both = (*of_name[first], *of_name[second])
             return independent.ends_of_difference(*both, 1 - level)
 
-        return self._jointly(
+        return _jointly(
             measure,
-            found,
-            samples,
+            *self._known_estimates(measure, found, samples),
             contrasts,
             np.stack(draws, axis=1),
             covariance,
             interval_of_difference,
         )
 
-    def _jointly(
-        self,
-        measure: Measure,
-        found: Mapping[str, Influences],
-        samples: Mapping[str, Sample],
-        contrasts: dict[tuple[str, str], Contrast],
-        draws: Float[np.ndarray, "draws m"],
-        covariance: Float[np.ndarray, "m m"],
-        interval_of_difference: Callable[[str, str, float], tuple[float, float]],
-    ) -> JointEstimates:
-        def interval_of_value(name: str, level: float) -> tuple[float, float]:
-            ends = _knowledge_of(measure, found[name], samples[name]).interval_at(1 - level)
-            return ends.low, ends.high
-
-        return JointEstimates(
-            {name: self.estimate_from(measure, found[name], samples[name]) for name in samples},
-            contrasts,
-            draws if measure.greater_is_better else -draws,
-            covariance,
-            interval_of_value,
-            interval_of_difference,
-        )
+    def _known_estimates(
+        self, measure: Measure, found: Mapping[str, Influences], samples: Mapping[str, Sample]
+    ) -> tuple[dict[str, Knowledge], dict[str, Estimate]]:
+        known = {name: _knowledge_of(measure, found[name], samples[name]) for name in samples}
+        return known, {
+            name: self._estimate_in_memory(measure, known[name], samples[name]) for name in samples
+        }
 
     def contrast(self, measure: Measure, value: float, moments: Moments, rope: float) -> Contrast:
         """Return what the moments of its influences say of a difference."""
@@ -242,38 +273,72 @@ class Jackknife(IntervalMethod):
         )
 
 
-class _Knowledge(NamedTuple):
-    """What is known of a value: its corrected value, if any, its moments and its intervals."""
+class Knowledge(NamedTuple):
+    """A value and what is known of it: a corrected one, if any, moments and intervals."""
 
+    value: float
     corrected: float | None
     moments: Moments
     interval_at: independent.IntervalAt
 
 
-def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> _Knowledge:
+def plain_knowledge(
+    measure: Measure, value: float, moments: Moments, predictions: Predictions
+) -> Knowledge:
+    """Return what the moments of its influences say of a value.
+
+    Of the predictions only the shares of the classes matter.
+    """
+    bounds = measure.range_in(predictions, sizes_are_fixed=True)
+    of_sizes = measure.range_in(predictions)
+    on_line = not measure.is_flat_at_ends
+    return Knowledge(
+        value,
+        None,
+        moments,
+        lambda error: interval(value, moments, error, bounds, of_sizes, symmetric_on_line=on_line),
+    )
+
+
+def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowledge:
     predictions, units = sample
     moments = moments_of(found.influences, units)
     judged = None
     if measure.cross_fit is not None and predictions.folds is None:
         judged = measure.cross_fit(predictions, units.of_row)
     if judged is None:
-        return _Knowledge(None, moments, _intervals(measure, found, sample))
+        return plain_knowledge(measure, found.value, moments, predictions)
     bounds = measure.range_in(predictions, sizes_are_fixed=True)
     corrected, influences = max(judged[0], bounds[0]), judged[1]
     larger = max(moments, moments_of(influences, units), key=standard_error)
-    return _Knowledge(
-        corrected, larger, lambda error: interval_below(corrected, larger, error, bounds)
+    return Knowledge(
+        found.value,
+        corrected,
+        larger,
+        lambda error: interval_below(corrected, larger, error, bounds),
     )
 
 
-def _intervals(measure: Measure, found: Influences, sample: Sample) -> independent.IntervalAt:
-    """Return what gives the interval of a value for each error probability."""
-    moments = moments_of(found.influences, sample.units)
-    bounds = measure.range_in(sample.predictions, sizes_are_fixed=True)
-    of_sizes = measure.range_in(sample.predictions)
-    on_line = not measure.is_flat_at_ends
-    return lambda error: interval(
-        found.value, moments, error, bounds, of_sizes, symmetric_on_line=on_line
+def _jointly(
+    measure: Measure,
+    known: Mapping[str, Knowledge],
+    estimates: dict[str, Estimate],
+    contrasts: dict[tuple[str, str], Contrast],
+    draws: Float[np.ndarray, "draws m"],
+    covariance: Float[np.ndarray, "m m"],
+    interval_of_difference: Callable[[str, str, float], tuple[float, float]],
+) -> JointEstimates:
+    def interval_of_value(name: str, level: float) -> tuple[float, float]:
+        ends = known[name].interval_at(1 - level)
+        return ends.low, ends.high
+
+    return JointEstimates(
+        estimates,
+        contrasts,
+        draws if measure.greater_is_better else -draws,
+        covariance,
+        interval_of_value,
+        interval_of_difference,
     )
 
 
@@ -317,18 +382,27 @@ def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> lis
 
 def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Float[np.ndarray, "m m"]:
     """Return the covariance of the classifiers' values, with `spread`'s care for rare classes."""
+    own = np.maximum(units.sizes - units.n_means, 0)
+    squares = []
+    for size, is_own, part in zip(units.sizes, own > 0, units.centred_parts(sums), strict=True):
+        squares.append(size**2 * is_own * (part @ part.T))
+    return covariance_from_products(np.stack(squares), units.totals(sums), units)
+
+
+def covariance_from_products(
+    products: Float[np.ndarray, "s m m"], totals: Float[np.ndarray, "m d"], units: Units
+) -> Float[np.ndarray, "m m"]:
+    """Return the covariance of values from what is known of their influences by stratum.
+
+    These are the sums of their products about the mean, scaled to single units, and their totals.
+    """
     sizes = units.sizes
     own = np.maximum(sizes - units.n_means, 0)
-    squares = []
-    for size, is_own, part in zip(sizes, own > 0, units.centred_parts(sums), strict=True):
-        squares.append(size**2 * is_own * (part @ part.T))
-    products = np.stack(squares)
     pooled = products.sum(axis=0) / max(own.sum(), 1)
     covariance: Float[np.ndarray, "m m"] = (
         (products + pooled) / ((own + 1) * sizes)[:, None, None]
     ).sum(axis=0)
     if units.sizes_are_random:
-        totals = units.totals(sums)
         covariance += (totals / units.drawn[1]) @ totals.T
     return covariance
 

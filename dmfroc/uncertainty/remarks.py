@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dmfroc.measures.measure import Measure, bind
+from collections.abc import Callable
+
+from dmfroc.measures.measure import Measure
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.influences import Moments, spread
 from dmfroc.uncertainty.units import Units
@@ -81,14 +83,29 @@ def chosen_on_itself_message(
     )
 
 
+def not_cross_fitted_message(measure: Measure) -> str | None:
+    """Say that a measure is too good where its thresholds cannot be chosen on other rows."""
+    if measure.cross_fit is None:
+        return None
+    return (
+        f"{measure.name} chooses its thresholds on the observations that it judges, which makes it "
+        "too large; counts of scores in bins do not show how it does on others, so that the "
+        "interval covers less than it says unless every class has many observations"
+    )
+
+
 def less_biased_message(
-    measure: Measure, value: float, predictions: Predictions, standard_error: float
+    measure: Measure,
+    value: float,
+    value_of: Callable[[Measure], float],
+    predictions: Predictions,
+    standard_error: float,
 ) -> str | None:
     """Say that another measure of the same is less biased, where that shows."""
     other = measure.less_biased
     if other is None or predictions.class_counts[predictions.present].min() > _MANY_OF_A_CLASS:
         return None
-    [of_other], _ = bind(other, predictions).values_and_gradients(predictions.sample_weight)
+    of_other = value_of(other)
     if abs(value - of_other) < _NOTABLE_BIAS * standard_error:
         return None
     return (
@@ -97,10 +114,10 @@ def less_biased_message(
     )
 
 
-def few_clusters_message(units: Units) -> str | None:
+def few_clusters_message(units: Units, n_observations: int) -> str | None:
     """Say that an interval rests on few groups."""
-    n_groups = len(units.stratum)
-    if n_groups == len(units.of_row) or n_groups >= _FEW_CLUSTERS:
+    n_groups = int(units.sizes.sum())
+    if n_groups == n_observations or n_groups >= _FEW_CLUSTERS:
         return None
     return (
         f"there are {n_groups} groups of observations, which are few to see how the value varies: "

@@ -36,13 +36,19 @@ def scale_of(bounds: tuple[float, float]) -> Scale:
     if np.isfinite(low):
         return Scale(
             to_line=lambda x: np.log(np.asarray(x) - low),
-            from_line=lambda y: low + np.exp(np.asarray(y)),
+            from_line=lambda y: low + _exp(y),
             slope=lambda x: 1 / (np.asarray(x) - low),
         )
     if np.isfinite(high):
         return Scale(
             to_line=lambda x: -np.log(high - np.asarray(x)),
-            from_line=lambda y: high - np.exp(-np.asarray(y)),
+            from_line=lambda y: high - _exp(-np.asarray(y)),
             slope=lambda x: 1 / (high - np.asarray(x)),
         )
     return IDENTITY
+
+
+def _exp(x: Any) -> Any:
+    """Return exp(x), infinite where no number can hold it: an end of the range is cut there."""
+    with np.errstate(over="ignore"):
+        return np.exp(x)

@@ -159,11 +159,27 @@ def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -
         return Units(np.arange(n), stratum, sizes, float(evidence.min()), is_random, evidence)
     of_row = _group_of_row(groups, n)
     unit_class, part = np.unique(np.stack([of_row, true]), axis=1, return_inverse=True)
-    n_units = int(unit_class[0, -1]) + 1
     weight = np.bincount(part.ravel(), predictions.sample_weight)
-    evidence = _evidence(np.searchsorted(present, unit_class[1]), weight)
-    if stratify is not False and unit_class.shape[1] == n_units:
-        _, stratum = np.unique(unit_class[1], return_inverse=True)
+    unit, place = unit_class[0], np.searchsorted(present, unit_class[1])
+    return units_of_parts(of_row, unit, place, weight, stratify=stratify)
+
+
+def units_of_parts(
+    of_row: Int[np.ndarray, " n"],
+    unit: Int[np.ndarray, " parts"],
+    place: Int[np.ndarray, " parts"],
+    weight: Float[np.ndarray, " parts"],
+    *,
+    stratify: bool | None,
+) -> Units:
+    """Return units that have parts in several classes.
+
+    A part has its unit, ascending, its class's place among those that occur, and its weight.
+    """
+    n_units = int(unit[-1]) + 1
+    evidence = _evidence(place, weight)
+    if stratify is not False and len(unit) == n_units:
+        _, stratum = np.unique(place, return_inverse=True)
     else:
         stratum = np.zeros(n_units, int)
     sizes = np.bincount(stratum)

@@ -56,13 +56,13 @@ def group_by_class(predictions: Predictions) -> ClassBlocks:
     def transpose_rows(first: int) -> None:
         rows = predictions.scores[row_order[first : first + _ROWS_PER_TASK]]
         columns = rows if all_present else rows[:, present]
-        scores[:, first : first + _ROWS_PER_TASK] = _to_ordered_integers(columns).T
+        scores[:, first : first + _ROWS_PER_TASK] = to_ordered_integers(columns).T
 
     parallel(transpose_rows, range(0, n, _ROWS_PER_TASK), scores.size)
     return ClassBlocks(row_order, starts, scores)
 
 
-def _to_ordered_integers(scores: Float[np.ndarray, "n k"]) -> Int[np.ndarray, "n k"]:
+def to_ordered_integers(scores: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
     """Turn floating-point numbers into integers of the same order, in place."""
     scores += 0  # turns -0 into 0
     bits = scores.view(f"i{scores.itemsize}")

@@ -1,0 +1,1 @@
+"""Predictions beyond memory: statistics of batches that are merged, in three passes."""

@@ -1,0 +1,152 @@
+"""Statistics whose observations are the cells of counts: by column, bin and class.
+
+They have the tables of the statistics of single observations, so that every summary applies
+to them, and pull derivatives back to the cells: a row's influence is a look-up in each column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from dmfroc.measures.statistics.curves import CurveCounts
+from dmfroc.measures.statistics.pairs import PairTable
+from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.multiclass.rates import RateTable
+
+HALF = 0.5  # what a pair of equal scores counts
+
+
+def above_each(cells: Float[np.ndarray, " bins *c"]) -> Float[np.ndarray, " bins *c"]:
+    """Return the sums over the bins above each."""
+    sums: Float[np.ndarray, " bins *c"] = cells.sum(axis=0) - np.cumsum(cells, axis=0)
+    return sums
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedPairs(Statistic):
+    """Pairs of classes from counts; the weights are those of the cells, then of the hard labels.
+
+    ``ties`` is what a pair within a bin counts, by column and bin; ``correction`` is added to the
+    pairs won: what is known of those within bins.
+    """
+
+    shape: tuple[int, int, int]  # columns of classes that occur, bins, classes that occur
+    columns: Int[np.ndarray, " columns"]
+    is_present: Bool[np.ndarray, " k"]
+    ties: Float[np.ndarray, "columns bins"]
+    correction: Float[np.ndarray, "columns c"]
+
+    def _parts(
+        self, weights: Float[np.ndarray, " cells"]
+    ) -> tuple[Float[np.ndarray, "c bins c"], Float[np.ndarray, "k k"]]:
+        n_cells, k = int(np.prod(self.shape)), len(self.is_present)
+        return weights[:n_cells].reshape(self.shape), weights[n_cells:].reshape(k, k)
+
+    def count(self, weights: Float[np.ndarray, " cells"], xp: Any) -> PairTable:
+        cells, hard = self._parts(weights)
+        totals = cells[self.columns[0]].sum(axis=0)
+        won = np.stack([self._credit(cells, p) @ cells[i] for p, i in enumerate(self.columns)])
+        won = np.clip(won + self.correction, 0, totals[self.columns][:, None] * totals)
+        predicted = hard.sum(axis=1)[self.is_present]
+        return PairTable(won, totals, predicted, self.columns)
+
+    def _credit(
+        self, cells: Float[np.ndarray, "c bins c"], position: int
+    ) -> Float[np.ndarray, " bins"]:
+        """Return the weight of a column's own class above each bin, and its share within."""
+        own = cells[self.columns[position], :, self.columns[position]]
+        credit: Float[np.ndarray, " bins"] = above_each(own) + self.ties[position] * own
+        return credit
+
+    def pull_back(
+        self, weights: Float[np.ndarray, " cells"], table: PairTable, derivatives: PairTable
+    ) -> Float[np.ndarray, " cells"]:
+        (cells, _), gradient = self._parts(weights), np.zeros_like(weights)
+        d_cells, d_hard = self._parts(gradient)
+        for position, i in enumerate(self.columns):
+            d_won = derivatives.won[position]
+            d_cells[i] += self._credit(cells, position)[:, None] * d_won
+            d_credit = cells[i] @ d_won
+            d_cells[i, :, i] += np.cumsum(d_credit) - (1 - self.ties[position]) * d_credit
+        d_cells[self.columns[0]] += derivatives.totals
+        d_hard[self.is_present] += derivatives.predicted[:, None]
+        return gradient
+
+
+def curves_of_cells(
+    is_atom: Bool[np.ndarray, "columns bins"],
+    n_positives: Int[np.ndarray, " columns"],
+    positives_first: bool | None = None,
+) -> CurveCounts:
+    """Return the curves of counts by column, bin, and positives (first) or negatives.
+
+    Scores of a bin are one threshold. If ``positives_first`` is given they are not, unless equal:
+    the best (True) and the worst (False) curve that the counts allow.
+    """
+    n_columns, n_bins = is_atom.shape
+    points = np.arange(2 * n_bins + 1)
+    order = np.arange(2 * n_bins)[::-1]  # from the highest bin to the lowest
+    if positives_first is not False:
+        order = order.reshape(-1, 2)[:, ::-1].ravel()
+    rows = np.arange(n_columns)[:, None] * 2 * n_bins + order
+    above = np.broadcast_to(points + points % 2, (n_columns, len(points)))
+    if positives_first is not None:
+        is_split = np.zeros((n_columns, len(points)), bool)
+        is_split[:, 1::2] = ~is_atom[:, ::-1]
+        above = np.where(is_split, points, above)
+    is_positive = np.broadcast_to(order % 2 == 0, rows.shape)
+    return CurveCounts(
+        rows.astype(np.int32), is_positive, above.astype(np.int32), True, 1 / n_columns, n_positives
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedRates(Statistic):
+    """Rates of all pairs from counts: whole bins above each threshold, and a share of its own.
+
+    Pairs are ordered as in `dmfroc.multiclass.rates.reference_classes`.
+    """
+
+    shape: tuple[int, int, int]  # columns, bins, classes; all of classes that occur
+    counted: Int[np.ndarray, "c c_minus_1 2"]
+    bins: Int[np.ndarray, "c c_minus_1 2 t"]
+    shares: Float[np.ndarray, "c c_minus_1 2 t"]
+    cell_weights: Float[np.ndarray, "q 2 1"]
+    shrinkage: Float[np.ndarray, ""]
+
+    def count(self, weights: Float[np.ndarray, " cells"], xp: Any) -> RateTable:
+        cells = weights.reshape(self.shape)
+        counts = np.empty(self.bins.shape)
+        for i, bins in enumerate(self.bins):
+            classes = self.counted[i][..., None]
+            above = above_each(cells[i])
+            counts[i] = above[bins, classes] + self.shares[i] * cells[i][bins, classes]
+        totals = cells[0].sum(axis=0)
+        counts = np.clip(counts, 0.0, totals[self.counted][..., None])
+        return RateTable(counts, totals, self.counted, self.cell_weights, self.shrinkage)
+
+    def pull_back(
+        self, weights: Float[np.ndarray, " cells"], table: RateTable, derivatives: RateTable
+    ) -> Float[np.ndarray, " cells"]:
+        _, n_bins, n_classes = self.shape
+        gradient = np.empty(self.shape)
+        for i, bins in enumerate(self.bins):
+            d_counts = derivatives.counts[i]
+            place = (bins * n_classes + self.counted[i][..., None]).ravel()
+            at, partial = (
+                np.bincount(place, x.ravel(), n_bins * n_classes).reshape(n_bins, n_classes)
+                for x in (d_counts, self.shares[i] * d_counts)
+            )
+            gradient[i] = np.cumsum(at, axis=0) - at + partial
+        gradient[0] += derivatives.totals
+        return gradient.ravel()
+
+    def at(
+        self, bins: Int[np.ndarray, "c c_minus_1 2 t"], shares: Float[np.ndarray, "c c_minus_1 2 t"]
+    ) -> BinnedRates:
+        """Return the statistic with thresholds elsewhere."""
+        return replace(self, bins=bins, shares=shares)

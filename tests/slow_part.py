@@ -1,0 +1,21 @@
+"""A part of a scan that takes its time, for workers that are killed meanwhile."""
+
+import os
+import time
+
+from dmfroc.scanning.sources import Part
+
+
+class SlowPart(Part):
+    """One batch; who reads it writes down its process."""
+
+    name = "slow"
+
+    def __init__(self, log, batch):
+        self.log, self.batch = log, batch
+
+    def batches(self, fields):
+        with open(self.log, "a") as stream:
+            stream.write(f"{os.getpid()}\n")
+        time.sleep(0.05)
+        yield self.batch
