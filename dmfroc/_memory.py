@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
+_ABSURD = 10**18  # bytes
 
 
 def check_memory(needed: int, what: str, remedy: str) -> None:
@@ -59,4 +60,6 @@ def _of_limit() -> int | None:
 
 
 def _gigabytes(n_bytes: int) -> str:
+    if n_bytes > _ABSURD:  # perhaps more than a float can hold
+        return "over a billion GB"
     return f"{max(n_bytes, 0) / 1e9:.1f} GB"

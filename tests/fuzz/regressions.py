@@ -57,6 +57,10 @@ CASES = {
         lambda: dmfroc.optimal_operating_points(B, P, cost_fp=Decimal(2)).expected_cost,
         dmfroc.optimal_operating_points(B, P, cost_fp=2).expected_cost,
     ),
+    "thresholds beyond all floats": (
+        lambda: curve(n_thresholds=10**400),
+        (MemoryError, "the multiclass ROC curve of 3 classes"),
+    ),
     "short integers": (lambda: curve(n_thresholds=np.int8(9)), True),
     "labels that are none": (
         lambda: dmfroc.ContingencyTable.from_matrix([[1, 2], [3, 4]], rows="true", labels=1.5),
