@@ -128,8 +128,10 @@ class Jackknife(IntervalMethod):
             kinks_message(measure),
             *further_remarks(error),
             few_clusters_message(units, predictions.n_observations),
-            of_rare_class or small_classes_message(measure, units, len(predictions.present)),
+            of_rare_class,
         ]
+        if of_rare_class is None and np.isfinite(value):
+            remarks.append(small_classes_message(measure, units, len(predictions.present)))
         if ends.is_degenerate:
             remarks.append(no_variation_message(value, bounds, moments))
         elif of_rare_class is None:

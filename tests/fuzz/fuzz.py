@@ -117,7 +117,7 @@ def odd_option(rng):
     function, arguments = calls(rng)[name]
     try:
         str(function(**{**arguments, option: value}))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, MemoryError) as error:
         if not is_named(error, option):
             raise Defect(f"{name}({option}={value!r}) says {error!r}") from error
 
