@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-os.environ.setdefault("MPLBACKEND", "Agg")
 # Compiling takes most of the suite's time; unoptimised code computes the same.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 

@@ -398,7 +398,7 @@ class ContingencyTable:
         >>> table = ContingencyTable.from_cells(tp=30, fp=12, fn=30, tn=28)
         >>> {name: round(x, 3) for name, x in table.measures().items() if name[0] == "m"}
         {'markedness': 0.197, 'markedness_bias': 0.197, 'markedness_macro': 0.197,
-         'mutual_information': 0.02, 'miss_rate': 0.5}
+         'macro_f1': 0.58, 'mutual_information': 0.02, 'miss_rate': 0.5}
         """
         warn([*self._conventions(), undefined_message(self.values)])
         return dict(self.values)
