@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 # isort: off
-from dmfroc.multiclass import measure as _  # noqa: F401
+from dmfroc.multiclass import measure as multiclass
 from dmfroc.measures import ranking, curve_areas, probabilities, table, binary  # noqa: F401
 
 # isort: on
@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["FACTORIES", "MEASURES", "get_measure", "measure_table"]
 
 
-def _rank(name: str) -> int:
-    """Say what comes first: files of families import each other, which registers them early."""
-    if registry.MEASURES[name].family == "multiclass ROC":
-        return -1
-    return registry.MEASURES[name].family == "contingency" and name not in TABLE_FUNCTIONS
+_HARD_LABELS = "dmfroc.measures.hard_labels"  # where those of tables are made
+_ORDER = [m.__name__ for m in (multiclass, ranking, curve_areas, probabilities)] + [_HARD_LABELS]
+
+
+def _rank(name: str) -> tuple[int, bool]:
+    """Say what comes first, whichever file was imported first."""
+    of_two_classes = name not in TABLE_FUNCTIONS
+    module = registry.MODULES[name]
+    return _ORDER.index(module), module == _HARD_LABELS and of_two_classes
 
 
 MEASURES = {name: registry.MEASURES[name] for name in sorted(registry.MEASURES, key=_rank)}

@@ -16,6 +16,9 @@ FACTORIES: dict[str, Callable[..., Measure]] = {}
 MEASURES: dict[str, Measure] = {}
 """All built-in measures by name."""
 
+MODULES: dict[str, str] = {}
+"""The module that defines each of them."""
+
 
 def registered[**P](
     *variants: Mapping[str, Any],
@@ -53,6 +56,7 @@ def registered[**P](
             if measure.name in MEASURES:
                 raise ValueError(f"there are two measures {measure.name!r}")
             MEASURES[measure.name] = measure
+            MODULES[measure.name] = function.__module__
         return make
 
     return decorate

@@ -137,7 +137,8 @@ def test_two_classes_are_two_proportions():
     classes, scores = normal_scores(11, N, 2, 0.8)
     score = scores[:, 1] - scores[:, 0]
     band = curve_band(predictions_of(classes, score))
-    middle = (band.fpr > 0.02) & (band.fpr < 0.95)
+    # Next to the corners the band runs straight to them.
+    middle = (band.fpr > 0.06) & (band.fpr < 0.94)
     low, high = two_classes_by_hand(classes, score, band.fpr[middle])
     # Not closer: the band is monotone, has the percentiles as its thresholds, and t quantiles.
     for found, expected in ((band.low[middle], low), (band.high[middle], high)):
