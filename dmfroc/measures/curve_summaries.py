@@ -243,6 +243,9 @@ def crossing_gain(points: CurvePoints, xp: Any) -> Any:
     return 1 - false_positives * (positives + negatives) / (negatives * positives)
 
 
+_ROUNDING = 1e-9  # of a rate
+
+
 def expected_f_gain(points: CurvePoints, xp: Any, beta: float = 1.0) -> Any:
     """Mean F-gain over operating conditions from recall gain 0 to the largest one.
 
@@ -252,7 +255,7 @@ def expected_f_gain(points: CurvePoints, xp: Any, beta: float = 1.0) -> Any:
     rate = positives / (positives + negatives)
     area, height = precision_recall_gain_area(points, xp), crossing_gain(points, xp)
     rejected = 1 - rate * (1 - height)
-    is_empty = rejected <= 0
+    is_empty = rejected <= _ROUNDING
     precision = (1 - rate) * area + rate * height**2 / 2
     recall = (1 - rate) / 2 + rate * area
     mean = (precision + beta**2 * recall) / ((1 + beta**2) * xp.where(is_empty, 1.0, rejected))
