@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -292,6 +292,7 @@ class _Design:
 
     value: float
     bounds: tuple[float, float]
+    range_of_sizes: tuple[float, float] | None  # whatever the sizes of the classes
     symmetric_on_line: bool
     moments: Moments  # of the pilot
     shares: Float[np.ndarray, " k"]
@@ -328,6 +329,7 @@ class _Design:
             self.planned(n),
             1 - self.level,
             self.bounds,
+            self.range_of_sizes,
             symmetric_on_line=self.symmetric_on_line,
         )
         return (ends.high - ends.low) / 2
@@ -345,19 +347,14 @@ class _Design:
         )
 
     def with_shares(self, shares: Float[np.ndarray, " k"]) -> _Design:
-        return _Design(
-            self.value, self.bounds, self.symmetric_on_line, self.moments, shares, self.level
-        )
+        return replace(self, shares=shares)
 
     def inflated(self, end: int) -> _Design:
         """Return the design with the variance at the lower (0) or upper (1) end of its interval."""
         freedom = spread(self.moments).degrees_of_freedom
         tail = (1 + self.level) / 2 if end else (1 - self.level) / 2
         factor = freedom / chdtri(freedom, tail)
-        moments = self.moments.scaled(float(np.sqrt(factor)))
-        return _Design(
-            self.value, self.bounds, self.symmetric_on_line, moments, self.shares, self.level
-        )
+        return replace(self, moments=self.moments.scaled(float(np.sqrt(factor))))
 
 
 def _check_aim(
@@ -461,11 +458,13 @@ def _design(
         [influences] = influences_of([measure], bind(measure, weighted), weighted)
         found.append(influences)
     units = units_of(pilots[0].counted)
-    low, high = measure.bounds
+    of_sizes = None
     if len(found) == 1:
         value, moments = found[0].value, moments_of(found[0].influences, units)
-        bounds, on_line = measure.bounds, True
+        bounds, on_line = measure.range_in(weighted, sizes_are_fixed=True), True
+        of_sizes = measure.range_in(weighted)
     else:
+        low, high = measure.bounds
         value = found[0].value - found[1].value
         moments = moments_of(found[0].influences - found[1].influences, units)
         bounds, on_line = (low - high, high - low), False
@@ -474,7 +473,7 @@ def _design(
             f"{measure.name} is {value:g} in the pilot and does not vary there, as where a "
             "classifier is perfect: this says nothing of other samples; use a larger pilot"
         )
-    return _Design(value, bounds, on_line, moments, shares, level)
+    return _Design(value, bounds, of_sizes, on_line, moments, shares, level)
 
 
 def _smallest(suffices: Callable[[int], bool], least: int) -> int:

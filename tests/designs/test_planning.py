@@ -22,9 +22,7 @@ def two_pilots(n=240, shifts=(1.5, 1.2)):
 def test_the_pilots_own_size_gives_the_pilots_own_interval(measure):
     found = plan(pilot(), measure, half_width=0.05)
     low, high = estimate(measure, pilot()).interval
-    # What random class sizes add is put on another scale there.
-    tolerance = 2e-3 if measure == "informedness" else 1e-9
-    assert found.half_width(240) == pytest.approx((high - low) / 2, rel=tolerance)
+    assert found.half_width(240) == pytest.approx((high - low) / 2, rel=1e-9)
     assert found.value == pytest.approx(estimate(measure, pilot()).value, rel=1e-12)
 
 
