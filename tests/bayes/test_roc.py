@@ -399,8 +399,8 @@ def test_numbers_are_checked(sample):
 
 
 def test_other_measures_are_refused(sample):
-    with pytest.raises(ValueError, match="hand_till is not a function of the table"):
-        estimate("hand_till", *sample, method="bayes")
+    with pytest.raises(ValueError, match="auc_mu is not a function of the table"):
+        estimate("auc_mu", *sample, method="bayes")
     with pytest.raises(ValueError, match="knows pair_weights='equal' only"):
         estimate(dmf_auc(pair_weights=np.arange(16).reshape(4, 4) + 1), *sample, method="bayes")
     with pytest.raises(ValueError, match="pseudo_count must be positive"):
