@@ -21,6 +21,8 @@ from dmfroc.measures.statistics.curves import CurvePoints
 
 # Closer to 0 than this, log1p(z)/z and what follows from it come from their series.
 _SMALL = 4e-3
+_ROUNDING = 1e-9  # of a rate
+_ROUNDING_OF_SUMS = 1e-12  # relative
 
 
 class _Steps(NamedTuple):
@@ -228,7 +230,9 @@ def _with_recall_gain(points: CurvePoints, xp: Any) -> tuple[Any, _Steps]:
     steps = _steps(points)
     positives = steps.positives
     crossing = positives * positives / (positives + steps.negatives)  # true positives at gain 0
-    is_inside, is_cut = steps.tp_end >= crossing, steps.tp < crossing
+    # A point at the crossing ends the step that leads to it, whatever rounding has made of it.
+    is_inside = steps.tp_end >= crossing * (1 - _ROUNDING_OF_SUMS)
+    is_cut = steps.tp < crossing
     tp = xp.where(is_cut, crossing, steps.tp)
     skipped = xp.where(is_cut, divide(tp - steps.tp, steps.rise, xp), 0.0)
     return is_inside, steps._replace(tp=tp, fp=steps.fp + skipped * steps.width)
@@ -241,9 +245,6 @@ def crossing_gain(points: CurvePoints, xp: Any) -> Any:
     positives, negatives = steps.positives[..., 0], steps.negatives[..., 0]
     false_positives = take(steps.fp, first, xp)[..., 0]
     return 1 - false_positives * (positives + negatives) / (negatives * positives)
-
-
-_ROUNDING = 1e-9  # of a rate
 
 
 def expected_f_gain(points: CurvePoints, xp: Any, beta: float = 1.0) -> Any:

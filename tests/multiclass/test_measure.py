@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from simulations import normal_scores
@@ -101,6 +101,11 @@ SCALES = st.sampled_from([1e-9, 0.3, 1.0, 1e9])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @settings(max_examples=25)
 @given(scores=SCORES, weights=WEIGHTS, scale=SCALES)
+@example(  # a point where the recall is the prevalence, but for rounding
+    scores=np.outer(np.array([0] * 9 + [2] + [0] * 4 + [3, 1]), [0, 0, 1.0]),
+    weights=np.full(16, 1e-3),
+    scale=1e-9,
+)
 def test_any_weights_leave_all_measures_within_their_bounds(n_classes, scores, weights, scale):
     rows, columns = n_classes > CLASSES, slice(n_classes)
     predictions, scaled = (
