@@ -27,6 +27,8 @@ from dmfroc._compiled import compiled
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
 """What turns a NumPyro model into a kernel, such as the class `numpyro.infer.NUTS`."""
 
+# For what is called some hundred times: optimising it would take longer than all of the calls.
+_SOON_READY = {"compiler_options": {"xla_backend_optimization_level": 0}}
 _MAX_ITERATIONS = 2000
 _N_EXPECTATION_DRAWS = 50
 _MAX_EXPECTATION_STEPS = 20
@@ -82,14 +84,15 @@ class Problem:
         flat, self.unravel = ravel_pytree((scales, start))
         self.model = model
         self.size, self.n_scales = len(flat), scales.size
-        self.value_and_gradient = compiled(jax.value_and_grad(self.potential))
-        self.hessian = compiled(jax.hessian(self.potential))
-        self.sites = compiled(jax.vmap(self._sites, in_axes=(0, None)))
+        self.value_and_gradient = compiled(jax.value_and_grad(self.potential), **_SOON_READY)
+        self.hessian = compiled(jax.hessian(self.potential), **_SOON_READY)
+        self.sites = compiled(jax.vmap(self._sites, in_axes=(0, None)), **_SOON_READY)
         self.site_and_gradient = compiled(
             jax.value_and_grad(lambda flat, data, site: self._sites(flat, data)[site]),
             static_argnames="site",
+            **_SOON_READY,
         )
-        self.updated = compiled(lambda flat, data: update(self.sites(flat, data)))
+        self.update = compiled(update, **_SOON_READY)
         self._samplers: dict[Any, Run] = {}
 
     def _parameters(self, flat: Float[Array, " d"]) -> dict[str, Array]:
@@ -171,7 +174,7 @@ def approximate(problem: Problem, data: Any) -> Gaussian:
         factor = _inverse_square_root(hessian[n:, n:])
         draws = np.tile(flat, (len(noise), 1))
         draws[:, n:] += noise @ factor.T
-        log_scales = np.asarray(problem.updated(draws, data))
+        log_scales = np.asarray(problem.update(problem.sites(draws, data)))
         change = np.abs(log_scales - flat[:n]).max()
         if change < _SETTLED:
             break
