@@ -4,7 +4,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON_CANDIDATES := $(PYTHON) python3.12 python3.13 python3.14 python3 python
-PYTEST_ARGS ?= -n auto
+PYTEST_ARGS ?= -n auto --dist loadgroup
 PAGES := $(wildcard *.md docs/*.md docs/*/*.md)
 
 .PHONY: demo test doctest fuzz compat lint docs bench experiments clean

@@ -31,7 +31,10 @@ from dmfroc.bayes.posterior import sampling_problems
 from dmfroc.bayes.roc import bind_pairs, check_choices, pairwise_counts
 from dmfroc.measures import dmf_auc, informedness
 
-# One model and one shape of data, K = 4, serve most tests: compiling takes most of their time.
+# Two shapes of data, K = 4 and K = 2, serve most tests, in one process: compiling takes most of
+# their time.
+pytestmark = pytest.mark.xdist_group("bayesian_roc")
+OF_TWO = {"n_thresholds": 31, "algorithm": "laplace"}
 FAST = {"n_thresholds": 7, "algorithm": "laplace"}
 SMALL = {"n_thresholds": 7, "n_chains": 2, "n_draws": 250, "n_warmup": 150}
 
@@ -72,8 +75,8 @@ def test_untempered_likelihood_is_too_sure(sample):
 
 def test_binomial_cells_are_too_sure():
     classes, scores = normal_scores(2, 300, 2)
-    ordinal = bayesian_roc(classes, scores, **FAST)
-    binomial = bayesian_roc(classes, scores, likelihood="binomial", **FAST)
+    ordinal = bayesian_roc(classes, scores, **OF_TWO)
+    binomial = bayesian_roc(classes, scores, likelihood="binomial", **OF_TWO)
     assert binomial.standard_error < 0.7 * ordinal.standard_error
     assert any("too narrow" in remark for remark in binomial.warnings)
 
@@ -98,7 +101,7 @@ def test_tempering_by_overlap_has_about_the_jackknifes_standard_error(n_classes)
 def test_columns_of_two_classes_do_not_overlap():
     classes, scores = normal_scores(14, 100, 2)
     overlap, none = (
-        bayesian_roc(classes, scores, tempering=tempering, **FAST)
+        bayesian_roc(classes, scores, tempering=tempering, **OF_TWO)
         for tempering in ("overlap", "none")
     )
     assert overlap.interval == pytest.approx(none.interval, rel=1e-9)
@@ -317,7 +320,7 @@ def test_two_classes_are_one_column():
     classes, scores = normal_scores(7, 200, 2)
     difference = scores[:, 1] - scores[:, 0]
     jackknife = estimate("dmf_auc", classes, difference)
-    found = bayesian_roc(classes, difference, **FAST | {"n_thresholds": 31})
+    found = bayesian_roc(classes, difference, **OF_TWO)
     assert found.posterior["posterior"].sizes["pair"] == 1
     assert found.posterior["posterior"]["pair"].item() == "1 from 0"
     assert found.value == pytest.approx(jackknife.value, abs=0.4 * jackknife.standard_error)
@@ -352,7 +355,7 @@ def test_scores_without_any_variation_have_a_posterior(tempering):
 def test_near_perfect_classifier_is_left_alone():
     classes, scores = normal_scores(9, 300, 2, shift=4.0)
     jackknife = estimate("dmf_auc", classes, scores)
-    found = bayesian_roc(classes, scores, **SMALL | {"n_thresholds": 63, "n_warmup": 300})
+    found = bayesian_roc(classes, scores, **SMALL | {"n_thresholds": 31, "n_warmup": 300})
     assert abs(found.value - jackknife.value) < found.standard_error
     assert not any("the model draws the area" in remark for remark in found.warnings)
 
