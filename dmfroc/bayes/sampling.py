@@ -174,7 +174,7 @@ def approximate(problem: Problem, data: Any) -> Gaussian:
         factor = _inverse_square_root(hessian[n:, n:])
         draws = np.tile(flat, (len(noise), 1))
         draws[:, n:] += noise @ factor.T
-        log_scales = np.asarray(problem.update(problem.sites(draws, data)))
+        log_scales = np.asarray(problem.update(problem.sites(jnp.asarray(draws), data)))
         change = np.abs(log_scales - flat[:n]).max()
         if change < _SETTLED:
             break
