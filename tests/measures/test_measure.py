@@ -20,7 +20,7 @@ from dmfroc.measures import (
     precision_recall_gain_area,
     roc_area,
 )
-from dmfroc.measures.measure import bind, bind_in_groups, values_and_influences
+from dmfroc.measures.measure import bind, bind_in_groups, values_and_influences, within
 from dmfroc.measures.statistics import curves, projections
 from dmfroc.multiclass import center
 
@@ -147,6 +147,11 @@ def test_parts_of_a_statistic_add_up(monkeypatch, name):
     assert len(bound.statistic.parts()) >= 5
     for found, expected in zip(bound.values_and_gradients(weights), whole, strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+
+
+def test_only_rounding_is_put_back_into_the_range():
+    values = np.array([-1e-9, -1e-14, 0.5, 1 + 1e-14, 1 + 1e-9, 2.0])
+    assert within(values, (0.0, 1.0)).tolist() == [-1e-9, 0, 0.5, 1, 1 + 1e-9, 2]
 
 
 def test_influences_on_several_numbers_are_those_on_each():

@@ -10,7 +10,7 @@ from simulations import normal_scores, tied_probabilities
 
 from dmfroc import Predictions, multiclass_roc
 from dmfroc.measures.measure import values_and_influences
-from dmfroc.multiclass.band import _rates, curve_band
+from dmfroc.multiclass.band import _rates, _straight_to_corners, curve_band
 from dmfroc.multiclass.rates import CurveOptions
 
 N = 150
@@ -219,6 +219,13 @@ def test_each_rate_is_as_well_known_as_its_own_class():
         seen = band.fpr > highest_fpr
         assert (band.low[seen] > 0.05 ** (1 / 3) - 1e-3).all()
         assert band.low[seen][0] == pytest.approx(0.05 ** (1 / 3), abs=0.07)
+
+
+def test_lower_end_runs_straight_to_one_from_where_it_stops_to_rise():
+    fpr, low = np.array([0.1, 0.3, 0.5, 0.7, 0.9]), np.array([0.1, 0.6, 0.9, 0.95, 0.95])
+    found = _straight_to_corners(fpr, low, 0.3)  # start at 0.5, end at 0.7
+    expected = [0.9 * 0.1 / 0.5, 0.6, 0.9, 0.95, 1 - 0.05 * 0.1 / 0.3]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_constant_scores_are_no_certain_knowledge():

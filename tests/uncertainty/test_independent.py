@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 from simulations import normal_scores
 
-from dmfroc import Predictions, compare, estimate
+from dmfroc import Predictions, compare, estimate, influences
 from dmfroc.uncertainty import independent
-from dmfroc.uncertainty.influences import Interval
+from dmfroc.uncertainty.influences import Interval, moments_of, spread
+from dmfroc.uncertainty.units import units_of
 
 
 def wald(value, error_of_one):
@@ -55,3 +56,23 @@ def test_differences_of_near_perfect_classifiers_are_skewed():
     assert other.interval == pytest.approx((-high, -low), rel=1e-9)
     assert other.p_value == pytest.approx(found.p_value, rel=1e-6)
     assert other.probability_better == pytest.approx(1 - found.probability_better, rel=1e-6)
+
+
+def test_several_independent_samples_at_once():
+    samples = {
+        name: Predictions.from_arrays(*normal_scores(seed, 60 + 40 * seed, 2))
+        for seed, name in enumerate("abc")
+    }
+    alone = compare(samples, measure="hand_till", paired=False)
+    variances = [
+        spread(moments_of(influences("hand_till", sample), units_of(sample))).scale ** 2
+        for sample in samples.values()
+    ]
+    np.testing.assert_allclose(alone.covariance, np.diag(variances), rtol=1e-12)
+    at_once = compare(samples, measure="hand_till", paired=False, simultaneous=True)
+    # Each at the same higher level; of uncorrelated values it is below Bonferroni's.
+    bonferronis = compare(samples, measure="hand_till", paired=False, level=1 - 0.05 / 3)
+    ends = [np.array([d.interval for d in x.differences]) for x in (alone, at_once, bonferronis)]
+    low, high = np.moveaxis(np.stack(ends), -1, 0)
+    assert (np.diff(low, axis=0) < 0).all()
+    assert (np.diff(high, axis=0) > 0).all()

@@ -10,7 +10,8 @@ from simulations import area_of_shift, normal_scores
 from dmfroc import Predictions, estimate, influences
 from dmfroc.measures import get_measure, ranges
 from dmfroc.uncertainty.influences import moments_of, spread
-from dmfroc.uncertainty.units import units_of
+from dmfroc.uncertainty.jackknife import joint_covariance
+from dmfroc.uncertainty.units import Units, units_of
 
 MEASURES = ["dmf_auc", "hand_till", "informedness"]
 SKEWED = [0.6, 0.3, 0.1]
@@ -285,3 +286,19 @@ def test_intervals_cover_the_truth():
             hits[measure] += low <= truth <= high
     assert 180 <= hits["hand_till"] <= 198
     assert 180 <= hits["dmf_auc"] <= 198
+
+
+# Several values together
+
+
+@pytest.mark.parametrize("sizes", [[1, 1, 2], [1, 2, 3], [2, 30, 8]], ids=str)
+def test_joint_covariance_gives_each_value_and_difference_its_variance(sizes):
+    """Also with classes of one and of two units, which lend and borrow variance."""
+    n = sum(sizes)
+    units = Units(np.arange(n), np.repeat([0, 1, 2], sizes), np.array(sizes), min(sizes))
+    influences_of_two = np.random.default_rng(1).normal(size=(2, n))
+    covariance = joint_covariance(influences_of_two, units)
+    for contrast in ([1, 0], [0, 1], [1, -1]):
+        contrast = np.array(contrast)
+        expected = spread(moments_of(contrast @ influences_of_two, units)).scale ** 2
+        assert contrast @ covariance @ contrast == pytest.approx(expected, rel=1e-12)

@@ -7,8 +7,9 @@ import pytest
 from simulations import normal_scores
 from sklearn.metrics import roc_auc_score
 
-from dmfroc import estimate
+from dmfroc import Predictions, estimate
 from dmfroc.measures import auc_mu
+from dmfroc.measures.statistics import projections
 
 
 def by_pairs(classes, scores, weights=None, partition=None):
@@ -80,6 +81,25 @@ def test_perfect_constant_and_absent():
         absent = auc_mu()(classes, np.eye(4)[classes], labels=[0, 1, 2, 3])
     assert absent == 1
     assert estimate("auc_mu", classes, np.eye(3)[classes]).standard_error == 0
+
+
+def test_parts_hold_whole_pairs_as_many_as_fit(monkeypatch):
+    classes, scores = normal_scores(9, 60, 5, prior=[0.4, 0.3, 0.1, 0.1, 0.1])
+    statistic = projections.ProjectedPairs()(Predictions.from_arrays(classes, scores))
+    n_pairs = len(statistic.starts) - 1
+    for at_once in (60, 5):
+        monkeypatch.setattr(projections, "_PLACES_AT_ONCE", at_once)
+        parts = statistic.parts()
+        np.testing.assert_array_equal(np.concatenate([x.rows for x in parts]), statistic.rows)
+        pairs = np.array([len(x.starts) - 1 for x in parts])
+        sizes = np.array([len(x.rows) for x in parts])
+        assert pairs.sum() == n_pairs
+        assert (sizes[pairs > 1] <= at_once).all()
+        if at_once == 60:
+            assert (sizes[:-1] + sizes[1:] > at_once).all()
+            assert len(parts) < n_pairs
+        else:  # none fits
+            assert (pairs == 1).all()
 
 
 @pytest.mark.parametrize(

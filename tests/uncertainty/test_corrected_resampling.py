@@ -1,0 +1,49 @@
+"""The corrected resampled t-test: its formulas, and that a difference has two directions."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit, logit
+from simulations import normal_scores
+
+from dmfroc import compare, estimate
+from dmfroc.measures import hand_till
+
+CLASSES, GOOD = normal_scores(1, 120, 3, 1.5)
+POOR = GOOD + np.random.default_rng(2).normal(size=GOOD.shape)
+FOLDS = np.arange(120) % 4
+FACTOR = 1 / 4 + 1 / 3  # 1/J + n_test / n_train
+OPTIONS = {"folds": FOLDS, "target": "algorithm"}
+
+
+def of_folds(scores):
+    return np.array([hand_till()(CLASSES[f::4], scores[f::4]) for f in range(4)])
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_interval_is_that_of_student_on_the_logit_scale(level):
+    values = of_folds(GOOD)
+    found = estimate("hand_till", CLASSES, GOOD, level=level, **OPTIONS)
+    mean, error = values.mean(), np.sqrt(FACTOR * values.var(ddof=1))
+    half = stats.t.ppf((1 + level) / 2, 3) * error / (mean * (1 - mean))
+    assert found.value == pytest.approx(mean, rel=1e-12)
+    assert found.standard_error == pytest.approx(error, rel=1e-12)
+    assert found.interval == pytest.approx(expit(logit(mean) + np.array([-half, half])), rel=1e-9)
+
+
+def test_a_difference_is_students_in_both_directions():
+    gaps = of_folds(GOOD) - of_folds(POOR)
+    error = np.sqrt(FACTOR * gaps.var(ddof=1))
+    half = stats.t.ppf(0.975, 3) * error
+    p_value = 2 * stats.t.sf(abs(gaps.mean()) / error, 3)
+    named = {"good": GOOD, "poor": POOR}
+    for names, value in ((["good", "poor"], gaps.mean()), (["poor", "good"], -gaps.mean())):
+        scores = {name: named[name] for name in names}
+        [found] = compare(CLASSES, scores, "hand_till", rope=0.01, **OPTIONS).differences
+        assert found.value == pytest.approx(value, rel=1e-12)
+        assert found.interval == pytest.approx((value - half, value + half), rel=1e-9)
+        assert found.p_value == pytest.approx(p_value, rel=1e-9)
+        better = stats.t.cdf(value / error, 3)
+        assert found.probability_better == pytest.approx(better, rel=1e-9)
+        of_rope = np.diff(stats.t.cdf((np.array([-0.01, 0.01]) - value) / error, 3))
+        assert found.probability_equivalent == pytest.approx(of_rope[0], rel=1e-9)
