@@ -21,7 +21,7 @@ settings.load_profile("dmfroc")
 
 @pytest.fixture(autouse=True)
 def _types_are_checked_at_first():
-    """Check shapes and types in the first half second; the thousands of calls after it are alike."""
+    """Check shapes and types for half a second; the thousands of calls after it are alike."""
 
     def stop_checking(*_):
         jaxtyping.config.update("jaxtyping_disable", True)
