@@ -110,6 +110,7 @@ ENDED = """
 import os, signal, sys
 from matplotlib.figure import Figure
 number = getattr(signal, sys.argv.pop())
+signal.signal(number, signal.SIG_DFL)  # nohup, above the tests, would have it ignored
 Figure.savefig = lambda *_, **__: os.kill(os.getpid(), number)
 from dmfroc.cli import main
 main()
