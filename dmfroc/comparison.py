@@ -31,7 +31,7 @@ _MOST_ORDERS = 1000
 def compare(
     y_true: Any,
     y_scores: Mapping[str, Any] | None = None,
-    measure: str | Measure = "dmf_auc",
+    measure: str | Measure | None = None,
     *,
     paired: bool = True,
     rope: float = 0.0,
@@ -59,8 +59,9 @@ def compare(
         observations in the same order unless ``paired=False``.
     y_scores : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
         Each classifier's scores, by its name.
-    measure : str or Measure
-        What to compare, see `estimate`.
+    measure : str or Measure, optional
+        What to compare, see `estimate`; by default the DMF-AUC, and of hard labels without scores
+        the informedness.
     paired : bool
         False if every classifier has a sample of its own, independent of the others.
     rope : float
@@ -73,7 +74,8 @@ def compare(
         As for `Predictions.from_arrays`.
     y_pred : dict of str to array-like of shape (n,), optional
         Hard labels by name of the classifier, where they are not simply the class of the largest
-        score, or where there is one score and so no such class.
+        score, or where there is one score and so no such class. Without ``y_scores`` they alone are
+        compared.
     folds, target, train_fraction, groups, stratify
         As for `estimate`.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
@@ -117,7 +119,12 @@ def compare(
     >>> result = compare(y, {"good": good, "poor": poor}, "hand_till")
     >>> result.differences[0].p_value < 1e-6
     True
+    >>> predicted = {"good": good.argmax(axis=1), "poor": poor.argmax(axis=1)}
+    >>> compare(y, y_pred=predicted).best_set()
+    ('good',)
     """
+    if measure is None:
+        measure = "dmf_auc" if y_scores is not None or y_pred is None else "informedness"
     measure = get_measure(measure)
     paired, rope = flag("paired", paired), number("rope", rope)
     if not rope >= 0:
@@ -286,6 +293,8 @@ def _named_predictions(
             named[name] = as_predictions(
                 value, labels=labels, sample_weight=sample_weight, y_pred=y_pred, needs=needs
             )
+    elif y_scores is None and y_pred is not None:
+        named = _of_hard_labels(y_true, y_pred, labels, sample_weight, needs)
     elif isinstance(y_scores, Mapping):
         hard_labels = _named_hard_labels(y_pred, y_scores)
         named = {
@@ -315,17 +324,42 @@ def _named_predictions(
     return named
 
 
-def _named_hard_labels(
-    y_pred: Mapping[str, Any] | None, y_scores: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    if y_pred is None:
-        return {}
+def _of_hard_labels(
+    y_true: Any, y_pred: Any, labels: Any, sample_weight: Any, needs: Needs
+) -> dict[str, Predictions]:
+    """Return the predictions of classifiers without scores, all with the same classes."""
+
+    def checked(labels: Any) -> dict[str, Predictions]:
+        return {
+            name: as_predictions(
+                y_true, y_pred=hard, labels=labels, sample_weight=sample_weight, needs=needs
+            )
+            for name, hard in _check_named(y_pred).items()
+        }
+
+    found = checked(labels)
+    classes = {label for p in found.values() for label in p.labels}
+    # A class that one of them alone predicts is a class of all of them.
+    if any(len(p.labels) < len(classes) for p in found.values()):
+        return checked(sorted(classes))
+    return found
+
+
+def _check_named(y_pred: Any) -> Mapping[str, Any]:
     if not isinstance(y_pred, Mapping):
         raise TypeError(
             "y_pred must be a dict of hard labels by name of the classifier, but it is a "
             f"{type(y_pred).__name__}"
         )
-    for name in y_pred:
+    return y_pred
+
+
+def _named_hard_labels(
+    y_pred: Mapping[str, Any] | None, y_scores: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    if y_pred is None:
+        return {}
+    for name in _check_named(y_pred):
         if name not in y_scores:
             raise ValueError(
                 f"y_pred has hard labels of {name!r}, but y_scores has the classifiers "

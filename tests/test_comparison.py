@@ -219,6 +219,29 @@ def test_given_hard_labels_belong_to_their_classifier():
     assert result.estimates["a"] == expected
 
 
+def test_hard_labels_alone():
+    classes, scores = classifiers(12)
+    predicted = {name: x.argmax(axis=1) for name, x in scores.items()}
+    found = compare(classes, y_pred=predicted)
+    assert found.measure == "informedness"
+    assert found.differences == compare(classes, scores, "informedness").differences
+    # The class 3 occurs in the labels of "b" alone, and its absence changes no value of the others.
+    predicted["b"] = np.where(np.arange(len(classes)) < 3, 3, predicted["b"])
+    found = compare(classes, y_pred=predicted, measure="accuracy")
+    assert {p.labels for p in found.predictions.values()} == {(0, 1, 2, 3)}
+    assert found.estimates["a"].value == pytest.approx(np.mean(predicted["a"] == classes))
+    assert found.estimates["b"].value == pytest.approx(np.mean(predicted["b"] == classes))
+    weights = np.arange(len(classes)) % 3 + 1.0
+    weighted = compare(classes, y_pred=predicted, measure="accuracy", sample_weight=weights)
+    assert weighted.estimates["a"].value == pytest.approx(
+        np.average(predicted["a"] == classes, weights=weights)
+    )
+    with pytest.raises(ValueError, match="at least two classifiers are needed"):
+        compare(classes, y_pred={"a": classes})
+    with pytest.raises(ValueError, match=r"labels not in labels=: 3"):
+        compare(classes, y_pred=predicted, labels=[0, 1, 2])
+
+
 def test_wrong_forms_of_hard_labels_are_told():
     classes, scores = classifiers(12)
     message = r"y_pred has hard labels of 'c', but y_scores has the classifiers \['a', 'b'\]"
