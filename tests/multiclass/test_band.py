@@ -113,7 +113,11 @@ def test_pair_weights_and_thresholds_are_those_of_the_curve():
 
 
 def two_classes_by_hand(classes, score, grid):
-    """Zou and Donner's combination of the logit intervals of two proportions."""
+    """Zou and Donner's combination of the logit intervals of two proportions.
+
+    Below the false positive rates that the highest score may yet have nothing is known but that
+    the curve begins in (0, 0): a concave one is above its chord from there.
+    """
     thresholds = np.sort(score)[::-1]
     ends = {}
     for name, scores in (("fpr", score[classes == 0]), ("tpr", score[classes == 1])):
@@ -130,18 +134,24 @@ def two_classes_by_hand(classes, score, grid):
     at = np.interp(grid, fpr, tpr)
     below = np.hypot(at - np.interp(grid, fpr, tpr_low), at - np.interp(grid, fpr_high, tpr))
     above = np.hypot(np.interp(grid, fpr, tpr_high) - at, np.interp(grid, fpr_low, tpr) - at)
-    return np.maximum(at - below, 0), np.minimum(at + above, 1)
+    low = np.maximum(at - below, 0)
+    chord_end = np.searchsorted(grid, fpr_high[1], "right")
+    chord = low[chord_end] * grid / grid[chord_end]
+    low[:chord_end] = np.minimum(np.maximum(low, chord), at)[:chord_end]
+    return low, np.minimum(at + above, 1)
 
 
 def test_two_classes_are_two_proportions():
     classes, scores = normal_scores(11, N, 2, 0.8)
     score = scores[:, 1] - scores[:, 0]
     band = curve_band(predictions_of(classes, score))
-    # Next to the corners the band runs straight to them.
-    middle = (band.fpr > 0.06) & (band.fpr < 0.94)
-    low, high = two_classes_by_hand(classes, score, band.fpr[middle])
+    inner = slice(1, -1)
+    expected_ends = two_classes_by_hand(classes, score, band.fpr[inner])
+    # From where the lower end stops to rise the band runs straight to (1, 1).
+    middle = band.fpr[inner] < 0.94
     # Not closer: the band is monotone, has the percentiles as its thresholds, and t quantiles.
-    for found, expected in ((band.low[middle], low), (band.high[middle], high)):
+    for ends, by_hand in zip((band.low, band.high), expected_ends, strict=True):
+        found, expected = ends[inner][middle], by_hand[middle]
         assert np.median(np.abs(found - expected)) < 0.015
         assert np.abs(found - expected).max() < 0.08
 
