@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
     [
         (["experiments/regularization.py"], "| K=3, continuous | 75 |"),
         (["experiments/coverage.py"], "| K=4, balanced | 600 | DMF-AUC |"),
+        (["experiments/band.py"], "| K=2, good |"),
         (["experiments/designs.py"], "| logistic | 300 | 5 | Hand-Till M |"),
         (["experiments/discrimination.py"], "| argmax | none (random) |"),
         (["experiments/class_skew.py"], "| 2 | one-vs-rest, macro |"),
