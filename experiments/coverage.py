@@ -21,6 +21,7 @@ LEVEL = 0.95
 POPULATION = 400_000
 SAMPLES_PER_BATCH = 50  # of the grid, whose single samples would be a large file
 ENOUGH = 20  # observations of the rarest class, from which on all must be well
+LIMITS, FEW_LIMITS = (0.935, 0.965), (0.91, 0.98)  # of coverage, from there on and below
 
 
 @dataclass(frozen=True)
@@ -277,8 +278,8 @@ def rows_within(
     error = 2 * np.sqrt(LEVEL * (1 - LEVEL) / n_samples)
     rows = []
     for label, chosen, (low, high) in (
-        (f"at least {ENOUGH}", smallest >= ENOUGH, (0.935, 0.965)),
-        (f"5 to {ENOUGH - 1}", smallest < ENOUGH, (0.91, 0.98)),
+        (f"at least {ENOUGH}", smallest >= ENOUGH, LIMITS),
+        (f"5 to {ENOUGH - 1}", smallest < ENOUGH, FEW_LIMITS),
     ):
         if len(part := covered[chosen]) == 0:
             continue
@@ -345,8 +346,12 @@ def picture(cells: pd.DataFrame) -> Figure:
     colors = {"weak": "#0072B2", "good": "#009E73", "near-perfect": "#D55E00"}
     panels = figure.subplots(1, len(GRID_MEASURES), sharey=True)
     for ax, name in zip(panels, GRID_MEASURES, strict=True):
-        ax.axhspan(93.5, 96.5, color="0.92")
-        ax.axhline(95, color="0.5", linewidth=0.8)
+        for first, last, (low, high) in (
+            (4, ENOUGH - 0.5, FEW_LIMITS),
+            (ENOUGH - 0.5, 2000, LIMITS),
+        ):
+            ax.fill_between([first, last], 100 * low, 100 * high, color="0.9", linewidth=0)
+        ax.axhline(100 * LEVEL, color="0.5", linewidth=0.8)
         for (strength, ties), part in cells[cells["measure"] == name].groupby(["strength", "ties"]):
             ax.scatter(
                 part["smallest"],
@@ -357,6 +362,7 @@ def picture(cells: pd.DataFrame) -> Figure:
                 label=f"{strength}{', ties' if ties else ''}",
             )
         ax.set(xscale="log", title=MEASURES[name].title, xlabel="size of the smallest class")
+        ax.set(xlim=(4, 2000))
     figure.axes[0].set_ylabel("coverage, %")
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return figure
@@ -481,6 +487,10 @@ tenths. Class sizes are fixed within a cell.
 {summary(cells, replications["grid"])}
 
 ![Coverage of each cell against the size of its smallest class](../images/coverage.png)
+
+Grey are the limits of each cell, without the Monte Carlo error of a coverage, which is
+{monte_carlo_error(replications["grid"])} points. The grid was computed with the paper's pooled
+thresholds, `threshold_pool="pooled"`, and for given class sizes.
 
 The cells of DMF-AUC and M that are farthest from 95 %, and how often the estimate says so by a
 remark (few observations decide how sure the value is), in {SAMPLES_PER_BATCH} samples:
