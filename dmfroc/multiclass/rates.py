@@ -23,7 +23,8 @@ ThresholdPool = Literal["balanced", "pooled"]
 
 DEFAULT_N_THRESHOLDS = 99
 # Chosen by experiments/regularization.py: the AUC's largest bias, a sixth of its standard
-# deviation, does not fall any further where the penalty is stronger.
+# deviation, does not fall any further where the penalty is stronger. No strength has the most
+# power everywhere: a smaller one sees more of what is easy, a greater one more of what is hard.
 DEFAULT_SHRINKAGE = 1.0
 _LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
 
