@@ -538,11 +538,14 @@ error of a coverage is {monte_carlo_error(replications["bayes"])} points.
 
 
 def main() -> None:
-    global POPULATION, SAMPLES_PER_BATCH
+    global POPULATION, SAMPLES_PER_BATCH, bayesian_roc
     options = arguments(__doc__, is_study=True)
     chosen = studies()
     if options.quick:
         POPULATION, SAMPLES_PER_BATCH = 6000, 2
+        bayesian_roc = functools.partial(
+            bayesian_roc, algorithm="laplace"
+        )  # compiling chains takes long
         chosen = {name: replace(s, settings=s.settings[:1]) for name, s in chosen.items()}
     tables = {name: run_study(study, options) for name, study in chosen.items()}
     replications = {name: int(table["replication"].nunique()) for name, table in tables.items()}

@@ -401,6 +401,7 @@ probabilities from a bootstrap that takes thresholds for independent and so is t
 
 if __name__ == "__main__":
     options = arguments(__doc__, is_study=True)
+    N_DRAWS = 100 if options.quick else N_DRAWS
     names = ("iris",) if options.quick else NAMES
     text = page(names, run_study(study(names), options))
     if options.quick:
