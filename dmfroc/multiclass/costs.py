@@ -33,8 +33,8 @@ def cell_weights(
     matrices = list(_weight_matrices(pair_weights, predictions))
     if len(present) < predictions.n_classes:
         matrices = [matrix[np.ix_(present, present)] for matrix in matrices]
-    n_pairs = len(present) * (len(present) - 1)
-    mean = sum(matrix.sum() - matrix.trace() for matrix in matrices) / (2 * n_pairs)
+    is_pair = ~np.eye(len(present), dtype=bool)  # the diagonal has no meaning
+    mean = sum(matrix.mean(where=is_pair) for matrix in matrices) / 2
     i, j = np.moveaxis(counted, -1, 0)
     weights = np.stack([matrix[i, j] for matrix in matrices], axis=-1)
     if (weights.sum(axis=(0, 1)) == 0).any():

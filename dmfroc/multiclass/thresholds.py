@@ -20,8 +20,8 @@ from dmfroc.measures.statistics.layout import sort_rows
 
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
 _LARGE = 1 << 15  # scores of a class that is sorted by itself; counts below fit 16 bits
-_POOLED_AT_ONCE = 1 << 13  # scores: what a processor's cache holds
-_LARGEST_MERGED = 1 << 12  # scores of a pool, above which bisection is faster than sorting
+_POOLED_AT_ONCE = 1 << 15  # scores: what a processor's cache holds
+_LARGEST_MERGED = 1 << 10  # scores of a pool, above which bisection is faster than sorting
 _CLASS_OF_BLOCK = [0, 1, 1, 0]  # of the pair's two
 _TASKS_PER_CORE = 8
 _BITS = 16  # of the counts of a block, four to a number
@@ -82,6 +82,7 @@ class _SizeGroup(NamedTuple):
     """Blocks of similar size, padded to one length, so that one call sorts them all."""
 
     places: Int[np.ndarray, "m longest"]  # in the row, or one beyond it where nothing is
+    names: Int[np.ndarray, " m_longest"]  # the observations there
     occupied: Int[np.ndarray, " of_group"]  # where something is, in the flattened places
     destination: Int[np.ndarray, " of_group"]  # the same places in the row
 
@@ -104,7 +105,8 @@ def sort_blocks(
         is_real = position < sizes[blocks][:, None]
         destination = places[is_real]
         places[~is_real] = scores.shape[1]
-        groups.append(_SizeGroup(places, np.flatnonzero(is_real), destination))
+        of_places = np.append(names, -1).take(places.ravel())
+        groups.append(_SizeGroup(places, of_places, np.flatnonzero(is_real), destination))
     rows = np.empty(scores.shape, np.int32)
 
     def sort_row(row: int) -> None:
@@ -117,9 +119,8 @@ def sort_blocks(
             padded = np.append(of_row, np.iinfo(scores.dtype).max)
         for group in groups:
             order, in_order = sort_rows(padded.take(group.places))
-            chosen = group.places.ravel().take(order.take(group.occupied))
             of_row[group.destination] = in_order.take(group.occupied)
-            found[group.destination] = names.take(chosen)
+            found[group.destination] = group.names.take(order.take(group.occupied))
 
     parallel(sort_row, range(len(scores)), scores.size)
     return SortedBlocks(scores, rows)
@@ -185,7 +186,7 @@ def _batches(pools: Pools) -> list[Int[np.ndarray, " m"]]:
     batches = []
     for similar in np.split(order, changes):
         largest = int(2 * pools.sizes[similar].max(axis=0).sum())
-        at_once = max(_POOLED_AT_ONCE // largest, 1) if largest <= _LARGEST_MERGED else 1
+        at_once = max(_POOLED_AT_ONCE // largest, 1)
         batches += [similar[first : first + at_once] for first in range(0, len(similar), at_once)]
     return batches
 
@@ -294,46 +295,71 @@ def _by_bisection(
     of_classes: Int[np.ndarray, "m 2"] | None,
     levels: Levels,
 ) -> Placed:
-    """Find the thresholds of pairs of large classes, one after the other."""
-    numerators, denominator = levels
-    found = []
-    for pair, (starts, sizes) in enumerate(zip(pools.starts, pools.sizes_of_blocks, strict=True)):
-        parts = [slice(x, x + size) for x, size in zip(starts, sizes, strict=True)]
-        four = [blocks.scores.ravel()[part] for part in parts]
-        if of_classes is None:
-            assert weights is not None
-            scores = np.concatenate(four)
+    """Find the thresholds of pools of many scores, and look them up in each block."""
+    sizes, flat = pools.sizes_of_blocks, blocks.scores.ravel()
+    parts = [
+        [slice(start, start + size) for start, size in zip(*of_pair, strict=True)]
+        for of_pair in zip(pools.starts, sizes, strict=True)
+    ]
+    if of_classes is None:
+        assert weights is not None
+        rows = blocks.rows.ravel()
+        sums = []
+        thresholds = np.empty((len(parts), len(levels.numerators)), flat.dtype)
+        for pair, four in enumerate(parts):
+            scores = np.concatenate([flat[part] for part in four])
             order = np.argsort(scores, kind="stable")
-            rows = np.concatenate([blocks.rows.ravel()[part] for part in parts])
-            mass = cumulative_sum(weights[rows[order]], np)
-            total = mass[-1]
-            limits = total * (denominator - numerators) / denominator
-            thresholds = scores[order[mass[1:].searchsorted(limits, "right")]]
-        else:
-            first_weight, second_weight = of_classes[pair]
-            total = first_weight * (sizes[0] + sizes[3]) + second_weight * (sizes[1] + sizes[2])
-            limits = total * (denominator - numerators) // denominator
-            first = np.sort(np.concatenate([four[0], four[3]]), kind="stable")  # merges two blocks
-            second = np.sort(np.concatenate([four[1], four[2]]), kind="stable")
-            thresholds = _smallest_beyond(limits, first, second, first_weight, second_weight)
-        up_to, before = (
-            np.stack([block.searchsorted(thresholds, side) for block in four])
-            for side in ("right", "left")
-        )
-        if of_classes is None:
-            before_ties, with_ties = (mass[x.sum(axis=0)] for x in (before, up_to))
-        else:
-            before_ties, with_ties = (
-                of_classes[pair][_CLASS_OF_BLOCK] @ x for x in (before, up_to)
+            of_pool = np.concatenate([rows[part] for part in four])
+            mass = cumulative_sum(weights[of_pool[order]], np)
+            limits = mass[-1] * (levels.denominator - levels.numerators) / levels.denominator
+            thresholds[pair] = scores[order[mass[1:].searchsorted(limits, "right")]]
+            sums.append(mass)
+        total = np.array([mass[-1:] for mass in sums])
+    else:
+        total = 2 * (of_classes * pools.sizes).sum(axis=1, keepdims=True)
+        limits = total * (levels.denominator - levels.numerators) // levels.denominator
+        of_both = []
+        for two in ([0, 3], [1, 2]):
+            scores = np.concatenate(
+                [_padded(flat, pools.starts[:, b], sizes[:, b]) for b in two], 1
             )
-        found.append(Placed(up_to, before, _share_of_ties(before_ties, with_ties, total, levels)))
-    return Placed(*map(np.stack, zip(*found, strict=True)))
+            scores.sort(axis=1, kind="stable")  # merges the two sorted blocks
+            of_both.append(scores)
+        thresholds = _smallest_beyond(limits, of_both[0], of_both[1], *of_classes.T[..., None])
+    before, up_to = (
+        np.array(
+            [
+                [flat[part].searchsorted(x, side) for part in four]
+                for x, four in zip(thresholds, parts, strict=True)
+            ]
+        )
+        for side in ("left", "right")
+    )
+    if of_classes is None:
+        ends = [
+            np.stack([mass[x.sum(axis=0)] for mass, x in zip(sums, places, strict=True)])
+            for places in (before, up_to)
+        ]
+    else:
+        of_blocks = of_classes[:, _CLASS_OF_BLOCK, None]
+        ends = [(of_blocks * places).sum(axis=1) for places in (before, up_to)]
+    return Placed(up_to, before, _share_of_ties(ends[0], ends[1], total, levels))
+
+
+def _padded(
+    flat: Int[np.ndarray, " l"], starts: Int[np.ndarray, " m"], sizes: Int[np.ndarray, " m"]
+) -> Int[np.ndarray, "m longest"]:
+    """Return a row for each block, filled up with what is larger than any score."""
+    found = np.full((len(starts), sizes.max()), np.iinfo(flat.dtype).max, flat.dtype)
+    for row, start, size in zip(found, starts, sizes, strict=True):
+        row[:size] = flat[start : start + size]
+    return found
 
 
 def _share_of_ties(
     before: Shaped[np.ndarray, "*m t"],
     with_ties: Shaped[np.ndarray, "*m t"],
-    total: Shaped[np.ndarray, "*m 1"] | float,
+    total: Shaped[np.ndarray, "*m 1"],
     levels: Levels,
 ) -> Float[np.ndarray, "*m t"]:
     """Return the share of the ties that makes the part of the pool above exactly its level."""
@@ -344,30 +370,32 @@ def _share_of_ties(
 
 
 def _smallest_beyond(
-    limits: Int[np.ndarray, " t"],
-    first: Int[np.ndarray, " n_first"],
-    second: Int[np.ndarray, " n_second"],
-    first_weight: np.integer,
-    second_weight: np.integer,
-) -> Int[np.ndarray, " t"]:
-    """Return the smallest number of two sorted arrays up to which they exceed each limit.
+    limits: Int[np.ndarray, "m t"],
+    first: Int[np.ndarray, "m n_first"],
+    second: Int[np.ndarray, "m n_second"],
+    first_weight: Int[np.ndarray, "m 1"],
+    second_weight: Int[np.ndarray, "m 1"],
+) -> Int[np.ndarray, "m t"]:
+    """Return the smallest number of two sorted rows up to which they exceed each limit.
 
-    Each number of an array weighs the same. Bisection finds how many of the first stay within a
-    limit together with those of the second that are not larger.
+    Each number of a row weighs the same. Bisection finds how many of the first row stay within
+    a limit together with those of the second that are not larger.
     """
-    n_first, n_second = len(first), len(second)
+    (m, n_first), n_second = first.shape, second.shape[1]
     least, largest = np.iinfo(first.dtype).min, np.iinfo(first.dtype).max
-    first = np.append(first, largest)
-    second = np.pad(second, 1, constant_values=(least, largest))
+    first = np.pad(first, [(0, 0), (0, 1)], constant_values=largest)
+    second = np.pad(second, [(0, 0), (1, 1)], constant_values=[(least, largest)])
+    row = np.arange(m)[:, None]
+    start_of_first, start_of_second = row * first.shape[1], row * second.shape[1] + 1
 
-    def next_of_second(n_taken: Int[np.ndarray, " t"]) -> Int[np.ndarray, " t"]:
-        """Return the next number of the second array if so many of the first are taken."""
+    def next_of_second(n_taken: Int[np.ndarray, "m t"]) -> Int[np.ndarray, "m t"]:
+        """Return the next number of the second row if so many of the first are taken."""
         n_fit = (limits - first_weight * n_taken) // second_weight
-        return second.take(n_fit.clip(-1, n_second) + 1)
+        return second.take(n_fit.clip(-1, n_second) + start_of_second)
 
     low, high = np.zeros_like(limits), np.full_like(limits, n_first)
     for _ in range(n_first.bit_length()):
         middle = (low + high) // 2
-        is_beyond = next_of_second(middle + 1) <= first.take(middle)
+        is_beyond = next_of_second(middle + 1) <= first.take(middle + start_of_first)
         low, high = np.where(is_beyond, low, middle + 1), np.where(is_beyond, middle, high)
-    return np.minimum(first.take(low), next_of_second(low))
+    return np.minimum(first.take(low + start_of_first), next_of_second(low))

