@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+from numpy.polynomial.chebyshev import chebvander
 
 from dmfroc._threads import n_cores, one_blas_thread, parallel_map
 from dmfroc.multiclass.rank_one import (
@@ -28,9 +29,10 @@ from dmfroc.multiclass.rank_one import (
     guess_from_means,
     prior_derivatives,
     sigmoid,
+    stepped_columns,
 )
 
-_AT_ONCE = 1 << 9  # columns, what is made of which fits a processor's cache
+_AT_ONCE = 1 << 11  # columns, what is made of which fits a processor's cache
 _TASKS_PER_CORE = 4
 _ACCURACY = 1e-16
 _MOST_NODES = 128
@@ -39,22 +41,15 @@ _MOST_NODES = 128
 class _Nodes(NamedTuple):
     """Chebyshev nodes of the second kind in the logarithm of the column effects."""
 
-    logarithms: Float[np.ndarray, " m"]
-    signs: Float[np.ndarray, " m"]  # weights of the barycentric formula
-
-    @property
-    def effects(self) -> Float[np.ndarray, " m"]:
-        found: Float[np.ndarray, " m"] = np.exp(self.logarithms)
-        return found
+    middle: float
+    half: float  # of the range of the logarithms
+    effects: Float[np.ndarray, " m"]
+    coefficients: Float[np.ndarray, "m m"]  # of Chebyshev polynomials, from values at the nodes
 
     def basis(self, column_effect: Float[np.ndarray, " b"]) -> Float[np.ndarray, "b m"]:
         """Return what interpolates at these column effects, from values at the nodes."""
-        distance = np.log(column_effect)[:, None] - self.logarithms
-        is_node = distance == 0
-        found = self.signs / np.where(is_node, 1, distance)
-        at_node = is_node.any(axis=1)
-        found[at_node] = is_node[at_node]
-        found /= found.sum(axis=1, keepdims=True)
+        x = (np.log(column_effect) - self.middle) / self.half
+        found: np.ndarray = chebvander(x, len(self.effects) - 1) @ self.coefficients
         return found
 
     def interpolate(
@@ -97,10 +92,10 @@ def _nodes_for(column_effect: Float[np.ndarray, " q"]) -> _Nodes:
     ratio = math.pi / 2 / half
     rate = math.log(ratio + math.sqrt(1 + ratio**2))  # of the geometric convergence
     n_nodes = min(max(math.ceil(-math.log(_ACCURACY) / rate) + 4, 8), _MOST_NODES)
-    angles = np.linspace(0, math.pi, n_nodes)
-    signs = np.where(np.arange(n_nodes) % 2, -1.0, 1.0)
-    signs[[0, -1]] /= 2
-    return _Nodes((low + high) / 2 - half * np.cos(angles), signs)
+    x = np.cos(np.linspace(math.pi, 0, n_nodes))
+    middle = (low + high) / 2
+    coefficients = np.linalg.inv(chebvander(x, n_nodes - 1))
+    return _Nodes(middle, half, np.exp(middle + half * x), coefficients)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,15 +125,21 @@ class Products:
         """Fit the model."""
         column_weight = self.shrinkage + self.counts.shape[2] * self.weights.sum(axis=1)
         row_weight = self.weights.sum(axis=0)[:, None]
+        sums: list[Float[np.ndarray, "halves t"]] = []  # over columns, after the last step
+
+        def over_columns(row_effect: Any, column_effect: Any) -> Derivatives:
+            known = sums.pop() if sums else None
+            return self._over_columns(row_effect, column_effect, known)
+
+        def step_columns(row_effect: Any, column_effect: Any) -> tuple[Derivatives, Any]:
+            derivatives, stepped, of_stepped = self._step_columns(row_effect, column_effect)
+            sums.append(of_stepped / stepped.mean())  # by which a sweep divides the effects
+            return derivatives, stepped
+
+        totals = row_weight, column_weight
         with one_blas_thread():
             return alternate_with(
-                self._over_columns,
-                self._over_rows,
-                (row_weight, column_weight),
-                self.shrinkage,
-                start,
-                max_sweeps,
-                np,
+                over_columns, step_columns, totals, self.shrinkage, start, max_sweeps, np
             )
 
     # A rate is drawn in from 0 and 1: a constant, and a multiple of counts / sizes
@@ -180,44 +181,72 @@ class Products:
         return nodes.interpolate(at_nodes, solution.column_effect)
 
     def _over_columns(
-        self, row_effect: Float[np.ndarray, "halves t"], column_effect: Float[np.ndarray, " q"]
+        self,
+        row_effect: Float[np.ndarray, "halves t"],
+        column_effect: Float[np.ndarray, " q"],
+        sums: Float[np.ndarray, "halves t"] | None = None,
     ) -> Derivatives:
-        """Return the derivatives of the objective with respect to the row effects."""
+        """Return the derivatives of the objective with respect to the row effects.
+
+        ``sums`` are those over columns of weights, column effects and rates, if they are known.
+        """
         nodes = _nodes_for(column_effect)
-
-        def of_block(block: slice) -> np.ndarray:
-            weights = self.weights[block]
-            at_nodes = weights.T @ nodes.basis(column_effect[block])
-            products = self._sums_of(block, weights * column_effect[block, None])
-            return np.concatenate([at_nodes, products], axis=1)
-
-        sums = _summed(of_block, len(column_effect))
-        at_nodes, products = np.split(sums, [len(nodes.effects)], axis=1)
+        if sums is None:
+            sums = self._weighted_sums(self.weights * column_effect[:, None])
+        at_nodes = _summed(
+            lambda block: self.weights[block].T @ nodes.basis(column_effect[block]),
+            len(column_effect),
+        )
         fitted = sigmoid(row_effect[..., None] * nodes.effects, np)
         at_nodes = at_nodes[:, None] * nodes.effects
         return Derivatives(
-            (fitted * at_nodes).sum(axis=-1) - products,
+            (fitted * at_nodes).sum(axis=-1) - sums,
             (fitted * (1 - fitted) * (at_nodes * nodes.effects)).sum(axis=-1),
         )
 
     def _over_rows(
         self, row_effect: Float[np.ndarray, "halves t"], column_effect: Float[np.ndarray, " q"]
-    ) -> Derivatives:
-        """Return the derivatives of the objective with respect to the column effects."""
+    ) -> Callable[[slice], Derivatives]:
+        """Return what finds the derivatives with respect to the column effects of a block."""
         nodes = _nodes_for(column_effect)
         fitted = sigmoid(row_effect[..., None] * nodes.effects, np)
         first = (row_effect[..., None] * fitted).sum(axis=1)
         second = (row_effect[..., None] ** 2 * fitted * (1 - fitted)).sum(axis=1)
 
-        def of_block(block: slice) -> np.ndarray:
+        def of_block(block: slice) -> Derivatives:
             weights, basis = self.weights[block], nodes.basis(column_effect[block])
             gradient = weights * (basis @ first.T - self._times_of(block, row_effect))
             curvature = weights * (basis @ second.T)
-            return np.stack([gradient.sum(axis=1), curvature.sum(axis=1)], axis=1)
+            prior = prior_derivatives(self.shrinkage, column_effect[block], np)
+            return Derivatives(
+                gradient.sum(axis=1) + prior.gradient, curvature.sum(axis=1) + prior.curvature
+            )
 
-        gradient, curvature = _joined(of_block, len(column_effect)).T
-        prior = prior_derivatives(self.shrinkage, column_effect, np)
-        return Derivatives(gradient + prior.gradient, curvature + prior.curvature)
+        return of_block
+
+    def _step_columns(
+        self, row_effect: Float[np.ndarray, "halves t"], column_effect: Float[np.ndarray, " q"]
+    ) -> tuple[Derivatives, Float[np.ndarray, " q"], Float[np.ndarray, "halves t"]]:
+        """Return derivatives, column effects after a step, and the sums over columns with these.
+
+        All in one go through the counts, which takes as long as reading them does.
+        """
+        derivatives_of = self._over_rows(row_effect, column_effect)
+
+        def step(blocks: list[slice]) -> tuple[np.ndarray, np.ndarray]:
+            found, total = [], np.zeros_like(row_effect)
+            for block in blocks:
+                derivatives = derivatives_of(block)
+                stepped = stepped_columns(
+                    derivatives, row_effect, column_effect[block], self.shrinkage, np
+                )
+                found.append(np.stack([*derivatives, stepped]))
+                total += self._sums_of(block, self.weights[block] * stepped[:, None])
+            return np.concatenate(found, axis=1), total
+
+        parts = parallel_map(step, _tasks(len(column_effect)))
+        gradient, curvature, stepped = np.concatenate([part for part, _ in parts], axis=1)
+        return Derivatives(gradient, curvature), stepped, np.sum([x for _, x in parts], axis=0)
 
     def adjoint(self, solution: Center) -> Adjoint:
         """Differentiate the optimality conditions."""
@@ -225,8 +254,10 @@ class Products:
         n_rows = row_effect.size
         coupling = _Coupling.of(self, solution)
         with one_blas_thread():
-            column_curvature = self._over_rows(row_effect, column_effect).curvature
-            row_curvature = self._over_columns(row_effect, column_effect).curvature
+            derivatives_of = self._over_rows(row_effect, column_effect)
+            column_curvature = _joined(lambda b: derivatives_of(b).curvature, len(column_effect))
+            no_sums = np.zeros_like(row_effect)  # curvature has nothing to do with the rates
+            row_curvature = self._over_columns(row_effect, column_effect, no_sums).curvature
             eliminated = coupling.square(column_curvature)
         scale = 1 / np.sqrt(row_curvature.ravel())
         system = np.eye(n_rows) - scale[:, None] * eliminated * scale

@@ -71,9 +71,9 @@ def dmf_auc(
     n_pairs, random_state
         As for `multiclass_roc`: a random sample of the pairs of classes. The jackknife's standard
         error includes what the draw adds, by the derivative of the area with respect to weights of
-        the pairs, as in a simple random sample from a finite population. It is somewhat too large
-        where the pairs differ because their classes have few observations, whose error counts
-        twice. Other methods and the band of the curve refuse samples of pairs.
+        the pairs, as in a simple random sample from a finite population. It is a little too large
+        where pairs differ because their classes have few observations, whose error counts twice.
+        Other methods and the band of the curve refuse samples of pairs.
 
     Returns
     -------

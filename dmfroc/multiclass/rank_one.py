@@ -186,35 +186,45 @@ def alternate(
     def over_columns(row_effect: Any, column_effect: Any) -> Derivatives:
         return _over_columns(rates, weights, row_effect, column_effect, xp)
 
-    def over_rows(row_effect: Any, column_effect: Any) -> Derivatives:
-        return _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
+    def step_columns(row_effect: Any, column_effect: Any) -> tuple[Derivatives, Any]:
+        found = _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
+        return found, stepped_columns(found, row_effect, column_effect, shrinkage, xp)
 
     totals = row_weight, column_weight
-    return alternate_with(over_columns, over_rows, totals, shrinkage, start, max_sweeps, xp)
+    return alternate_with(over_columns, step_columns, totals, shrinkage, start, max_sweeps, xp)
+
+
+def stepped_columns(
+    derivatives: Derivatives, row_effect: Any, column_effect: Any, shrinkage: Any, xp: Any
+) -> Any:
+    """Return column effects after a Newton step, each by itself."""
+    steepness = xp.maximum(xp.abs(row_effect).max(), 1e-3)
+    # Steps that keep at least half of v see at most twice the barrier's third derivative.
+    barrier = xp.where(shrinkage > 0, 4 / xp.abs(column_effect), 0.0)
+    longest = xp.where(shrinkage > 0, xp.abs(column_effect) / 2, math.inf)
+    return column_effect + _newton_step(derivatives, steepness + barrier, xp, longest)
 
 
 def alternate_with(
     over_columns: Callable[[Any, Any], Derivatives],
-    over_rows: Callable[[Any, Any], Derivatives],
+    step_columns: Callable[[Any, Any], tuple[Derivatives, Any]],
     total_weights: tuple[Any, Any],
     shrinkage: Any,
     start: tuple[Any, Any],
     max_sweeps: int,
     xp: Any,
 ) -> Center:
-    """Take Newton steps, given the derivatives by row effects and by column effects."""
+    """Take Newton steps, given the derivatives by row effects, and those by column effects.
+
+    What gives the latter takes the step in the column effects, too.
+    """
     row_weight, column_weight = total_weights
 
     def sweep(state: Center) -> Center:
         row_effect, column_effect = state.row_effect, state.column_effect
         of_rows = over_columns(row_effect, column_effect)
         row_effect = row_effect + _newton_step(of_rows, xp.abs(column_effect).max(), xp)
-        of_columns = over_rows(row_effect, column_effect)
-        steepness = xp.maximum(xp.abs(row_effect).max(), 1e-3)
-        # Steps that keep at least half of v see at most twice the barrier's third derivative.
-        barrier = xp.where(shrinkage > 0, 4 / xp.abs(column_effect), 0.0)
-        longest = xp.where(shrinkage > 0, xp.abs(column_effect) / 2, math.inf)
-        column_effect = column_effect + _newton_step(of_columns, steepness + barrier, xp, longest)
+        of_columns, column_effect = step_columns(row_effect, column_effect)
         # The two steps leave the common scale almost where it was; with mean one the prior is
         # least, and the product of the effects, thus the deviance, does not change.
         scale = xp.where(shrinkage > 0, column_effect.mean(), 1.0)
