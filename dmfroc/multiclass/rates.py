@@ -35,7 +35,7 @@ DEFAULT_N_THRESHOLDS = 99
 DEFAULT_SHRINKAGE = 1.0
 _LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
 
-_CELLS_AT_ONCE = 1 << 13  # what is made of which fits a processor's cache
+_CELLS_AT_ONCE = 1 << 15  # what is made of which fits a processor's cache
 _TASKS_PER_CORE = 8
 _BYTES_PER_RATE = 24  # measured with 200 and 1,000 classes, places and derivatives included
 
