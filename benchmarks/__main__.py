@@ -26,10 +26,12 @@ CASES = {
     (50_000, 100): ("hand_till", "dmf_auc", "scikit-learn", "pauc", "sort"),
     (50_000, 300): ("hand_till", "scikit-learn", "sort"),
     (50_000, 1000): ("hand_till", "dmf_auc", "sort"),
+    (50_000, 5000): ("hand_till", "dmf_auc of 2,000 pairs"),
 }
 TITLES = {
     "hand_till": "dmfroc Hand-Till M with SE",
     "dmf_auc": "dmfroc DMF-AUC with SE",
+    "dmf_auc of 2,000 pairs": "dmfroc DMF-AUC of 2,000 pairs with SE",
     "scikit-learn": "scikit-learn ovo, value only",
     "pauc": "pauc, value only",
     "sort": "numpy.sort of the scores, all cores",

@@ -82,6 +82,10 @@ def task(name: str, y: np.ndarray, scores: np.ndarray) -> Callable[[], float]:
         from dmfroc import evaluate
 
         return lambda: evaluate(y, scores, measures="all").estimates["hand_till"].value
+    if name == "dmf_auc of 2,000 pairs":
+        from dmfroc.measures import dmf_auc
+
+        return lambda: estimate(dmf_auc(n_pairs=2000), y, scores).value
     return lambda: estimate(name, y, scores).value
 
 

@@ -33,7 +33,14 @@ def value_and_derivatives[T: NamedTuple](
 def value_and_pull_back[T: NamedTuple](
     summary: Callable[[T, Any], Any], table: T
 ) -> tuple[Any, Callable[[Any], T]]:
-    """Return the value, which may be an array, and what turns derivatives of it into a table's."""
+    """Return the value, which may be an array, and what turns derivatives of it into a table's.
+
+    A summary that has a method of this name is differentiated by it, the others by autograd.
+    """
+    own = getattr(summary, "value_and_pull_back", None)
+    if own is not None:
+        found: tuple[Any, Callable[[Any], T]] = own(table)
+        return found
     is_variable = [isinstance(x, np.ndarray) and x.dtype.kind == "f" for x in table]
 
     def of_variables(variables: Any) -> Any:  # a tuple, which autograd wraps

@@ -47,7 +47,7 @@ def parallel_map[T, R](
         return [function(item) for item in items]
     stop, waits = threading.Event(), True
     executor = ThreadPoolExecutor(
-        min(len(items), cpu_count() or 1), initializer=_become_worker, initargs=(stop,)
+        min(len(items), n_cores()), initializer=_become_worker, initargs=(stop,)
     )
     try:
         futures = [executor.submit(_unless_stopped, stop, function, item) for item in items]
@@ -59,6 +59,11 @@ def parallel_map[T, R](
     finally:
         stop.set()
         executor.shutdown(waits, cancel_futures=True)
+
+
+def n_cores() -> int:
+    """Return how many cores there are."""
+    return cpu_count() or 1
 
 
 def _result[R](future: Future[R]) -> R:

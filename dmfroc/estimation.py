@@ -169,6 +169,7 @@ def estimate(
         sample_weight=sample_weight,
         y_pred=y_pred,
         needs=measure.needs,
+        copy=False,
     )
     if folds is not None:
         predictions = predictions.in_folds(folds)
@@ -243,6 +244,7 @@ def influences(
         sample_weight=sample_weight,
         y_pred=y_pred,
         needs=chosen.needs,
+        copy=False,
     )
     counted = predictions.counted
     [found] = influences_of([chosen], bind(chosen, counted), counted)

@@ -362,6 +362,7 @@ def as_predictions(
     sample_weight: Any = None,
     y_pred: Any = None,
     needs: Needs = "scores",
+    copy: bool = True,
 ) -> Predictions:
     """Return `y_true` itself if it is a `Predictions`, else build one from arrays.
 
@@ -374,6 +375,9 @@ def as_predictions(
     needs : {"scores", "labels", "probabilities"}
         What is to be judged. With ``"labels"`` a `Predictions` may have observations of one class
         only, as it may from `Predictions.from_labels`.
+    copy : bool
+        If False, the predictions may share the memory of the scores, which must not change as long
+        as they are used.
 
     Returns
     -------
@@ -397,9 +401,8 @@ def as_predictions(
     """
     if not isinstance(y_true, Predictions):
         if y_score is not None:
-            return Predictions.from_arrays(
-                y_true, y_score, labels=labels, sample_weight=sample_weight, y_pred=y_pred
-            )
+            inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, copy=copy)
+            return Predictions(*check_scores(inputs))
         if y_pred is None:
             raise TypeError(
                 "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"

@@ -3,20 +3,20 @@
 import os
 import subprocess
 import sys
-from collections import namedtuple
 from pathlib import Path
 from threading import Event, Thread
 
 import numpy as np
 import pytest
 import threadpoolctl
+from simulations import normal_scores
 
 import dmfroc
+from dmfroc import Predictions
 from dmfroc._autodiff import value_and_pull_back
 from dmfroc._threads import one_blas_thread
-from dmfroc.multiclass.center import center
-
-Rates = namedtuple("Rates", "rates")
+from dmfroc.multiclass.curve import area
+from dmfroc.multiclass.rates import CurveOptions
 
 
 def blas_threads():
@@ -78,15 +78,13 @@ def test_the_systems_of_the_center_are_solved_by_one_thread(monkeypatch):
         seen.append(blas_threads())
         return np.linalg.inv(matrix) @ right_side
 
-    rates, weights = np.random.default_rng(0).random((4, 2, 5)), np.ones((4, 2, 1))
-
-    def row_effects(table, xp):
-        return center(table.rates, weights, 1.0, xp=xp).row_effect
-
-    _, pull_back = value_and_pull_back(row_effects, Rates(rates))
+    classes, scores = normal_scores(1, 60, 3)
+    predictions = Predictions.from_arrays(classes, scores)
+    table = CurveOptions()(predictions).count(predictions.sample_weight, np)
+    _, pull_back = value_and_pull_back(area, table)
     with threadpoolctl.threadpool_limits(2, user_api="blas"):
         monkeypatch.setattr(np.linalg, "solve", solve)
-        pull_back(np.ones((2, 5)))
+        pull_back(np.float64(1))
     assert [set(threads) for threads in seen] == [{1}]
 
 

@@ -164,3 +164,15 @@ def test_what_is_not_given_has_the_documented_default():
     assert bootstrap() == bootstrap(n_draws=2000, stratify=True, interval_type="bca")
     assert bootstrap().n_draws == 2000
     assert bootstrap() != bootstrap(stratify=False)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("measure", ["hand_till", "dmf_auc", "auc_mu", "brier_score"])
+def test_scores_are_used_where_they_are_and_left_as_they_were(measure, dtype):
+    classes, scores = normal_scores(1, 60, 3)
+    given = (np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)).astype(dtype)
+    before = given.copy()
+    value = estimate(measure, classes, given).value
+    assert given.flags.writeable
+    np.testing.assert_array_equal(given, before)
+    assert value == estimate(measure, Predictions.from_arrays(classes, before)).value

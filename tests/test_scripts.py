@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
         (["experiments/powers_tables.py"], "| κ | 18.60 | 18.60 | 21.26 | 21.26 |"),
         (["experiments/power.py"], "| all pairs | 0.2 |"),
         (["experiments/weights.py"], "| K | 0.1 | 0.25 | 0.5 | 1 | 2 | 4 | 10 |"),
+        (["experiments/sampled_pairs.py"], "| 5 | all |"),
         (["experiments/sbc.py"], "| ordinal | spread |"),
         (["-m", "benchmarks"], "dmfroc Hand-Till M with SE"),
     ],

@@ -23,6 +23,7 @@ class Inputs(NamedTuple):
     sample_weight: Any
     y_pred: Any
     source: Source = IN_MEMORY
+    copy: bool = True  # scores that need no conversion
 
 
 class Checked(NamedTuple):
@@ -42,7 +43,9 @@ def check_scores(inputs: Inputs) -> Checked:
     if len(observed.distinct) < 2:
         raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
-    labels, scores, is_single = class_scores(inputs.y_score, n, observed.distinct, order, source)
+    labels, scores, is_single = class_scores(
+        inputs.y_score, n, observed.distinct, order, source, copy=inputs.copy
+    )
     true = encode(observed, labels, source.true, source)
     weight = check_weights(inputs.sample_weight, true, labels, source)
     predicted = None

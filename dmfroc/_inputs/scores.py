@@ -25,10 +25,16 @@ type Floats = NDArray[np.float32] | NDArray[np.float64]
 
 
 def class_scores(
-    y_score: Any, n: int, distinct: list[Label], order: list[Label] | None, source: Source
+    y_score: Any,
+    n: int,
+    distinct: list[Label],
+    order: list[Label] | None,
+    source: Source,
+    *,
+    copy: bool = True,
 ) -> tuple[list[Label], Floats, bool]:
     """Classes in column order, their scores, and whether one column had to serve both classes."""
-    names, columns = _score_columns(y_score, source)
+    names, columns = _score_columns(y_score, source, copy=copy)
     if len(columns):
         check_length(source.scores, len(columns[0]), n, source)
     if len(columns) == 1:
@@ -81,9 +87,9 @@ def _is_whole(values: NDArray[Any]) -> bool:
 
 
 def _score_columns(
-    y_score: Any, source: Source
+    y_score: Any, source: Source, *, copy: bool
 ) -> tuple[list[Hashable] | None, Sequence[NDArray[Any]] | NDArray[Any]]:
-    """Column names, if there are any, and the columns; those without names are a new array."""
+    """Column names, if there are any, and the columns; those without names are one array's."""
     wrapped = from_library(y_score, source.scores)
     if wrapped is not None:
         series = list(wrapped.iter_columns()) if is_table(wrapped) else [wrapped]
@@ -101,7 +107,7 @@ def _score_columns(
             f"{source.scores} must have shape (n, K), or (n,) for two classes, but is "
             f"{f'of shape {array.shape}' if array.ndim else f'a {type(y_score).__name__}'}"
         )
-    matrix = as_floats(array, source.scores, copy=True)
+    matrix = as_floats(array, source.scores, copy=copy or None)
     check_distinct(array, matrix, source.scores)
     return None, (matrix[:, np.newaxis] if matrix.ndim == 1 else matrix).T
 

@@ -49,9 +49,9 @@ from dmfroc.multiclass.rates import (
     CurveOptions,
     RateCounts,
     RateTable,
-    grid_levels,
     reference_classes,
 )
+from dmfroc.multiclass.thresholds import grid_levels
 from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.influences import (
     NO_VARIATION,

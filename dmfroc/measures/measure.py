@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -51,6 +51,16 @@ class WithOptions:
         return self.function(*args, **dict(self.options))
 
 
+class SampledParts(NamedTuple):
+    """What is known of values that are computed from a random sample of their parts.
+
+    The parts, such as pairs of classes, were drawn without replacement, all with one probability.
+    """
+
+    derivatives: Float[np.ndarray, "values u"]  # with respect to weights of the parts
+    n_parts: int  # of which those were drawn
+
+
 class BoundMeasures(ABC):
     """One or several measures of the same predictions: a function of observation weights."""
 
@@ -68,6 +78,10 @@ class BoundMeasures(ABC):
         self, weights: Float[np.ndarray, " n"]
     ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
         """Return the values and their derivatives with respect to the weights."""
+
+    def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts | None:
+        """Return what is known of the sampling of parts; None where all of them are counted."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +165,14 @@ class MeanOverFolds(BoundMeasures):
         gradients = np.zeros((self.n_values, len(weights)))
         values = self.fold_values(weights, gradients)
         return values.mean(axis=0), gradients / len(self.rows)
+
+    def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts | None:
+        """Return the means over the folds, in which the same parts are drawn."""
+        of_folds = [b.sampled_parts(weights[r]) for r, b in zip(self.rows, self.bound, strict=True)]
+        drawn = [parts for parts in of_folds if parts is not None]
+        if not drawn:
+            return None
+        return drawn[0]._replace(derivatives=np.mean([x.derivatives for x in drawn], axis=0))
 
     def fold_values(
         self,

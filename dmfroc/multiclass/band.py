@@ -19,13 +19,13 @@ from dmfroc._arrays import AnyArray
 from dmfroc._options import integer
 from dmfroc.measures.measure import values_and_influences, warn_of_absent_classes
 from dmfroc.multiclass.costs import PairWeights
-from dmfroc.multiclass.curve import MulticlassROC, curve_of, curve_points, fit
+from dmfroc.multiclass.curve import MulticlassROC, SummaryOfCenter, curve_of, curve_points
+from dmfroc.multiclass.rank_one import Center
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
     CurveOptions,
     RateCounts,
-    RateTable,
     ThresholdPool,
 )
 from dmfroc.predictions import Predictions
@@ -181,6 +181,8 @@ def _points(options: CurveOptions, sample: Sample, level: float) -> _Points:
     """Return the curve's points with their jackknife intervals."""
     predictions, units = sample
     weights, statistic = predictions.sample_weight, options(predictions)
+    if statistic.is_sample:
+        raise ValueError("a band of the curve needs all pairs of classes: leave n_pairs out")
     rates, influences = values_and_influences(statistic, _rates, weights)
     shares = _class_shares(statistic, len(predictions.present))
     (fpr_low, fpr_high), (tpr_low, tpr_high) = (
@@ -201,10 +203,13 @@ def _points(options: CurveOptions, sample: Sample, level: float) -> _Points:
     )
 
 
-def _rates(table: RateTable, xp: Any) -> Float[AnyArray, "2 t"]:
-    """Return the false (row 0) and true (row 1) positive rates of the curve."""
-    fpr, tpr = curve_points(fit(table, xp), xp)
+def _rates_of_center(solution: Center, xp: Any) -> Float[AnyArray, "2 t"]:
+    fpr, tpr = curve_points(solution, xp)
     return xp.stack([fpr[1:-1], tpr[1:-1]])
+
+
+_rates = SummaryOfCenter(_rates_of_center)
+"""The false (row 0) and true (row 1) positive rates of the curve."""
 
 
 def _class_shares(statistic: RateCounts, n_classes: int) -> Float[np.ndarray, "2 c"]:

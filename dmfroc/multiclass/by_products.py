@@ -1,9 +1,11 @@
 """The rank-one fit of many columns by two products per sweep with the matrix of rates.
 
 The rates enter the derivatives of the objective linearly: by their products with the column
-effects, and with the row effects. All else is a sum over cells of functions that are smooth in the
-logarithm of the column effect, and is interpolated at a few dozen Chebyshev nodes, without losing a
-digit: sigmoid(lambda v) has no singularity in log v within pi/2 of the real line.
+effects, and with the row effects. The rates themselves are never stored: the sizes of classes, by
+which counts are divided, are taken into the factors. All else is a sum over cells of functions that
+are smooth in the logarithm of the column effect, and is interpolated at a few dozen Chebyshev
+nodes, without losing a digit: sigmoid(lambda v) has no singularity in log v within pi/2 of the real
+line.
 """
 
 from __future__ import annotations
@@ -15,18 +17,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+from numpy.polynomial.chebyshev import chebvander
 
-from dmfroc._threads import one_blas_thread, parallel_map
+from dmfroc._threads import n_cores, one_blas_thread, parallel_map
 from dmfroc.multiclass.rank_one import (
+    INNERMOST_RATE,
     Adjoint,
     Center,
     Derivatives,
     alternate_with,
+    guess_from_means,
     prior_derivatives,
     sigmoid,
+    stepped_columns,
 )
 
-_AT_ONCE = 1 << 12  # columns, whose rates fit a processor's cache
+_AT_ONCE = 1 << 11  # columns, what is made of which fits a processor's cache
+_TASKS_PER_CORE = 4
 _ACCURACY = 1e-16
 _MOST_NODES = 128
 
@@ -34,43 +41,69 @@ _MOST_NODES = 128
 class _Nodes(NamedTuple):
     """Chebyshev nodes of the second kind in the logarithm of the column effects."""
 
-    logarithms: Float[np.ndarray, " m"]
-    signs: Float[np.ndarray, " m"]  # weights of the barycentric formula
-
-    @property
-    def effects(self) -> Float[np.ndarray, " m"]:
-        found: Float[np.ndarray, " m"] = np.exp(self.logarithms)
-        return found
+    middle: float
+    half: float  # of the range of the logarithms
+    effects: Float[np.ndarray, " m"]
+    coefficients: Float[np.ndarray, "m m"]  # of Chebyshev polynomials, from values at the nodes
 
     def basis(self, column_effect: Float[np.ndarray, " b"]) -> Float[np.ndarray, "b m"]:
         """Return what interpolates at these column effects, from values at the nodes."""
-        distance = np.log(column_effect)[:, None] - self.logarithms
-        is_node = distance == 0
-        found = self.signs / np.where(is_node, 1, distance)
-        at_node = is_node.any(axis=1)
-        found[at_node] = is_node[at_node]
-        found /= found.sum(axis=1, keepdims=True)
+        x = (np.log(column_effect) - self.middle) / self.half
+        found: np.ndarray = chebvander(x, len(self.effects) - 1) @ self.coefficients
         return found
 
+    def interpolate(
+        self, at_nodes: Float[np.ndarray, "halves m"], column_effect: Float[np.ndarray, " q"]
+    ) -> Float[np.ndarray, "q halves"]:
+        """Return the values at column effects from those at the nodes."""
+        return _joined(lambda b: self.basis(column_effect[b]) @ at_nodes.T, len(column_effect))
 
-def _nodes_between(lowest: float, highest: float) -> _Nodes:
+
+def _joined(function: Callable[[slice], np.ndarray], n_columns: int) -> np.ndarray:
+    """Return what a function makes of all columns, from blocks of them."""
+    found = parallel_map(lambda blocks: [function(b) for b in blocks], _tasks(n_columns))
+    return np.concatenate([part for parts in found for part in parts])
+
+
+def _summed(function: Callable[[slice], np.ndarray], n_columns: int) -> np.ndarray:
+    """Return the sum of what a function makes of blocks of columns."""
+
+    def sum_over(blocks: list[slice]) -> np.ndarray:
+        total = function(blocks[0])
+        for block in blocks[1:]:
+            total += function(block)
+        return total
+
+    total: np.ndarray = np.sum(parallel_map(sum_over, _tasks(n_columns)), axis=0)
+    return total
+
+
+def _tasks(n_columns: int) -> list[list[slice]]:
+    """Divide blocks of columns among the cores."""
+    blocks = [slice(first, first + _AT_ONCE) for first in range(0, n_columns, _AT_ONCE)]
+    n_each = -(-len(blocks) // (_TASKS_PER_CORE * n_cores()))
+    return [blocks[first : first + n_each] for first in range(0, len(blocks), n_each)]
+
+
+def _nodes_for(column_effect: Float[np.ndarray, " q"]) -> _Nodes:
     """Return as many nodes as make the error of interpolation that of rounding."""
-    low, high = math.log(lowest), math.log(highest)
+    low, high = math.log(column_effect.min()), math.log(column_effect.max())
     half = max((high - low) / 2, 1e-3)
     ratio = math.pi / 2 / half
     rate = math.log(ratio + math.sqrt(1 + ratio**2))  # of the geometric convergence
     n_nodes = min(max(math.ceil(-math.log(_ACCURACY) / rate) + 4, 8), _MOST_NODES)
-    angles = np.linspace(0, math.pi, n_nodes)
-    signs = np.where(np.arange(n_nodes) % 2, -1.0, 1.0)
-    signs[[0, -1]] /= 2
-    return _Nodes((low + high) / 2 - half * np.cos(angles), signs)
+    x = np.cos(np.linspace(math.pi, 0, n_nodes))
+    middle = (low + high) / 2
+    coefficients = np.linalg.inv(chebvander(x, n_nodes - 1))
+    return _Nodes(middle, half, np.exp(middle + half * x), coefficients)
 
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """Rates whose weights depend on the column and on the half, not on the threshold."""
+    """Rates ``counts / sizes`` whose weights depend on the column and on the half alone."""
 
-    rates: Float[np.ndarray, "q halves t"]
+    counts: Float[np.ndarray, "q halves t"]
+    sizes: Float[np.ndarray, "q halves"]
     weights: Float[np.ndarray, "q halves"]
     shrinkage: float
 
@@ -80,91 +113,152 @@ class Products:
         if rates.ndim != 3 or weights.shape[2] != 1 or not shrinkage > 0:
             return None
         even = np.broadcast_to(weights, (*rates.shape[:2], 1))[..., 0]
-        return cls(rates, np.ascontiguousarray(even), float(shrinkage))
+        ones = np.ones(rates.shape[:2])
+        return cls(rates, ones, np.ascontiguousarray(even), float(shrinkage))
+
+    def first_guess(self) -> tuple[Float[np.ndarray, "halves t"], Float[np.ndarray, " q"]]:
+        """Return the logits of the weighted row means, and ones."""
+        means = self._weighted_sums(self.weights) / self.weights.sum(axis=0)[:, None]
+        return guess_from_means(means, len(self.counts), np)
 
     def fit(self, start: tuple[Any, Any], max_sweeps: int) -> Center:
         """Fit the model."""
-        column_weight = self.shrinkage + self.rates.shape[2] * self.weights.sum(axis=1)
+        column_weight = self.shrinkage + self.counts.shape[2] * self.weights.sum(axis=1)
         row_weight = self.weights.sum(axis=0)[:, None]
+        sums: list[Float[np.ndarray, "halves t"]] = []  # over columns, after the last step
+
+        def over_columns(row_effect: Any, column_effect: Any) -> Derivatives:
+            known = sums.pop() if sums else None
+            return self._over_columns(row_effect, column_effect, known)
+
+        def step_columns(row_effect: Any, column_effect: Any) -> tuple[Derivatives, Any]:
+            derivatives, stepped, of_stepped = self._step_columns(row_effect, column_effect)
+            sums.append(of_stepped / stepped.mean())  # by which a sweep divides the effects
+            return derivatives, stepped
+
+        totals = row_weight, column_weight
         with one_blas_thread():
             return alternate_with(
-                self._over_columns,
-                self._over_rows,
-                (row_weight, column_weight),
-                self.shrinkage,
-                start,
-                max_sweeps,
-                np,
+                over_columns, step_columns, totals, self.shrinkage, start, max_sweeps, np
             )
 
-    def _blocks(self, function: Callable[[slice], Any]) -> list[Any]:
-        starts = range(0, len(self.rates), _AT_ONCE)
-        return parallel_map(function, [slice(first, first + _AT_ONCE) for first in starts])
+    # A rate is drawn in from 0 and 1: a constant, and a multiple of counts / sizes
+
+    def _sums_of(
+        self, block: slice, factors: Float[np.ndarray, "b halves"]
+    ) -> Float[np.ndarray, "halves t"]:
+        """Return the sums over a block's columns of factors times rates."""
+        scaled = factors * (1 - 2 * INNERMOST_RATE) / self.sizes[block]
+        counts = self.counts[block]
+        sums = np.stack([x @ counts[:, h] for h, x in enumerate(scaled.T)])
+        return sums + INNERMOST_RATE * factors.sum(axis=0)[:, None]
+
+    def _times_of(
+        self, block: slice, rows: Float[np.ndarray, "halves t"]
+    ) -> Float[np.ndarray, "b halves"]:
+        """Return the sums over the halves of a block's columns of rates times ``rows``."""
+        counts = self.counts[block]
+        sums = np.stack([counts[:, h] @ x for h, x in enumerate(rows)], axis=1)
+        sums *= (1 - 2 * INNERMOST_RATE) / self.sizes[block]
+        return sums + INNERMOST_RATE * rows.sum(axis=1)
+
+    def _weighted_sums(
+        self, factors: Float[np.ndarray, "q halves"]
+    ) -> Float[np.ndarray, "halves t"]:
+        return _summed(lambda block: self._sums_of(block, factors[block]), len(factors))
+
+    def times(self, rows: Float[np.ndarray, "halves t"]) -> Float[np.ndarray, "q halves"]:
+        """Return the sums over each half of the rates times numbers of the rows."""
+        return _joined(lambda block: self._times_of(block, rows), len(self.counts))
+
+    def fitted_times(
+        self, solution: Center, rows: Float[np.ndarray, "halves t"]
+    ) -> Float[np.ndarray, "q halves"]:
+        """Return the same of the fitted rates."""
+        nodes = _nodes_for(solution.column_effect)
+        fitted = sigmoid(solution.row_effect[..., None] * nodes.effects, np)
+        at_nodes = (rows[..., None] * fitted).sum(axis=1)
+        return nodes.interpolate(at_nodes, solution.column_effect)
 
     def _over_columns(
-        self, row_effect: Float[np.ndarray, "halves t"], column_effect: Float[np.ndarray, " q"]
+        self,
+        row_effect: Float[np.ndarray, "halves t"],
+        column_effect: Float[np.ndarray, " q"],
+        sums: Float[np.ndarray, "halves t"] | None = None,
     ) -> Derivatives:
-        """Return the derivatives of the objective with respect to the row effects."""
-        nodes = _nodes_between(column_effect.min(), column_effect.max())
+        """Return the derivatives of the objective with respect to the row effects.
 
-        def of_block(block: slice) -> tuple[np.ndarray, np.ndarray]:
-            weights, rates = self.weights[block], self.rates[block]
-            at_nodes = weights.T @ nodes.basis(column_effect[block])
-            weighted = weights * column_effect[block, None]
-            products = [of_half @ rates[:, h] for h, of_half in enumerate(weighted.T)]
-            return at_nodes, np.stack(products)
-
-        found = self._blocks(of_block)
-        at_nodes, products = (np.sum([x[i] for x in found], axis=0) for i in (0, 1))
+        ``sums`` are those over columns of weights, column effects and rates, if they are known.
+        """
+        nodes = _nodes_for(column_effect)
+        if sums is None:
+            sums = self._weighted_sums(self.weights * column_effect[:, None])
+        at_nodes = _summed(
+            lambda block: self.weights[block].T @ nodes.basis(column_effect[block]),
+            len(column_effect),
+        )
         fitted = sigmoid(row_effect[..., None] * nodes.effects, np)
         at_nodes = at_nodes[:, None] * nodes.effects
         return Derivatives(
-            (fitted * at_nodes).sum(axis=-1) - products,
+            (fitted * at_nodes).sum(axis=-1) - sums,
             (fitted * (1 - fitted) * (at_nodes * nodes.effects)).sum(axis=-1),
         )
 
     def _over_rows(
         self, row_effect: Float[np.ndarray, "halves t"], column_effect: Float[np.ndarray, " q"]
-    ) -> Derivatives:
-        """Return the derivatives of the objective with respect to the column effects."""
-        nodes = _nodes_between(column_effect.min(), column_effect.max())
+    ) -> Callable[[slice], Derivatives]:
+        """Return what finds the derivatives with respect to the column effects of a block."""
+        nodes = _nodes_for(column_effect)
         fitted = sigmoid(row_effect[..., None] * nodes.effects, np)
         first = (row_effect[..., None] * fitted).sum(axis=1)
         second = (row_effect[..., None] ** 2 * fitted * (1 - fitted)).sum(axis=1)
 
-        def of_block(block: slice) -> np.ndarray:
-            weights, rates = self.weights[block], self.rates[block]
-            basis = nodes.basis(column_effect[block])
-            products = np.stack([rates[:, h] @ x for h, x in enumerate(row_effect)], axis=1)
-            gradient = (weights * (basis @ first.T - products)).sum(axis=1)
-            return np.stack([gradient, (weights * (basis @ second.T)).sum(axis=1)])
+        def of_block(block: slice) -> Derivatives:
+            weights, basis = self.weights[block], nodes.basis(column_effect[block])
+            gradient = weights * (basis @ first.T - self._times_of(block, row_effect))
+            curvature = weights * (basis @ second.T)
+            prior = prior_derivatives(self.shrinkage, column_effect[block], np)
+            return Derivatives(
+                gradient.sum(axis=1) + prior.gradient, curvature.sum(axis=1) + prior.curvature
+            )
 
-        gradient, curvature = np.concatenate(self._blocks(of_block), axis=1)
-        prior = prior_derivatives(self.shrinkage, column_effect, np)
-        return Derivatives(gradient + prior.gradient, curvature + prior.curvature)
+        return of_block
+
+    def _step_columns(
+        self, row_effect: Float[np.ndarray, "halves t"], column_effect: Float[np.ndarray, " q"]
+    ) -> tuple[Derivatives, Float[np.ndarray, " q"], Float[np.ndarray, "halves t"]]:
+        """Return derivatives, column effects after a step, and the sums over columns with these.
+
+        All in one go through the counts, which takes as long as reading them does.
+        """
+        derivatives_of = self._over_rows(row_effect, column_effect)
+
+        def step(blocks: list[slice]) -> tuple[np.ndarray, np.ndarray]:
+            found, total = [], np.zeros_like(row_effect)
+            for block in blocks:
+                derivatives = derivatives_of(block)
+                stepped = stepped_columns(
+                    derivatives, row_effect, column_effect[block], self.shrinkage, np
+                )
+                found.append(np.stack([*derivatives, stepped]))
+                total += self._sums_of(block, self.weights[block] * stepped[:, None])
+            return np.concatenate(found, axis=1), total
+
+        parts = parallel_map(step, _tasks(len(column_effect)))
+        gradient, curvature, stepped = np.concatenate([part for part, _ in parts], axis=1)
+        return Derivatives(gradient, curvature), stepped, np.sum([x for _, x in parts], axis=0)
 
     def adjoint(self, solution: Center) -> Adjoint:
         """Differentiate the optimality conditions."""
         row_effect, column_effect = solution.row_effect, solution.column_effect
-        n_rows, (q, halves) = row_effect.size, self.weights.shape
-        nodes = _nodes_between(column_effect.min(), column_effect.max())
+        n_rows = row_effect.size
+        coupling = _Coupling.of(self, solution)
         with one_blas_thread():
-            column_curvature = self._over_rows(row_effect, column_effect).curvature
-            row_curvature = self._over_columns(row_effect, column_effect).curvature
-            eta = row_effect[..., None] * nodes.effects
-            fitted = sigmoid(eta, np)
-            smooth = (fitted + eta * fitted * (1 - fitted)).reshape(n_rows, -1).T
-            coupling = np.empty((q, n_rows))
-
-            def of_block(block: slice) -> np.ndarray:
-                some = coupling[block]
-                np.matmul(nodes.basis(column_effect[block]), smooth, out=some)
-                some -= self.rates[block].reshape(len(some), n_rows)
-                by_half = some.reshape(len(some), halves, -1)
-                by_half *= self.weights[block][..., None]
-                return some.T @ (some / column_curvature[block, None])
-
-            eliminated = np.sum(self._blocks(of_block), axis=0)
+            derivatives_of = self._over_rows(row_effect, column_effect)
+            column_curvature = _joined(lambda b: derivatives_of(b).curvature, len(column_effect))
+            no_sums = np.zeros_like(row_effect)  # curvature has nothing to do with the rates
+            row_curvature = self._over_columns(row_effect, column_effect, no_sums).curvature
+            eliminated = coupling.square(column_curvature)
         scale = 1 / np.sqrt(row_curvature.ravel())
         system = np.eye(n_rows) - scale[:, None] * eliminated * scale
         return Adjoint(
@@ -176,3 +270,62 @@ class Products:
             scale,
             system,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Coupling:
+    """The mixed second derivatives of the objective, as a matrix of shape (q, rows).
+
+    They are smooth in the column effect but for the rates. Products with vectors are products with
+    the counts; the matrix itself is made block by block, for its square.
+    """
+
+    __array_ufunc__ = None  # leaves the product of an array and this to __rmatmul__
+
+    cells: Products
+    column_effect: Float[np.ndarray, " q"]
+    nodes: _Nodes
+    smooth: Float[np.ndarray, "halves t m"]
+
+    @classmethod
+    def of(cls, cells: Products, solution: Center) -> _Coupling:
+        nodes = _nodes_for(solution.column_effect)
+        eta = solution.row_effect[..., None] * nodes.effects
+        fitted = sigmoid(eta, np)
+        smooth = fitted + eta * fitted * (1 - fitted)
+        return cls(cells, solution.column_effect, nodes, smooth)
+
+    def __matmul__(self, x: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " q"]:
+        rows = x.reshape(self.smooth.shape[:2])
+        at_nodes = (rows[..., None] * self.smooth).sum(axis=1)
+        smooth = self.nodes.interpolate(at_nodes, self.column_effect)
+        product: np.ndarray = (self.cells.weights * (smooth - self.cells.times(rows))).sum(axis=1)
+        return product
+
+    def __rmatmul__(self, y: Float[np.ndarray, " q"]) -> Float[np.ndarray, " rows"]:
+        factors = self.cells.weights * y[:, None]
+
+        def of_block(block: slice) -> np.ndarray:
+            return factors[block].T @ self.nodes.basis(self.column_effect[block])
+
+        at_nodes = _summed(of_block, len(y))
+        smooth = (self.smooth * at_nodes[:, None]).sum(axis=-1)
+        return (smooth - self.cells._weighted_sums(factors)).ravel()
+
+    def square(self, divisors: Float[np.ndarray, " q"]) -> Float[np.ndarray, "rows rows"]:
+        """Return the matrix's transpose times the matrix, each row divided by a number."""
+        halves, n_thresholds, _ = self.smooth.shape
+        smooth = self.smooth.reshape(halves * n_thresholds, -1).T
+        cells = self.cells
+
+        def of_block(block: slice) -> np.ndarray:
+            weights = cells.weights[block] / np.sqrt(divisors[block])[:, None]
+            some = self.nodes.basis(self.column_effect[block]) @ smooth
+            by_half = some.reshape(len(some), halves, n_thresholds)
+            slopes = (1 - 2 * INNERMOST_RATE) / cells.sizes[block]
+            by_half -= cells.counts[block] * slopes[..., None]
+            by_half -= INNERMOST_RATE
+            by_half *= weights[..., None]
+            return some.T @ some
+
+        return _summed(of_block, len(divisors))

@@ -6,23 +6,96 @@ general one is in `dmfroc.factorization`. Both know matrices and weights, nothin
 
 from __future__ import annotations
 
-import functools
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
-import autograd.numpy as differentiated_numpy
 import numpy as np
-from autograd.extend import defvjp, primitive
 from jaxtyping import Float
 
 from dmfroc._arrays import AnyArray
-from dmfroc._autodiff import constant
 from dmfroc._global_state import undisturbed
 from dmfroc._threads import one_blas_thread
 from dmfroc.multiclass.by_products import Products
-from dmfroc.multiclass.rank_one import Adjoint, Center, adjoint, alternate, drawn_in, first_guess
+from dmfroc.multiclass.rank_one import (
+    Adjoint,
+    Center,
+    adjoint,
+    alternate,
+    as_columns,
+    drawn_in,
+    first_guess,
+    sigmoid,
+)
 
 _MAX_SWEEPS = 1000
 _FEW_CELLS = 1 << 17  # to fit which takes a twentieth of the time of compiling the fit
+
+
+@runtime_checkable
+class Problem(Protocol):
+    """A matrix of rates whose centre is looked for, by NumPy, with its derivative."""
+
+    def first_guess(self) -> tuple[Float[np.ndarray, "*row"], Float[np.ndarray, " q"]]:
+        """Return the row and column effects to start from."""
+
+    def fit(self, start: tuple[Any, Any], max_sweeps: int) -> Center:
+        """Fit the model."""
+
+    def adjoint(self, solution: Center) -> Adjoint:
+        """Differentiate the optimality conditions."""
+
+    def times(self, rows: Float[np.ndarray, "halves t"]) -> Float[np.ndarray, "q halves"]:
+        """Return the sums over each half of the rates times numbers of the rows."""
+
+    def fitted_times(
+        self, solution: Center, rows: Float[np.ndarray, "halves t"]
+    ) -> Float[np.ndarray, "q halves"]:
+        """Return the same of the fitted rates."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Few rates, worked on cell by cell."""
+
+    rates: Float[np.ndarray, " q *row"]  # drawn in
+    weights: Float[np.ndarray, " #q *#row"]
+    shrinkage: float | int | Float[np.ndarray, ""]
+
+    def first_guess(self) -> tuple[Float[np.ndarray, "*row"], Float[np.ndarray, " q"]]:
+        return first_guess(self.rates, self.weights, np)
+
+    def fit(self, start: tuple[Any, Any], max_sweeps: int) -> Center:
+        with one_blas_thread():
+            return alternate(self.rates, self.weights, self.shrinkage, start, max_sweeps, np)
+
+    def adjoint(self, solution: Center) -> Adjoint:
+        return adjoint(self.rates, self.weights, self.shrinkage, solution, np)
+
+    def times(self, rows: Float[np.ndarray, "halves t"]) -> Float[np.ndarray, "q halves"]:
+        return np.einsum("qht,ht->qh", self.rates, rows)
+
+    def fitted_times(
+        self, solution: Center, rows: Float[np.ndarray, "halves t"]
+    ) -> Float[np.ndarray, "q halves"]:
+        eta = solution.row_effect * as_columns(solution.column_effect, self.rates.ndim)
+        return np.einsum("qht,ht->qh", sigmoid(eta, np), rows)
+
+
+def problem_of_counts(
+    counts: Float[np.ndarray, "q halves t"],
+    sizes: Float[np.ndarray, "q halves"],
+    weights: Float[np.ndarray, "q halves 1"],
+    shrinkage: float,
+) -> Problem:
+    """Return the problem of the rates ``counts / sizes``; its prior must be positive."""
+    if counts.size <= _FEW_CELLS:
+        return Cells(drawn_in(counts / sizes[..., None]), weights, shrinkage)
+    return Products(counts, sizes, weights[..., 0], shrinkage)
+
+
+def fit_problem(problem: Problem, max_sweeps: int = _MAX_SWEEPS) -> Center:
+    """Fit from where there is no better start."""
+    return Center(*map(np.asarray, problem.fit(problem.first_guess(), max_sweeps)))
 
 
 def center(
@@ -65,80 +138,32 @@ def center(
         Differentiable with respect to ``rates`` by the implicit function theorem, at the cost of
         one linear system with as many unknowns as a column has rows.
     """
-    rates = drawn_in(rates)
-    if start is None:
-        start = first_guess(constant(rates, xp), weights, np if xp is differentiated_numpy else xp)
-    arguments = weights, xp.asarray(shrinkage, float), start, max_sweeps
+    arguments = weights, xp.asarray(shrinkage, float)
     if xp is np:
-        return _solve(rates, *arguments)
-    if xp is not differentiated_numpy:
-        with undisturbed():
-            from dmfroc.multiclass.compiled_center import solve
-
-        return solve(rates, *arguments)
-    flat, n_rows = _flat_solution(rates, *arguments), start[0].size
-    row_effect, column_effect = flat[:n_rows].reshape(start[0].shape), flat[n_rows:-2]
-    return Center(row_effect, column_effect, *constant(flat, xp)[-2:])
+        return _center(rates, *arguments, start, max_sweeps)
+    rates = drawn_in(rates)
+    with undisturbed():
+        from dmfroc.multiclass.compiled_center import solve
+    return solve(rates, *arguments, start or first_guess(rates, weights, xp), max_sweeps)
 
 
-def _solve(
+def _center(
     rates: Float[np.ndarray, " q *row"],
     weights: Float[np.ndarray, " #q *#row"],
-    shrinkage: float | int | Float[AnyArray, ""],
-    start: tuple[Float[np.ndarray, "*row"], Float[np.ndarray, " q"]],
+    shrinkage: Float[np.ndarray, ""],
+    start: tuple[Float[np.ndarray, "*row"], Float[np.ndarray, " q"]] | None,
     max_sweeps: int,
 ) -> Center:
     """Fit arrays of NumPy."""
-    if rates.size <= _FEW_CELLS:
-        with one_blas_thread():
-            return alternate(rates, weights, shrinkage, start, max_sweeps, np)
-    products = Products.of(rates, weights, shrinkage)
+    is_few = rates.size <= _FEW_CELLS
+    products = None if is_few else Products.of(rates, weights, shrinkage)
     if products is not None:
-        return products.fit(start, max_sweeps)
+        return products.fit(start or products.first_guess(), max_sweeps)
+    cells = Cells(drawn_in(rates), weights, shrinkage)
+    start = start or cells.first_guess()
+    if is_few:
+        return cells.fit(start, max_sweeps)
     with undisturbed():
         from dmfroc.multiclass.compiled_center import solve_many_cells
 
-    return solve_many_cells(rates, weights, shrinkage, start, max_sweeps)
-
-
-# The solution as one vector, which autograd can differentiate
-
-
-@primitive  # type: ignore[untyped-decorator]
-def _flat_solution(
-    rates: Any, weights: Any, shrinkage: Any, start: tuple[Any, Any], max_sweeps: int
-) -> Float[np.ndarray, " effects_plus_2"]:
-    solution = _solve(rates, weights, shrinkage, start, max_sweeps)
-    row_effect, column_effect, *outcome = map(np.asarray, solution)
-    return np.concatenate([row_effect.ravel(), column_effect, np.array(outcome, float)])
-
-
-def _pull_back_flat(
-    flat: Any, rates: Any, weights: Any, shrinkage: Any, start: tuple[Any, Any], max_sweeps: int
-) -> Any:
-    shape, n_rows = start[0].shape, start[0].size
-
-    def effects(x: Float[np.ndarray, " effects_plus_2"]) -> Center:
-        return Center(x[:n_rows].reshape(shape), x[n_rows:-2], x[-2], x[-1])
-
-    @functools.cache  # for all derivatives that are asked for
-    def prepared() -> Adjoint:
-        arguments = rates, weights, shrinkage, effects(flat)
-        if rates.size <= _FEW_CELLS:
-            return adjoint(*arguments, np)
-        products = Products.of(rates, weights, shrinkage)
-        if products is not None:
-            return products.adjoint(arguments[-1])
-        with undisturbed():
-            from dmfroc.multiclass.compiled_center import adjoint_of_many_cells
-
-        return adjoint_of_many_cells(*arguments)
-
-    def pull(d_flat: Float[np.ndarray, " effects_plus_2"]) -> Float[np.ndarray, " q *row"]:
-        with one_blas_thread():
-            return prepared().pull_back(effects(d_flat), np)
-
-    return pull
-
-
-defvjp(_flat_solution, _pull_back_flat, argnums=(0,))
+    return solve_many_cells(cells.rates, weights, shrinkage, start, max_sweeps)

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from dmfroc._compiled import compiled
-from dmfroc.multiclass.rank_one import Adjoint, Center, adjoint, alternate
+from dmfroc.multiclass.rank_one import Center, adjoint, alternate
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(4,))
@@ -42,7 +42,7 @@ def _solve_backward(
     del max_sweeps
     rates, weights, shrinkage, start, solution = residuals
     return (
-        adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp),
+        adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp).of_columns(),
         jnp.zeros_like(weights),
         jnp.zeros_like(shrinkage),
         jax.tree.map(jnp.zeros_like, start),
@@ -52,14 +52,8 @@ def _solve_backward(
 solve.defvjp(_solve_forward, _solve_backward)
 
 _compiled_fit = compiled(partial(alternate, xp=jnp), static_argnums=(4,))
-_compiled_adjoint = compiled(partial(adjoint, xp=jnp))
 
 
 def solve_many_cells(*arguments: Any) -> Center:
     """Fit arrays of NumPy; return such arrays."""
     return Center(*map(np.asarray, _compiled_fit(*arguments)))
-
-
-def adjoint_of_many_cells(*arguments: Any) -> Adjoint:
-    """Differentiate the fit of arrays of NumPy; return such arrays."""
-    return Adjoint(*map(np.asarray, _compiled_adjoint(*arguments)))

@@ -12,7 +12,7 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dmfroc._options import number, numbers
 from dmfroc.predictions import Predictions
@@ -22,21 +22,24 @@ PairWeights = Any
 
 
 def cell_weights(
-    pair_weights: PairWeights, predictions: Predictions
-) -> Float[np.ndarray, "c c_minus_1 2"]:
-    """Return the weights of the true and false positive rates of the pairs of present classes.
+    pair_weights: PairWeights, predictions: Predictions, counted: Int[np.ndarray, "g p 2"]
+) -> Float[np.ndarray, "g p 2"]:
+    """Return the weights of the true and false positive rates of pairs of present classes.
 
-    Pairs are ordered as in `dmfroc.multiclass.rates.reference_classes`; the mean is one.
+    The pairs are given by their places among the classes that occur. The mean over all pairs, of
+    which these may be a sample, is one.
     """
     present = predictions.present
-    tpr, fpr = _weight_matrices(pair_weights, predictions)
-    chosen = np.ix_(present, present)
-    off_diagonal = ~np.eye(len(present), dtype=bool)
-    shape = (len(present), len(present) - 1)
-    weights = np.stack([x[chosen][off_diagonal].reshape(shape) for x in (tpr, fpr)], axis=-1)
+    matrices = list(_weight_matrices(pair_weights, predictions))
+    if len(present) < predictions.n_classes:
+        matrices = [matrix[np.ix_(present, present)] for matrix in matrices]
+    is_pair = ~np.eye(len(present), dtype=bool)  # the diagonal has no meaning
+    mean = sum(matrix.mean(where=is_pair) for matrix in matrices) / 2
+    i, j = np.moveaxis(counted, -1, 0)
+    weights = np.stack([matrix[i, j] for matrix in matrices], axis=-1)
     if (weights.sum(axis=(0, 1)) == 0).any():
         raise ValueError("pair_weights gives all true or all false positive rates the weight 0")
-    return weights / weights.mean()
+    return weights / mean
 
 
 def _weight_matrices(
@@ -45,7 +48,7 @@ def _weight_matrices(
     n_classes = predictions.n_classes
     if isinstance(pair_weights, str):
         if pair_weights == "equal":
-            ones = np.ones((n_classes, n_classes))
+            ones = np.broadcast_to(1.0, (n_classes, n_classes))
             return ones, ones
         if pair_weights == "prevalence":
             size = np.bincount(predictions.true, predictions.sample_weight, minlength=n_classes)

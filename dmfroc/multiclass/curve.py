@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import functools
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -10,13 +11,15 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._arrays import AnyArray
-from dmfroc._autodiff import after, before, constant
+from dmfroc._autodiff import after, before, constant, value_and_pull_back
+from dmfroc._threads import one_blas_thread
 from dmfroc.measures.measure import warn_of_absent_classes
-from dmfroc.multiclass.center import center
+from dmfroc.multiclass.center import Problem, center, fit_problem, problem_of_counts
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.links import Link, fit_with_link, link_of, log_rates
 from dmfroc.multiclass.rank_one import (
     Center,
+    RateDerivatives,
     binomial_deviance,
     drawn_in,
     logit_of_rates,
@@ -34,9 +37,95 @@ from dmfroc.predictions import Predictions, as_predictions
 
 def fit(table: RateTable, xp: Any) -> Center:
     """Factorize the rates of the pairs."""
+    if xp is np:
+        return fit_problem(_problem(table))
     rates = table.rates(xp)
     weights, shrinkage = (constant(x, xp) for x in (table.cell_weights, table.shrinkage))
     return center(rates, weights / rates.shape[-1], shrinkage, xp=xp)
+
+
+def _problem(table: RateTable) -> Problem:
+    n_left_out = table.counted[..., 0].size - len(table.cell_weights)
+    counts = table.counts.reshape(-1, *table.counts.shape[2:])[n_left_out:]
+    sizes = table.totals[table.counted].reshape(-1, 2)[n_left_out:]
+    weights = np.broadcast_to(table.cell_weights / counts.shape[-1], (*sizes.shape, 1))
+    return problem_of_counts(counts, sizes, weights, float(table.shrinkage))
+
+
+@dataclass(frozen=True)
+class SummaryOfCenter:
+    """A function of the centre of the rates: a summary, with its derivative.
+
+    The centre is differentiated by the implicit function theorem, ``of_center`` by a library.
+    """
+
+    of_center: Callable[[Center, Any], Any]
+
+    def __call__(self, table: RateTable, xp: Any) -> Any:
+        return self.of_center(fit(table, xp), xp)
+
+    def value_and_pull_back(self, table: RateTable) -> tuple[Any, Callable[[Any], RateTable]]:
+        """Return the value, and what turns derivatives of it into those of the table."""
+        problem = _problem(table)
+        solution = fit_problem(problem)
+        value, to_center = value_and_pull_back(self.of_center, solution)
+        adjoint = functools.cache(lambda: problem.adjoint(solution))
+
+        def pull_back(d_value: Any) -> RateTable:
+            with one_blas_thread():
+                d_rates = adjoint().pull_back(to_center(d_value), np)
+            d_counts = _CountDerivatives(table, d_rates)
+            return table._replace(counts=d_counts, totals=d_counts.of_totals(problem))
+
+        return value, pull_back
+
+    def derivative_by_pairs(self, table: RateTable) -> Float[np.ndarray, " q"]:
+        """Return the derivative with respect to weights of the pairs, each of which is one.
+
+        A pair counts with its weight in the deviance, in the prior, and in the mean pair effect.
+        """
+        problem = _problem(table)
+        solution = fit_problem(problem)
+        _, to_center = value_and_pull_back(self.of_center, solution)
+        d_center = to_center(np.float64(1))
+        with one_blas_thread():
+            d_rates = problem.adjoint(solution).pull_back(d_center, np)
+        rows, v = d_rates.row_adjoint, solution.column_effect
+        residual = problem.fitted_times(solution, rows) - problem.times(rows)
+        through_fit = (d_rates.weights[..., 0] * residual).sum(axis=1) * v
+        # What takes the effects of the pairs takes their mean alone.
+        through_mean = d_center.column_effect.sum() * (v - v.mean()) / len(v)
+        found: Float[np.ndarray, " q"] = through_mean - through_fit
+        return found
+
+
+class _CountDerivatives:
+    """Derivatives with respect to the counts, made group by group: together they are many."""
+
+    def __init__(self, table: RateTable, of_rates: RateDerivatives) -> None:
+        self._of_rates = of_rates
+        self._shape = table.counts.shape
+        self._counted = table.counted
+        self._totals = table.totals
+        self._n_left_out = table.counted[..., 0].size - len(table.cell_weights)
+
+    def __getitem__(self, group: int) -> Float[np.ndarray, "p 2 t"]:
+        n_pairs = self._shape[1]
+        first = group * n_pairs - self._n_left_out
+        if first < 0:
+            return np.zeros(self._shape[1:])
+        of_rates = self._of_rates.of_columns(slice(first, first + n_pairs))
+        return of_rates / self._totals[self._counted[group]][..., None]
+
+    def of_totals(self, problem: Problem) -> Float[np.ndarray, " c"]:
+        """Return the derivatives with respect to the totals, by which the counts are divided."""
+        d = self._of_rates
+        by_half = d.column_effect[:, None] * problem.times(d.row_adjoint)
+        by_half += d.column_adjoint[:, None] * problem.times(d.row_effect)
+        by_half *= d.weights[..., 0]
+        counted = self._counted.reshape(-1, 2)[self._n_left_out :].ravel()
+        sums = np.bincount(counted, by_half.ravel(), len(self._totals))
+        return -sums / self._totals
 
 
 def _fit_other(table: RateTable, link: Link) -> Center:
@@ -45,10 +134,13 @@ def _fit_other(table: RateTable, link: Link) -> Center:
     return fit_with_link(rates, weights, float(table.shrinkage), link)
 
 
-def area(table: RateTable, xp: Any) -> Any:
-    """Return the trapezoid area under the curve: a summary."""
-    fpr, tpr = curve_points(fit(table, xp), xp)
+def _area_of_center(solution: Center, xp: Any) -> Any:
+    fpr, tpr = curve_points(solution, xp)
     return ((after(tpr) + before(tpr)) * (after(fpr) - before(fpr))).sum() / 2
+
+
+area = SummaryOfCenter(_area_of_center)
+"""The trapezoid area under the curve: a summary."""
 
 
 def curve_points(
@@ -115,6 +207,8 @@ def multiclass_roc(
     shrinkage: float | int = DEFAULT_SHRINKAGE,
     threshold_pool: ThresholdPool = "balanced",
     link: Link = "logit",
+    n_pairs: int | None = None,
+    random_state: int = 0,
 ) -> MulticlassROC:
     """Return the multiclass ROC curve of Wang and Carvalho.
 
@@ -159,6 +253,12 @@ def multiclass_roc(
     link : {"logit", "probit", "cloglog"}
         Scale on which the centre is taken: the logit, the probit, or the complementary log-log. It
         makes no difference for K = 2. Measures, bands and intervals have the logit.
+    n_pairs : int, optional
+        Take a simple random sample of so many of the K(K - 1)/2 pairs of classes, at least 2, each
+        in both orders, where all of them are too many; by default, and where there are no more,
+        all.
+    random_state : int
+        Seed of that sample; the same seed draws the same pairs.
 
     Returns
     -------
@@ -182,7 +282,9 @@ def multiclass_roc(
     >>> round(curve.auc, 3), curve.converged
     (0.839, True)
     """
-    options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
+    options = CurveOptions(
+        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state
+    )
     if link not in get_args(Link):
         raise ValueError(f"link must be one of {get_args(Link)}, but it is {link!r}")
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
@@ -210,7 +312,7 @@ def curve_of(
 def curve_of_rates(
     table: RateTable, classes: Sequence[Hashable], link: Link = "logit"
 ) -> MulticlassROC:
-    """Return the curve of the rates of all pairs of classes, three or more."""
+    """Return the curve of the rates of pairs of classes, of which there are three or more."""
     rates = table.rates(np)
     solution = fit(table, np) if link == "logit" else _fit_other(table, link)
     fitted = solution.row_effect * solution.column_effect[:, None, None]
@@ -226,7 +328,7 @@ def curve_of_rates(
         auc=float(np.trapezoid(tpr, fpr)),
         threshold_effect=solution.row_effect * mean_effect,
         pair_effect=solution.column_effect / mean_effect,
-        pairs=tuple((i, j) for i in classes for j in classes if i != j),
+        pairs=tuple((classes[i], classes[j]) for i, j in table.counted.reshape(-1, 2).tolist()),
         pairwise_fpr=rates[:, 1],
         pairwise_tpr=rates[:, 0],
         deviance=float(deviance),

@@ -16,7 +16,7 @@ from dmfroc._arrays import AnyArray
 
 # Rates of exactly 0 and 1 have no finite logit. Drawing them in by this much (about 30 on the
 # logit scale) gives every fit a finite optimum and leaves every rate unchanged to 13 digits.
-_INNERMOST_RATE = 1e-13
+INNERMOST_RATE = 1e-13
 _TOLERANCE = 1e-9
 _COLUMNS_PER_BLOCK = 1024
 
@@ -59,7 +59,7 @@ def _logit(rates: Any, xp: Any) -> Any:
 
 def drawn_in(rates: Float[AnyArray, "*cells"]) -> Any:
     """Return the rates a little away from 0 and 1."""
-    return _INNERMOST_RATE + (1 - 2 * _INNERMOST_RATE) * rates
+    return INNERMOST_RATE + (1 - 2 * INNERMOST_RATE) * rates
 
 
 def binomial_deviance(
@@ -79,9 +79,14 @@ def binomial_deviance(
 def first_guess(rates: Any, weights: Any, xp: Any) -> tuple[Any, Any]:
     """Return the logits of the weighted row means, and ones."""
     [weighted] = _stored((weights * rates,), xp)  # its sum is faster if stored
-    ones = xp.ones(len(rates))
-    total = xp.tensordot(ones, weighted, axes=1)
-    return _logit(total / _total_weight(weights, rates.shape, axes=(0,)), xp), ones
+    total = xp.tensordot(xp.ones(len(rates)), weighted, axes=1)
+    means = total / _total_weight(weights, rates.shape, axes=(0,))
+    return guess_from_means(means, len(rates), xp)
+
+
+def guess_from_means(means: Any, n_columns: int, xp: Any) -> tuple[Any, Any]:
+    """Return the logits of the row means, and ones."""
+    return _logit(means, xp), xp.ones(n_columns)
 
 
 def _stored(cells: tuple[Any, ...], xp: Any) -> tuple[Any, ...]:
@@ -118,11 +123,12 @@ def _residuals(
     rates: Any, weights: Any, row_effect: Any, column_effect: Any, xp: Any
 ) -> tuple[Any, ...]:
     """Return the cells' first and second derivatives of the deviance with respect to eta."""
-    fitted = sigmoid(row_effect * _as_columns(column_effect, rates.ndim), xp)
+    fitted = sigmoid(row_effect * as_columns(column_effect, rates.ndim), xp)
     return _stored((weights * (fitted - rates), weights * fitted * (1 - fitted)), xp)
 
 
-def _as_columns(x: Float[AnyArray, " q"], ndim: int) -> Float[AnyArray, "q ..."]:
+def as_columns(x: Float[AnyArray, " q"], ndim: int) -> Float[AnyArray, "q ..."]:
+    """Give the columns' numbers as many axes as the rates have."""
     return x.reshape(-1, *(1,) * (ndim - 1))
 
 
@@ -180,35 +186,45 @@ def alternate(
     def over_columns(row_effect: Any, column_effect: Any) -> Derivatives:
         return _over_columns(rates, weights, row_effect, column_effect, xp)
 
-    def over_rows(row_effect: Any, column_effect: Any) -> Derivatives:
-        return _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
+    def step_columns(row_effect: Any, column_effect: Any) -> tuple[Derivatives, Any]:
+        found = _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
+        return found, stepped_columns(found, row_effect, column_effect, shrinkage, xp)
 
     totals = row_weight, column_weight
-    return alternate_with(over_columns, over_rows, totals, shrinkage, start, max_sweeps, xp)
+    return alternate_with(over_columns, step_columns, totals, shrinkage, start, max_sweeps, xp)
+
+
+def stepped_columns(
+    derivatives: Derivatives, row_effect: Any, column_effect: Any, shrinkage: Any, xp: Any
+) -> Any:
+    """Return column effects after a Newton step, each by itself."""
+    steepness = xp.maximum(xp.abs(row_effect).max(), 1e-3)
+    # Steps that keep at least half of v see at most twice the barrier's third derivative.
+    barrier = xp.where(shrinkage > 0, 4 / xp.abs(column_effect), 0.0)
+    longest = xp.where(shrinkage > 0, xp.abs(column_effect) / 2, math.inf)
+    return column_effect + _newton_step(derivatives, steepness + barrier, xp, longest)
 
 
 def alternate_with(
     over_columns: Callable[[Any, Any], Derivatives],
-    over_rows: Callable[[Any, Any], Derivatives],
+    step_columns: Callable[[Any, Any], tuple[Derivatives, Any]],
     total_weights: tuple[Any, Any],
     shrinkage: Any,
     start: tuple[Any, Any],
     max_sweeps: int,
     xp: Any,
 ) -> Center:
-    """Take Newton steps, given the derivatives by row effects and by column effects."""
+    """Take Newton steps, given the derivatives by row effects, and those by column effects.
+
+    What gives the latter takes the step in the column effects, too.
+    """
     row_weight, column_weight = total_weights
 
     def sweep(state: Center) -> Center:
         row_effect, column_effect = state.row_effect, state.column_effect
         of_rows = over_columns(row_effect, column_effect)
         row_effect = row_effect + _newton_step(of_rows, xp.abs(column_effect).max(), xp)
-        of_columns = over_rows(row_effect, column_effect)
-        steepness = xp.maximum(xp.abs(row_effect).max(), 1e-3)
-        # Steps that keep at least half of v see at most twice the barrier's third derivative.
-        barrier = xp.where(shrinkage > 0, 4 / xp.abs(column_effect), 0.0)
-        longest = xp.where(shrinkage > 0, xp.abs(column_effect) / 2, math.inf)
-        column_effect = column_effect + _newton_step(of_columns, steepness + barrier, xp, longest)
+        of_columns, column_effect = step_columns(row_effect, column_effect)
         # The two steps leave the common scale almost where it was; with mean one the prior is
         # least, and the product of the effects, thus the deviance, does not change.
         scale = xp.where(shrinkage > 0, column_effect.mean(), 1.0)
@@ -232,6 +248,24 @@ def alternate_with(
     return state
 
 
+class RateDerivatives(NamedTuple):
+    """Derivatives with respect to the rates: of rank two, so that no matrix need be stored."""
+
+    weights: Float[AnyArray, " #q *#row"]
+    row_effect: Float[AnyArray, "*row"]
+    column_effect: Float[AnyArray, " q"]
+    row_adjoint: Float[AnyArray, "*row"]
+    column_adjoint: Float[AnyArray, " q"]
+
+    def of_columns(self, some: slice = slice(None)) -> Float[AnyArray, " some *row"]:
+        """Return the derivatives with respect to the rates of some columns."""
+        weights = self.weights[some] if len(self.weights) > 1 else self.weights
+        ndim = 1 + self.row_effect.ndim
+        through_rows = self.row_adjoint * as_columns(self.column_effect[some], ndim)
+        through_columns = self.row_effect * as_columns(self.column_adjoint[some], ndim)
+        return weights * (through_rows + through_columns)
+
+
 class Adjoint(NamedTuple):
     """The derivative of the fit, by the implicit function theorem.
 
@@ -242,24 +276,25 @@ class Adjoint(NamedTuple):
     weights: Float[AnyArray, " #q *#row"]
     row_effect: Float[AnyArray, "*row"]
     column_effect: Float[AnyArray, " q"]
-    coupling: Float[AnyArray, "q r"]
+    coupling: Any  # a matrix of shape (q, r), or what multiplies vectors as one
     column_curvature: Float[AnyArray, " q"]
     scale: Float[AnyArray, " r"]
     system: Float[AnyArray, "r r"]  # of the scaled rows
 
-    def pull_back(self, derivatives: Center, xp: Any) -> Float[AnyArray, " q *row"]:
+    def pull_back(self, derivatives: Center, xp: Any) -> RateDerivatives:
         """Return derivatives with respect to the rates from those with respect to the effects."""
         d_columns = derivatives.column_effect
         from_columns = (d_columns / self.column_curvature) @ self.coupling
         right_side = self.scale * (derivatives.row_effect.ravel() - from_columns)
         row_adjoint = self.scale * xp.linalg.solve(self.system, right_side)
         column_adjoint = (d_columns - self.coupling @ row_adjoint) / self.column_curvature
-        ndim = 1 + self.row_effect.ndim
-        through_rows = row_adjoint.reshape(self.row_effect.shape) * _as_columns(
-            self.column_effect, ndim
+        return RateDerivatives(
+            self.weights,
+            self.row_effect,
+            self.column_effect,
+            row_adjoint.reshape(self.row_effect.shape),
+            column_adjoint,
         )
-        through_columns = self.row_effect * _as_columns(column_adjoint, ndim)
-        return self.weights * (through_rows + through_columns)
 
 
 def adjoint(rates: Any, weights: Any, shrinkage: Any, solution: Center, xp: Any) -> Adjoint:
@@ -271,7 +306,7 @@ def adjoint(rates: Any, weights: Any, shrinkage: Any, solution: Center, xp: Any)
     column_curvature = xp.tensordot(curvature, row_effect**2, axes=row_effect.ndim)
     column_curvature += xp.where(shrinkage > 0, shrinkage / column_effect**2, 0.0)
 
-    eta = row_effect * _as_columns(column_effect, rates.ndim)
+    eta = row_effect * as_columns(column_effect, rates.ndim)
     [coupling] = _stored(((curvature * eta + residual).reshape(-1, n_rows),), xp)
 
     eliminated = _weighted_square(coupling, 1 / column_curvature, xp)

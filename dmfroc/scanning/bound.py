@@ -20,7 +20,7 @@ from dmfroc.multiclass.costs import cell_weights
 from dmfroc.multiclass.curve import MulticlassROC, area, binary_curve, curve_of_rates
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import _LEAST_SHRINKAGE as LEAST_SHRINKAGE
-from dmfroc.multiclass.rates import CurveOptions, RateTable, reference_classes
+from dmfroc.multiclass.rates import CurveOptions, RateTable, ordered_pairs
 from dmfroc.scanning.batches import Batch
 from dmfroc.scanning.binned import HALF, BinnedPairs, BinnedRates, above_each, curves_of_cells
 from dmfroc.scanning.counts import CountedPredictions, Counts
@@ -86,8 +86,10 @@ class Valued(NamedTuple):
 
 def refusal(measure: Measure) -> str | None:
     """Say why a measure cannot be computed from counts of bins, if that is so."""
-    if curve_options_of(measure) is not None:
-        return None
+    options = curve_options_of(measure)
+    if options is not None:
+        is_sample = options.n_pairs is not None
+        return "takes all pairs of classes here: leave n_pairs out" if is_sample else None
     if measure.bind is not None:
         return "is a function of all observations at once, not a summary of counts"
     if measure.statistic not in (pair_counts, curve_counts, confusion_counts):
@@ -284,17 +286,16 @@ class BoundCounts:
         thresholds = find_thresholds(
             self.cells, Grid(self.grid.cuts[self.present]), extent, options
         )
-        reference = reference_classes(len(self.present))
-        own = np.broadcast_to(np.arange(len(self.present))[:, None], reference.shape)
-        weights = cell_weights(options.pair_weights, self.predictions).reshape(-1, 2, 1)
+        counted = ordered_pairs(len(self.present))
+        weights = cell_weights(options.pair_weights, self.predictions, counted)
         places = np.stack([thresholds.found.bins] * 2, axis=2)
         shares = np.stack([thresholds.found.shares] * 2, axis=2)
         return thresholds, BinnedRates(
             self.cells.shape,
-            np.stack([own, reference], axis=-1),
+            counted,
             places,
             shares,
-            weights,
+            weights.reshape(-1, 2, 1),
             np.array(max(float(options.shrinkage), LEAST_SHRINKAGE)),
         )
 

@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
 from dmfroc._threads import parallel
-from dmfroc.multiclass.rates import CurveOptions, grid_levels, reference_classes
+from dmfroc.multiclass.rates import CurveOptions, reference_classes
+from dmfroc.multiclass.thresholds import grid_levels
 from dmfroc.scanning.binned import BinnedRates
 from dmfroc.scanning.cuts import Grid
 

@@ -29,22 +29,65 @@ NO_VARIATION = 1e-10
 _ROUNDING = 1e-14  # relative to a variance
 
 
+class PartInfluences(NamedTuple):
+    """The influences of parts drawn at random, without replacement, from so many."""
+
+    influences: Float[np.ndarray, " u"]
+    n_parts: int
+
+    def minus(self, other: PartInfluences) -> PartInfluences:
+        """Return the influences on the difference of two values, of the same parts."""
+        return self._replace(influences=self.influences - other.influences)
+
+    def products(self, other: PartInfluences) -> float:
+        """Return the covariance that the draw of the parts gives two values.
+
+        That of totals in a simple random sample, with the correction for a finite population
+        (Cochran 1977, Sampling Techniques, section 2.6).
+        """
+        n = len(self.influences)
+        a, b = (x.influences - x.influences.mean() for x in (self, other))
+        return float((1 - n / self.n_parts) * n / (n - 1) * (a @ b))
+
+
 class Influences(NamedTuple):
-    """A measure's value and what each observation contributes to it."""
+    """A measure's value and what each observation contributes to it, and each part drawn."""
 
     value: float
     influences: Float[np.ndarray, " n"]
+    of_parts: PartInfluences | None = None
 
 
 def influences_of(
-    measures: Sequence[Measure], bound: BoundMeasures, predictions: Predictions
+    measures: Sequence[Measure],
+    bound: BoundMeasures,
+    predictions: Predictions,
+    *,
+    allows_for_parts: bool = False,
 ) -> list[Influences]:
-    """Return the value of each of the measures that are bound, and all influences on it."""
+    """Return the value of each of the measures that are bound, and all influences on it.
+
+    Raises
+    ------
+    ValueError
+        If parts of a measure were drawn at random and the caller does not allow for that.
+    """
     weights = predictions.sample_weight
+    parts = bound.sampled_parts(weights)
+    if parts is not None and not allows_for_parts:
+        raise ValueError(
+            f"{measures[0].name} counts a sample of the pairs of classes, whose error is known to "
+            "method='jackknife' of evaluate, estimate and compare alone: leave n_pairs out"
+        )
     values, gradients = bound.values_and_gradients(weights)
+    of_parts: list[PartInfluences | None] = [None] * len(values)
+    if parts is not None:
+        of_parts = [PartInfluences(x, parts.n_parts) for x in parts.derivatives]
     return [
-        Influences(float(within(value, measure.range_in(predictions))), gradient * weights)
-        for measure, value, gradient in zip(measures, values, gradients, strict=True)
+        Influences(float(within(value, measure.range_in(predictions))), gradient * weights, of_one)
+        for measure, value, gradient, of_one in zip(
+            measures, values, gradients, of_parts, strict=True
+        )
     ]
 
 
@@ -52,7 +95,8 @@ class Moments(NamedTuple):
     """Number of units, variance and excess kurtosis of the influences in each stratum.
 
     Where the sizes of the strata are random, also what they add to the variance of the value, of
-    each sample, and with how many degrees of freedom that is known.
+    each sample, and with how many degrees of freedom that is known; likewise where parts of the
+    measure were drawn at random.
     """
 
     sizes: Int[np.ndarray, " s"]
@@ -62,6 +106,8 @@ class Moments(NamedTuple):
     of_sizes: Float[np.ndarray, " r"] = np.zeros(0)
     freedom_of_sizes: Float[np.ndarray, " r"] = np.zeros(0)
     n_means: Int[np.ndarray, " s"] | int = 1
+    of_parts: Float[np.ndarray, " p"] = np.zeros(0)
+    freedom_of_parts: Float[np.ndarray, " p"] = np.zeros(0)
 
     @property
     def own(self) -> Int[np.ndarray, " s"]:
@@ -77,8 +123,21 @@ class Moments(NamedTuple):
     def scaled(self, factor: float) -> Moments:
         """Return the moments of a multiple of the influences."""
         return self._replace(
-            variances=self.variances * factor**2, of_sizes=self.of_sizes * factor**2
+            variances=self.variances * factor**2,
+            of_sizes=self.of_sizes * factor**2,
+            of_parts=self.of_parts * factor**2,
         )
+
+    def with_parts(self, parts: PartInfluences | None) -> Moments:
+        """Return the moments with the variance that the draw of the parts adds."""
+        if parts is None:
+            return self
+        n, variance = len(parts.influences), parts.products(parts)
+        fourth = ((parts.influences - parts.influences.mean()) ** 4).mean()
+        square = parts.influences.var()
+        excess = max(fourth / square**2 - 3, 0.0) if square > 0 else 0.0
+        freedom = 2 / (excess / n + 2 / (n - 1))
+        return self._replace(of_parts=np.array([variance]), freedom_of_parts=np.array([freedom]))
 
     def beside(self, other: Moments) -> Moments:
         """Return the moments of a difference between two independent samples."""
@@ -90,6 +149,8 @@ class Moments(NamedTuple):
             np.concatenate([self.of_sizes, other.of_sizes]),
             np.concatenate([self.freedom_of_sizes, other.freedom_of_sizes]),
             np.concatenate([np.broadcast_to(m.n_means, m.sizes.shape) for m in (self, other)]),
+            np.concatenate([self.of_parts, other.of_parts]),
+            np.concatenate([self.freedom_of_parts, other.freedom_of_parts]),
         )
 
     @property
@@ -177,7 +238,8 @@ def class_sizes_of(moments: Moments, units: Units) -> ClassSizes:
 def standard_error(moments: Moments) -> float:
     """Return the standard error; a stratum with one unit lends the pooled variance."""
     variances = np.where(moments.own == 0, moments.pooled, moments.variances)
-    return float(np.sqrt((variances / moments.sizes).sum() + moments.of_sizes.sum()))
+    added = moments.of_sizes.sum() + moments.of_parts.sum()
+    return float(np.sqrt((variances / moments.sizes).sum() + added))
 
 
 class Spread(NamedTuple):
@@ -197,7 +259,7 @@ def spread(moments: Moments) -> Spread:
     """
     sizes, own = moments.sizes, moments.own
     variances = (own * moments.variances + moments.pooled) / (own + 1)
-    parts = np.concatenate([variances / sizes, moments.of_sizes])
+    parts = np.concatenate([variances / sizes, moments.of_sizes, moments.of_parts])
     total = parts.sum()
     if total == 0:
         return Spread(0.0, np.inf)
@@ -205,7 +267,13 @@ def spread(moments: Moments) -> Spread:
     excess = np.maximum(moments.kurtoses, 0)
     own_freedom = np.where(own > 0, 2 / (excess / sizes + 2 / others), 0.0)
     # Without excess kurtosis n^2 / (n - 1), because the own variance's share is only (n - 1) / n.
-    freedom = np.concatenate([(1 + own_freedom) * (own + 1) / others, moments.freedom_of_sizes])
+    freedom = np.concatenate(
+        [
+            (1 + own_freedom) * (own + 1) / others,
+            moments.freedom_of_sizes,
+            moments.freedom_of_parts,
+        ]
+    )
     return Spread(float(np.sqrt(total)), float(total**2 / (parts**2 / freedom).sum()))
 
 

@@ -19,6 +19,7 @@ from dmfroc.uncertainty.influences import (
     Influences,
     Interval,
     Moments,
+    PartInfluences,
     class_sizes_of,
     influences_of,
     interval,
@@ -75,7 +76,7 @@ class Jackknife(IntervalMethod):
         self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample
     ) -> list[Estimate]:
         """Estimate measures from their influences."""
-        found = influences_of(measures, bind(), sample.predictions)
+        found = influences_of(measures, bind(), sample.predictions, allows_for_parts=True)
         return [
             self.estimate_from(measure, of_measure, sample)
             for measure, of_measure in zip(measures, found, strict=True)
@@ -167,14 +168,24 @@ class Jackknife(IntervalMethod):
     ) -> JointEstimates:
         units = next(iter(samples.values())).units
         sums = np.stack([units.sums(f.influences)[units.by_stratum] for f in found.values()])
-        pairs = itertools.combinations(samples, 2)
+        pairs = list(itertools.combinations(samples, 2))
+        moments = [
+            of_difference.with_parts(_parts_of_difference(found[a], found[b]))
+            for (a, b), of_difference in zip(
+                pairs, _moments_of_differences(sums, units), strict=True
+            )
+        ]
+        covariance = joint_covariance(sums, units)
+        parts = [f.of_parts for f in found.values() if f.of_parts is not None]
+        if parts:
+            covariance += np.array([[a.products(b) for b in parts] for a in parts])
         known, estimates = self._known_estimates(measure, found, samples)
         return self.paired_estimates(
             measure,
             known,
             estimates,
-            dict(zip(pairs, _moments_of_differences(sums, units), strict=True)),
-            joint_covariance(sums, units),
+            dict(zip(pairs, moments, strict=True)),
+            covariance,
             rope,
         )
 
@@ -215,6 +226,11 @@ class Jackknife(IntervalMethod):
         rope: float,
     ) -> JointEstimates:
         sign = 1 if measure.greater_is_better else -1
+        if any(f.of_parts is not None for f in found.values()):
+            raise ValueError(
+                f"{measure.name} counts the same sample of pairs of classes for all classifiers, "
+                "which are then not independent: leave n_pairs out, or compare paired"
+            )
         moments = {
             name: moments_of(found[name].influences, samples[name].units) for name in samples
         }
@@ -304,7 +320,7 @@ def plain_knowledge(
 
 def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowledge:
     predictions, units = sample
-    moments = moments_of(found.influences, units)
+    moments = moments_of(found.influences, units).with_parts(found.of_parts)
     judged = None
     if measure.cross_fit is not None and predictions.folds is None:
         judged = measure.cross_fit(predictions, units.of_row)
@@ -352,7 +368,8 @@ def _influences_of_samples(
 
     def find(name: str) -> None:
         predictions = samples[name].predictions
-        [found[name]] = influences_of([measure], bind(measure, predictions), predictions)
+        bound = bind(measure, predictions)
+        [found[name]] = influences_of([measure], bound, predictions, allows_for_parts=True)
 
     names = list(samples)
     parallel(find, names, sum(sample.predictions.scores.size for sample in samples.values()))
@@ -365,6 +382,12 @@ def _interval_of_difference(
     low, high = measure.bounds
     ends = interval(value, moments, 1 - level, (low - high, high - low), symmetric_on_line=False)
     return ends.low, ends.high
+
+
+def _parts_of_difference(first: Influences, second: Influences) -> PartInfluences | None:
+    if first.of_parts is None or second.of_parts is None:
+        return None
+    return first.of_parts.minus(second.of_parts)
 
 
 def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:

@@ -150,13 +150,15 @@ def _in_folds(units: Units, folds: Int[np.ndarray, " n"]) -> Units:
 def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -> Units:
     n, true, present = predictions.n_observations, predictions.true, predictions.present
     if groups is None:
-        place = np.zeros(predictions.n_classes, int)
+        place = np.zeros(predictions.n_classes, np.int32)
         place[present] = np.arange(len(present))
-        stratum = np.zeros(n, int) if stratify is False else place[true]
+        stratum = np.zeros(n, np.int32) if stratify is False else place[true]
         evidence = _evidence(place[true], predictions.sample_weight)
         sizes = np.bincount(stratum)
         is_random = stratify is None
-        return Units(np.arange(n), stratum, sizes, float(evidence.min()), is_random, evidence)
+        return Units(
+            np.arange(n, dtype=np.int32), stratum, sizes, float(evidence.min()), is_random, evidence
+        )
     of_row = _group_of_row(groups, n)
     unit_class, part = np.unique(np.stack([of_row, true]), axis=1, return_inverse=True)
     weight = np.bincount(part.ravel(), predictions.sample_weight)

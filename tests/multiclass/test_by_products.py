@@ -15,7 +15,7 @@ def rates_of(q, spread, seed=0, t=15):
     expected = 1 / (1 + np.exp(-rows * columns[:, None, None]))
     rates = np.sort(rng.binomial(50, expected) / 50, axis=-1)
     rates[:2] = [[np.ones(t), np.zeros(t)]]  # separated columns
-    return drawn_in(rates)
+    return rates
 
 
 @pytest.fixture(params=[(60, 0.1, 1.0), (5000, 0.4, 0.3), (200, 1.5, 0.02)])
@@ -23,13 +23,13 @@ def problem(request):
     q, spread, shrinkage = request.param
     rates = rates_of(q, spread)
     weights = np.random.default_rng(1).uniform(0.1, 2, size=(q, 2, 1)) / rates.shape[-1]
-    start = first_guess(rates, weights, np)
+    start = first_guess(drawn_in(rates), weights, np)
     return rates, weights, shrinkage, start
 
 
 def test_fit(problem):
     rates, weights, shrinkage, start = problem
-    expected = alternate(rates, weights, shrinkage, start, 1000, np)
+    expected = alternate(drawn_in(rates), weights, shrinkage, start, 1000, np)
     found = Products.of(rates, weights, shrinkage).fit(start, 1000)
     assert found.converged
     assert found.n_sweeps == expected.n_sweeps
@@ -39,14 +39,39 @@ def test_fit(problem):
 
 def test_pull_back(problem):
     rates, weights, shrinkage, start = problem
-    solution = alternate(rates, weights, shrinkage, start, 1000, np)
+    inner = drawn_in(rates)
+    solution = alternate(inner, weights, shrinkage, start, 1000, np)
     rng = np.random.default_rng(2)
     fitted = 1 / (1 + np.exp(-solution.row_effect))
     d_rows = rng.normal(size=fitted.shape) * fitted * (1 - fitted)
     d_solution = Center(d_rows, rng.normal(size=len(rates)) / len(rates), 0.0, 0.0)
-    expected = adjoint(rates, weights, shrinkage, solution, np).pull_back(d_solution, np)
-    found = Products.of(rates, weights, shrinkage).adjoint(solution).pull_back(d_solution, np)
+    of_cells = adjoint(inner, weights, shrinkage, solution, np).pull_back(d_solution, np)
+    products = Products.of(rates, weights, shrinkage)
+    expected = of_cells.of_columns()
+    found = products.adjoint(solution).pull_back(d_solution, np).of_columns()
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-10 * abs(expected).max())
+
+
+def test_counts_are_rates_times_sizes(problem):
+    rates, weights, shrinkage, start = problem
+    sizes = np.random.default_rng(3).integers(5, 50, size=rates.shape[:2]).astype(float)
+    products = Products(rates * sizes[..., None], sizes, weights[..., 0], shrinkage)
+    expected = Products.of(rates, weights, shrinkage)
+    rows = np.random.default_rng(4).normal(size=rates.shape[1:])
+    np.testing.assert_allclose(products.times(rows), expected.times(rows), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        products.times(rows), np.einsum("qht,ht->qh", drawn_in(rates), rows), rtol=0, atol=1e-12
+    )
+    for found, wanted in zip(products.first_guess(), start, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
+    solution = products.fit(start, 1000)
+    fitted = 1 / (1 + np.exp(-solution.row_effect * solution.column_effect[:, None, None]))
+    np.testing.assert_allclose(
+        products.fitted_times(solution, rows),
+        np.einsum("qht,ht->qh", fitted, rows),
+        rtol=0,
+        atol=1e-12,
+    )
 
 
 def test_even_weights_are_needed():

@@ -37,7 +37,8 @@ class ClassBlocks(NamedTuple):
     def class_of_row(self) -> Int[np.ndarray, " n"]:
         """Return the place of each observation's class among those that occur."""
         found = np.empty(self.n_observations, np.int32)
-        found[self.row_order] = np.repeat(np.arange(self.n_classes), np.diff(self.starts))
+        of_places = np.arange(self.n_classes, dtype=np.int32)
+        found[self.row_order] = np.repeat(of_places, np.diff(self.starts))
         return found
 
     def slices(self) -> list[slice]:
@@ -47,7 +48,7 @@ class ClassBlocks(NamedTuple):
 def group_by_class(predictions: Predictions) -> ClassBlocks:
     """Group the rows of ``predictions`` by class; classes that never occur are left out."""
     present = predictions.present
-    row_order = _rows_by_class(predictions)
+    row_order = rows_by_class(predictions)
     starts = np.concatenate([[0], np.cumsum(predictions.class_counts[present])]).astype(np.int32)
     n = predictions.n_observations
     scores = np.empty((len(present), n), f"i{predictions.scores.itemsize}")
@@ -73,7 +74,7 @@ def to_ordered_integers(scores: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, 
     return bits
 
 
-def _rows_by_class(predictions: Predictions) -> Int[np.ndarray, " n"]:
+def rows_by_class(predictions: Predictions) -> Int[np.ndarray, " n"]:
     """Return the observations class by class, in their order within each."""
     true = predictions.true
     # Small integers are sorted by their digits, six times faster.

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 
 from dmfroc._arrays import AnyArray, cumulative_sum, map_rows, segment_sum, sum_at
 from dmfroc._threads import parallel
@@ -20,6 +20,8 @@ from dmfroc.measures.statistics.layout import group_by_class, run_ends
 from dmfroc.measures.statistics.shared import once_per_predictions
 from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.predictions import Predictions
+
+_ROWS_AT_ONCE = 1 << 21  # which bounds the memory beside the statistic
 
 
 class PairTable(NamedTuple):
@@ -35,9 +37,9 @@ class PairTable(NamedTuple):
 class PairCounts(Statistic):
     """Where each score falls among the sorted scores of its column's own class.
 
-    A score between two neighbours, or inside a run of ties, is an entry of one table per class;
-    an entry stands for the mean of the cumulative weights at the sorted positions ``lower`` and
-    ``upper``, which counts ties by half. Observations lie grouped by class.
+    Observations lie grouped by class. A score between the places k - 1 and k of the sorted scores
+    of all classes has the entry 2k, one that equals that at place k the entry 2k + 1; one that
+    equals those of a run of ties, of which half count, the sum of the run's ends.
     """
 
     rows: Int[AnyArray, " n"]  # grouped position -> observation
@@ -45,9 +47,8 @@ class PairCounts(Statistic):
     sorted_rows: Int[AnyArray, " n"]  # own-class rank -> observation
     starts: Int[AnyArray, " c"]
     stops: Int[AnyArray, " c"]
-    lower: Int[AnyArray, " entries"]
-    upper: Int[AnyArray, " entries"]
-    entry_class: Int[AnyArray, " entries"]
+    tied_from: Int[AnyArray, " runs"]  # first place of each run of ties
+    tied_to: Int[AnyArray, " runs"]  # and the place after its last
     columns: Int[AnyArray, " columns"]
     entry: Int[AnyArray, "columns n"]
     predicted: Int[AnyArray, " n"]  # place among the classes; past the last for any other
@@ -55,51 +56,89 @@ class PairCounts(Statistic):
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> PairTable:
         n_classes, grouped = len(self.starts), weights[self.rows]
         totals = segment_sum(grouped, self.starts, self.row_class, xp)
-        above = self._above(weights, xp)
+        below = self._below(weights, xp)
+        own_total = below[2 * self.stops[self.columns]]
 
-        def of_column(entry: Int[AnyArray, " n"]) -> Float[AnyArray, " c"]:
-            return segment_sum(grouped * above[entry], self.starts, self.row_class, xp)
+        def of_column(entry: Int[AnyArray, " n"], own_total: Any) -> Float[AnyArray, " c"]:
+            won = _won(own_total, below, entry, xp)
+            won *= grouped
+            return segment_sum(won, self.starts, self.row_class, xp)
 
-        won = map_rows(of_column, self.entry, xp=xp)
+        won = map_rows(of_column, self.entry, own_total, xp=xp)
         # Whole weights have exact sums; those of others can exceed the whole by rounding.
         won = xp.minimum(won, totals[self.columns][:, None] * totals)
         predicted = sum_at(self.predicted, weights, n_classes, xp)
         return PairTable(won, totals, predicted, self.columns)
 
-    def _above(self, weights: Float[AnyArray, " n"], xp: Any) -> Float[AnyArray, " entries"]:
-        """Return the weight of the own class above each entry."""
-        cumulative = cumulative_sum(weights[self.sorted_rows], xp)
-        middle = (cumulative[self.lower] + cumulative[self.upper]) / 2
-        return cumulative[self.stops][self.entry_class] - middle
+    def _below(self, weights: Float[AnyArray, " n"], xp: Any) -> Float[AnyArray, " entries"]:
+        """Return the weight of all sorted scores below each entry, ties by half."""
+        before = cumulative_sum(weights[self.sorted_rows], xp)
+        tied = (before[self.tied_from] + before[self.tied_to]) / 2
+        if xp is not np:
+            middle = (before[:-1] + before[1:]) / 2
+            both = xp.append(xp.stack([before[:-1], middle], axis=1).ravel(), before[-1])
+            return both.at[self.tied_from + self.tied_to].set(tied)
+        below = np.empty(2 * len(before) - 1)
+        below[::2], below[1::2] = before, before[:-1]
+        below[1::2] += before[1:]
+        below[1::2] /= 2
+        below[self.tied_from + self.tied_to] = tied
+        return below
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: PairTable, derivatives: PairTable
     ) -> Float[np.ndarray, " n"]:
         """Count an observation as one of j, by what is above it, and of i, by what is below."""
-        above, grouped = self._above(weights, np), weights[self.rows]
-        sizes, is_counted = self.stops - self.starts, (weights == 1).all()
-        d_grouped = np.repeat(derivatives.totals, sizes)
+        below, is_counted = self._below(weights, np), (weights == 1).all()
+        grouped = None if is_counted else weights[self.rows]
+        d_grouped = np.repeat(derivatives.totals, self.stops - self.starts)
         d_sorted, lock = np.zeros_like(weights), Lock()
+        n = len(weights)
 
         def add_column(position: int) -> None:
-            column, entry = self.columns[position], self.entry[position]
-            start, stop = self.starts[column], self.stops[column]
-            first, last = 2 * start + column, 2 * stop + column + 1  # entries of the own class
-            factor = np.repeat(derivatives.won[position], sizes)
-            won = factor * above[entry]
-            with lock:
-                np.add(d_grouped, won, out=d_grouped)
-            counted = factor if is_counted else factor * grouped
-            half = np.bincount(entry - first, counted, last - first) / 2
-            places = (x[first:last] - start for x in (self.lower, self.upper))
-            d_below = sum(np.bincount(x, half, stop - start + 1) for x in places)
-            d_sorted[start:stop] = np.cumsum(d_below)[:-1]
+            column = self.columns[position]
+            start, stop = int(self.starts[column]), int(self.stops[column])
+            d_won, d_entries = derivatives.won[position], np.zeros(2 * (stop - start) + 1)
+            for first in range(0, n, _ROWS_AT_ONCE):
+                some = slice(first, first + _ROWS_AT_ONCE)
+                entry = self.entry[position, some]
+                factor = d_won.take(self.row_class[some])
+                won = _won(below[2 * stop], below, entry, np)
+                won *= factor
+                with lock:
+                    d_grouped[some] += won
+                if grouped is not None:
+                    factor *= grouped[some]
+                d_entries += np.bincount(entry - np.int32(2 * start), factor, len(d_entries))
+            d_sorted[start:stop] = np.cumsum(self._to_places(d_entries, start, stop))[:-1]
 
         parallel(add_column, range(len(self.columns)), self.entry.size)
         gradient = np.empty_like(weights)
         gradient[self.sorted_rows] = d_sorted
         gradient[self.rows] += d_grouped
-        return gradient + np.append(derivatives.predicted, 0)[self.predicted]
+        gradient += np.append(derivatives.predicted, 0)[self.predicted]
+        return gradient
+
+    def _to_places(
+        self, d_entries: Float[np.ndarray, " entries"], start: int, stop: int
+    ) -> Float[np.ndarray, " places"]:
+        """Give what concerns the entries of a class to the places they are the means of."""
+        runs = slice(*self.tied_from.searchsorted([start, stop]))
+        tied_from, tied_to = self.tied_from[runs] - start, self.tied_to[runs] - start
+        halves = d_entries[tied_from + tied_to] / 2
+        d_entries[tied_from + tied_to] = 0
+        d_places, between = d_entries[::2].copy(), d_entries[1::2] / 2
+        d_places[:-1] += between
+        d_places[1:] += between
+        d_places[tied_from] += halves
+        d_places[tied_to] += halves
+        return d_places
+
+
+def _won(own_total: Any, below: AnyArray, entry: AnyArray, xp: Any) -> Float[AnyArray, " rows"]:
+    """Return the weight of a column's own class above each entry."""
+    found = below.take(entry) if xp is np else below[entry]
+    return np.subtract(own_total, found, out=found) if xp is np else own_total - found
 
 
 @once_per_predictions
@@ -114,7 +153,9 @@ def pair_counts_of(predictions: Predictions, columns: Int[np.ndarray, " columns"
     n, rows, sizes = blocks.n_observations, blocks.row_order, np.diff(blocks.starts)
     starts, stops = blocks.starts[:-1], blocks.starts[1:]
     own_places, own_ends = (np.empty(n, np.int32) for _ in range(2))
-    entry = np.empty((len(columns), n), np.int32)
+    # Where they are as long, entries take the place of the scores.
+    is_in_place = blocks.scores.itemsize == 4 and len(columns) == len(present)
+    entry = blocks.scores if is_in_place else np.empty((len(columns), n), np.int32)
     position = np.full(len(present), -1)
     position[columns] = np.arange(len(columns))
 
@@ -126,44 +167,32 @@ def pair_counts_of(predictions: Predictions, columns: Int[np.ndarray, " columns"
         own_places[start:stop], own_ends[start:stop] = start + order, start + ends
         if position[place] < 0:
             return
-        below = own.searchsorted(scores)  # own scores below each score
-        up_to = below.copy()  # and up to the end of those that equal it
-        is_tied = np.flatnonzero(own.take(below, mode="clip") == scores)
-        up_to[is_tied] = ends[below[is_tied]]
-        below += up_to
-        below += 2 * start + place
-        entry[position[place]] = below
+        for first in range(0, n, _ROWS_AT_ONCE):
+            some = slice(first, first + _ROWS_AT_ONCE)
+            below = own.searchsorted(scores[some])  # own scores below each score
+            up_to = below.copy()  # and up to the end of those that equal it
+            is_tied = np.flatnonzero(own.take(below, mode="clip") == scores[some])
+            up_to[is_tied] = ends[below[is_tied]]
+            below += up_to
+            below += 2 * start
+            entry[position[place], some] = below
 
     parallel(rank, range(len(present)), entry.size)
-    lower, upper, entry_class = _entries(own_ends, starts, stops)
+    firsts = np.flatnonzero(np.append(True, own_ends[1:] != own_ends[:-1])).astype(np.int32)
+    ends = own_ends[firsts]
+    is_run = ends - firsts > 1
     return PairCounts(
         rows=rows,
         row_class=np.repeat(np.arange(len(present), dtype=np.int32), sizes),
         sorted_rows=rows[own_places],
         starts=starts,
         stops=stops,
-        lower=lower,
-        upper=upper,
-        entry_class=entry_class,
+        tied_from=firsts[is_run],
+        tied_to=ends[is_run],
         columns=columns.astype(np.int32),
         entry=entry,
         predicted=_places_of_predicted(predictions),
     )
-
-
-def _entries(
-    ends: Int[np.ndarray, " n"], starts: Int[np.ndarray, " c"], stops: Int[np.ndarray, " c"]
-) -> tuple[Shaped[np.ndarray, " entries"], ...]:
-    """Return the two sorted positions that each entry stands for, and its class."""
-    n, n_classes = len(ends), len(starts)
-    entry_class = np.repeat(np.arange(n_classes, dtype=np.int32), 2 * (stops - starts) + 1)
-    doubled = np.arange(2 * n + n_classes, dtype=np.int32) - entry_class
-    lower, upper = doubled // 2, (doubled + 1) // 2
-    firsts = np.flatnonzero(np.append(True, ends[1:] != ends[:-1]))
-    last = ends[firsts]
-    of_run = firsts + last + np.searchsorted(starts, firsts, "right") - 1
-    lower[of_run], upper[of_run] = firsts, last
-    return lower, upper, entry_class
 
 
 def _places_of_predicted(predictions: Predictions) -> Int[np.ndarray, " n"]:

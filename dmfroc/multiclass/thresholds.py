@@ -1,0 +1,401 @@
+"""Thresholds of pairs of classes, and where they fall among the sorted scores of both.
+
+The pool of two classes i and j has four blocks of scores: class i and class j in column i, class j
+and class i in column j. A threshold is the smallest score up to which more than the share 1 - u of
+the pool's weight lies, u being its level: above or at it lies at least the share u.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Integer, Shaped
+
+from dmfroc._arrays import cumulative_sum
+from dmfroc._threads import n_cores, parallel
+from dmfroc.measures.statistics.layout import sort_rows
+
+_LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
+_LARGE = 1 << 15  # scores of a class that is sorted by itself; counts below fit 16 bits
+_POOLED_AT_ONCE = 1 << 15  # scores: what a processor's cache holds
+_LARGEST_MERGED = 1 << 10  # scores of a pool, above which bisection is faster than sorting
+_CLASS_OF_BLOCK = [0, 1, 1, 0]  # of the pair's two
+_TASKS_PER_CORE = 8
+_BITS = 16  # of the counts of a block, four to a number
+
+
+class SortedBlocks(NamedTuple):
+    """Scores of classes in columns, sorted; the blocks of a row lie one after the other.
+
+    Scores are integers, as in `ClassBlocks`.
+    """
+
+    scores: Int[np.ndarray, "g l"]
+    rows: Int[np.ndarray, "g l"]  # the observation at each place
+
+
+class Pools(NamedTuple):
+    """Pairs of classes: where their four blocks start in the flattened scores, and their sizes."""
+
+    starts: Int[np.ndarray, "u 4"]
+    sizes: Int[np.ndarray, "u 2"]
+
+    def of(self, pairs: Int[np.ndarray, " m"]) -> Pools:
+        """Return some of the pairs."""
+        return Pools(self.starts[pairs], self.sizes[pairs])
+
+    @property
+    def sizes_of_blocks(self) -> Int[np.ndarray, "u 4"]:
+        """The numbers of scores in the blocks."""
+        return self.sizes[:, _CLASS_OF_BLOCK]
+
+
+class Placed(NamedTuple):
+    """Where thresholds fall in the four blocks of a pool, and how their ties are split."""
+
+    up_to: Integer[np.ndarray, "m 4 t"]  # scores <= the threshold
+    before: Integer[np.ndarray, "m 4 t"]  # scores < the threshold
+    tied_share: Float[np.ndarray, "m t"]  # share that counts of the scores at the threshold
+
+
+class Levels(NamedTuple):
+    """Shares of a pool above or at the thresholds, as numerators over one denominator."""
+
+    numerators: Int[np.ndarray, " t"]
+    denominator: int
+
+
+def grid_levels(n_thresholds: int) -> Levels:
+    """Return the levels t/(T+1), and 1/2.
+
+    The median of the pool is the one threshold that tells a perfectly ranked pair from all
+    others; without it a perfect classifier would fall short of 1, or an imperfect one reach it.
+    """
+    numerators = np.union1d(2 * np.arange(1, n_thresholds + 1), [n_thresholds + 1])
+    return Levels(numerators, 2 * (n_thresholds + 1))
+
+
+class _SizeGroup(NamedTuple):
+    """Blocks of similar size, padded to one length, so that one call sorts them all."""
+
+    places: Int[np.ndarray, "m longest"]  # in the row, or one beyond it where nothing is
+    names: Int[np.ndarray, " m_longest"]  # the observations there
+    occupied: Int[np.ndarray, " of_group"]  # where something is, in the flattened places
+    destination: Int[np.ndarray, " of_group"]  # the same places in the row
+
+
+def sort_blocks(
+    scores: Int[np.ndarray, "g l"],
+    names: Int[np.ndarray, " l"],
+    starts: Int[np.ndarray, " blocks_plus_1"],
+) -> SortedBlocks:
+    """Sort the blocks of every row in place; ``names`` are the observations in a row."""
+    sizes = np.diff(starts)
+    groups, is_large = [], sizes >= _LARGE
+    by_size = np.argsort(sizes, kind="stable")[: np.count_nonzero(~is_large)]
+    while len(by_size):
+        is_similar = sizes[by_size] <= _LARGEST_TO_SMALLEST * sizes[by_size[0]]
+        blocks = np.sort(by_size[is_similar])
+        by_size = by_size[~is_similar]
+        position = np.arange(sizes[blocks].max(), dtype=np.int32)
+        places = starts[blocks][:, None].astype(np.int32) + position
+        is_real = position < sizes[blocks][:, None]
+        destination = places[is_real]
+        places[~is_real] = scores.shape[1]
+        of_places = np.append(names, -1).take(places.ravel())
+        groups.append(_SizeGroup(places, of_places, np.flatnonzero(is_real), destination))
+    rows = np.empty(scores.shape, np.int32)
+
+    def sort_row(row: int) -> None:
+        of_row, found = scores[row], rows[row]
+        for block in np.flatnonzero(is_large):
+            part = slice(starts[block], starts[block + 1])
+            order, in_order = sort_rows(of_row[None, part])
+            of_row[part], found[part] = in_order[0], names[part][order[0]]
+        if groups:
+            padded = np.append(of_row, np.iinfo(scores.dtype).max)
+        for group in groups:
+            order, in_order = sort_rows(padded.take(group.places))
+            of_row[group.destination] = in_order.take(group.occupied)
+            found[group.destination] = group.names.take(order.take(group.occupied))
+
+    parallel(sort_row, range(len(scores)), scores.size)
+    return SortedBlocks(scores, rows)
+
+
+def place_thresholds(
+    blocks: SortedBlocks,
+    pools: Pools,
+    weights: Float[np.ndarray, " n"] | None,
+    levels: Levels,
+    store: Callable[[Int[np.ndarray, " m"], Placed], None],
+    *,
+    is_balanced: bool,
+) -> None:
+    """Find the thresholds of all pairs.
+
+    Parameters
+    ----------
+    blocks, pools
+        The sorted scores, and which of them belong to which pair.
+    weights
+        Those of the observations in the pools; None where they are equal within a class.
+    levels
+        Which quantiles the thresholds are.
+    store
+        Takes the positions of some pairs and their thresholds.
+    is_balanced
+        Without weights: whether both classes of a pool weigh the same in all.
+    """
+
+    def weights_of_classes(some: Pools) -> Int[np.ndarray, "m 2"] | None:
+        if weights is not None:
+            return None
+        return some.sizes[:, ::-1].astype(np.int64) if is_balanced else np.ones_like(some.sizes)
+
+    def place(pairs: Int[np.ndarray, " m"]) -> None:
+        some = pools.of(pairs)
+        of_classes = weights_of_classes(some)
+        if _is_merged(some):
+            store(pairs, _by_merging(blocks, some, weights, of_classes, levels))
+        else:
+            store(pairs, _by_bisection(blocks, some, weights, of_classes, levels))
+
+    def place_all(batches: list[Int[np.ndarray, " m"]]) -> None:
+        for pairs in batches:
+            place(pairs)
+
+    batches = _batches(pools)
+    at_once = -(-len(batches) // (_TASKS_PER_CORE * n_cores()))
+    tasks = [batches[first : first + at_once] for first in range(0, len(batches), at_once)]
+    parallel(place_all, tasks, int(pools.sizes.sum()))
+
+
+def _is_merged(pools: Pools) -> bool:
+    return int(2 * pools.sizes.sum(axis=1).max()) <= _LARGEST_MERGED
+
+
+def _batches(pools: Pools) -> list[Int[np.ndarray, " m"]]:
+    """Divide the pairs into such as fit a processor's cache, with classes of similar sizes."""
+    step = np.floor(np.log(pools.sizes) / np.log(_LARGEST_TO_SMALLEST)).astype(int)
+    order = np.lexsort((step[:, 1], step[:, 0]))
+    changes = np.flatnonzero((np.diff(step[order], axis=0) != 0).any(axis=1)) + 1
+    batches = []
+    for similar in np.split(order, changes):
+        largest = int(2 * pools.sizes[similar].max(axis=0).sum())
+        at_once = max(_POOLED_AT_ONCE // largest, 1)
+        batches += [similar[first : first + at_once] for first in range(0, len(similar), at_once)]
+    return batches
+
+
+class _PoolShape(NamedTuple):
+    """The columns of pools of several pairs, one row for each, padded to a common length."""
+
+    block: Int[np.ndarray, " l"]
+    position: Int[np.ndarray, " l"]  # in the block
+    is_second: Bool[np.ndarray, " l"]  # of class j
+    one_of_block: Int[np.ndarray, " l"]  # one, in the bits of the block's count
+
+
+@functools.lru_cache(maxsize=64)
+def _shape_of_pool(*sizes: int) -> _PoolShape:
+    block = np.repeat(np.arange(4), sizes)
+    position = np.concatenate([np.arange(size) for size in sizes])
+    return _PoolShape(block, position, (block == 1) | (block == 2), 1 << _BITS * block)
+
+
+def _by_merging(
+    blocks: SortedBlocks,
+    pools: Pools,
+    weights: Float[np.ndarray, " n"] | None,
+    of_classes: Int[np.ndarray, "m 2"] | None,
+    levels: Levels,
+) -> Placed:
+    """Sort pools of few scores; sums along them say where any score falls in each block."""
+    sizes = pools.sizes_of_blocks
+    longest = sizes.max(axis=0)
+    shape = _shape_of_pool(*longest.tolist())
+    block = shape.block
+    places = pools.starts.take(block, axis=1)
+    places += shape.position
+    is_padding = shape.position >= sizes.take(block, axis=1)
+    places[is_padding] = 0
+    scores = blocks.scores.ravel().take(places)
+    scores[is_padding] = np.iinfo(scores.dtype).max
+    m, length = scores.shape
+    firsts = np.arange(m)[:, None]
+    order, scores = sort_rows(scores)
+    column = order - firsts * length  # in the pool before it was sorted
+    if of_classes is None:
+        assert weights is not None
+        of_scores = weights.take(blocks.rows.ravel().take(places))
+        of_scores[is_padding] = 0
+        mass = cumulative_sum(of_scores.take(order), np)
+        total = mass[:, -1:]
+        limits = total * (levels.denominator - levels.numerators) / levels.denominator
+        rows = zip(mass[:, 1:], limits[:, ::-1], strict=True)
+        found = np.stack([sums.searchsorted(limit, "right") for sums, limit in rows])[:, ::-1]
+    else:
+        is_second = shape.is_second.take(column)
+        mass = cumulative_sum(np.where(is_second, of_classes[:, 1:], of_classes[:, :1]), np)
+        total = 2 * (of_classes * pools.sizes).sum(axis=1, keepdims=True)
+        found = _within_levels(mass[:, 1:], total, levels)
+    first, last = _ends_of_ties(scores, found)
+    counts = cumulative_sum(shape.one_of_block.take(column), np)
+    in_sums = firsts * (length + 1)
+    first, last = first + in_sums, last + (in_sums + 1)
+    up_to, before = (counts.take(x).astype("<i8").view("<u2") for x in (last, first))
+    return Placed(
+        up_to.reshape(m, -1, 4).transpose(0, 2, 1),
+        before.reshape(m, -1, 4).transpose(0, 2, 1),
+        _share_of_ties(mass.take(first), mass.take(last), total, levels),
+    )
+
+
+def _within_levels(
+    mass: Int[np.ndarray, "m l"], total: Int[np.ndarray, "m 1"], levels: Levels
+) -> Int[np.ndarray, "m t"]:
+    """Return how many of each row's growing sums stay within one minus each level of the total.
+
+    The sums are counted by level, which is faster than to look each level up. The numbers are small
+    enough for quotients to be whole where they should be.
+    """
+    n_levels = levels.denominator + 2  # one for what pads the row
+    level = np.ceil(mass * float(levels.denominator) / total).astype(np.int64)
+    np.minimum(level, n_levels - 1, out=level)
+    level += np.arange(len(mass))[:, None] * n_levels
+    counts = np.bincount(level.ravel(), minlength=len(mass) * n_levels).reshape(-1, n_levels)
+    return np.cumsum(counts, axis=1)[:, levels.denominator - levels.numerators]
+
+
+def _ends_of_ties(
+    scores: Int[np.ndarray, "m l"], places: Int[np.ndarray, "m t"]
+) -> tuple[Int[np.ndarray, "m t"], Int[np.ndarray, "m t"]]:
+    """Return the first and the last place of the scores equal to those at some places of a row."""
+    m, length = scores.shape
+    flat = places + np.arange(0, m * length, length)[:, None]
+    differs = np.ones((m, length + 1), bool)
+    np.not_equal(scores[:, 1:], scores[:, :-1], out=differs[:, 1:-1])
+    in_differs = places + np.arange(0, m * (length + 1), length + 1)[:, None]
+    if differs.take(in_differs).all() and differs.take(in_differs + 1).all():
+        return places, places
+    position = np.arange(length)
+    first = np.maximum.accumulate(np.where(differs[:, :-1], position, 0), axis=1)
+    last = np.minimum.accumulate(np.where(differs[:, 1:], position, length)[:, ::-1], axis=1)
+    return first.take(flat), np.ascontiguousarray(last[:, ::-1]).take(flat)
+
+
+def _by_bisection(
+    blocks: SortedBlocks,
+    pools: Pools,
+    weights: Float[np.ndarray, " n"] | None,
+    of_classes: Int[np.ndarray, "m 2"] | None,
+    levels: Levels,
+) -> Placed:
+    """Find the thresholds of pools of many scores, and look them up in each block."""
+    sizes, flat = pools.sizes_of_blocks, blocks.scores.ravel()
+    parts = [
+        [slice(start, start + size) for start, size in zip(*of_pair, strict=True)]
+        for of_pair in zip(pools.starts, sizes, strict=True)
+    ]
+    if of_classes is None:
+        assert weights is not None
+        rows = blocks.rows.ravel()
+        sums = []
+        thresholds = np.empty((len(parts), len(levels.numerators)), flat.dtype)
+        for pair, four in enumerate(parts):
+            scores = np.concatenate([flat[part] for part in four])
+            order = np.argsort(scores, kind="stable")
+            of_pool = np.concatenate([rows[part] for part in four])
+            mass = cumulative_sum(weights[of_pool[order]], np)
+            limits = mass[-1] * (levels.denominator - levels.numerators) / levels.denominator
+            thresholds[pair] = scores[order[mass[1:].searchsorted(limits, "right")]]
+            sums.append(mass)
+        total = np.array([mass[-1:] for mass in sums])
+    else:
+        total = 2 * (of_classes * pools.sizes).sum(axis=1, keepdims=True)
+        limits = total * (levels.denominator - levels.numerators) // levels.denominator
+        of_both = []
+        for two in ([0, 3], [1, 2]):
+            scores = np.concatenate(
+                [_padded(flat, pools.starts[:, b], sizes[:, b]) for b in two], 1
+            )
+            scores.sort(axis=1, kind="stable")  # merges the two sorted blocks
+            of_both.append(scores)
+        thresholds = _smallest_beyond(limits, of_both[0], of_both[1], *of_classes.T[..., None])
+    before, up_to = (
+        np.array(
+            [
+                [flat[part].searchsorted(x, side) for part in four]
+                for x, four in zip(thresholds, parts, strict=True)
+            ]
+        )
+        for side in ("left", "right")
+    )
+    if of_classes is None:
+        ends = [
+            np.stack([mass[x.sum(axis=0)] for mass, x in zip(sums, places, strict=True)])
+            for places in (before, up_to)
+        ]
+    else:
+        of_blocks = of_classes[:, _CLASS_OF_BLOCK, None]
+        ends = [(of_blocks * places).sum(axis=1) for places in (before, up_to)]
+    return Placed(up_to, before, _share_of_ties(ends[0], ends[1], total, levels))
+
+
+def _padded(
+    flat: Int[np.ndarray, " l"], starts: Int[np.ndarray, " m"], sizes: Int[np.ndarray, " m"]
+) -> Int[np.ndarray, "m longest"]:
+    """Return a row for each block, filled up with what is larger than any score."""
+    found = np.full((len(starts), sizes.max()), np.iinfo(flat.dtype).max, flat.dtype)
+    for row, start, size in zip(found, starts, sizes, strict=True):
+        row[:size] = flat[start : start + size]
+    return found
+
+
+def _share_of_ties(
+    before: Shaped[np.ndarray, "*m t"],
+    with_ties: Shaped[np.ndarray, "*m t"],
+    total: Shaped[np.ndarray, "*m 1"],
+    levels: Levels,
+) -> Float[np.ndarray, "*m t"]:
+    """Return the share of the ties that makes the part of the pool above exactly its level."""
+    numerators, denominator = levels
+    above = denominator * with_ties - total * (denominator - numerators)
+    share = above / (denominator * (with_ties - before))
+    return np.clip(share, 0, 1, out=share)
+
+
+def _smallest_beyond(
+    limits: Int[np.ndarray, "m t"],
+    first: Int[np.ndarray, "m n_first"],
+    second: Int[np.ndarray, "m n_second"],
+    first_weight: Int[np.ndarray, "m 1"],
+    second_weight: Int[np.ndarray, "m 1"],
+) -> Int[np.ndarray, "m t"]:
+    """Return the smallest number of two sorted rows up to which they exceed each limit.
+
+    Each number of a row weighs the same. Bisection finds how many of the first row stay within
+    a limit together with those of the second that are not larger.
+    """
+    (m, n_first), n_second = first.shape, second.shape[1]
+    least, largest = np.iinfo(first.dtype).min, np.iinfo(first.dtype).max
+    first = np.pad(first, [(0, 0), (0, 1)], constant_values=largest)
+    second = np.pad(second, [(0, 0), (1, 1)], constant_values=[(least, largest)])
+    row = np.arange(m)[:, None]
+    start_of_first, start_of_second = row * first.shape[1], row * second.shape[1] + 1
+
+    def next_of_second(n_taken: Int[np.ndarray, "m t"]) -> Int[np.ndarray, "m t"]:
+        """Return the next number of the second row if so many of the first are taken."""
+        n_fit = (limits - first_weight * n_taken) // second_weight
+        return second.take(n_fit.clip(-1, n_second) + start_of_second)
+
+    low, high = np.zeros_like(limits), np.full_like(limits, n_first)
+    for _ in range(n_first.bit_length()):
+        middle = (low + high) // 2
+        is_beyond = next_of_second(middle + 1) <= first.take(middle + start_of_first)
+        low, high = np.where(is_beyond, low, middle + 1), np.where(is_beyond, middle, high)
+    return np.minimum(first.take(low + start_of_first), next_of_second(low))
