@@ -1,8 +1,5 @@
 """Cross-validated predictions: means over folds, cvAUC's variance, and what is refused."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,11 +64,8 @@ def test_two_classes_are_cv_auc_with_degrees_of_freedom(n_folds):
     assert found.standard_error**2 == pytest.approx(published * 30 / 29, rel=1e-9)
 
 
-def test_real_folds_are_close_to_cv_auc():
-    folder = os.environ.get("DMFROC_EXTERNAL_DATA")
-    if not folder:
-        pytest.skip("DMFROC_EXTERNAL_DATA names no directory with admissions_oof.csv")
-    table = pd.read_csv(Path(folder) / "admissions_oof.csv")
+def test_real_folds_are_close_to_cv_auc(external_directory):
+    table = pd.read_csv(external_directory / "admissions_oof.csv")
     found = estimate("hand_till", table["y"], table["score"], folds=table["fold"])
     # What ci.cvAUC prints of these data (cvAUC 1.1.4, its example).
     assert found.value == pytest.approx(0.9046473, abs=5e-8)
@@ -79,6 +73,31 @@ def test_real_folds_are_close_to_cv_auc():
     n = np.bincount(table["y"])[1]
     assert n == 48
     assert found.standard_error == pytest.approx(0.01620238 * np.sqrt(n / (n - 10)), rel=0.015)
+
+
+def test_patients_of_real_folds_are_close_to_pooled_cv_auc(external_directory):
+    table = pd.read_csv(external_directory / "adherence_oof.csv")
+    found = estimate(
+        "hand_till", table["y"], table["score"], folds=table["fold"], groups=table["id"]
+    )
+    # What ci.pooled.cvAUC prints of these data (cvAUC 1.1.4, its example): 500 patients.
+    assert found.value == pytest.approx(0.8648046, abs=5e-8)
+    assert found.standard_error == pytest.approx(0.01551888 * np.sqrt(500 / 490), rel=0.02)
+    assert (
+        found.standard_error
+        < estimate("hand_till", table["y"], table["score"], folds=table["fold"]).standard_error
+    )
+
+
+def test_real_folds_of_four_classes_have_their_published_values(external_directory):
+    table, labels = pd.read_csv(external_directory / "hpc_cv.csv"), ["VF", "F", "M", "L"]
+    found = estimate("hand_till", table["obs"], table[labels], folds=table["fold"])
+    # What the README of yardstick prints of roc_auc(obs, VF:L) in each of the folds.
+    published = [0.813, 0.817, 0.869, 0.849, 0.811, 0.836, 0.825, 0.846, 0.828, 0.812]
+    parts = [part for _, part in table.groupby("fold")]
+    inside = [hand_till_score(part["obs"], part[labels]) for part in parts]
+    assert inside == pytest.approx(published, abs=5.001e-4)
+    assert found.value == pytest.approx(np.mean(inside), rel=1e-12)
 
 
 def test_folds_of_repeats_count_observations_once():
