@@ -5,7 +5,16 @@ import pandas as pd
 import pytest
 from simulations import cyclic_scores
 
-from dmfroc import Predictions, compare, estimate, evaluate, hand_till_score, influences
+from dmfroc import (
+    MulticlassROCDisplay,
+    Predictions,
+    compare,
+    estimate,
+    evaluate,
+    hand_till_score,
+    influences,
+    multiclass_roc,
+)
 
 MEASURES = ["hand_till", "informedness", "dmf_auc"]
 
@@ -155,6 +164,31 @@ def test_evaluation_and_influences_know_folds():
     assert hand_till_score(predictions) == pytest.approx(evaluation.estimates["hand_till"].value)
     with pytest.raises(ValueError, match="have no common curve"):
         _ = evaluation.curve
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_mean_of_the_curves_has_the_mean_area(n_classes):
+    y, scores, folds = sample(n_classes=n_classes)
+    scores = np.round(scores, 1)  # ties, and curves of two classes that rise together
+    display = MulticlassROCDisplay.from_predictions(y, scores, folds=folds)
+    mean, inside = (
+        display.curve,
+        [multiclass_roc(y[folds == f], scores[folds == f]) for f in (0, 1, 2)],
+    )
+    assert mean.auc == pytest.approx(np.mean([curve.auc for curve in inside]), rel=1e-12)
+    assert display.estimate.value == pytest.approx(mean.auc, rel=1e-9)
+    at = np.array([0.1234, 0.5678])  # no curve has a corner there
+    expected = np.mean([np.interp(at, curve.fpr, curve.tpr) for curve in inside], axis=0)
+    assert np.interp(at, mean.fpr, mean.tpr) == pytest.approx(expected, rel=1e-12)
+    assert (np.diff(mean.fpr) >= 0).all()
+    assert (np.diff(mean.tpr) >= -1e-15).all()
+    assert (mean.fpr[[0, -1]], mean.tpr[[0, -1]]) == (pytest.approx([0, 1]), pytest.approx([0, 1]))
+    assert (display.band_, len(display.folds_.get_paths())) == (None, 3)
+    assert "mean over folds" in display.ax_.get_xlabel()
+    again = evaluate(y, scores, folds=folds, measures=["dmf_auc"]).plot()
+    np.testing.assert_array_equal(again.line_.get_xydata(), display.line_.get_xydata())
+    with pytest.raises(ValueError, match="pairs of one curve"):
+        display.plot(plot_pairs=True)
 
 
 def test_rows_of_weight_zero_are_in_no_fold():
