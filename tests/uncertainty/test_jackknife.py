@@ -300,5 +300,5 @@ def test_joint_covariance_gives_each_value_and_difference_its_variance(sizes):
     covariance = joint_covariance(influences_of_two, units)
     for contrast in ([1, 0], [0, 1], [1, -1]):
         contrast = np.array(contrast)
-        expected = spread(moments_of(contrast @ influences_of_two, units)).scale ** 2
+        expected = moments_of(contrast @ influences_of_two, units).spread.scale ** 2
         assert contrast @ covariance @ contrast == pytest.approx(expected, rel=1e-12)
