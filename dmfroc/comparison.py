@@ -18,7 +18,7 @@ from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.predictions import Needs, Predictions, as_predictions
 from dmfroc.scanning.estimates import check_alone, jackknife_for, joint_estimates_of_counts
 from dmfroc.scanning.scan import Scan
-from dmfroc.uncertainty.interval_method import Contrast, IntervalMethod, JointEstimates
+from dmfroc.uncertainty.interval_method import Contrast, IntervalMethod, JointEstimates, Sample
 from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options, Target
 from dmfroc.uncertainty.seed import seed_of
 from dmfroc.uncertainty.selection import Winner, winner_of
@@ -201,7 +201,11 @@ def _of_predictions(
         _check_same_observations(predictions)
     if not chosen.warns_itself:
         _warn_of_caveats(measure, predictions)
-    samples = {name: options.sample_of(p) for name, p in predictions.items()}
+    if paired:  # the same observations have the same units, held once
+        units = options.sample_of(first).units
+        samples = {name: Sample(p.counted, units) for name, p in predictions.items()}
+    else:
+        samples = {name: options.sample_of(p) for name, p in predictions.items()}
     return chosen, chosen.joint_estimates(measure, samples, paired=paired, rope=rope)
 
 

@@ -18,7 +18,7 @@ from dmfroc.measures.measure import Measure
 from dmfroc.methods import Method, choose_methods
 from dmfroc.multiclass.band import band_around
 from dmfroc.multiclass.costs import PairWeights
-from dmfroc.multiclass.curve import MulticlassROC, curve_of
+from dmfroc.multiclass.curve import MulticlassROC, curve_of, mean_curve_of
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.predictions import Needs, Predictions, as_predictions
@@ -93,7 +93,8 @@ class Evaluation:
         """Draw the curve with its band; takes what `MulticlassROCDisplay.plot` takes.
 
         The legend has the estimate of the area in `estimates`, or if that was not asked for, the
-        jackknife's. The band is the jackknife's, of the same independent units and level.
+        jackknife's. The band is the jackknife's, of the same independent units and level. Of folds
+        the mean of their curves is drawn, without a band.
 
         Returns
         -------
@@ -107,6 +108,9 @@ class Evaluation:
             [estimate] = estimates_of([dmf_auc(options.pair_weights)], [Jackknife(level)], sample)
         else:
             estimate = self.estimates[self.area]
+        if sample.predictions.folds is not None:
+            mean = mean_curve_of(sample.predictions, options)
+            return MulticlassROCDisplay(mean, estimate=estimate).plot(**kwargs)
         band = band_around(self.curve, sample, level, options) if plot_band else None
         return MulticlassROCDisplay(self.curve, band=band, estimate=estimate).plot(**kwargs)
 

@@ -9,50 +9,76 @@ import numpy as np
 import pandas as pd
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 from scipy import stats
+from scipy.stats import qmc
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from dmfroc import Predictions, compare, compare_runs, compare_subgroups, estimate, plan
+from dmfroc import (
+    Predictions,
+    compare,
+    compare_runs,
+    compare_subgroups,
+    estimate,
+    nested_cross_validation,
+    plan,
+)
 from dmfroc.measures import MEASURES
 from dmfroc.study import Study, grid
 
-MEASURES_OF_FITS = ("hand_till", "informedness")
+MEASURES_OF_DESIGNS = ("hand_till", "dmf_auc", "informedness")
 LEARNERS = {
-    "logistic": LogisticRegression,
-    "25 neighbours": functools.partial(KNeighborsClassifier, 25),
+    "logistic": LogisticRegression(),
+    "25 neighbours": KNeighborsClassifier(25, algorithm="brute"),
+    "forest": RandomForestClassifier(20, min_samples_leaf=5, random_state=0),
 }
 CORRELATION = 0.7
 STANDARD_ERROR = 0.018  # of the difference of two models' areas: the mean over 100 samples
 LEVEL = 0.95
-POPULATION = 10_000
+FRESH_OF_CLASS = 1 << 11
+TRAINING_SETS = 200  # behind the performance of a learner
+
+
+def shifted(noise: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return noise + 1.3 * np.eye(3, 5)[y]
 
 
 def features(generator: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
     y = generator.permutation(np.arange(n) % 3)
-    return generator.normal(size=(n, 5)) + 1.3 * np.eye(3, 5)[y], y
+    return shifted(generator.normal(size=(n, 5)), y), y
 
 
 @functools.cache
 def population() -> tuple[np.ndarray, np.ndarray]:
-    return features(np.random.default_rng(0), POPULATION)
+    """Return fresh cases, quasi-random within each class: as good as many more random ones."""
+    y = np.repeat(np.arange(3), FRESH_OF_CLASS)
+    normal = [
+        qmc.MultivariateNormalQMC(np.zeros(5), rng=c).random(FRESH_OF_CLASS) for c in range(3)
+    ]
+    return shifted(np.concatenate(normal), y), y
+
+
+def splits(generator: np.random.Generator, y: np.ndarray, n_folds: int) -> list:
+    seed = int(generator.integers(2**31))
+    return list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y))
 
 
 def folds(generator: np.random.Generator, learner: str, n: int, n_folds: int) -> dict:
-    """Cross-validate once; the truth is the mean of the fitted models in a large sample."""
+    """Cross-validate once; the truth is the mean of the fitted models in the population."""
     x, y = features(generator, n)
     fresh, classes = population()
     scores, fold = np.empty((n, 3)), np.empty(n, int)
-    truths: dict[str, list[float]] = {name: [] for name in MEASURES_OF_FITS}
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=int(generator.integers(2**31)))
-    for number, (train, test) in enumerate(splitter.split(x, y)):
-        fitted = LEARNERS[learner]().fit(x[train], y[train])
+    truths: dict[str, list[float]] = {name: [] for name in MEASURES_OF_DESIGNS}
+    for number, (train, test) in enumerate(splits(generator, y, n_folds)):
+        fitted = clone(LEARNERS[learner]).fit(x[train], y[train])
         scores[test], fold[test] = fitted.predict_proba(x[test]), number
         large = fitted.predict_proba(fresh)
-        for name in MEASURES_OF_FITS:
+        for name in MEASURES_OF_DESIGNS:
             truths[name].append(MEASURES[name](classes, large))
     row = {}
-    for name in MEASURES_OF_FITS:
+    for name in MEASURES_OF_DESIGNS:
         truth = np.mean(truths[name])
         for kind, options in (("", {"folds": fold}), ("_pooled", {})):
             found = estimate(name, y, scores, **options)
@@ -62,15 +88,52 @@ def folds(generator: np.random.Generator, learner: str, n: int, n_folds: int) ->
     return row
 
 
-def models(generator: np.random.Generator, n_models: int, worse: float) -> dict:
-    """Compare models of which the first is best, by ``worse`` standard errors, or all are equal."""
+@functools.cache
+def performance(learner: str, n: int) -> float:
+    """Return the mean of M in the population, over training sets of n cases."""
+    fresh, classes = population()
+    generator = np.random.default_rng(n)
+    values = []
+    for _ in range(TRAINING_SETS):
+        fitted = clone(LEARNERS[learner]).fit(*features(generator, n))
+        values.append(MEASURES["hand_till"](classes, fitted.predict_proba(fresh)))
+    return float(np.mean(values))
+
+
+def algorithm(generator: np.random.Generator, learner: str, n: int, n_folds: int) -> dict:
+    """Estimate how well a learner does: by nested cross-validation, and from the folds alone."""
+    x, y = features(generator, n)
+    seed = int(generator.integers(2**31))
+    nested = nested_cross_validation(
+        LEARNERS[learner], x, y, "hand_till", cv=n_folds, n_repeats=10, random_state=seed
+    )
+    scores, fold = np.empty((n, 3)), np.empty(n, int)
+    for number, (train, test) in enumerate(splits(generator, y, n_folds)):
+        scores[test] = clone(LEARNERS[learner]).fit(x[train], y[train]).predict_proba(x[test])
+        fold[test] = number
+    # The values in the folds are those of smaller training sets, for which only nesting corrects.
+    inside = performance(learner, n - n // n_folds)
+    found = {
+        "nested": (nested.estimate, performance(learner, n)),
+        "corrected": (estimate("hand_till", y, scores, folds=fold, target="algorithm"), inside),
+        "fits": (estimate("hand_till", y, scores, folds=fold), inside),
+    }
+    row = {}
+    for name, (of_learner, truth) in found.items():
+        low, high = of_learner.interval
+        row |= {f"{name}_covered": low <= truth <= high, f"{name}_width": high - low}
+    return row
+
+
+def models(generator: np.random.Generator, n_models: int, design: str) -> dict:
+    """Compare models that are all equal, and perhaps one that is 4 standard errors apart."""
     n = 400
     y = np.repeat([0, 1], n // 2)
-    shifts = np.full(n_models, 1.2)
-    area = stats.norm.cdf(shifts / np.sqrt(2))
-    if worse:
-        area[1:] -= worse * STANDARD_ERROR
-        shifts = np.sqrt(2) * stats.norm.ppf(area)
+    area = np.full(n_models, stats.norm.cdf(1.2 / np.sqrt(2)))
+    if design != "equal":
+        gap = 4 * STANDARD_ERROR
+        area = np.append(area, area[0] + (gap if design == "and a better one" else -gap))
+    shifts = np.sqrt(2) * stats.norm.ppf(area)
     common = generator.normal(size=n)
     scores = {
         f"{place}": np.sqrt(CORRELATION) * common
@@ -82,13 +145,18 @@ def models(generator: np.random.Generator, n_models: int, worse: float) -> dict:
     winner = found.winner
     truth = area[int(winner.name)]
     low, high = found.estimates[winner.name].interval
-    best = found.best_set()
+    stays = np.isin(list(scores), found.best_set())
+    is_best, equal = area == area.max(), set(list(scores)[:n_models])
     return {
-        "rejects": any(d.adjusted_p_value < 1 - LEVEL for d in found.differences),
+        "rejects": any(
+            d.adjusted_p_value < 1 - LEVEL
+            for d in found.differences
+            if {d.first, d.second} <= equal
+        ),
         "naive": low <= truth <= high,
         "covered": winner.interval[0] <= truth <= winner.interval[1],
-        "has_best": "0" in best,
-        "excluded": 1 - (len(best) - ("0" in best)) / (n_models - 1),
+        "best_kept": stays[is_best].mean(),
+        "worse_excluded": np.nan if is_best.all() else 1 - stays[~is_best].mean(),
     }
 
 
@@ -161,11 +229,14 @@ def planned(generator: np.random.Generator, measure: str) -> dict:
 
 def studies() -> dict[str, Study]:
     common = {"seed": 1, "directory": RESULTS}
-    few = {"n": [300], "n_folds": [5, 10], "learner": list(LEARNERS)}
-    many = grid(n_models=[5, 20, 50], worse=[0.0]) + grid(n_models=[50], worse=[4.0])
+    few = {"learner": list(LEARNERS), "n": [300, 1000], "n_folds": [5, 10]}
+    many = grid(n_models=[5, 20], design=["equal"])
+    many += grid(n_models=[50], design=["and a worse one", "and a better one"])
+    learned = grid(learner=["logistic", "25 neighbours"], n=[300], n_folds=[5])
     return {
+        "models": Study("designs_models", models, many, replications=1000, **common),
         "folds": Study("designs_folds", folds, grid(**few), replications=400, **common),
-        "models": Study("designs_models", models, many, replications=400, **common),
+        "algorithm": Study("designs_algorithm", algorithm, learned, replications=200, **common),
         "subgroups": Study(
             "designs_subgroups", subgroups, grid(strength=[1.0, 2.0]), replications=2000, **common
         ),
@@ -173,7 +244,7 @@ def studies() -> dict[str, Study]:
         "plans": Study(
             "designs_plans",
             planned,
-            grid(measure=["hand_till", "informedness"]),
+            grid(measure=MEASURES_OF_DESIGNS),
             replications=1000,
             **common,
         ),
@@ -185,9 +256,10 @@ def percent(share: float) -> str:
 
 
 def with_error(shares: pd.Series) -> str:
-    """Return a share in percent with its Monte Carlo error."""
-    error = np.sqrt(shares.mean() * (1 - shares.mean()) / len(shares))
-    return f"{percent(shares.mean())} ± {percent(error)}"
+    """Return a mean share in percent with its Monte Carlo error; nothing where there is none."""
+    if shares.isna().all():
+        return ""
+    return f"{percent(shares.mean())} ± {percent(shares.std(ddof=0) / np.sqrt(len(shares)))}"
 
 
 def folds_table(table: pd.DataFrame) -> str:
@@ -201,31 +273,52 @@ def folds_table(table: pd.DataFrame) -> str:
             f"{part[f'{name}_error'].mean() / part[f'{name}_error'].std():+.2f}",
             f"{part[f'{name}_se'].mean() / part[f'{name}_error'].std():.2f}",
             with_error(part[f"{name}_pooled_covered"]),
+            f"{part[f'{name}_pooled_error'].mean() / part[f'{name}_pooled_error'].std():+.2f}",
         ]
         for (learner, n, n_folds), part in table.groupby(["learner", "n", "n_folds"], sort=False)
-        for name in MEASURES_OF_FITS
+        for name in MEASURES_OF_DESIGNS
     ]
     header = ["learner", "n", "folds", "measure", "coverage, %", "bias / sd", "mean SE / sd"]
-    return markdown_table([*header, "pooled scores cover, %"], rows)
+    return markdown_table([*header, "pooled scores cover, %", "pooled bias / sd"], rows)
+
+
+def algorithm_table(table: pd.DataFrame) -> str:
+    methods = {
+        "nested": "nested cross-validation",
+        "corrected": "corrected resampling",
+        "fits": "these fits",
+    }
+    rows = [
+        [
+            learner,
+            title,
+            len(part),
+            with_error(part[f"{name}_covered"]),
+            f"{part[f'{name}_width'].mean():.4f}",
+        ]
+        for learner, part in table.groupby("learner", sort=False)
+        for name, title in methods.items()
+    ]
+    return markdown_table(["learner", "interval", "samples", "coverage, %", "mean width"], rows)
 
 
 def models_table(table: pd.DataFrame) -> str:
     rows = [
         [
             n_models,
-            "none" if worse == 0 else f"all but one, by {worse:g} SE",
+            design,
             len(part),
             with_error(part["rejects"]),
             with_error(1 - part["naive"]),
             with_error(part["covered"]),
-            with_error(part["has_best"]),
-            percent(part["excluded"].mean()),
+            with_error(part["best_kept"]),
+            with_error(part["worse_excluded"]),
         ]
-        for (n_models, worse), part in table.groupby(["n_models", "worse"], sort=False)
+        for (n_models, design), part in table.groupby(["n_models", "design"], sort=False)
     ]
-    header = ["models", "worse ones", "samples", "some difference significant, %"]
+    header = ["models", "design", "samples", "a difference of equal ones significant, %"]
     header += ["naive interval of the winner misses, %", "ours covers, %"]
-    return markdown_table([*header, "best set has the best, %", "excludes others, %"], rows)
+    return markdown_table([*header, "best set has the best, %", "excludes a worse one, %"], rows)
 
 
 def subgroups_table(table: pd.DataFrame) -> str:
@@ -281,17 +374,33 @@ Made by `experiments/designs.py`. Nominal coverage is 95 %, the level of the tes
 ## Cross-validation, these fits
 
 Three classes, five normal features. The truth of a sample is the mean, over its fitted models, of
-their value in {POPULATION:,} fresh cases; {tables["folds"]["replication"].nunique()} samples of
-each row.
+their value in {3 * FRESH_OF_CLASS:,} fresh cases (quasi-random ones);
+{tables["folds"]["replication"].nunique()} samples of each row.
 
 {folds_table(tables["folds"])}
 
+## Cross-validation, the learner
+
+M of learners with 300 cases and five folds. The truth is the mean over {TRAINING_SETS} training
+sets: for nested cross-validation (10 repeats) sets of 300 cases, for the intervals that know only
+the values in the folds sets of 240, as in the folds.
+
+{algorithm_table(tables["algorithm"])}
+
 ## The best of many models
 
-Two classes of 200 cases, scores of the models correlated {CORRELATION}. The winner's naive interval
-is that of a model named beforehand.
+Two classes of 200 cases, scores of the models correlated {CORRELATION}. The models are equally
+good; in some designs there is one more, four standard errors of a difference worse or better.
+Differences are those of the equal ones. The winner's naive interval is that of a model named
+beforehand. Where several models are best, each of them counts: the best set holds a given one of
+them so often.
 
 {models_table(tables["models"])}
+
+Equal models are the hardest case for the best set: there it holds a best one as often as it says,
+and else more often. With a single better one each of the others has to be told from that one, while
+any may be the best: of 50 others Dunnett's one-sided limit is 2.9 standard errors, which a
+difference of four exceeds in 87 % of samples.
 
 ## Subgroups
 
@@ -317,11 +426,11 @@ Planned from a pilot of 6,000 cases, then simulated at the planned number of cas
 
 
 def main() -> None:
-    global POPULATION
+    global FRESH_OF_CLASS, TRAINING_SETS
     options = arguments(__doc__, is_study=True)
     chosen = studies()
     if options.quick:
-        POPULATION = 2000
+        FRESH_OF_CLASS, TRAINING_SETS = 256, 3
         chosen = {name: replace(s, settings=s.settings[:1]) for name, s in chosen.items()}
     tables = {name: run_study(study, options) for name, study in chosen.items()}
     text = page(tables)

@@ -43,6 +43,15 @@ def data_directory() -> Path:
     return Path(directory)
 
 
+@pytest.fixture(scope="session")
+def external_directory() -> Path:
+    """Public predictions, ratings and counts with published analyses, as CSV files."""
+    directory = os.environ.get("DMFROC_EXTERNAL_DATA")
+    if not directory or not Path(directory).is_dir():
+        pytest.skip("DMFROC_EXTERNAL_DATA does not name a directory with published examples")
+    return Path(directory)
+
+
 @pytest.fixture
 def openml(tmp_path, monkeypatch):
     """Return a function that routes downloads through a handler, with an empty cache."""

@@ -9,8 +9,10 @@ import pytest
 from scipy import stats
 from simulations import classifiers, normal_scores
 
-from dmfroc import Predictions, compare, estimate
+from dmfroc import Predictions, compare, estimate, influences
 from dmfroc.measures import informedness
+from dmfroc.uncertainty.influences import interval, moments_of, standard_error
+from dmfroc.uncertainty.units import units_of
 
 MEASURES = ["dmf_auc", "hand_till", "informedness"]
 
@@ -85,6 +87,24 @@ def test_standard_error_of_the_difference_is_delongs(rounding):
     (difference,) = compare(classes, scores, "hand_till").differences
     expected = delong.standard_error(classes, scores["a"], scores["b"])
     assert difference.standard_error == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(60) // 2])
+def test_differences_rest_on_the_differences_of_influences(groups):
+    """Also where they are lost in the rounding of the influences' own squares."""
+    classes, scores = classifiers(5, shifts=(1.5, 1.0, 0.5))
+    scores["copy"] = scores["a"].copy()
+    scores["nearly"] = scores["a"].copy()
+    scores["nearly"][0] += 0.02
+    result = compare(classes, scores, "hand_till", groups=groups)
+    units = units_of(Predictions.from_arrays(classes, scores["a"]), groups)
+    of_name = {k: influences("hand_till", classes, x) for k, x in scores.items()}
+    for difference in result.differences:
+        moments = moments_of(of_name[difference.first] - of_name[difference.second], units)
+        expected = interval(difference.value, moments, 0.05, (-1.0, 1.0), symmetric_on_line=False)
+        error = standard_error(moments)
+        assert difference.standard_error == pytest.approx(error, rel=1e-10)
+        np.testing.assert_allclose(difference.interval, (expected.low, expected.high), rtol=1e-8)
 
 
 @pytest.mark.parametrize("measure", MEASURES)

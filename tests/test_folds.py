@@ -1,14 +1,20 @@
 """Cross-validated predictions: means over folds, cvAUC's variance, and what is refused."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from simulations import cyclic_scores
 
-from dmfroc import Predictions, compare, estimate, evaluate, hand_till_score, influences
+from dmfroc import (
+    MulticlassROCDisplay,
+    Predictions,
+    compare,
+    estimate,
+    evaluate,
+    hand_till_score,
+    influences,
+    multiclass_roc,
+)
 
 MEASURES = ["hand_till", "informedness", "dmf_auc"]
 
@@ -67,11 +73,8 @@ def test_two_classes_are_cv_auc_with_degrees_of_freedom(n_folds):
     assert found.standard_error**2 == pytest.approx(published * 30 / 29, rel=1e-9)
 
 
-def test_real_folds_are_close_to_cv_auc():
-    folder = os.environ.get("DMFROC_EXTERNAL_DATA")
-    if not folder:
-        pytest.skip("DMFROC_EXTERNAL_DATA names no directory with admissions_oof.csv")
-    table = pd.read_csv(Path(folder) / "admissions_oof.csv")
+def test_real_folds_are_close_to_cv_auc(external_directory):
+    table = pd.read_csv(external_directory / "admissions_oof.csv")
     found = estimate("hand_till", table["y"], table["score"], folds=table["fold"])
     # What ci.cvAUC prints of these data (cvAUC 1.1.4, its example).
     assert found.value == pytest.approx(0.9046473, abs=5e-8)
@@ -79,6 +82,31 @@ def test_real_folds_are_close_to_cv_auc():
     n = np.bincount(table["y"])[1]
     assert n == 48
     assert found.standard_error == pytest.approx(0.01620238 * np.sqrt(n / (n - 10)), rel=0.015)
+
+
+def test_patients_of_real_folds_are_close_to_pooled_cv_auc(external_directory):
+    table = pd.read_csv(external_directory / "adherence_oof.csv")
+    found = estimate(
+        "hand_till", table["y"], table["score"], folds=table["fold"], groups=table["id"]
+    )
+    # What ci.pooled.cvAUC prints of these data (cvAUC 1.1.4, its example): 500 patients.
+    assert found.value == pytest.approx(0.8648046, abs=5e-8)
+    assert found.standard_error == pytest.approx(0.01551888 * np.sqrt(500 / 490), rel=0.02)
+    assert (
+        found.standard_error
+        < estimate("hand_till", table["y"], table["score"], folds=table["fold"]).standard_error
+    )
+
+
+def test_real_folds_of_four_classes_have_their_published_values(external_directory):
+    table, labels = pd.read_csv(external_directory / "hpc_cv.csv"), ["VF", "F", "M", "L"]
+    found = estimate("hand_till", table["obs"], table[labels], folds=table["fold"])
+    # What the README of yardstick prints of roc_auc(obs, VF:L) in each of the folds.
+    published = [0.813, 0.817, 0.869, 0.849, 0.811, 0.836, 0.825, 0.846, 0.828, 0.812]
+    parts = [part for _, part in table.groupby("fold")]
+    inside = [hand_till_score(part["obs"], part[labels]) for part in parts]
+    assert inside == pytest.approx(published, abs=5.001e-4)
+    assert found.value == pytest.approx(np.mean(inside), rel=1e-12)
 
 
 def test_folds_of_repeats_count_observations_once():
@@ -136,6 +164,31 @@ def test_evaluation_and_influences_know_folds():
     assert hand_till_score(predictions) == pytest.approx(evaluation.estimates["hand_till"].value)
     with pytest.raises(ValueError, match="have no common curve"):
         _ = evaluation.curve
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_mean_of_the_curves_has_the_mean_area(n_classes):
+    y, scores, folds = sample(n_classes=n_classes)
+    scores = np.round(scores, 1)  # ties, and curves of two classes that rise together
+    display = MulticlassROCDisplay.from_predictions(y, scores, folds=folds)
+    mean, inside = (
+        display.curve,
+        [multiclass_roc(y[folds == f], scores[folds == f]) for f in (0, 1, 2)],
+    )
+    assert mean.auc == pytest.approx(np.mean([curve.auc for curve in inside]), rel=1e-12)
+    assert display.estimate.value == pytest.approx(mean.auc, rel=1e-9)
+    at = np.array([0.1234, 0.5678])  # no curve has a corner there
+    expected = np.mean([np.interp(at, curve.fpr, curve.tpr) for curve in inside], axis=0)
+    assert np.interp(at, mean.fpr, mean.tpr) == pytest.approx(expected, rel=1e-12)
+    assert (np.diff(mean.fpr) >= 0).all()
+    assert (np.diff(mean.tpr) >= -1e-15).all()
+    assert (mean.fpr[[0, -1]], mean.tpr[[0, -1]]) == (pytest.approx([0, 1]), pytest.approx([0, 1]))
+    assert (display.band_, len(display.folds_.get_paths())) == (None, 3)
+    assert "mean over folds" in display.ax_.get_xlabel()
+    again = evaluate(y, scores, folds=folds, measures=["dmf_auc"]).plot()
+    np.testing.assert_array_equal(again.line_.get_xydata(), display.line_.get_xydata())
+    with pytest.raises(ValueError, match="pairs of one curve"):
+        display.plot(plot_pairs=True)
 
 
 def test_rows_of_weight_zero_are_in_no_fold():

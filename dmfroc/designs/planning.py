@@ -20,7 +20,6 @@ from dmfroc.uncertainty.influences import (
     influences_of,
     interval,
     moments_of,
-    spread,
     standard_error,
 )
 from dmfroc.uncertainty.level import check_level
@@ -313,7 +312,8 @@ class _Design:
     def planned(self, n: int) -> Moments:
         """Return the moments of the influences of n cases."""
         counts, times = self.counts(n), n / self.moments.sizes.sum()
-        return self.moments._replace(
+        return replace(
+            self.moments,
             sizes=counts,
             n_complete_sets=int(counts.min()),
             of_sizes=self.moments.of_sizes / times,
@@ -336,7 +336,7 @@ class _Design:
 
     def power(self, n: int, difference: float, margin: float | int | None) -> float:
         """Return the probability that a t test rejects: of no difference, or of inferiority."""
-        scale, freedom = spread(self.planned(n))
+        scale, freedom = self.planned(n).spread
         freedom = min(freedom, 1e6)  # beyond, the t distribution is normal
         critical = stdtrit(freedom, (1 + self.level) / 2)
         if margin is not None:
@@ -351,7 +351,7 @@ class _Design:
 
     def inflated(self, end: int) -> _Design:
         """Return the design with the variance at the lower (0) or upper (1) end of its interval."""
-        freedom = spread(self.moments).degrees_of_freedom
+        freedom = self.moments.spread.degrees_of_freedom
         tail = (1 + self.level) / 2 if end else (1 - self.level) / 2
         factor = freedom / chdtri(freedom, tail)
         return replace(self, moments=self.moments.scaled(float(np.sqrt(factor))))
@@ -468,7 +468,7 @@ def _design(
         value = found[0].value - found[1].value
         moments = moments_of(found[0].influences - found[1].influences, units)
         bounds, on_line = (low - high, high - low), False
-    if not np.isfinite(value) or spread(moments).scale <= NO_VARIATION:
+    if not np.isfinite(value) or moments.spread.scale <= NO_VARIATION:
         raise ValueError(
             f"{measure.name} is {value:g} in the pilot and does not vary there, as where a "
             "classifier is perfect: this says nothing of other samples; use a larger pilot"

@@ -29,7 +29,6 @@ from dmfroc.uncertainty.influences import (
     influences_of,
     moments_of,
     moments_of_sums,
-    spread,
     standard_error,
 )
 from dmfroc.uncertainty.interval_method import IntervalMethod, check_finite
@@ -413,7 +412,7 @@ class _Independent:
 
     def __init__(self, parts: Sequence[_Part]) -> None:
         self._moments = [part.moments for part in parts]
-        spreads = [spread(moments) for moments in self._moments]
+        spreads = [moments.spread for moments in self._moments]
         self._variances = np.array([s.scale for s in spreads]) ** 2
         self._freedom = np.array([s.degrees_of_freedom for s in spreads])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -196,6 +196,44 @@ class MulticlassROC:
     n_iter: int
 
 
+@dataclass(frozen=True, eq=False)
+class MeanROC:
+    """The mean of the curves of several folds: of their true positive rates, at each false one.
+
+    Attributes
+    ----------
+    fpr, tpr : numpy.ndarray of shape (points,)
+        The mean, from the first to the last false positive rate; both coordinates non-decreasing.
+    auc : float
+        Area under it, the mean of the areas under the folds' curves.
+    pairs : tuple of (label, label), length q
+        The ordered pairs of classes.
+    folds : tuple of MulticlassROC
+        The curve of each fold.
+    """
+
+    fpr: Float[np.ndarray, " points"]
+    tpr: Float[np.ndarray, " points"]
+    auc: float
+    pairs: tuple[tuple[Hashable, Hashable], ...]
+    folds: tuple[MulticlassROC, ...]
+
+
+def mean_curve_of(predictions: Predictions, options: CurveOptions) -> MeanROC:
+    """Return the mean of the curves inside the folds of cross-validated predictions."""
+    assert predictions.folds is not None
+    whole, folds = replace(predictions, folds=None), predictions.folds
+    curves = tuple(curve_of(whole.rows(folds == fold), options) for fold in np.unique(folds))
+    fpr = np.unique(np.concatenate([curve.fpr for curve in curves]))
+    # Where a curve rises straight up, it has a rate on arriving there and another on leaving:
+    # of equal abscissas `interp` takes the last.
+    arriving = [np.interp(-fpr, -curve.fpr[::-1], curve.tpr[::-1]) for curve in curves]
+    leaving = [np.interp(fpr, curve.fpr, curve.tpr) for curve in curves]
+    both = np.mean([arriving, leaving], axis=1).T.ravel()
+    fpr = np.repeat(fpr, 2)
+    return MeanROC(fpr, both, float(np.trapezoid(both, fpr)), curves[0].pairs, curves)
+
+
 def multiclass_roc(
     y_true: Any,
     y_score: Any = None,
@@ -299,7 +337,7 @@ def curve_of(
     if predictions.folds is not None:
         raise ValueError(
             "predictions of several folds have no common curve, because scores of different fits "
-            "are not compared: draw the curve of one fold, predictions.rows(folds == 1)"
+            "are not compared: MulticlassROCDisplay draws the mean of the folds' curves"
         )
     predictions = predictions.counted
     if predictions.n_classes == 2:

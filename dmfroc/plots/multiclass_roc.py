@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float
 
 from dmfroc._tables import decimals
 from dmfroc._text import legend_text
@@ -15,7 +16,7 @@ from dmfroc.estimation import estimates_of
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.multiclass.band import CurveBand, band_around
 from dmfroc.multiclass.costs import PairWeights
-from dmfroc.multiclass.curve import MulticlassROC, curve_of
+from dmfroc.multiclass.curve import MeanROC, MulticlassROC, curve_of, mean_curve_of
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
@@ -54,8 +55,8 @@ class MulticlassROCDisplay:
 
     Parameters
     ----------
-    curve : MulticlassROC
-        The curve.
+    curve : MulticlassROC or MeanROC
+        The curve, or the mean of those of the folds of a cross-validation.
     band : CurveBand, optional
         Its pointwise confidence band.
     estimate : Estimate, optional
@@ -71,6 +72,8 @@ class MulticlassROCDisplay:
         The band.
     pairs_ : matplotlib.collections.LineCollection or None
         The curves of the ordered pairs of classes.
+    folds_ : matplotlib.collections.LineCollection or None
+        The curves of the folds of a cross-validation.
     chance_ : matplotlib.lines.Line2D or None
         The chance line; None if it was there already.
     ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
@@ -89,13 +92,14 @@ class MulticlassROCDisplay:
     line_: Line2D
     band_: PolyCollection | None
     pairs_: LineCollection | None
+    folds_: LineCollection | None
     chance_: Line2D | None
     ax_: Axes
     figure_: Any
 
     def __init__(
         self,
-        curve: MulticlassROC,
+        curve: MulticlassROC | MeanROC,
         *,
         band: CurveBand | None = None,
         estimate: Estimate | None = None,
@@ -163,6 +167,7 @@ class MulticlassROCDisplay:
         n_thresholds: int = DEFAULT_N_THRESHOLDS,
         shrinkage: float | int = DEFAULT_SHRINKAGE,
         threshold_pool: ThresholdPool = "balanced",
+        folds: Any = None,
         groups: Any = None,
         stratify: bool | None = None,
         level: float = 0.95,
@@ -185,6 +190,9 @@ class MulticlassROCDisplay:
             As for `Predictions.from_arrays`.
         pair_weights, n_thresholds, shrinkage, threshold_pool
             As for `multiclass_roc`.
+        folds : array-like of shape (n,), optional
+            As for `estimate`: the curve is then the mean of those of the folds, which are drawn
+            faintly, without a band. Its area is the mean of theirs.
         groups, stratify
             As for `estimate`.
         level : float
@@ -207,21 +215,25 @@ class MulticlassROCDisplay:
         Raises
         ------
         TypeError, ValueError
-            As for `multiclass_roc`, or if ``level`` is not in (0, 1).
+            As for `multiclass_roc`, if ``level`` is not in (0, 1), a fold lacks a class, or with
+            folds the pairs are asked for.
         """
         method = Jackknife(level)
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+        if folds is not None:
+            predictions = predictions.in_folds(folds)
         options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
         area = dmf_auc(pair_weights, n_thresholds, shrinkage, threshold_pool)
         warn_of_absent_classes(predictions)
-        curve = curve_of(predictions, options)
         sample = sample_of(predictions, groups, stratify=stratify)
-        display = cls(
-            curve,
-            band=band_around(curve, sample, level, options) if plot_band else None,
-            estimate=estimates_of([area], [method], sample)[0],
-            name=name,
-        )
+        curve: MulticlassROC | MeanROC
+        if predictions.folds is None:
+            curve = curve_of(predictions, options)
+            band = band_around(curve, sample, level, options) if plot_band else None
+        else:
+            curve, band = mean_curve_of(sample.predictions, options), None
+        [estimate] = estimates_of([area], [method], sample)
+        display = cls(curve, band=band, estimate=estimate, name=name)
         return display.plot(ax, plot_pairs=plot_pairs, plot_chance=plot_chance, **line_kwargs)
 
     def plot(
@@ -261,6 +273,7 @@ class MulticlassROCDisplay:
         band = self.band if plot_band else None
         self.band_ = None if band is None else draw_band(ax, band, color)
         self.pairs_ = self._draw_pairs(ax, color) if plot_pairs else None
+        self.folds_ = self._draw_folds(ax, color)
         self.chance_ = _draw_chance(ax) if plot_chance and not _drawn(ax, _CHANCE_ID) else None
         self._decorate(ax)
         return self
@@ -281,21 +294,17 @@ class MulticlassROCDisplay:
         return line
 
     def _draw_pairs(self, ax: Axes, color: Any) -> LineCollection:
-        """Draw the curves of the pairs so faintly that ninety of them leave the centre visible."""
-        from matplotlib.collections import LineCollection
-
+        if isinstance(self.curve, MeanROC):
+            raise ValueError("plot_pairs draws the pairs of one curve, not of several folds")
         rates = np.stack([self.curve.pairwise_fpr, self.curve.pairwise_tpr], axis=-1)
         pinned = np.pad(rates, ((0, 0), (1, 1), (0, 0)), constant_values=((0, 0), (0, 1), (0, 0)))
-        n_pairs = len(rates)
-        curves = LineCollection(
-            list(pinned),
-            colors=color,
-            linewidths=0.8,
-            alpha=float(np.clip(4 / n_pairs, 0.12, 0.4)),
-            zorder=1.8,
-        )
-        ax.add_collection(curves)
-        return curves
+        return _draw_faintly(ax, list(pinned), color)
+
+    def _draw_folds(self, ax: Axes, color: Any) -> LineCollection | None:
+        if not isinstance(self.curve, MeanROC):
+            return None
+        curves = [np.stack([curve.fpr, curve.tpr], axis=-1) for curve in self.curve.folds]
+        return _draw_faintly(ax, curves, color)
 
     def _label(self, name: str | None) -> str:
         """Return the legend's text: name, area, interval, and how the interval was obtained."""
@@ -312,6 +321,7 @@ class MulticlassROCDisplay:
             if len(pairs) == 1
             else "average pair of classes"
         )
+        of += ", mean over folds" if isinstance(self.curve, MeanROC) else ""
         ax.set(
             xlabel=f"False positive rate ({of})",
             ylabel=f"True positive rate ({of})",
@@ -322,6 +332,18 @@ class MulticlassROCDisplay:
         )
         ax.spines[["top", "right"]].set_visible(False)
         _draw_legend(ax)
+
+
+def _draw_faintly(
+    ax: Axes, curves: Sequence[Float[np.ndarray, "_ 2"]], color: Any
+) -> LineCollection:
+    """Draw curves so faintly that ninety of them leave the one in the centre visible."""
+    from matplotlib.collections import LineCollection
+
+    alpha = float(np.clip(4 / len(curves), 0.12, 0.4))
+    drawn = LineCollection(curves, colors=color, linewidths=0.8, alpha=alpha, zorder=1.8)
+    ax.add_collection(drawn)
+    return drawn
 
 
 def _drawn(ax: Axes, gid: str) -> list[Line2D]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -91,7 +92,19 @@ def influences_of(
     ]
 
 
-class Moments(NamedTuple):
+class Spread(NamedTuple):
+    """Scale and degrees of freedom of the t distribution on which intervals rest."""
+
+    scale: float
+    degrees_of_freedom: float
+
+
+def _none() -> Float[np.ndarray, " 0"]:
+    return np.zeros(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
     """Number of units, variance and excess kurtosis of the influences in each stratum.
 
     Where the sizes of the strata are random, also what they add to the variance of the value, of
@@ -103,26 +116,50 @@ class Moments(NamedTuple):
     variances: Float[np.ndarray, " s"]
     kurtoses: Float[np.ndarray, " s"]
     n_complete_sets: float | int
-    of_sizes: Float[np.ndarray, " r"] = np.zeros(0)
-    freedom_of_sizes: Float[np.ndarray, " r"] = np.zeros(0)
+    of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
+    freedom_of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
     n_means: Int[np.ndarray, " s"] | int = 1
-    of_parts: Float[np.ndarray, " p"] = np.zeros(0)
-    freedom_of_parts: Float[np.ndarray, " p"] = np.zeros(0)
+    of_parts: Float[np.ndarray, " p"] = field(default_factory=_none)
+    freedom_of_parts: Float[np.ndarray, " p"] = field(default_factory=_none)
 
-    @property
+    @cached_property
     def own(self) -> Int[np.ndarray, " s"]:
         """Degrees of freedom of each stratum's variance: less than its size by its means."""
         return np.maximum(self.sizes - self.n_means, 0)
 
-    @property
+    @cached_property
     def pooled(self) -> float:
         """Variance over all strata, each about its own mean."""
         own = self.own
         return float(own @ self.variances / max(own.sum(), 1))
 
+    @cached_property
+    def spread(self) -> Spread:
+        """Scale and degrees of freedom of the t distribution on which intervals rest.
+
+        Every stratum's variance is drawn towards the pooled one by one pseudo-observation,
+        without which a class of three cases has an interval that covers 65 % instead of 95 %. The
+        degrees of freedom are Satterthwaite's, each variance being as uncertain as the kurtosis
+        of its influences makes it; the pseudo-observation adds one.
+        """
+        sizes, own = self.sizes, self.own
+        variances = (own * self.variances + self.pooled) / (own + 1)
+        parts = np.concatenate([variances / sizes, self.of_sizes, self.of_parts])
+        total = parts.sum()
+        if total == 0:
+            return Spread(0.0, np.inf)
+        others = np.maximum(own, 1)
+        excess = np.maximum(self.kurtoses, 0)
+        own_freedom = np.where(own > 0, 2 / (excess / sizes + 2 / others), 0.0)
+        # Without excess kurtosis n^2 / (n - 1): the own variance's share is only (n - 1) / n.
+        own_freedom = (1 + own_freedom) * (own + 1) / others
+        freedom = np.concatenate([own_freedom, self.freedom_of_sizes, self.freedom_of_parts])
+        return Spread(float(np.sqrt(total)), float(total**2 / (parts**2 / freedom).sum()))
+
     def scaled(self, factor: float) -> Moments:
         """Return the moments of a multiple of the influences."""
-        return self._replace(
+        return replace(
+            self,
             variances=self.variances * factor**2,
             of_sizes=self.of_sizes * factor**2,
             of_parts=self.of_parts * factor**2,
@@ -137,7 +174,7 @@ class Moments(NamedTuple):
         square = parts.influences.var()
         excess = max(fourth / square**2 - 3, 0.0) if square > 0 else 0.0
         freedom = 2 / (excess / n + 2 / (n - 1))
-        return self._replace(of_parts=np.array([variance]), freedom_of_parts=np.array([freedom]))
+        return replace(self, of_parts=np.array([variance]), freedom_of_parts=np.array([freedom]))
 
     def beside(self, other: Moments) -> Moments:
         """Return the moments of a difference between two independent samples."""
@@ -156,7 +193,7 @@ class Moments(NamedTuple):
     @property
     def given_sizes(self) -> Moments:
         """The same moments if the sizes of the strata are not random."""
-        return self._replace(of_sizes=np.zeros(0), freedom_of_sizes=np.zeros(0))
+        return replace(self, of_sizes=_none(), freedom_of_sizes=_none())
 
     @property
     def depends_on_sizes(self) -> bool:
@@ -242,44 +279,9 @@ def standard_error(moments: Moments) -> float:
     return float(np.sqrt((variances / moments.sizes).sum() + added))
 
 
-class Spread(NamedTuple):
-    """Scale and degrees of freedom of the t distribution on which intervals rest."""
-
-    scale: float
-    degrees_of_freedom: float
-
-
-def spread(moments: Moments) -> Spread:
-    """Return the t distribution's scale and degrees of freedom.
-
-    Every stratum's variance is drawn towards the pooled one by one pseudo-observation, without
-    which a class of three cases has an interval that covers 65 % instead of 95 %. The degrees of
-    freedom are Satterthwaite's, each variance being as uncertain as the kurtosis of its
-    influences makes it; the pseudo-observation adds one.
-    """
-    sizes, own = moments.sizes, moments.own
-    variances = (own * moments.variances + moments.pooled) / (own + 1)
-    parts = np.concatenate([variances / sizes, moments.of_sizes, moments.of_parts])
-    total = parts.sum()
-    if total == 0:
-        return Spread(0.0, np.inf)
-    others = np.maximum(own, 1)
-    excess = np.maximum(moments.kurtoses, 0)
-    own_freedom = np.where(own > 0, 2 / (excess / sizes + 2 / others), 0.0)
-    # Without excess kurtosis n^2 / (n - 1), because the own variance's share is only (n - 1) / n.
-    freedom = np.concatenate(
-        [
-            (1 + own_freedom) * (own + 1) / others,
-            moments.freedom_of_sizes,
-            moments.freedom_of_parts,
-        ]
-    )
-    return Spread(float(np.sqrt(total)), float(total**2 / (parts**2 / freedom).sum()))
-
-
 def quantile_in_standard_errors(moments: Moments, level: float) -> float:
     """Return the half-width of an interval in standard errors: 1.96 or more for 95 %."""
-    scale, freedom = spread(moments)
+    scale, freedom = moments.spread
     error = standard_error(moments)
     if error == 0:
         return float(ndtri((1 + level) / 2))
@@ -329,7 +331,7 @@ def interval(
             distances = np.hypot(to_scale.to_line([given.low, given.high]) - place, added)
         ends = to_scale.from_line(place + np.array([-1, 1]) * distances)
         return Interval(max(float(ends[0]), low), min(float(ends[1]), high), given.is_degenerate)
-    scale, freedom = spread(moments)
+    scale, freedom = moments.spread
     low, high = bounds
     if scale <= NO_VARIATION * (high - low if np.isfinite(high - low) else max(1, abs(value))):
         return without_variation(value, moments.n_complete_sets, error, bounds)
@@ -347,7 +349,7 @@ def interval_below(
     It is symmetric on the logarithmic scale of the distance from the upper end.
     """
     low, high = bounds
-    scale, freedom = spread(moments)
+    scale, freedom = moments.spread
     if scale <= NO_VARIATION:
         return without_variation(value, moments.n_complete_sets, error, bounds)
     to_scale = scale_of((-np.inf, high)) if value < high else IDENTITY
@@ -374,7 +376,7 @@ def without_variation(
 
 def two_sided_p_value(difference: float, moments: Moments) -> float:
     """Return the p-value of a difference of zero."""
-    scale, freedom = spread(moments)
+    scale, freedom = moments.spread
     if scale <= NO_VARIATION:
         # The level at which the interval without variation would just reach zero.
         return float((1 / (1 + abs(difference))) ** moments.n_complete_sets)
@@ -383,7 +385,7 @@ def two_sided_p_value(difference: float, moments: Moments) -> float:
 
 def probability_above(threshold: float, difference: float, moments: Moments) -> float:
     """Return the probability that the true difference exceeds the threshold."""
-    scale, freedom = spread(moments)
+    scale, freedom = moments.spread
     excess = difference - threshold
     if scale <= NO_VARIATION:
         p_value = two_sided_p_value(excess, moments)

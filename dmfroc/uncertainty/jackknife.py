@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -24,10 +24,10 @@ from dmfroc.uncertainty.influences import (
     influences_of,
     interval,
     interval_below,
+    moments_from_means,
     moments_of,
     moments_of_sums,
     probability_above,
-    spread,
     standard_error,
     two_sided_p_value,
 )
@@ -53,8 +53,9 @@ from dmfroc.uncertainty.remarks import (
 from dmfroc.uncertainty.units import Units
 
 _N_JOINT_DRAWS = 100_000  # behind the probabilities of the orders
-_NUMBERS_IN_JOINT_DRAWS = 1 << 22  # of many classifiers there are fewer
-_NUMBERS_AT_ONCE = 1 << 18  # influences of differences, which then stay in the cache
+_NUMBERS_IN_JOINT_DRAWS = 1 << 20  # of many classifiers there are fewer
+_NUMBERS_AT_ONCE = 1 << 20  # influences, of which powers are held
+_LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ class Jackknife(IntervalMethod):
         draws = _joint_draws(
             np.array([x.value for x in known.values()]),
             covariance,
-            min(spread(of_difference).degrees_of_freedom for of_difference in moments.values()),
+            min(of_difference.spread.degrees_of_freedom for of_difference in moments.values()),
             np.random.default_rng(self.seed),
         )
 
@@ -254,7 +255,7 @@ class Jackknife(IntervalMethod):
             )
         generator = np.random.default_rng(self.seed)
         draws = [independent.draws_of(*x, _N_JOINT_DRAWS, generator) for x in of_name.values()]
-        covariance = np.diag([spread(m).scale ** 2 for m in moments.values()])
+        covariance = np.diag([m.spread.scale**2 for m in moments.values()])
 
         def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
             both = (*of_name[first], *of_name[second])
@@ -367,7 +368,8 @@ def _influences_of_samples(
     found: dict[str, Influences] = {}
 
     def find(name: str) -> None:
-        predictions = samples[name].predictions
+        # What is sorted of many classifiers would take more memory than they do: a copy's goes.
+        predictions = replace(samples[name].predictions)
         bound = bind(measure, predictions)
         [found[name]] = influences_of([measure], bound, predictions, allows_for_parts=True)
 
@@ -391,22 +393,51 @@ def _parts_of_difference(first: Influences, second: Influences) -> PartInfluence
 
 
 def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:
-    """Return the moments of every two rows' difference, in the order of the combinations."""
+    """Return the moments of every two rows' difference, in the order of the combinations.
+
+    Those of all differences follow from products of powers of the rows, (a - b)^4 = a^4 - 4 a^3 b
+    + 6 a^2 b^2 - 4 a b^3 + b^4, which are m^2 sums by three products of matrices. Where hardly
+    anything is left of the squares, as between copies of a classifier, the difference is formed.
+    """
     first, second = np.triu_indices(len(sums), 1)
-    at_once = max(_NUMBERS_AT_ONCE // sums.shape[1], 1)
-    parts: dict[int, list[Moments]] = {}
+    shape = (len(first), len(units.sizes))
+    squares, fourths = np.empty(shape), np.empty(shape)
+    is_lost = np.zeros(len(first), bool)
+    for stratum, (size, part) in enumerate(
+        zip(units.sizes, units.centred_parts(sums), strict=True)
+    ):
+        part *= size
+        of_powers = _products_of_powers(part) / size
+        of_square, of_cube, of_both = (x[first, second] for x in of_powers)
+        whole = np.diag(of_powers[0])[first] + np.diag(of_powers[0])[second]
+        squares[:, stratum] = whole - 2 * of_square
+        of_cube += of_powers[1][second, first]
+        fourth = np.diag(of_powers[2])
+        fourths[:, stratum] = fourth[first] + fourth[second] - 4 * of_cube + 6 * of_both
+        is_lost |= squares[:, stratum] < _LOST * whole
+    totals = units.totals(sums)
+    found = moments_from_means(squares, fourths, totals[first] - totals[second], units)
+    for place in np.flatnonzero(is_lost):
+        difference = sums[first[place]] - sums[second[place]]
+        [found[place]] = moments_of_sums(difference[None], units)
+    return found
 
-    def find(start: int) -> None:
-        chosen = slice(start, start + at_once)
-        parts[start] = moments_of_sums(sums[first[chosen]] - sums[second[chosen]], units)
 
-    starts = range(0, len(first), at_once)
-    parallel(find, starts, len(first) * sums.shape[1])
-    return [moments for start in starts for moments in parts[start]]
+def _products_of_powers(x: Float[np.ndarray, "m u"]) -> Float[np.ndarray, "3 m m"]:
+    """Return the sums over the units of a b, a^3 b and a^2 b^2 of every two rows a and b."""
+    found = np.zeros((3, len(x), len(x)))
+    at_once = max(_NUMBERS_AT_ONCE // len(x), 1)
+    for start in range(0, x.shape[1], at_once):
+        part = x[:, start : start + at_once]
+        square = part * part
+        found[0] += part @ part.T
+        found[1] += (square * part) @ part.T
+        found[2] += square @ square.T
+    return found
 
 
 def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Float[np.ndarray, "m m"]:
-    """Return the covariance of the classifiers' values, with `spread`'s care for rare classes."""
+    """Return the covariance of the values, with `Moments.spread`'s care for rare classes."""
     own = np.maximum(units.sizes - units.n_means, 0)
     squares = []
     for size, is_own, part in zip(units.sizes, own > 0, units.centred_parts(sums), strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dmfroc.measures.measure import Measure
 from dmfroc.predictions import Predictions
-from dmfroc.uncertainty.influences import Moments, spread
+from dmfroc.uncertainty.influences import Moments
 from dmfroc.uncertainty.units import Units
 
 # Below these, intervals cover 89 to 99 % where they say 95 %.
@@ -45,7 +45,7 @@ def few_decide_message(
     low, high = bounds
     best = high if measure.greater_is_better else low
     errors = abs(best - value) / (high - low) * moments.sizes.min()  # NaN without bounds
-    if not (errors < _FEW_ERRORS or spread(moments).degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM):
+    if not (errors < _FEW_ERRORS or moments.spread.degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM):
         return None
     return (
         "few observations decide how sure the value is, as where a classifier is near-perfect: "

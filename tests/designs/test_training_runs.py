@@ -1,8 +1,5 @@
 """Several runs: the published analysis of readers, exact cases, and agreement with `compare`."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,12 +21,9 @@ def runs(seed=0, n=120, n_runs=3, shifts=(1.5, 1.0), sd=0.2):
     }
 
 
-def test_published_analysis_of_five_readers():
+def test_published_analysis_of_five_readers(external_directory):
     """Van Dyke et al.: what MRMCaov and RJafroc print of its empirical areas, by the jackknife."""
-    folder = os.environ.get("DMFROC_EXTERNAL_DATA")
-    if not folder:
-        pytest.skip("DMFROC_EXTERNAL_DATA names no directory with van_dyke.csv")
-    table = pd.read_csv(Path(folder) / "van_dyke.csv").sort_values("case")
+    table = pd.read_csv(external_directory / "van_dyke.csv").sort_values("case")
     by = {key: part for key, part in table.groupby(["treatment", "reader"])}
     y = by[1, 1]["truth"].to_numpy()
     scores = {f"{t}": [by[t, r]["rating"].to_numpy(float) for r in range(1, 6)] for t in (1, 2)}

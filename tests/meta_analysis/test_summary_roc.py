@@ -120,11 +120,8 @@ def test_agrees_with_restricted_maximum_likelihood(found):
     assert (high[:3] > [*sd, rho]).all()
 
 
-def test_public_data_agree_with_the_published_fit(data_directory):
-    path = data_directory.parent / "external" / "audit_c.csv"
-    if not path.exists():
-        pytest.skip("the AuditC data are not here")
-    table = pd.read_csv(path).rename(columns=str.lower)
+def test_public_data_agree_with_the_published_fit(external_directory):
+    table = pd.read_csv(external_directory / "audit_c.csv").rename(columns=str.lower)
     mean, sd, rho = restricted_likelihood(table)
     assert mean == pytest.approx([2.10, -1.26], abs=0.005)
     found = summary_roc(table, study=None, **SMALL)

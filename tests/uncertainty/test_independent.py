@@ -7,7 +7,7 @@ from simulations import normal_scores
 
 from dmfroc import Predictions, compare, estimate, influences
 from dmfroc.uncertainty import independent
-from dmfroc.uncertainty.influences import Interval, moments_of, spread
+from dmfroc.uncertainty.influences import Interval, moments_of
 from dmfroc.uncertainty.units import units_of
 
 
@@ -65,7 +65,7 @@ def test_several_independent_samples_at_once():
     }
     alone = compare(samples, measure="hand_till", paired=False)
     variances = [
-        spread(moments_of(influences("hand_till", sample), units_of(sample))).scale ** 2
+        moments_of(influences("hand_till", sample), units_of(sample)).spread.scale ** 2
         for sample in samples.values()
     ]
     np.testing.assert_allclose(alone.covariance, np.diag(variances), rtol=1e-12)

@@ -9,7 +9,7 @@ from simulations import area_of_shift, normal_scores
 
 from dmfroc import Predictions, estimate, influences
 from dmfroc.measures import get_measure, ranges
-from dmfroc.uncertainty.influences import moments_of, spread
+from dmfroc.uncertainty.influences import moments_of
 from dmfroc.uncertainty.jackknife import joint_covariance
 from dmfroc.uncertainty.units import Units, units_of
 
@@ -182,7 +182,7 @@ def test_a_few_decisive_observations_are_told():
     found = estimate("hand_till", predictions)
     influence = influences("hand_till", predictions)
     moments = moments_of(influence, units_of(predictions))
-    assert spread(moments).degrees_of_freedom < 8
+    assert moments.spread.degrees_of_freedom < 8
     assert any("few observations decide" in warning for warning in found.warnings)
     many = estimate("hand_till", *normal_scores(15, 60, 2))
     assert many.warnings == ()
@@ -195,7 +195,7 @@ def test_a_near_perfect_classifier_of_rare_classes_is_told(shift, is_told):
     noise = np.random.default_rng(1).normal(size=(100, 10))
     predictions = Predictions.from_arrays(classes, noise + shift * np.eye(10)[classes])
     influence = influences("hand_till", predictions)
-    assert spread(moments_of(influence, units_of(predictions))).degrees_of_freedom > 8
+    assert moments_of(influence, units_of(predictions)).spread.degrees_of_freedom > 8
     found = estimate("hand_till", predictions)
     assert any("more or less than it says" in warning for warning in found.warnings) == is_told
 
@@ -300,5 +300,5 @@ def test_joint_covariance_gives_each_value_and_difference_its_variance(sizes):
     covariance = joint_covariance(influences_of_two, units)
     for contrast in ([1, 0], [0, 1], [1, -1]):
         contrast = np.array(contrast)
-        expected = spread(moments_of(contrast @ influences_of_two, units)).scale ** 2
+        expected = moments_of(contrast @ influences_of_two, units).spread.scale ** 2
         assert contrast @ covariance @ contrast == pytest.approx(expected, rel=1e-12)

@@ -40,6 +40,19 @@ def test_equal_values_stay():
     assert set_of([1, 1, 1], np.ones((3, 3))) == [True] * 3
 
 
+def test_each_of_equals_is_excluded_as_often_as_the_level_says():
+    """Six values, three of them correlated, of which the last is four standard errors worse."""
+    covariance = np.eye(6)
+    covariance[:3, :3] += 2
+    rng = np.random.default_rng(8)
+    draws = rng.multivariate_normal(np.zeros(6), covariance, 400)
+    draws[:, 5] -= 4 * np.sqrt(2)
+    stays = np.array([set_of(values, covariance) for values in draws])
+    # Of 2,000 values 5 % are excluded; those of one draw are correlated: five standard errors.
+    assert 1 - stays[:, :5].mean() == pytest.approx(0.05, abs=0.03)
+    assert stays[:, 5].mean() < 0.05
+
+
 def samples(n_classifiers, shift_of, seed, n=300):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
