@@ -4,7 +4,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON_CANDIDATES := $(PYTHON) python3.12 python3.13 python3.14 python3 python
-PYTEST_ARGS ?= -n auto --dist loadgroup
+# Tests of one file run in one process, where they share what they compile.
+PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
 PAGES := $(wildcard *.md docs/*.md docs/*/*.md)
 
 .PHONY: demo test doctest fuzz compat lint docs bench experiments clean

@@ -409,7 +409,7 @@ def cluster():
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=50,
             env={"PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])},
         ) as cluster,

@@ -31,9 +31,7 @@ from dmfroc.bayes.posterior import sampling_problems
 from dmfroc.bayes.roc import bind_pairs, check_choices, pairwise_counts
 from dmfroc.measures import dmf_auc, informedness
 
-# Two shapes of data, K = 4 and K = 2, serve most tests, in one process: compiling takes most of
-# their time.
-pytestmark = pytest.mark.xdist_group("bayesian_roc")
+# Two shapes of data, K = 4 and K = 2, serve most tests: compiling takes most of their time.
 OF_TWO = {"n_thresholds": 31, "algorithm": "laplace"}
 FAST = {"n_thresholds": 7, "algorithm": "laplace"}
 SMALL = {"n_thresholds": 7, "n_chains": 2, "n_draws": 250, "n_warmup": 150}

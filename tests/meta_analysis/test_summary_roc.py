@@ -20,9 +20,7 @@ from dmfroc.meta_analysis.models import (
 )
 from dmfroc.meta_analysis.summary import check_model
 
-# One shape of data, 9 to 16 studies, serves all tests, in one process: compiling takes most of
-# their time.
-pytestmark = pytest.mark.xdist_group("summary_roc")
+# One shape of data, 9 to 16 studies, serves all tests: compiling takes most of their time.
 SMALL = {"n_chains": 2, "n_draws": 1000, "n_warmup": 500}
 COLUMNS = {role: role for role in ("study", "tp", "fn", "fp", "tn")}
 LOCATION, SD, CORRELATION = np.array([1.2, -1.5]), np.array([0.6, 0.5]), 0.4
