@@ -124,7 +124,9 @@ def estimates_of_counts(
     bound = sample.bound[classifier]
     found = []
     for measure, value, moments in zip(measures, values, spreads.moments, strict=True):
-        known = plain_knowledge(measure, value.value, moments, bound.predictions)
+        known = plain_knowledge(
+            measure, value.value, moments, bound.predictions, spreads.units.evidence
+        )
         found.append(_estimate(measure, value, known, bound, spreads.units, method))
     return found
 
@@ -140,7 +142,9 @@ def joint_estimates_of_counts(
     known, estimates = {}, {}
     for name, moments in zip(names, spreads.moments, strict=False):  # those of differences follow
         bound, value = sample.bound[name], values[name]
-        known[name] = plain_knowledge(measure, value.value, moments, bound.predictions)
+        known[name] = plain_knowledge(
+            measure, value.value, moments, bound.predictions, spreads.units.evidence
+        )
         estimates[name] = _estimate(measure, value, known[name], bound, spreads.units, method)
     differences = dict(zip(combinations(names, 2), spreads.moments[len(names) :], strict=True))
     products = _products({name: x.moments for name, x in known.items()}, differences)

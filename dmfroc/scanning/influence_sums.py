@@ -66,7 +66,8 @@ class GroupSums:
                 "how the measure varies"
             )
         place = np.unique(self.classes, return_inverse=True)[1]
-        return units_of_parts(unit, unit, place, self.weights, stratify=stratify)
+        rows = np.arange(len(unit))
+        return units_of_parts(unit, unit, place, self.weights, rows, stratify=stratify)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ sizes add to the variance.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -22,12 +22,15 @@ from scipy.special import ndtri, stdtr, stdtrit
 from dmfroc.measures.measure import BoundMeasures, Measure, within
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.estimate import ClassSizes
+from dmfroc.uncertainty.lending import lending
 from dmfroc.uncertainty.scale import IDENTITY, scale_of
 from dmfroc.uncertainty.units import Units
 
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
 NO_VARIATION = 1e-10
 _ROUNDING = 1e-14  # relative to a variance
+_PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
+_FEW = 4  # observations that decide: so many are as good as none
 
 
 class PartInfluences(NamedTuple):
@@ -128,33 +131,47 @@ class Moments:
         return np.maximum(self.sizes - self.n_means, 0)
 
     @cached_property
-    def pooled(self) -> float:
-        """Variance over all strata, each about its own mean."""
-        own = self.own
-        return float(own @ self.variances / max(own.sum(), 1))
+    def freedom(self) -> Float[np.ndarray, " s"]:
+        """Degrees of freedom of each stratum's variance, as uncertain as the kurtosis makes it."""
+        own, excess = self.own, np.maximum(self.kurtoses, 0)
+        return np.where(own > 0, 2 / (excess / self.sizes + 2 / np.maximum(own, 1)), 0.0)
+
+    @cached_property
+    def lent(self) -> Float[np.ndarray, " s"]:
+        """What the variances of the others say of each stratum's.
+
+        A stratum in which no rare event has occurred is as uncertain as that kurtosis makes it that
+        the others have, each as far as it has variance.
+        """
+        squares, excess = self.own * self.variances, np.maximum(self.kurtoses, 0)
+        total = squares.sum()
+        common = squares @ excess / total if total > 0 else 0.0
+        most_excess = replace(self, kurtoses=np.maximum(excess, common))
+        return lending(self.sizes, self.own, self.variances, most_excess.freedom)(self.variances)
 
     @cached_property
     def spread(self) -> Spread:
         """Scale and degrees of freedom of the t distribution on which intervals rest.
 
-        Every stratum's variance is drawn towards the pooled one by one pseudo-observation,
-        without which a class of three cases has an interval that covers 65 % instead of 95 %. The
-        degrees of freedom are Satterthwaite's, each variance being as uncertain as the kurtosis
-        of its influences makes it; the pseudo-observation adds one.
+        Every stratum's variance is drawn by one pseudo-observation towards what the others lend,
+        `dmfroc.uncertainty.lending`. Without that, a class of three cases has an interval that
+        covers 65 % instead of 95 %. The degrees of freedom are Satterthwaite's, each variance being
+        as uncertain as the kurtosis of its influences makes it; the pseudo-observation adds one.
+        But what few units lend each other does not make them more: there are no more than those of
+        the variances.
         """
         sizes, own = self.sizes, self.own
-        variances = (own * self.variances + self.pooled) / (own + 1)
+        variances = (own * self.variances + self.lent) / (own + 1)
         parts = np.concatenate([variances / sizes, self.of_sizes, self.of_parts])
         total = parts.sum()
         if total == 0:
             return Spread(0.0, np.inf)
-        others = np.maximum(own, 1)
-        excess = np.maximum(self.kurtoses, 0)
-        own_freedom = np.where(own > 0, 2 / (excess / sizes + 2 / others), 0.0)
         # Without excess kurtosis n^2 / (n - 1): the own variance's share is only (n - 1) / n.
-        own_freedom = (1 + own_freedom) * (own + 1) / others
-        freedom = np.concatenate([own_freedom, self.freedom_of_sizes, self.freedom_of_parts])
-        return Spread(float(np.sqrt(total)), float(total**2 / (parts**2 / freedom).sum()))
+        of_strata = (1 + self.freedom) * (own + 1) / np.maximum(own, 1)
+        added = np.concatenate([self.freedom_of_sizes, self.freedom_of_parts])
+        found = float(total**2 / (parts**2 / np.concatenate([of_strata, added])).sum())
+        at_most = max(own.sum(), 1) + added[parts[len(own) :] > _ROUNDING * total].sum()
+        return Spread(float(np.sqrt(total)), float(min(found, at_most)))
 
     def scaled(self, factor: float) -> Moments:
         """Return the moments of a multiple of the influences."""
@@ -198,7 +215,8 @@ class Moments:
     @property
     def depends_on_sizes(self) -> bool:
         """Whether random sizes of the strata make a difference, beyond rounding."""
-        return bool(self.of_sizes.sum() > _ROUNDING * standard_error(self) ** 2)
+        of_sizes = self.of_sizes.sum()
+        return bool(of_sizes > max(_ROUNDING * standard_error(self) ** 2, NO_VARIATION**2))
 
 
 def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
@@ -274,9 +292,23 @@ def class_sizes_of(moments: Moments, units: Units) -> ClassSizes:
 
 def standard_error(moments: Moments) -> float:
     """Return the standard error; a stratum with one unit lends the pooled variance."""
-    variances = np.where(moments.own == 0, moments.pooled, moments.variances)
+    variances, borrows = moments.variances, moments.own == 0
+    if borrows.any():
+        variances = np.where(borrows, moments.lent, variances)
     added = moments.of_sizes.sum() + moments.of_parts.sum()
     return float(np.sqrt((variances / moments.sizes).sum() + added))
+
+
+def share_of_few(moments: Moments) -> float:
+    """Return 1 if at most four observations make nearly all of the variance, 0 if eight do.
+
+    They are as many as a variance of that kurtosis is known by, and seen only among many others.
+    """
+    parts = moments.variances / moments.sizes
+    excess = (parts**2 * np.maximum(moments.kurtoses, 0) / moments.sizes).sum()
+    if excess == 0:
+        return 0.0
+    return float(np.clip(2 - parts.sum() ** 2 / excess / _FEW, 0, 1))
 
 
 def quantile_in_standard_errors(moments: Moments, level: float) -> float:
@@ -296,6 +328,25 @@ class Interval:
     high: float
     is_degenerate: bool = False
 
+    def drawn_towards(self, perfect: PerfectSample | None, share: float) -> Interval:
+        """Return the interval, by a share as little sure of good values as after perfection."""
+        if perfect is None:
+            return self
+        if perfect.worst < perfect.best:
+            return replace(self, low=self.low - share * max(self.low - perfect.worst, 0))
+        return replace(self, high=self.high + share * max(perfect.worst - self.high, 0))
+
+
+class PerfectSample(NamedTuple):
+    """The value of a perfect sample, and how bad the classifier may be all the same."""
+
+    best: float
+    worst: float
+
+
+PerfectAt = Callable[[float], PerfectSample | None]
+"""Takes the error probability, 0.05 for 95 %; returns nothing where nothing is perfect."""
+
 
 def interval(
     value: float,
@@ -305,6 +356,7 @@ def interval(
     range_of_sizes: tuple[float, float] | None = None,
     *,
     symmetric_on_line: bool = True,
+    perfect: PerfectAt | None = None,
 ) -> Interval:
     """Return the confidence interval of a measure with the given ``bounds``.
 
@@ -316,10 +368,18 @@ def interval(
     ``range_of_sizes`` those of any sizes. The interval given the sizes is widened by what these
     add: on the scale where that range has no ends, the squares of the distances of the ends from
     the value are added up (Zou and Donner 2008).
+
+    Where few observations make the difference, the interval is no surer than that of a ``perfect``
+    sample, in which none does.
     """
     if range_of_sizes is not None and moments.depends_on_sizes:
         given = interval(
-            value, moments.given_sizes, error, bounds, symmetric_on_line=symmetric_on_line
+            value,
+            moments.given_sizes,
+            error,
+            bounds,
+            symmetric_on_line=symmetric_on_line,
+            perfect=perfect,
         )
         [variance], [freedom] = moments.of_sizes, moments.freedom_of_sizes
         low, high = range_of_sizes
@@ -334,11 +394,13 @@ def interval(
     scale, freedom = moments.spread
     low, high = bounds
     if scale <= NO_VARIATION * (high - low if np.isfinite(high - low) else max(1, abs(value))):
-        return without_variation(value, moments.n_complete_sets, error, bounds)
+        return without_variation(value, moments.n_complete_sets, error, bounds, perfect)
     to_scale = scale_of(bounds) if symmetric_on_line and low < value < high else IDENTITY
     half_width = -stdtrit(freedom, error / 2) * scale * to_scale.slope(value)
     ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
-    return Interval(max(float(ends[0]), low), min(float(ends[1]), high))
+    found = Interval(max(float(ends[0]), low), min(float(ends[1]), high))
+    few = share_of_few(moments)
+    return found if few == 0 or perfect is None else found.drawn_towards(perfect(error), few)
 
 
 def interval_below(
@@ -359,7 +421,11 @@ def interval_below(
 
 
 def without_variation(
-    value: float, n_sets: float | int, error: float, bounds: tuple[float, float]
+    value: float,
+    n_sets: float | int,
+    error: float,
+    bounds: tuple[float, float],
+    perfect: PerfectAt | None = None,
 ) -> Interval:
     """Return an interval where every observation has the same influence.
 
@@ -367,9 +433,14 @@ def without_variation(
     (weighted ones count by Kish's effective number): each showed exactly ``value``. By Clopper and
     Pearson's exact bound the probability p of such a set is at least error^(1/m); in the
     remaining 1 - p the measure may be anywhere in its range. For a perfect classifier this is
-    one-sided: close to 1 - 3/m, the rule of three.
+    one-sided: close to 1 - 3/m, the rule of three; if it is known of a ``perfect`` sample how much
+    a class can take away, it is that.
     """
     low, high = bounds
+    of_perfect = None if perfect is None else perfect(error)
+    if of_perfect is not None and abs(value - of_perfect.best) <= _PERFECT:
+        ends = np.clip(sorted(of_perfect), *bounds)
+        return Interval(float(ends[0]), float(ends[1]), is_degenerate=True)
     p = error ** (1 / n_sets)
     return Interval(p * value + (1 - p) * low, p * value + (1 - p) * high, is_degenerate=True)
 

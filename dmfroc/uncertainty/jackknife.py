@@ -39,6 +39,7 @@ from dmfroc.uncertainty.interval_method import (
     Sample,
     check_finite,
 )
+from dmfroc.uncertainty.nearest_perfect import perfect_sample
 from dmfroc.uncertainty.options import Options
 from dmfroc.uncertainty.remarks import (
     chosen_on_itself_message,
@@ -46,6 +47,7 @@ from dmfroc.uncertainty.remarks import (
     few_decide_message,
     kinks_message,
     less_biased_message,
+    many_cells_message,
     no_variation_message,
     rare_class_message,
     small_classes_message,
@@ -130,6 +132,7 @@ class Jackknife(IntervalMethod):
             kinks_message(measure),
             *further_remarks(error),
             few_clusters_message(units, predictions.n_observations),
+            many_cells_message(measure, units, len(predictions.present), error),
             of_rare_class,
         ]
         if of_rare_class is None and np.isfinite(value):
@@ -237,7 +240,9 @@ class Jackknife(IntervalMethod):
         }
         of_name = {}
         for name, sample in samples.items():
-            plain = plain_knowledge(measure, found[name].value, moments[name], sample.predictions)
+            plain = plain_knowledge(
+                measure, found[name].value, moments[name], sample.predictions, sample.units.evidence
+            )
             of_name[name] = plain.value, plain.interval_at
         contrasts = {}
         for first, second in itertools.combinations(samples, 2):
@@ -302,21 +307,27 @@ class Knowledge(NamedTuple):
 
 
 def plain_knowledge(
-    measure: Measure, value: float, moments: Moments, predictions: Predictions
+    measure: Measure,
+    value: float,
+    moments: Moments,
+    predictions: Predictions,
+    evidence: Float[np.ndarray, " c"] | None,
 ) -> Knowledge:
     """Return what the moments of its influences say of a value.
 
-    Of the predictions only the shares of the classes matter.
+    Of the predictions only the shares of the classes matter, and that they have this evidence.
     """
     bounds = measure.range_in(predictions, sizes_are_fixed=True)
     of_sizes = measure.range_in(predictions)
     on_line = not measure.is_flat_at_ends
-    return Knowledge(
-        value,
-        None,
-        moments,
-        lambda error: interval(value, moments, error, bounds, of_sizes, symmetric_on_line=on_line),
-    )
+    perfect = perfect_sample(measure, predictions, evidence)
+
+    def interval_at(error: float) -> Interval:
+        return interval(
+            value, moments, error, bounds, of_sizes, symmetric_on_line=on_line, perfect=perfect
+        )
+
+    return Knowledge(value, None, moments, interval_at)
 
 
 def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowledge:
@@ -326,7 +337,7 @@ def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowle
     if measure.cross_fit is not None and predictions.folds is None:
         judged = measure.cross_fit(predictions, units.of_row)
     if judged is None:
-        return plain_knowledge(measure, found.value, moments, predictions)
+        return plain_knowledge(measure, found.value, moments, predictions, units.evidence)
     bounds = measure.range_in(predictions, sizes_are_fixed=True)
     corrected, influences = max(judged[0], bounds[0]), judged[1]
     larger = max(moments, moments_of(influences, units), key=standard_error)

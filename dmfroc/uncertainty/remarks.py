@@ -136,6 +136,20 @@ def small_classes_message(measure: Measure, units: Units, n_classes: int) -> str
     )
 
 
+def many_cells_message(measure: Measure, units: Units, n_classes: int, error: float) -> str | None:
+    """Say that an entropy is biased, by about as much as its table has cells over 2 n."""
+    if not measure.is_flat_at_ends or units.evidence is None:
+        return None
+    bias = (n_classes - 1) ** 2 / (2 * units.evidence.sum())  # Miller (1955)
+    if bias < _NOTABLE_BIAS * error:
+        return None
+    return (
+        f"chance in the {n_classes} x {n_classes} cells of the table biases {measure.name}, with "
+        f"so many observations by up to about {bias:.2g}, which its interval does not allow for: "
+        "it may miss the truth far more often than it says"
+    )
+
+
 def few_units_message(units: Units) -> str | None:
     """Say that a class has too few units for a bootstrap."""
     if units.n_complete_sets >= _FEW_UNITS:

@@ -31,6 +31,7 @@ from dmfroc.uncertainty.influences import (
     without_variation,
 )
 from dmfroc.uncertainty.interval_method import IntervalMethod, JointEstimates, Sample, check_finite
+from dmfroc.uncertainty.nearest_perfect import perfect_sample
 from dmfroc.uncertainty.options import INTERVAL_TYPES, IntervalType, Options
 from dmfroc.uncertainty.remarks import (
     few_units_message,
@@ -149,7 +150,8 @@ class Resampling(IntervalMethod):
         if not np.isfinite([value, error]).all():
             error = low = high = np.nan
         elif error <= NO_VARIATION * max(abs(value), 1):
-            ends = without_variation(value, units.n_complete_sets, 1 - self.level, bounds)
+            perfect = perfect_sample(measure, predictions, units.evidence)
+            ends = without_variation(value, units.n_complete_sets, 1 - self.level, bounds, perfect)
             error, low, high = 0.0, ends.low, ends.high
             remarks.append(no_variation_message(value, bounds, moments))
         else:

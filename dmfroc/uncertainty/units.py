@@ -15,6 +15,8 @@ from dmfroc._inputs.arrays import as_array, plain
 from dmfroc._inputs.arrays import is_missing as is_missing_value
 from dmfroc.predictions import Predictions
 
+_LARGEST_SHARE = 0.5  # of a class in one unit, for which the derivative can stand in
+
 
 @dataclass(frozen=True, eq=False)
 class Units:
@@ -41,6 +43,10 @@ class Units:
     evidence : numpy.ndarray of shape (c,), optional
         For each class that occurs, as how many units of equal weight its units count: Kish's
         effective sample size, the squared sum of their weights over the sum of their squares.
+    inflation : numpy.ndarray of shape (n,), optional
+        By how much the influences of rows count for more where units have rows of several classes:
+        what leaving the unit out would change, h being its share in the weight of the row's class,
+        is 1 / (1 - h) times as much as the derivative says.
     """
 
     of_row: Int[np.ndarray, " n"]
@@ -51,6 +57,7 @@ class Units:
     evidence: Float[np.ndarray, " c"] | None = None
     cell: Int[np.ndarray, " u"] | None = None
     n_means: Int[np.ndarray, " s"] | int = 1
+    inflation: Float[np.ndarray, " n"] | None = None
 
     @property
     def in_one_stratum(self) -> Units:
@@ -64,9 +71,11 @@ class Units:
         sizes = np.array([len(self.stratum)])
         return replace(self, stratum=stratum, sizes=sizes, sizes_are_random=False)
 
-    def sums(self, x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
-        """Add up what belongs to each unit."""
-        return np.bincount(self.of_row, x, minlength=len(self.stratum))
+    def sums(self, influence: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
+        """Add up the influences of each unit's rows."""
+        if self.inflation is not None:
+            influence = influence * self.inflation
+        return np.bincount(self.of_row, influence, minlength=len(self.stratum))
 
     @cached_property
     def by_stratum(self) -> Int[np.ndarray, " u"]:
@@ -163,7 +172,7 @@ def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -
     unit_class, part = np.unique(np.stack([of_row, true]), axis=1, return_inverse=True)
     weight = np.bincount(part.ravel(), predictions.sample_weight)
     unit, place = unit_class[0], np.searchsorted(present, unit_class[1])
-    return units_of_parts(of_row, unit, place, weight, stratify=stratify)
+    return units_of_parts(of_row, unit, place, weight, part.ravel(), stratify=stratify)
 
 
 def units_of_parts(
@@ -171,6 +180,7 @@ def units_of_parts(
     unit: Int[np.ndarray, " parts"],
     place: Int[np.ndarray, " parts"],
     weight: Float[np.ndarray, " parts"],
+    part_of_row: Int[np.ndarray, " n"],
     *,
     stratify: bool | None,
 ) -> Units:
@@ -180,12 +190,35 @@ def units_of_parts(
     """
     n_units = int(unit[-1]) + 1
     evidence = _evidence(place, weight)
+    inflation = None
     if stratify is not False and len(unit) == n_units:
         _, stratum = np.unique(place, return_inverse=True)
     else:
         stratum = np.zeros(n_units, int)
+    if len(unit) > n_units:
+        inflation = _inflation(place, weight, n_units)[part_of_row]
     sizes = np.bincount(stratum)
-    return Units(of_row, stratum, sizes, float(evidence.min()), stratify is None, evidence)
+    return Units(
+        of_row,
+        stratum,
+        sizes,
+        float(evidence.min()),
+        stratify is None,
+        evidence,
+        inflation=inflation,
+    )
+
+
+def _inflation(
+    place: Int[np.ndarray, " parts"], weight: Float[np.ndarray, " parts"], n_units: int
+) -> Float[np.ndarray, " parts"]:
+    """Return by how much leaving a part's unit out exceeds the derivative (HC3, clustered).
+
+    Variances multiply squares by u / (u - 1) for u units, which is taken away here. A unit with all
+    of a class cannot be left out: its influence is that of a unit with half of the class.
+    """
+    share = weight / np.bincount(place, weight)[place]
+    return np.sqrt(1 - 1 / n_units) / (1 - np.minimum(share, _LARGEST_SHARE))
 
 
 def _evidence(

@@ -3,7 +3,7 @@
 import delong
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 from scipy.special import expit, logit
 from simulations import area_of_shift, normal_scores
 
@@ -83,6 +83,32 @@ def excess_kurtosis(x):
     return stats.kurtosis(x) if np.ptp(x) > 0 else 0.0
 
 
+def exponent_of_others(sizes, variances, freedom):
+    """Return b of s_c^2 ~ n_c^b: the best one of chi-squared variances, by brute force."""
+    x = np.log(sizes) - freedom @ np.log(sizes) / freedom.sum()
+
+    def surprise(b):
+        of_model = (freedom * variances * np.exp(-b * x)).sum() / freedom.sum()
+        return freedom.sum() / 2 * np.log(of_model) + b**2 / 2
+
+    b = optimize.minimize_scalar(surprise, bounds=(-4, 4), options={"xatol": 1e-9}).x
+    information = (freedom * x**2).sum() / 2
+    return b * max(1 - 9 / (b**2 * information), 0) if b else 0.0
+
+
+def lent_variances(sizes, variances, kurtoses):
+    """Return what the variances of all classes say of each, by the exponents of the others."""
+    squares = (sizes - 1) * variances
+    common = squares @ kurtoses / squares.sum()
+    freedom = 2 / (np.maximum(kurtoses, common) / sizes + 2 / (sizes - 1))
+    lent = []
+    for c in range(len(sizes)):
+        others = np.arange(len(sizes)) != c
+        b = exponent_of_others(sizes[others], variances[others], freedom[others])
+        lent.append((sizes - 1) @ (variances * (sizes[c] / sizes) ** b) / (sizes - 1).sum())
+    return np.array(lent)
+
+
 def hand_made_interval(classes, influence, value, level, low=0.0, high=1.0):
     """Return the interval on the logit scale, from the formulas of the documentation."""
     sizes, variances, kurtoses = [], [], []
@@ -92,12 +118,12 @@ def hand_made_interval(classes, influence, value, level, low=0.0, high=1.0):
         variances.append(x.var(ddof=1))
         kurtoses.append(max(excess_kurtosis(x), 0))
     sizes, variances, kurtoses = map(np.array, (sizes, variances, kurtoses))
-    pooled = ((sizes - 1) * variances).sum() / (sizes - 1).sum()
-    parts = ((sizes - 1) * variances + pooled) / sizes / sizes
+    parts = ((sizes - 1) * variances + lent_variances(sizes, variances, kurtoses)) / sizes / sizes
     own = 2 / (kurtoses / sizes + 2 / (sizes - 1))
     degrees_of_freedom = (1 + own) * sizes / (sizes - 1)
     total = parts.sum()
-    t = stats.t.ppf((1 + level) / 2, total**2 / (parts**2 / degrees_of_freedom).sum())
+    df = min(total**2 / (parts**2 / degrees_of_freedom).sum(), (sizes - 1).sum())
+    t = stats.t.ppf((1 + level) / 2, df)
     place = (value - low) / (high - low)
     half = t * np.sqrt(total) / ((high - low) * place * (1 - place))
     return low + (high - low) * expit(logit(place) + half * np.array([-1, 1]))
@@ -154,17 +180,34 @@ def rule_of_three(level, smallest_class):
     return (1 - level) ** (1 / smallest_class)
 
 
+def with_missed_class(measure, classes, missed, other, share):
+    """Return a measure where a share of a class is ranked last and taken for another."""
+    sizes = np.bincount(classes) * np.where(np.arange(3) == missed, 1 - share, 1)
+    return get_measure(measure)(
+        [0, 1, 2, missed],
+        np.vstack([np.eye(3), np.where(np.arange(3) == missed, -1, 2)]),
+        y_pred=[0, 1, 2, other],
+        sample_weight=np.append(sizes, share * (classes == missed).sum()),
+    )
+
+
 @pytest.mark.parametrize("level", [0.9, 0.95])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_perfect_classifier_has_a_one_sided_interval(measure, level):
+    """It is as bad as it may be if as much of a class is missed as its cases need not show."""
     classes = np.repeat([0, 1, 2], [30, 20, 10])
     scores = np.eye(3)[classes] + 0.01 * np.arange(60)[:, None] / 60
     found = estimate(measure, classes, scores, level=level)
     assert found.value == pytest.approx(1, abs=1e-6)
     assert found.standard_error < 1e-6
-    share = rule_of_three(level, 10)
-    lowest = least(measure, classes)
-    assert found.interval[0] == pytest.approx(share + (1 - share) * lowest, abs=1e-6)
+    sizes = {0: 30, 2: 10}  # the class that weighs most, and the one that says least
+    lowest = min(
+        with_missed_class(measure, classes, c, other, 1 - rule_of_three(level, sizes[c]))
+        for c, other in [(0, 1), (0, 2), (2, 0), (2, 1)]
+    )
+    if measure == "hand_till":  # the class is in two of the three pairs
+        assert lowest == pytest.approx(1 - 2 / 3 * (1 - rule_of_three(level, 10)), abs=1e-12)
+    assert found.interval[0] == pytest.approx(lowest, abs=1e-6)
     assert found.interval[1] == pytest.approx(1, abs=1e-6)
     assert found.interval[0] < 1
     assert found.value <= found.interval[1] <= 1
@@ -249,6 +292,39 @@ def test_a_single_observation_in_each_class(measure):
     np.testing.assert_allclose([low, high], expected, rtol=0, atol=1e-12)
     assert any(w.startswith("every class has a single observation") for w in found.warnings)
     assert not any("stands in" in w for w in found.warnings)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_sample_with_a_miss_is_no_surer_than_a_perfect_one(seed):
+    generator = np.random.default_rng(seed)
+    n_classes = generator.integers(2, 5)
+    classes = np.repeat(np.arange(n_classes), generator.integers(8, 80, n_classes))
+    scores = 2 * np.eye(n_classes)[classes] + generator.random((len(classes), n_classes))
+    lowest = estimate("hand_till", classes, scores).interval[0]
+    # A case falls behind some of the others, or behind all.
+    row = generator.integers(len(classes))
+    scores[row, classes[row]] -= generator.uniform(1, 3)
+    assert estimate("hand_till", classes, scores).interval[0] <= lowest
+
+
+def test_the_end_of_a_perfect_sample_gives_way_to_what_many_misses_show():
+    classes = np.repeat([0, 1], 50)
+    lows = []
+    for n_swapped in range(8):
+        scores = np.arange(100.0)
+        scores[50 - n_swapped : 50 + n_swapped] = scores[50 - n_swapped : 50 + n_swapped][::-1]
+        lows.append(estimate("hand_till", classes, scores).interval[0])
+    assert lows[0] == pytest.approx(rule_of_three(0.95, 50), abs=1e-12)
+    assert lows[1] == lows[0] < 0.95
+    assert max(lows) < 0.99
+
+
+def test_a_miss_without_weight_is_as_good_as_none():
+    classes = np.repeat([0, 1], 30)
+    scores, weights = np.arange(60.0), np.ones(60)
+    scores[29], weights[29] = 100, 1e-4
+    low, _ = estimate("hand_till", classes, scores, sample_weight=weights).interval
+    assert low == pytest.approx(rule_of_three(0.95, 29), abs=1e-4)
 
 
 @pytest.mark.parametrize("measure", MEASURES[:2])

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from simulations import cyclic_scores
+from simulations import cyclic_scores, normal_scores
 
-from dmfroc import estimate
+from dmfroc import Predictions, estimate, hand_till_score, influences
+from dmfroc.uncertainty.influences import moments_of
+from dmfroc.uncertainty.units import units_of
 
 
 def test_groups_of_one_row_change_nothing(predictions):
@@ -48,6 +50,52 @@ def test_patients_with_several_classes():
     assert abs(np.mean(errors) / np.std(values, ddof=1) - 1) < 0.15
     assert abs(resampled / errors[-1] - 1) < 0.1
     assert errors[-1] > 1.1 * naive
+
+
+def test_influences_of_groups_are_what_leaving_them_out_changes():
+    generator = np.random.default_rng(4)
+    classes, scores = normal_scores(5, 240, 3)
+    groups = generator.integers(12, size=240)
+    found = influences("hand_till", classes, scores)
+    units = units_of(Predictions.from_arrays(classes, scores), groups)
+    whole = hand_till_score(classes, scores)
+    changes = np.array(
+        [whole - hand_till_score(classes[groups != g], scores[groups != g]) for g in range(12)]
+    )
+    left_out = units.sums(found) / np.sqrt(11 / 12)
+    of_derivative = np.bincount(groups, found)
+    assert (left_out**2).sum() == pytest.approx((changes**2).sum(), rel=0.03)
+    assert (of_derivative**2).sum() < 0.9 * (changes**2).sum()
+    # By hand: what belongs to a class is divided by what the others have of it.
+    by_hand = np.zeros(12)
+    for c in range(3):
+        share = np.bincount(groups[classes == c], minlength=12) / (classes == c).sum()
+        by_hand += np.bincount(groups[classes == c], found[classes == c], 12) / (1 - share)
+    np.testing.assert_allclose(left_out, by_hand, rtol=0, atol=1e-15)
+    error = estimate("hand_till", classes, scores, groups=groups).standard_error
+    assert error == pytest.approx(np.sqrt(((by_hand - by_hand.mean()) ** 2).sum()), rel=1e-12)
+
+
+def test_a_class_of_one_group_alone_leaves_an_interval():
+    classes, scores = normal_scores(5, 60, 2)
+    groups = np.where(classes == 1, 0, np.arange(60) // 5)
+    found = estimate("hand_till", classes, scores, groups=groups)
+    assert np.isfinite([found.standard_error, *found.interval]).all()
+
+
+@pytest.mark.parametrize("n_groups", [12, 9])
+def test_groups_have_no_more_degrees_of_freedom_than_there_are(n_groups):
+    """In one stratum, or in three with a few each."""
+    classes, scores = normal_scores(5, 240, 3)
+    order = np.argsort(classes, kind="stable") if n_groups == 9 else np.arange(240)
+    groups = np.arange(240) * n_groups // 240
+    predictions = Predictions.from_arrays(classes[order], scores[order])
+    units = units_of(predictions, groups)
+    moments = moments_of(influences("hand_till", predictions), units)
+    n_strata = len(units.sizes)
+    assert moments.spread.degrees_of_freedom <= n_groups - n_strata
+    found = estimate("hand_till", predictions, groups=groups)
+    assert any(f"there are {n_groups} groups" in remark for remark in found.warnings)
 
 
 @pytest.mark.parametrize(
