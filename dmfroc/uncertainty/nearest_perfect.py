@@ -8,7 +8,6 @@ sample in which that share of that class is ranked, and predicted, as badly as c
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 
 import numpy as np
@@ -83,7 +82,5 @@ def _with_missed(
 
 
 def _value(measure: Measure, predictions: Predictions) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        [value], _ = bind(measure, predictions).values_and_gradients(predictions.sample_weight)
+    [value], _ = bind(measure, predictions).values_and_gradients(predictions.sample_weight)
     return float(value)
