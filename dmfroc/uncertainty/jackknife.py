@@ -448,12 +448,20 @@ def _products_of_powers(x: Float[np.ndarray, "m u"]) -> Float[np.ndarray, "3 m m
 
 
 def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Float[np.ndarray, "m m"]:
-    """Return the covariance of the values, with `Moments.spread`'s care for rare classes."""
+    """Return the covariance of the values, with `Moments.spread`'s care for rare classes.
+
+    Correlations come from products to which all classes lend alike. Each variance is that of the
+    value by itself, whose classes may lend by their sizes, which no covariance could do.
+    """
     own = np.maximum(units.sizes - units.n_means, 0)
     squares = []
     for size, is_own, part in zip(units.sizes, own > 0, units.centred_parts(sums), strict=True):
         squares.append(size**2 * is_own * (part @ part.T))
-    return covariance_from_products(np.stack(squares), units.totals(sums), units)
+    covariance = covariance_from_products(np.stack(squares), units.totals(sums), units)
+    alike = np.sqrt(covariance.diagonal())
+    own_scales = np.array([moments.spread.scale for moments in moments_of_sums(sums, units)])
+    factor = own_scales / np.where(alike > 0, alike, 1.0)
+    return covariance * np.outer(factor, factor)
 
 
 def covariance_from_products(

@@ -367,7 +367,7 @@ def test_intervals_cover_the_truth():
 # Several values together
 
 
-@pytest.mark.parametrize("sizes", [[1, 1, 2], [1, 2, 3], [2, 30, 8]], ids=str)
+@pytest.mark.parametrize("sizes", [[1, 1, 2], [1, 2, 3], [20, 30, 20]], ids=str)
 def test_joint_covariance_gives_each_value_and_difference_its_variance(sizes):
     """Also with classes of one and of two units, which lend and borrow variance."""
     n = sum(sizes)
@@ -378,3 +378,15 @@ def test_joint_covariance_gives_each_value_and_difference_its_variance(sizes):
         contrast = np.array(contrast)
         expected = moments_of(contrast @ influences_of_two, units).spread.scale ** 2
         assert contrast @ covariance @ contrast == pytest.approx(expected, rel=1e-12)
+
+
+def test_joint_covariance_gives_values_their_variance_whose_classes_lend_by_their_sizes():
+    sizes = [2, 30, 8]
+    units = Units(np.arange(40), np.repeat([0, 1, 2], sizes), np.array(sizes), 2)
+    influences_of_two = np.random.default_rng(1).normal(size=(2, 40))
+    covariance = joint_covariance(influences_of_two, units)
+    moments = [moments_of(influences, units) for influences in influences_of_two]
+    assert any(np.ptp(m.lent) > 0 for m in moments)
+    expected = [m.spread.scale**2 for m in moments]
+    np.testing.assert_allclose(covariance.diagonal(), expected, rtol=1e-12)
+    assert np.linalg.eigvalsh(covariance).min() > 0
