@@ -439,7 +439,7 @@ def without_variation(
     low, high = bounds
     of_perfect = None if perfect is None else perfect(error)
     if of_perfect is not None and abs(value - of_perfect.best) <= _PERFECT:
-        ends = np.clip(sorted([*of_perfect, value]), *bounds)[[0, -1]]
+        ends = np.clip(sorted((of_perfect.worst, value)), *bounds)
         return Interval(float(ends[0]), float(ends[1]), is_degenerate=True)
     p = error ** (1 / n_sets)
     return Interval(p * value + (1 - p) * low, p * value + (1 - p) * high, is_degenerate=True)
