@@ -62,3 +62,25 @@ def openml(tmp_path, monkeypatch):
         monkeypatch.setattr(urllib.request, "_opener", urllib.request.build_opener(handler))
 
     return route
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers of Dask, which find the package and what tests share."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    tests = Path(__file__).parent
+    paths = [str(tests.parent), str(tests)]
+    options = {"distributed.worker.daemon": True, "distributed.admin.log-format": "%(message)s"}
+    with (
+        dask.config.set(options),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            silence_logs=50,
+            env={"PYTHONPATH": os.pathsep.join(paths)},
+        ) as cluster,
+    ):
+        yield cluster

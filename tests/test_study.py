@@ -395,28 +395,6 @@ def test_progress_is_shown_on_terminals_only(tmp_path):
 # Dask
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    distributed = pytest.importorskip("distributed")
-    import dask
-
-    options = {
-        "distributed.worker.daemon": True,
-        "distributed.admin.log-format": "%(message)s",
-    }
-    with (
-        dask.config.set(options),
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address=":0",
-            silence_logs=50,
-            env={"PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])},
-        ) as cluster,
-    ):
-        yield cluster
-
-
 def test_dask_gives_the_same_numbers(tmp_path, cluster):
     settings = grid(n_classes=[3], n=[60])
     options = {"function": interval, "settings": settings, "replications": 8}

@@ -149,7 +149,8 @@ def joint_estimates_of_counts(
     differences = dict(zip(combinations(names, 2), spreads.moments[len(names) :], strict=True))
     products = _products({name: x.moments for name, x in known.items()}, differences)
     totals = spreads.totals_of_strata[: len(names)]
-    covariance = covariance_from_products(products, totals, spreads.units)
+    of_values = spreads.moments[: len(names)]
+    covariance = covariance_from_products(products, totals, spreads.units, of_values)
     return method.paired_estimates(measure, known, estimates, differences, covariance, rope)
 
 

@@ -448,28 +448,27 @@ def _products_of_powers(x: Float[np.ndarray, "m u"]) -> Float[np.ndarray, "3 m m
 
 
 def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Float[np.ndarray, "m m"]:
-    """Return the covariance of the values, with `Moments.spread`'s care for rare classes.
-
-    Correlations come from products to which all classes lend alike. Each variance is that of the
-    value by itself, whose classes may lend by their sizes, which no covariance could do.
-    """
+    """Return the covariance of the values, with `Moments.spread`'s care for rare classes."""
     own = np.maximum(units.sizes - units.n_means, 0)
     squares = []
     for size, is_own, part in zip(units.sizes, own > 0, units.centred_parts(sums), strict=True):
         squares.append(size**2 * is_own * (part @ part.T))
-    covariance = covariance_from_products(np.stack(squares), units.totals(sums), units)
-    alike = np.sqrt(covariance.diagonal())
-    own_scales = np.array([moments.spread.scale for moments in moments_of_sums(sums, units)])
-    factor = own_scales / np.where(alike > 0, alike, 1.0)
-    return covariance * np.outer(factor, factor)
+    moments = moments_of_sums(sums, units)
+    return covariance_from_products(np.stack(squares), units.totals(sums), units, moments)
 
 
 def covariance_from_products(
-    products: Float[np.ndarray, "s m m"], totals: Float[np.ndarray, "m d"], units: Units
+    products: Float[np.ndarray, "s m m"],
+    totals: Float[np.ndarray, "m d"],
+    units: Units,
+    moments: Sequence[Moments],
 ) -> Float[np.ndarray, "m m"]:
     """Return the covariance of values from what is known of their influences by stratum.
 
     These are the sums of their products about the mean, scaled to single units, and their totals.
+    Correlations come from products to which all classes lend alike. Each variance is that of the
+    value by itself, of which these are the ``moments``: its classes may lend by their sizes, which
+    no covariance could do.
     """
     sizes = units.sizes
     own = np.maximum(sizes - units.n_means, 0)
@@ -479,7 +478,9 @@ def covariance_from_products(
     ).sum(axis=0)
     if units.sizes_are_random:
         covariance += (totals / units.drawn[1]) @ totals.T
-    return covariance
+    alike = np.sqrt(covariance.diagonal())
+    factor = np.array([m.spread.scale for m in moments]) / np.where(alike > 0, alike, 1.0)
+    return covariance * np.outer(factor, factor)
 
 
 def _joint_draws(

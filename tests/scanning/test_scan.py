@@ -5,7 +5,6 @@ import signal
 import threading
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -379,27 +378,6 @@ def test_atoms_are_single_numbers():
 
 
 # Dask
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    distributed = pytest.importorskip("distributed")
-    import dask
-
-    root = Path(dmfroc.__file__).parents[1]
-    paths = [str(root), str(Path(__file__).parents[1])]
-    options = {"distributed.worker.daemon": True, "distributed.admin.log-format": "%(message)s"}
-    with (
-        dask.config.set(options),
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address=":0",
-            silence_logs=50,
-            env={"PYTHONPATH": os.pathsep.join(paths)},
-        ) as cluster,
-    ):
-        yield cluster
 
 
 def test_dask_gives_the_same_numbers(folder, cluster):
