@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Integer, Shaped
@@ -20,8 +20,8 @@ from dmfroc.measures.statistics.layout import sort_rows
 
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
 _LARGE = 1 << 15  # scores of a class that is sorted by itself; counts below fit 16 bits
-_POOLED_AT_ONCE = 1 << 15  # scores: what a processor's cache holds
-_LARGEST_MERGED = 1 << 10  # scores of a pool, above which bisection is faster than sorting
+_POOLED_AT_ONCE = 1 << 17  # scores: enough for few calls, of which one thread at a time begins any
+_LARGEST_MERGED = 1 << 12  # scores of a pool, above which bisection is faster than sorting
 _CLASS_OF_BLOCK = [0, 1, 1, 0]  # of the pair's two
 _TASKS_PER_CORE = 8
 _BITS = 16  # of the counts of a block, four to a number
@@ -179,7 +179,7 @@ def _is_merged(pools: Pools) -> bool:
 
 
 def _batches(pools: Pools) -> list[Int[np.ndarray, " m"]]:
-    """Divide the pairs into such as fit a processor's cache, with classes of similar sizes."""
+    """Divide the pairs into such as are placed at once, with classes of similar sizes."""
     step = np.floor(np.log(pools.sizes) / np.log(_LARGEST_TO_SMALLEST)).astype(int)
     order = np.lexsort((step[:, 1], step[:, 0]))
     changes = np.flatnonzero((np.diff(step[order], axis=0) != 0).any(axis=1)) + 1
@@ -326,15 +326,22 @@ def _by_bisection(
             scores.sort(axis=1, kind="stable")  # merges the two sorted blocks
             of_both.append(scores)
         thresholds = _smallest_beyond(limits, of_both[0], of_both[1], *of_classes.T[..., None])
-    before, up_to = (
-        np.array(
-            [
-                [flat[part].searchsorted(x, side) for part in four]
-                for x, four in zip(thresholds, parts, strict=True)
-            ]
-        )
-        for side in ("left", "right")
-    )
+
+    def look_up(side: Literal["left", "right"]) -> Int[np.ndarray, "m 4 t"]:
+        found = [
+            [flat[part].searchsorted(x, side) for part in four]
+            for x, four in zip(thresholds, parts, strict=True)
+        ]
+        return np.array(found)
+
+    def is_threshold(place: Int[np.ndarray, "m 4 t"]) -> Bool[np.ndarray, "m 4 t"]:
+        score = flat.take(pools.starts[..., None] + place, mode="clip")
+        return (place < sizes[..., None]) & (score == thresholds[:, None])
+
+    before = look_up("left")
+    up_to = before + is_threshold(before)
+    if is_threshold(up_to).any():
+        up_to = look_up("right")
     if of_classes is None:
         ends = [
             np.stack([mass[x.sum(axis=0)] for mass, x in zip(sums, places, strict=True)])

@@ -13,6 +13,16 @@ POOLS = ["balanced", "pooled"]
 both_pools = pytest.mark.parametrize("pool", POOLS)
 
 
+@pytest.fixture(params=["by merging", "by bisection"])
+def _in_both_ways(request, monkeypatch):
+    """Find thresholds as in small pools, and as in large ones."""
+    if request.param == "by bisection":
+        monkeypatch.setattr("dmfroc.multiclass.thresholds._LARGEST_MERGED", 0)
+
+
+in_both_ways = pytest.mark.usefixtures("_in_both_ways")
+
+
 def levels(n_thresholds):
     """Return the levels t / (T + 1), and 1/2, as fractions over one denominator."""
     numerators = {2 * t for t in range(1, n_thresholds + 1)} | {n_thresholds + 1}
@@ -66,6 +76,7 @@ def assert_rates(classes, scores, weights=None, n_thresholds=99, pool="balanced"
     np.testing.assert_allclose(curve.pairwise_fpr, fpr, rtol=0, atol=1e-12)
 
 
+@in_both_ways
 @both_pools
 @pytest.mark.parametrize("rounding", [8, 1, 0])
 @pytest.mark.parametrize("prior", [None, [0.7, 0.2, 0.1]])
@@ -74,6 +85,7 @@ def test_rates_agree_with_counting(rounding, prior, pool):
     assert_rates(classes, np.round(scores, rounding), pool=pool)
 
 
+@in_both_ways
 @both_pools
 @pytest.mark.parametrize("n_thresholds", [1, 2, 7, 100])
 def test_rates_agree_with_counting_on_any_grid(n_thresholds, pool):
@@ -81,6 +93,7 @@ def test_rates_agree_with_counting_on_any_grid(n_thresholds, pool):
     assert_rates(classes, np.round(scores, 1), n_thresholds=n_thresholds, pool=pool)
 
 
+@in_both_ways
 @both_pools
 @pytest.mark.parametrize("rounding", [8, 0])
 def test_weighted_rates_agree_with_counting(rounding, pool):
@@ -89,6 +102,7 @@ def test_weighted_rates_agree_with_counting(rounding, pool):
     assert_rates(classes, np.round(scores, rounding), weights, pool=pool)
 
 
+@in_both_ways
 def test_float32_rates_agree_with_counting():
     classes, scores = normal_scores(5, 60, 3)
     assert_rates(classes, scores.astype(np.float32))
@@ -107,6 +121,7 @@ def test_rates_of_subnormal_scores_agree_with_counting(scale):
     assert_rates(classes, np.round(10 * scores) * scale)
 
 
+@in_both_ways
 @both_pools
 def test_rates_of_scores_that_differ_in_their_last_bits_agree_with_counting(pool):
     classes, scores = normal_scores(13, 60, 3, prior=[0.5, 0.3, 0.2])
