@@ -9,9 +9,10 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._options import flag, number
+from dmfroc._remarks import warn
 from dmfroc.catalogue import get_measure
 from dmfroc.comparison_result import Comparison, Difference
-from dmfroc.measures.measure import Measure, caveats, warn
+from dmfroc.measures.measure import Measure, caveats
 from dmfroc.methods import Method, choose_methods
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import CurveOptions

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._remarks import warn
 from dmfroc._threads import parallel_map
 from dmfroc.catalogue import get_measure
 from dmfroc.measures.measure import (
@@ -18,7 +19,6 @@ from dmfroc.measures.measure import (
     bind_in_groups,
     caveats,
     undefined_message,
-    warn,
 )
 from dmfroc.methods import Method, choose_methods
 from dmfroc.predictions import Predictions, as_predictions

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
-import warnings
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import partial, wraps
-from pathlib import Path
 from typing import Any, Literal, Protocol, cast, get_args, overload
 
 import numpy as np
@@ -16,12 +14,11 @@ from jaxtyping import Bool, Float
 
 from dmfroc._inputs.messages import listing
 from dmfroc._options import is_one_of
+from dmfroc._remarks import warn
 from dmfroc.predictions import Predictions, as_predictions
 
 MultiClass = Literal["ovr", "ovo"]
 Number = float | int | np.number
-
-_PACKAGE = str(Path(__file__).parents[1])  # warnings blame the first caller outside of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,8 +215,4 @@ def _cases(
 def _warn_of_absent_classes(predictions: Predictions) -> None:
     absent = predictions.absent_labels
     if absent:
-        warnings.warn(
-            f"no curve is drawn of classes without observations: {listing(absent)}",
-            UserWarning,
-            skip_file_prefixes=(_PACKAGE,),
-        )
+        warn([f"no curve is drawn of classes without observations: {listing(absent)}"])

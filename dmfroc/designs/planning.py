@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import chdtri, nctdtr, stdtrit
 
+from dmfroc._remarks import warn
 from dmfroc.catalogue import get_measure
-from dmfroc.measures.measure import Measure, bind, caveats, warn
+from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.predictions import Predictions
 from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier, simulate_predictions
 from dmfroc.uncertainty.influences import (

@@ -13,13 +13,14 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 from scipy.special import fdtrc
 
+from dmfroc._remarks import warn
 from dmfroc._tables import decimals, format_table
 from dmfroc._threads import parallel
 from dmfroc.catalogue import get_measure
 from dmfroc.comparison_result import Difference
 from dmfroc.designs._columns import crossed
 from dmfroc.estimation import estimates_of
-from dmfroc.measures.measure import Measure, bind, caveats, warn
+from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.methods import Method, choose_methods
 from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.estimate import Estimate

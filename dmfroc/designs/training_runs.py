@@ -17,9 +17,10 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
 
+from dmfroc._remarks import warn
 from dmfroc._tables import decimals, format_table
 from dmfroc.catalogue import get_measure
-from dmfroc.measures.measure import Measure, bind, caveats, warn
+from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.influences import influences_of
 from dmfroc.uncertainty.interval_method import check_finite

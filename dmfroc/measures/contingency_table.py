@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-# The functions of tables register themselves.
 from dmfroc._options import is_one_of, number, numbers
+
+# The functions of tables register themselves.
+from dmfroc._remarks import warn
 from dmfroc.measures import binary
 from dmfroc.measures import table as _table  # noqa: F401
 from dmfroc.measures.cells import one_vs_rest
 from dmfroc.measures.hard_labels import never_observed_message, never_predicted_message, values_of
-from dmfroc.measures.measure import classes_message, undefined_message, warn
+from dmfroc.measures.measure import classes_message, undefined_message
 from dmfroc.predictions import Predictions
 
 if TYPE_CHECKING:

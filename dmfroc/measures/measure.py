@@ -8,12 +8,10 @@ derivatives, JAX compiles the same code where many sets of weights are evaluated
 from __future__ import annotations
 
 import math
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +19,11 @@ from jaxtyping import Float, Int
 
 from dmfroc._arrays import AnyArray
 from dmfroc._autodiff import value_and_derivatives, value_and_pull_back
+from dmfroc._remarks import warn
 from dmfroc._threads import parallel
 from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.predictions import Needs, Predictions, as_predictions
 
-_PACKAGE = str(Path(__file__).parents[1])  # warnings blame the first caller outside of it
 _MOST_TOGETHER = 5  # measures of one statistic; more are split, to be worked on side by side
 _ROUNDING = 1e-12  # by which a value may leave its range and is put back
 
@@ -496,13 +494,6 @@ def undefined_message(values: Mapping[str, float]) -> str | None:
     if not undefined:
         return None
     return f"no finite value in this sample: {', '.join(undefined)}"
-
-
-def warn(remarks: Iterable[str | None]) -> None:
-    """Warn of each remark; the first caller outside of the package gets the blame."""
-    for remark in remarks:
-        if remark is not None:
-            warnings.warn(remark, UserWarning, skip_file_prefixes=(_PACKAGE,))
 
 
 def warn_of_absent_classes(predictions: Predictions) -> None:

@@ -15,8 +15,8 @@ from scipy import stats
 from scipy.special import chdtrc, xlogy
 
 from dmfroc._options import is_one_of, number, numbers
+from dmfroc._remarks import warn
 from dmfroc.measures.contingency_table import ContingencyTable
-from dmfroc.measures.measure import warn
 
 Alternative = Literal["two-sided", "greater", "less"]
 Reference = Literal["chi2_as_published"]

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import numpy as np
 
+from dmfroc._remarks import warn
 from dmfroc.bayes.options import check_size
-from dmfroc.measures.measure import warn
 from dmfroc.meta_analysis.data import read_studies
 from dmfroc.meta_analysis.fit import Settings, fit
 from dmfroc.meta_analysis.models import ModelName, SummaryPriors

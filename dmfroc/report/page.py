@@ -6,7 +6,6 @@ import base64
 import hashlib
 import math
 import platform
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -19,6 +18,7 @@ import numpy as np
 
 from dmfroc._as_json import comparison_as_json, evaluation_as_json, sample_as_json, strict
 from dmfroc._files import written
+from dmfroc._remarks import collected_remarks
 from dmfroc._tables import format_probability
 from dmfroc._version import package_version
 from dmfroc.catalogue import MEASURES
@@ -174,8 +174,7 @@ def _context(
 ) -> dict[str, Any]:
     """Return what the template draws of the predictions."""
     first = next(iter(named.values())).predictions
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+    with collected_remarks() as remarks:
         has_curves = len(first.counted.present) > 1
         numbers = (
             {name: numbers_of(sample, curve_options, level) for name, sample in named.items()}
@@ -206,7 +205,7 @@ def _context(
         "class_rows": _class_rows(numbers, first),
         "counts": _counts(first),
         "watch_out": watch_out(numbers, first),
-        "remarks": [str(w.message) for w in caught],
+        "remarks": remarks,
         "curves": {name: _curve_as_json(of) for name, of in numbers.items()},
         "band_provenance": [("Band of the curve", _band_text(n_band, level))] if has_curves else [],
         "has_matrices": 2 * len(labels) ** 2 * len(named) <= _MOST_NUMBERS,
