@@ -1,13 +1,14 @@
 """What a perfect sample shows, beyond which no sample with a few tiny misses can go.
 
-A perfect sample shows that misses are rare, not that they are small: of a class with n observations
-a share 1 - error^(1/n) of the population may be missed, and none of that be seen (Clopper and
-Pearson's exact bound; the rule of three). How much a measure loses by that is what it says of a
-sample in which that share of that class is ranked, and predicted, as badly as can be.
+A perfect sample shows that misses are rare, not that they are small: of one class, or of all alike,
+a share 1 - error^(1/n) of the population may be missed, and none of that be seen among their n
+observations (Clopper and Pearson's exact bound; the rule of three). How much a measure loses by
+that is what it says of a sample in which that share is ranked, and predicted, as badly as can be.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -41,21 +42,23 @@ def perfect_sample(
         is_general = measure.family == _USERS or measure.needs == "probabilities"
         if is_general or evidence is None or len(weights) < 2:
             return None
-        nobody = _with_missed(predictions, weights, 0, 1, 0.0)
+        nobody = _with_missed(predictions, weights, [0], [1], 0.0)
         if not measure.applies_to(nobody):
             return None
         value = _value(measure, nobody)
         if not abs(value - best) <= _TOLERANCE:
             return None
-        # Of the class of which most may go unseen and the one that weighs most, taken for the one
-        # that weighs least or most of the others.
+        # Of the class of which most may go unseen, of the one that weighs most, or of all alike;
+        # taken for the one that weighs least or most of the others.
+        every_class = range(len(weights))
         values = []
-        for c in {int(evidence.argmin()), int(weights.argmax())}:
-            unseen = float(1 - error ** (1 / evidence[c]))
-            by_weight = [place for place in np.argsort(weights).tolist() if place != c]
-            for other in {by_weight[0], by_weight[-1]}:
-                missed = _with_missed(predictions, weights, c, other, unseen)
-                values.append(_value(measure, missed))
+        for places in {(int(evidence.argmin()),), (int(weights.argmax()),), tuple(every_class)}:
+            missed = list(places)
+            unseen = float(1 - error ** (1 / evidence[missed].sum()))
+            for by_weight in (np.argsort(weights), np.argsort(-weights)):
+                others = [int(by_weight[by_weight != place][0]) for place in missed]
+                worse = _with_missed(predictions, weights, missed, others, unseen)
+                values.append(_value(measure, worse))
         return PerfectSample(value, min(values) if measure.greater_is_better else max(values))
 
     return at
@@ -64,21 +67,20 @@ def perfect_sample(
 def _with_missed(
     predictions: Predictions,
     weights: Float[np.ndarray, " c"],
-    place: int,
-    other_place: int,
+    missed: Sequence[int],
+    others: Sequence[int],
     share: float,
 ) -> Predictions:
-    """Return perfect predictions, but that a share of one class is taken for another."""
+    """Return perfect predictions, but that a share of some classes is taken for others."""
     present, n_classes = predictions.present, predictions.n_classes
-    missed, other = present[place], present[other_place]
-    true = np.append(present, missed).astype(np.int32)
+    true = np.append(present, present[missed]).astype(np.int32)
+    predicted = np.append(present, present[others]).astype(np.int32)
     scores = np.eye(n_classes)[true]
-    # Behind all others in its own column, before all others in theirs.
-    scores[-1] = np.where(np.arange(n_classes) == missed, -1.0, 2.0)
-    weights = np.append(weights, weights[place] * share)
-    weights[place] *= 1 - share
-    predicted = np.append(present, other).astype(np.int32)
-    return Predictions(predictions.labels, true, scores, weights, predicted).counted
+    # Behind all others in their own columns, before all others in the rest.
+    scores[len(present) :] = 2 - 3 * scores[len(present) :]
+    with_missed = np.append(weights, weights[missed] * share)
+    with_missed[missed] *= 1 - share
+    return Predictions(predictions.labels, true, scores, with_missed, predicted).counted
 
 
 def _value(measure: Measure, predictions: Predictions) -> float:

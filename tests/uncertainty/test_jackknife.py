@@ -180,32 +180,38 @@ def rule_of_three(level, smallest_class):
     return (1 - level) ** (1 / smallest_class)
 
 
-def with_missed_class(measure, classes, missed, other, share):
-    """Return a measure where a share of a class is ranked last and taken for another."""
-    sizes = np.bincount(classes) * np.where(np.arange(3) == missed, 1 - share, 1)
+def with_missed_classes(measure, classes, taken_for, share):
+    """Return a measure where a share of some classes is ranked last and taken for others."""
+    sizes = np.bincount(classes).astype(float)
+    missed = np.array(list(taken_for))
     return get_measure(measure)(
-        [0, 1, 2, missed],
-        np.vstack([np.eye(3), np.where(np.arange(3) == missed, -1, 2)]),
-        y_pred=[0, 1, 2, other],
-        sample_weight=np.append(sizes, share * (classes == missed).sum()),
+        [0, 1, 2, *missed],
+        np.vstack([np.eye(3), np.where(missed[:, None] == np.arange(3), -1, 2)]),
+        y_pred=[0, 1, 2, *taken_for.values()],
+        sample_weight=np.append(
+            np.where(np.isin(np.arange(3), missed), 1 - share, 1) * sizes, share * sizes[missed]
+        ),
     )
 
 
 @pytest.mark.parametrize("level", [0.9, 0.95])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_perfect_classifier_has_a_one_sided_interval(measure, level):
-    """It is as bad as it may be if as much of a class is missed as its cases need not show."""
+    """It is as bad as it may be if as much is missed, of a class or of all, as need not be seen."""
     classes = np.repeat([0, 1, 2], [30, 20, 10])
     scores = np.eye(3)[classes] + 0.01 * np.arange(60)[:, None] / 60
     found = estimate(measure, classes, scores, level=level)
     assert found.value == pytest.approx(1, abs=1e-6)
     assert found.standard_error < 1e-6
-    sizes = {0: 30, 2: 10}  # the class that weighs most, and the one that says least
+    sizes = np.array([30, 20, 10])
     lowest = min(
-        with_missed_class(measure, classes, c, other, 1 - rule_of_three(level, sizes[c]))
-        for c, other in [(0, 1), (0, 2), (2, 0), (2, 1)]
+        with_missed_classes(
+            measure, classes, taken_for, 1 - rule_of_three(level, sizes[list(taken_for)].sum())
+        )
+        # The class that weighs most, the one that says least, and all
+        for taken_for in [{0: 1}, {0: 2}, {2: 0}, {2: 1}, {0: 1, 1: 0, 2: 0}, {0: 2, 1: 2, 2: 1}]
     )
-    if measure == "hand_till":  # the class is in two of the three pairs
+    if measure == "hand_till":  # the class that says least is in two of the three pairs
         assert lowest == pytest.approx(1 - 2 / 3 * (1 - rule_of_three(level, 10)), abs=1e-12)
     assert found.interval[0] == pytest.approx(lowest, abs=1e-6)
     assert found.interval[1] == pytest.approx(1, abs=1e-6)
@@ -214,6 +220,14 @@ def test_perfect_classifier_has_a_one_sided_interval(measure, level):
     (warning,) = found.warnings
     assert "perfect in this sample" in warning
     assert "Clopper and Pearson's exact bound from 10 independent sets" in warning
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_accuracy_of_a_perfect_sample_has_the_bound_of_clopper_and_pearson(n_classes):
+    classes = np.repeat(np.arange(n_classes), 20)
+    low, high = estimate("accuracy", classes, y_pred=classes).interval
+    exact = stats.binomtest(len(classes), len(classes)).proportion_ci(0.9).low
+    assert (low, high) == (pytest.approx(exact, abs=1e-12), 1)
 
 
 def test_a_few_decisive_observations_are_told():
