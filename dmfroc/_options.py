@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_LARGEST_SIZE = int(np.iinfo(np.int64).max)  # of an array
+
 
 def number(name: str, value: Any) -> float:
     """Return a real number of any kind as a float; NaN and infinity are for the caller to judge."""
@@ -22,14 +24,17 @@ def number(name: str, value: Any) -> float:
         raise ValueError(f"{name} must be a number that a float can hold, not {value}") from None
 
 
-def integer(name: str, value: Any, least: int) -> int:
-    """Return an integer of any kind that is not smaller than ``least``."""
+def integer(name: str, value: Any, least: int, most: int = _LARGEST_SIZE) -> int:
+    """Return an integer of any kind from ``least`` to ``most``."""
     scalar = _scalar(value)
     if isinstance(scalar, bool | np.bool) or not isinstance(scalar, Integral):
         raise TypeError(f"{name} must be an integer >= {least}, but it is {_found(value)}")
     if scalar < least:
         raise ValueError(f"{name} must be an integer >= {least}, but it is {scalar}")
-    return int(scalar)
+    whole = int(scalar)
+    if whole > most:
+        raise ValueError(f"{name} must be an integer from {least} to {most}, but it is larger")
+    return whole
 
 
 def is_one_of(value: Any, choices: Collection[str]) -> bool:

@@ -29,6 +29,7 @@ from dmfroc.multiclass.rank_one import Center, binomial_deviance
 
 # A fitted probability this close to 0 or 1 is one that the data drive to the boundary.
 _BOUNDARY = 1e-9
+_LARGEST_WEIGHT = 1e300  # of all cells: sums of what weighs less do not overflow
 _GRADIENT_TOLERANCE = 1e-7
 _MEMORY = 20
 
@@ -205,6 +206,9 @@ def _checked_cells(
     weight = cells[0]
     if (weight < 0).any() or not weight.any():
         raise ValueError("weights must be >= 0 and not all 0")
+    with np.errstate(over="ignore"):
+        if weight.sum() > _LARGEST_WEIGHT:
+            raise ValueError(f"weights must not add up to more than {_LARGEST_WEIGHT:g}")
     wrong = (weight > 0) & ~((values >= 0) & (values <= 1))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]

@@ -70,7 +70,10 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
     wrapped = from_library(values, what)
     if wrapped is not None:
         return np.asarray(wrapped.to_numpy() if is_table(wrapped) else series_values(wrapped))
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{what} must be an array, not ragged lists") from error
     if np.ma.is_masked(values):
         array = array.astype(object)
         array[np.ma.getmaskarray(values)] = None

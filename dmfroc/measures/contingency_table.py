@@ -120,11 +120,10 @@ class ContingencyTable:
             raise ValueError("matrix is zero in every cell: some observations must count")
         try:
             names = tuple(range(len(counts)) if labels is None else labels)
-        except TypeError:
-            raise TypeError(
-                f"labels must be a list of classes, but it is of type {type(labels).__name__}"
-            ) from None
-        if len(names) != len(counts) or len(set(names)) != len(names):
+            n_distinct = len(set(names))
+        except TypeError as error:
+            raise TypeError(f"labels must be a list of classes: {error}") from None
+        if not len(names) == len(counts) == n_distinct:
             raise ValueError(
                 f"labels must name each of the {len(counts)} classes once, but they are {names}"
             )

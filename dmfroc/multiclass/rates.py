@@ -180,7 +180,8 @@ class CurveOptions:
         object.__setattr__(self, "shrinkage", shrinkage)
         if self.n_pairs is not None:
             object.__setattr__(self, "n_pairs", integer("n_pairs", self.n_pairs, 2))
-        object.__setattr__(self, "random_state", integer("random_state", self.random_state, 0))
+        seed = integer("random_state", self.random_state, 0, most=1 << 128)
+        object.__setattr__(self, "random_state", seed)
         if not is_one_of(self.threshold_pool, get_args(ThresholdPool)):
             raise ValueError(
                 f"threshold_pool must be one of {get_args(ThresholdPool)}, but it is "

@@ -59,6 +59,10 @@ CASES = {
     ),
     "thresholds beyond all floats": (
         lambda: curve(n_thresholds=10**400),
+        (ValueError, "n_thresholds must be an integer from 1 to"),
+    ),
+    "thresholds beyond memory": (
+        lambda: curve(n_thresholds=10**15),
         (MemoryError, "the multiclass ROC curve of 3 classes"),
     ),
     "short integers": (lambda: curve(n_thresholds=np.int8(9)), True),
@@ -147,6 +151,28 @@ CASES = {
     "10**400": (
         lambda: dmfroc.hand_till_score([0, 1], [10**400, 1]),
         (ValueError, "y_score holds a number of more than 308 digits"),
+    ),
+    "10**400 bins": (
+        lambda: dmfroc.calibration_curve(B, P, n_bins=10**400),
+        (ValueError, "n_bins must be an integer from 1 to"),
+    ),
+    "weights that overflow": (
+        lambda: dmfroc.dmf([[0.5, 0.2]], weights=1e308),
+        (ValueError, "weights must not add up to more than 1e+300"),
+    ),
+    "ragged labels": (
+        lambda: dmfroc.ContingencyTable.from_matrix(
+            [[1, 2], [3, 4]], rows="true", labels=[[1, 2], [3]]
+        ),
+        (TypeError, "labels must be a list of classes: unhashable"),
+    ),
+    "ragged weights of observations": (
+        lambda: dmfroc.evaluate(B, P, sample_weight=[[1, 2], [3]]),
+        (ValueError, "sample_weight must be an array, not ragged lists"),
+    ),
+    "ragged groups": (
+        lambda: dmfroc.evaluate(B, P, groups=[[1, 2], [3]]),
+        (ValueError, "groups must be an array, not ragged lists"),
     ),
     "columns of xarray": (xarray_columns, [[0.0, 1.0], [1.0, 0.0]]),
     "identifier": (identifier, (ValueError, "column 'id' names no class")),

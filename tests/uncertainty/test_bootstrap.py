@@ -62,7 +62,8 @@ def test_perfect_classifier_gets_an_honest_interval(measure, method):
     of_jackknife = estimate(measure, classes, np.eye(3)[classes]).interval[0]
     assert low == pytest.approx(of_jackknife, abs=1e-9)
     if measure == "hand_till":
-        assert low == pytest.approx(1 - 2 / 3 * (1 - 0.05 ** (1 / 20)), abs=1e-6)
+        # Both classes of each pair miss the share that 60 observations need not show.
+        assert low == pytest.approx(0.05 ** (2 / 60), abs=1e-6)
     assert any("the classifier is perfect" in warning for warning in found.warnings)
 
 
