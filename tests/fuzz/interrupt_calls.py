@@ -84,11 +84,12 @@ def interrupt(call: str, delay: float) -> Interrupted:
             n_interrupts += 1
             assert n_interrupts < 5
             is_ended = bool(select.select([process.stdout], [], [], 3)[0])
-        ended = float(process.stdout.readline())
-        process.communicate(timeout=300)
+        ended = process.stdout.readline()
+        _, told = process.communicate(timeout=300)
+        assert ended, told
         of_process = time.monotonic() - before
         left_files = any(Path(directory).rglob("*.partial"))
-    return Interrupted(ended - before, of_process, n_interrupts, left_files)
+    return Interrupted(float(ended) - before, of_process, n_interrupts, left_files)
 
 
 def main() -> None:
