@@ -18,13 +18,16 @@ demo: $(VENV)/.installed
 test: doctest
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
+# Examples call all that is public; there, what every function takes and returns is checked for the
+# shapes and types that it names. That makes calls several times as slow, too slow for all tests.
 doctest: $(VENV)/.installed-test
-	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-glob='*.md' dmfroc $(PAGES)
+	$(BIN)/python -m pytest --quiet --jaxtyping-packages=dmfroc,beartype.beartype --doctest-modules --doctest-glob='*.md' dmfroc $(PAGES)
 
-# 20,000 generated calls; FUZZ_ARGS="--cases 1000 --seed 7" for others.
+# 20,000 generated calls, FUZZ_ARGS="--cases 1000 --seed 7" for others; 200 kills; 100 interrupts.
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ_ARGS)
 	$(BIN)/python tests/fuzz/kill_studies.py
+	$(BIN)/python tests/fuzz/interrupt_calls.py
 
 # The lowest and the newest dependencies that pyproject.toml allows, each in its own environment.
 compat: $(VENV)/pyvenv.cfg

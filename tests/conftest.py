@@ -1,9 +1,7 @@
 import os
-import signal
 import urllib.request
 from pathlib import Path
 
-import jaxtyping
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -17,21 +15,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("dmfroc")
-
-
-@pytest.fixture(autouse=True)
-def _types_are_checked_at_first():
-    """Check shapes and types for half a second; the thousands of calls after it are alike."""
-
-    def stop_checking(*_):
-        jaxtyping.config.update("jaxtyping_disable", True)
-
-    before = signal.signal(signal.SIGALRM, stop_checking)
-    signal.setitimer(signal.ITIMER_REAL, 0.5)
-    yield
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, before)
-    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="session")
