@@ -123,14 +123,23 @@ class Picture:
     format: str
 
     def draw(
-        self, classifiers: Mapping[str, Predictions], level: float, pair_weights: PairWeights
+        self,
+        classifiers: Mapping[str, Predictions],
+        level: float,
+        pair_weights: PairWeights,
+        folds: Any = None,
     ) -> None:
         """Draw the curves of all classifiers, overlaid."""
         figure = _new_figure(6.0, 6.0)
         axes = figure.add_subplot()
         for name, predictions in classifiers.items():
             dmfroc.MulticlassROCDisplay.from_predictions(
-                predictions, name=name, ax=axes, level=level, pair_weights=pair_weights
+                predictions,
+                folds=folds,
+                name=name,
+                ax=axes,
+                level=level,
+                pair_weights=pair_weights,
             )
         figure.savefig(self.stream, format=self.format, dpi=150)
 

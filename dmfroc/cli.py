@@ -182,7 +182,6 @@ def evaluate(
     _check_scan(scan, scheduler, plot, fold)
     _compile_quickly([file])
     columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
-    _check_no_picture_of_folds(plot, fold)
     chosen = measures if measures in (None, "all") else split_list(measures)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
@@ -202,7 +201,7 @@ def evaluate(
                 pair_weights=weights,
             )
             if picture:
-                picture.draw({stem(file): sample}, level, weights)
+                picture.draw({stem(file): sample}, level, weights, folds)
     notes = unique([*result.warnings, *remarks])
     if as_json:
         show_json(
@@ -240,7 +239,6 @@ def compare(
     """
     _compile_quickly(files)
     columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
-    _check_no_picture_of_folds(plot, fold)
     named = dict(zip(classifier_names(files), files, strict=True))
     _check_weights(measure, pair_weights)
     with open_picture(plot) as picture, collected_warnings() as remarks:
@@ -263,7 +261,7 @@ def compare(
                 level=level,
             )
             if picture:
-                picture.draw(predictions, level, weights)
+                picture.draw(predictions, level, weights, folds)
     notes = unique([*result.warnings, *remarks])
     if as_json:
         show_json(
@@ -508,11 +506,6 @@ def _check_scan(scan: bool, scheduler: str | None, plot: Path | None, fold: str 
         raise ValueError("--fold needs all scores in memory: leave --scan out")
     if scheduler is not None and not scan:
         raise ValueError("--scheduler is for --scan alone")
-
-
-def _check_no_picture_of_folds(plot: Path | None, fold: str | None) -> None:
-    if plot is not None and fold is not None:
-        raise ValueError("--plot draws no curve of several folds: leave out --fold or --plot")
 
 
 def _compile_quickly(files: Sequence[Path]) -> None:

@@ -81,6 +81,14 @@ def test_simultaneous(folder):
     assert "allows for its selection" in text
 
 
+def test_picture_of_folds(folder, tmp_path):
+    files = [folder / "good.csv", folder / "fair.csv"]
+    options = [*OPTIONS, "--fold", "fold", "--plot", tmp_path / "folds.svg"]
+    status, _, error = run("compare", *files, *options)
+    assert (status, error) == (0, "")
+    assert "mean over folds" in (tmp_path / "folds.svg").read_text()
+
+
 def test_subgroups(folder):
     file = folder / "good.csv"
     status, out, _ = run("subgroups", file, *OPTIONS, "--by", "site", "--by", "old", "--json")
@@ -109,7 +117,6 @@ def test_plan(folder):
     [
         ("plan", [], "give either --half-width, or --difference"),
         ("subgroups", ["--by", "sight"], "there is no column 'sight'.*did you mean 'site'"),
-        ("compare", ["--fold", "site", "--plot", "x.png"], "--plot draws no curve"),
     ],
 )
 def test_refusals(folder, command, extra, message):
