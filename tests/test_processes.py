@@ -1,6 +1,7 @@
 """In somebody else's process: pools, settings of JAX, random streams, threads, interrupts."""
 
 import copy
+import io
 import json
 import os
 import pickle
@@ -13,6 +14,7 @@ import warnings
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import dmfroc
 from dmfroc import measures
@@ -135,7 +137,10 @@ def test_threads_give_serial_results_and_leave_no_state():
 
     def compute(s):
         found = dmfroc.evaluate(y, s)
-        return str(found), found.curve.auc, dmfroc.roc_curve(y == 1, s[:, 1]).area
+        drawn = dmfroc.MulticlassROCDisplay(found.curve).plot(Figure(figsize=(3, 3)).subplots())
+        drawn.figure_.savefig(picture := io.BytesIO(), format="raw", dpi=20)
+        area = dmfroc.roc_curve(y == 1, s[:, 1]).area
+        return str(found), found.curve.auc, area, picture.getvalue()
 
     expected = [compute(s) for s in scores]
     state = list(warnings.filters), np.geterr(), dict(os.environ), threading.active_count()
