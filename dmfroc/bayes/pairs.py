@@ -1,7 +1,8 @@
-"""Areas of single pairs of classes, A(i|j), under the posterior of the multiclass curve."""
+"""Rates and areas of single pairs of classes under the posterior of the multiclass curve."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,18 +23,48 @@ def areas(rates: Float[AnyArray, "*draw q 2 t"], xp: Any) -> Float[AnyArray, "*d
     return ((tpr[..., 1:] + tpr[..., :-1]) * (fpr[..., 1:] - fpr[..., :-1])).sum(-1) / 2
 
 
-def drawn_areas(tree: xarray.DataTree) -> Float[np.ndarray, "chain draw q"]:
-    """Return the area of every pair in every draw of the curve."""
+def rates_of_pairs(tree: xarray.DataTree) -> Iterator[Float[np.ndarray, "chain some q 2 t"]]:
+    """Yield the true and false positive rates of every pair, some draws of all chains at a time."""
     posterior = tree["posterior"]
     scale, shift, logits = (
         posterior[name].to_numpy() for name in ("pair_effect", "pair_shift", "threshold_effect")
     )
     n_chains, n_draws, n_pairs = scale.shape
     step = max(1, _CELLS_AT_ONCE // (n_chains * n_pairs * logits[0, 0].size))
-    parts = []
     for first in range(0, n_draws, step):
         part = slice(first, first + step)
         of_pairs = scale[:, part, :, None, None] * logits[:, part, None]
-        rates = expit(of_pairs + shift[:, part, :, :, None])
-        parts.append(areas(rates, np))
-    return np.concatenate(parts, axis=1)
+        yield expit(of_pairs + shift[:, part, :, :, None])
+
+
+def drawn_areas(tree: xarray.DataTree) -> Float[np.ndarray, "chain draw q"]:
+    """Return the area of every pair in every draw of the curve."""
+    return np.concatenate([areas(rates, np) for rates in rates_of_pairs(tree)], axis=1)
+
+
+def drawn_covariances(
+    tree: xarray.DataTree,
+) -> tuple[Float[np.ndarray, "chain draw e e"], Float[np.ndarray, "chain draw t 2 2"]]:
+    """Return the covariances of the effects of pairs, and of the logits of their rates.
+
+    The former are those of the model's random effects: of the log factor, and of the shifts where
+    there are any. The latter are those of the pairs at hand, at every threshold.
+    """
+    posterior = tree["posterior"]
+    spread, scale, shift, logits = (
+        posterior[name].to_numpy()
+        for name in ("spread", "pair_effect", "pair_shift", "threshold_effect")
+    )
+    if spread.ndim == 2:
+        of_effects = spread[..., None, None] ** 2
+    else:
+        root = spread[..., None] * posterior["correlation"].to_numpy()
+        of_effects = root @ np.swapaxes(root, -1, -2)
+    effects = np.concatenate([scale[..., None], shift], axis=-1)
+    effects = effects - effects.mean(axis=2, keepdims=True)
+    between = np.swapaxes(effects, -1, -2) @ effects / effects.shape[2]
+    # A rate's logit is its threshold effect times the factor, and its shift.
+    slopes = np.zeros((*logits.shape[:2], logits.shape[3], 2, 3))
+    slopes[..., 0] = np.swapaxes(logits, -1, -2)
+    slopes[..., [0, 1], [1, 2]] = 1
+    return of_effects, slopes @ between[:, :, None] @ np.swapaxes(slopes, -1, -2)
