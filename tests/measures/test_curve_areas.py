@@ -182,15 +182,20 @@ def test_scotts_area_is_that_of_pi_along_the_curve():
     assert kappa_area(kappa="scott")(classes, np.zeros(n)) < -0.1
 
 
-def test_expected_f_gain_is_that_of_the_curve_averaged_over_the_classes():
+@pytest.mark.parametrize("options", [{}, {"beta": 2}], ids=str)
+def test_expected_f_gain_is_that_of_the_curve_averaged_over_the_classes(options):
     classes, scores = normal_scores(3, 40, 3)
+    of_curve = {"beta": 1} | options
     by_class = [
-        curves.expected_f_gain(operating_points(classes, scores, pos_label=k), beta=2)
+        curves.expected_f_gain(operating_points(classes, scores, pos_label=k), **of_curve)
         for k in range(3)
     ]
-    assert measures.expected_f_gain(2)(classes, scores) == pytest.approx(
+    assert measures.expected_f_gain(**options)(classes, scores) == pytest.approx(
         np.mean(by_class), rel=1e-12
     )
+
+
+def test_expected_f_gain_needs_a_weight_of_recall():
     with pytest.raises(ValueError, match="beta must be a finite number >= 0, but it is -1"):
         measures.expected_f_gain(-1)
 

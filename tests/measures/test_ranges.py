@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dmfroc import Predictions, estimate
-from dmfroc.measures import MEASURES, informedness, kappa_area, markedness, ranges
+from dmfroc.measures import MEASURES, informedness, kappa_area, lift_area, markedness, ranges
 
 OF_TABLES = [m for m in MEASURES.values() if m.range_of_shares and m.needs == "labels"]
 
@@ -75,6 +75,14 @@ def test_areas_of_the_best_and_the_worst_ranking(share):
         assert low - 1e-9 <= worst <= low + 0.02, name
     assert ranges.kappa_area(np.array([0.5, 0.5]), True)[1] == pytest.approx(0.5, abs=1e-5)
     assert -1 <= kappa_area("trapezoid")(y, np.arange(n)) <= 1
+
+
+@pytest.mark.parametrize("ties", ["lower", "half", "upper"])
+def test_lift_areas_of_any_shares_fill_their_bounds(ties):
+    """The ends p/2 and 1 - p/2 come as near to 0 and 1 as positives are rare."""
+    measure = lift_area(ties)
+    low, high = measure.range_of_shares(np.array([1 - 1e-9, 1e-9]), True)
+    assert (low, high) == pytest.approx(measure.bounds, abs=1e-8)
 
 
 def test_intervals_of_information_end_at_the_entropy():

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
-from dmfroc.multiclass.by_products import Products
+from dmfroc.multiclass.by_products import Products, _nodes_for
 from dmfroc.multiclass.rank_one import Center, adjoint, alternate, drawn_in, first_guess
 
 
@@ -72,6 +73,19 @@ def test_counts_are_rates_times_sizes(problem):
         rtol=0,
         atol=1e-12,
     )
+
+
+@pytest.mark.parametrize("half", [0.5, 1.0, 2.0])  # of the range of log v
+def test_interpolation_loses_no_digit(half):
+    """Three quarters of the nodes lose one: sigmoid has its poles pi/2 off the real line."""
+    column_effect = np.exp(np.linspace(-half, half, 401))
+    row_effect = np.linspace(0.05, 12, 200)[:, None]
+    nodes = _nodes_for(column_effect)
+    at_nodes, expected = (
+        p * (1 - p) for p in (expit(row_effect * v) for v in (nodes.effects, column_effect))
+    )
+    found = nodes.basis(column_effect) @ at_nodes.T
+    np.testing.assert_allclose(found, expected.T, rtol=0, atol=3e-15)
 
 
 def test_even_weights_are_needed():

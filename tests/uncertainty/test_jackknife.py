@@ -381,12 +381,15 @@ def test_intervals_cover_the_truth():
 # Several values together
 
 
+@pytest.mark.parametrize("sizes_are_random", [False, True])
 @pytest.mark.parametrize("sizes", [[1, 1, 2], [1, 2, 3], [20, 30, 20]], ids=str)
-def test_joint_covariance_gives_each_value_and_difference_its_variance(sizes):
+def test_joint_covariance_gives_each_value_and_difference_its_variance(sizes, sizes_are_random):
     """Also with classes of one and of two units, which lend and borrow variance."""
     n = sum(sizes)
-    units = Units(np.arange(n), np.repeat([0, 1, 2], sizes), np.array(sizes), min(sizes))
+    strata = np.repeat([0, 1, 2], sizes)
+    units = Units(np.arange(n), strata, np.array(sizes), min(sizes), sizes_are_random)
     influences_of_two = np.random.default_rng(1).normal(size=(2, n))
+    influences_of_two -= influences_of_two.mean(axis=1, keepdims=True)  # as any measure's
     covariance = joint_covariance(influences_of_two, units)
     for contrast in ([1, 0], [0, 1], [1, -1]):
         contrast = np.array(contrast)

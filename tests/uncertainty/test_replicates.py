@@ -78,6 +78,7 @@ def test_a_replicate_is_the_measure_of_the_drawn_rows(predictions, measure):
     The thresholds of the curve stay those of the sample, so that the two agree less closely.
     """
     found = estimate(measure, predictions, method="bootstrap", n_draws=100, stratify=True)
+    assert found.standard_error == pytest.approx(found.draws.std(ddof=1), rel=1e-12)
     counts = replicates.draw_weights(
         predictions, units_of(predictions), range(5), 0, bayesian=False
     ).astype(int)
@@ -111,6 +112,11 @@ def test_replicates_use_the_sample_weights():
 
 
 def test_standard_errors_of_replicates_are_those_of_the_drawn_rows(predictions):
+    """With two cases of the first class, whose variance about their mean is half of its own."""
+    kept = np.delete(
+        np.arange(predictions.n_observations), np.flatnonzero(predictions.true == 0)[2:]
+    )
+    predictions = Predictions.from_arrays(predictions.true[kept], predictions.scores[kept])
     bound = bind(hand_till(), predictions)
     found = replicates.replicate_values(
         bound,

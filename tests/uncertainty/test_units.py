@@ -83,6 +83,16 @@ def test_a_class_of_one_group_alone_leaves_an_interval():
     assert np.isfinite([found.standard_error, *found.interval]).all()
 
 
+def test_the_class_of_the_fewest_groups_says_how_many_complete_sets_there_are():
+    classes = np.repeat([0, 1, 2], [40, 12, 20])
+    predictions = Predictions.from_arrays(classes, np.eye(3)[classes])
+    assert units_of(predictions, np.arange(72) // 4).n_complete_sets == pytest.approx(3)
+    assert units_of(predictions).n_complete_sets == pytest.approx(12)
+    # Three groups, of which the second has cases of all classes
+    groups = np.searchsorted([30, 56], np.arange(72), "right")
+    assert units_of(predictions, groups).n_complete_sets == pytest.approx(1)
+
+
 @pytest.mark.parametrize("n_groups", [12, 9])
 def test_groups_have_no_more_degrees_of_freedom_than_there_are(n_groups):
     """In one stratum, or in three with a few each."""
