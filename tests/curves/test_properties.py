@@ -972,7 +972,7 @@ def test_bad_input(call, message):
     ],
 )
 def test_unknown_choices_name_the_known_ones(function, option, choices):
-    # Unwrapped, because in tests the annotations are checked before the function sees its input
+    # Unwrapped: the function of cases
     plain = function
     while hasattr(plain, "__wrapped__"):
         plain = plain.__wrapped__
