@@ -22,7 +22,8 @@ import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
 import warnings
 warnings.simplefilter("ignore")
-import numpy as np, pandas as pd, dmfroc
+import numpy as np, dmfroc
+import jax, jinja2, matplotlib.figure, numpyro, pandas  # how these take an interrupt is theirs
 from dmfroc.study import Study, grid
 generator = np.random.default_rng(0)
 y = np.repeat(np.arange(4), 5_000)
@@ -30,7 +31,8 @@ s, t = (generator.normal(size=(20_000, 4)) + np.eye(4)[y] for _ in range(2))
 
 def wait(generator, n):
     import time
-    time.sleep(60)
+    time.sleep(0.05)
+    return {"x": n}
 
 print("ready", flush=True)
 """
@@ -51,8 +53,8 @@ CALLS = {
     "band": "while True: dmfroc.MulticlassROCDisplay.from_predictions(y, s)",
     "posterior": "dmfroc.bayesian_roc(y[::100], s[::100], n_draws=10_000)",
     "scan": "dmfroc.estimate('hand_till', dmfroc.scan([(y, s)] * 5_000, labels=range(4)))",
-    "study": "Study('waits', wait, grid(n=[1, 2]), replications=5, "
-    "directory=directory).run(n_workers=2)",
+    "study": "Study('waits', wait, grid(n=[1, 2]), replications=5_000, "
+    "directory=directory).run(n_workers=1)",
     "report": "while True: dmfroc.compare(y, {'a': s, 'b': t}).to_html(directory + '/page.html')",
 }
 
