@@ -53,7 +53,7 @@ class CurveBand:
         Ends of the intervals: non-decreasing, in [0, 1], on either side of the curve. Towards
         (0, 0) and (1, 1), where all curves end, ``low`` runs straight from the last point that
         the sample tells of, as under a concave curve it may; ``high`` does not fall to (0, 0), as
-        a curve may start vertically.
+        a curve may start vertically. (By the paper's bootstrap: quantiles of drawn curves.)
     level : float
         Nominal coverage of each interval by itself, not of the whole band.
     method : str
@@ -147,7 +147,7 @@ def band_around(
     n_points: int = DEFAULT_N_POINTS,
 ) -> CurveBand:
     """Return the band of a curve that is at hand, computed with the same options."""
-    interior = (1 - np.cos(np.linspace(0, np.pi, n_points)[1:-1])) / 2
+    interior = grid_of_band(n_points)[1:-1]
     tpr = np.interp(interior, curve.fpr, curve.tpr)
     points = _points(options, sample, level)
     below, above = _distances(interior, points)
@@ -163,6 +163,11 @@ def band_around(
         level=level,
         method="jackknife",
     )
+
+
+def grid_of_band(n_points: int) -> Float[np.ndarray, " m"]:
+    """Return false positive rates from 0 to 1, denser at both ends."""
+    return (1 - np.cos(np.linspace(0, np.pi, n_points))) / 2
 
 
 class _Points(NamedTuple):

@@ -6,7 +6,7 @@ observations, not independent binomials, so that its intervals are far too narro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,14 +14,18 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc.measures.measure import BoundMeasures, Measure, SummariesOfCounts
-from dmfroc.multiclass.curve import fit
+from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand, grid_of_band
+from dmfroc.multiclass.curve import MulticlassROC, curve_points, fit
 from dmfroc.multiclass.rank_one import sigmoid
-from dmfroc.multiclass.rates import RateCounts
+from dmfroc.multiclass.rates import CurveOptions, RateCounts, RateTable
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.interval_method import USE_BOOTSTRAP, Sample
 from dmfroc.uncertainty.options import IntervalType
 from dmfroc.uncertainty.replicates import Replicates
 from dmfroc.uncertainty.resampling import Resampling
+
+PAPER_DRAWS = 100
+"""Draws of a curve: "we bootstrap with binomial weight 100 times" (section 5.4)."""
 
 
 @dataclass(frozen=True)
@@ -60,18 +64,64 @@ def _areas(
             "method='paper_bootstrap' draws the cells of the rate matrices: it is for 'dmf_auc' "
             f"of three or more classes, not for {measure.name!r} of {predictions.n_classes}"
         )
-    table = bound.statistic.count(predictions.sample_weight, np)
+    [summary] = bound.summaries
+    tables = _tables(bound.statistic, predictions, n_draws, seed)
+    return np.array([[float(summary(table, np))] for table in tables])
+
+
+def _tables(
+    statistic: RateCounts, predictions: Predictions, n_draws: int, seed: int
+) -> Iterator[RateTable]:
+    """Draw every cell of the rate matrices from the fitted model by itself."""
+    table = statistic.count(predictions.sample_weight, np)
     solution = fit(table, np)
     effects = solution.row_effect * solution.column_effect[:, None, None]
     fitted = sigmoid(effects, np).reshape(table.counts.shape)
     totals = table.totals[table.counted][..., None]
     sizes = predictions.class_counts[predictions.present][table.counted][..., None]
     generator = np.random.default_rng(seed)
-    [summary] = bound.summaries
-
-    def area() -> float:
+    for _ in range(n_draws):
         # Independent cells need not rise with the threshold; the paper sums them as they are.
         drawn = generator.binomial(sizes, fitted) / sizes
-        return float(summary(table._replace(counts=drawn * totals), np))
+        yield table._replace(counts=drawn * totals)
 
-    return np.array([[area()] for _ in range(n_draws)])
+
+def paper_band(
+    curve: MulticlassROC,
+    predictions: Predictions,
+    options: CurveOptions,
+    method: PaperBootstrap,
+) -> CurveBand:
+    """Return the band of a curve by the paper's bootstrap: quantiles of the drawn curves.
+
+    Parameters
+    ----------
+    curve : MulticlassROC
+        The curve of the predictions with these options, of three or more classes.
+    predictions : Predictions
+        What was predicted and observed.
+    options : CurveOptions
+        The options of the curve.
+    method : PaperBootstrap
+        Level, number of draws and seed, with which its intervals of the area are those of the same
+        draws.
+
+    Returns
+    -------
+    CurveBand
+        As all drawn curves do, it begins at (0, 0) and ends at (1, 1). It is too narrow.
+    """
+    fpr = grid_of_band(DEFAULT_N_POINTS)
+    drawn = []
+    for table in _tables(options(predictions), predictions, method.n_draws, method.seed):
+        points = np.maximum.accumulate(curve_points(fit(table, np), np), axis=1)
+        drawn.append(np.interp(fpr, *points))
+    low, high = np.quantile(drawn, [(1 - method.level) / 2, (1 + method.level) / 2], axis=0)
+    return CurveBand(
+        fpr=fpr,
+        tpr=np.interp(fpr, curve.fpr, curve.tpr),
+        low=low,
+        high=high,
+        level=method.level,
+        method=method.name,
+    )

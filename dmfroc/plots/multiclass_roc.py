@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -14,10 +14,12 @@ from dmfroc._tables import decimals
 from dmfroc._text import legend_text
 from dmfroc.estimation import estimates_of
 from dmfroc.measures.measure import warn_of_absent_classes
+from dmfroc.methods import choose_methods
 from dmfroc.multiclass.band import CurveBand, band_around
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MeanROC, MulticlassROC, curve_of, mean_curve_of
 from dmfroc.multiclass.measure import dmf_auc
+from dmfroc.multiclass.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_band
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
@@ -35,8 +37,9 @@ from dmfroc.plots._style import (
 )
 from dmfroc.predictions import as_predictions
 from dmfroc.uncertainty.estimate import Estimate
-from dmfroc.uncertainty.jackknife import Jackknife
-from dmfroc.uncertainty.units import sample_of
+from dmfroc.uncertainty.interval_method import IntervalMethod
+from dmfroc.uncertainty.options import Options
+from dmfroc.uncertainty.units import Sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from dmfroc.bayes.curve import PosteriorCurve
     from dmfroc.bayes.posterior import Posterior
 
+_BandMethod = Literal["jackknife", "paper_bootstrap"]
 _CURVE_ID, _CHANCE_ID = "dmfroc-curve", "dmfroc-chance"
 _WIDEST = len("(99.9 % jackknife interval 0.9999 to 0.9999)")
 _NO_VARIATION = 1e-9  # of standard errors that are zero but for rounding
@@ -174,6 +178,7 @@ class MulticlassROCDisplay:
         folds: Any = None,
         groups: Any = None,
         stratify: bool | None = None,
+        method: _BandMethod = "jackknife",
         level: float = 0.95,
         name: str | None = None,
         ax: Axes | None = None,
@@ -199,6 +204,9 @@ class MulticlassROCDisplay:
             faintly, without a band. Its area is the mean of theirs.
         groups, stratify
             As for `estimate`.
+        method : {"jackknife", "paper_bootstrap"}
+            How interval and band are obtained. ``"paper_bootstrap"``, of three or more classes, is
+            that of Wang and Carvalho, 100 draws, as their figure 8 has it; both are too narrow.
         level : float
             Nominal coverage of the interval of the area, and of the band at each point.
         name : str, optional
@@ -222,21 +230,25 @@ class MulticlassROCDisplay:
             As for `multiclass_roc`, if ``level`` is not in (0, 1), a fold lacks a class, or with
             folds the pairs are asked for.
         """
-        method = Jackknife(level)
+        if method not in get_args(_BandMethod):
+            raise ValueError(f"method must be one of {get_args(_BandMethod)}, but it is {method!r}")
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
         if folds is not None:
             predictions = predictions.in_folds(folds)
         options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
         area = dmf_auc(pair_weights, n_thresholds, shrinkage, threshold_pool)
         warn_of_absent_classes(predictions)
-        sample = sample_of(predictions, groups, stratify=stratify)
+        n_draws = PAPER_DRAWS if method == "paper_bootstrap" else None
+        of_interval = Options(groups=groups, stratify=stratify, level=level, n_draws=n_draws)
+        [chosen] = choose_methods(method, [area], predictions, of_interval)
+        sample = of_interval.sample_of(predictions)
+        [estimate] = estimates_of([area], [chosen], sample)
         curve: MulticlassROC | MeanROC
         if predictions.folds is None:
             curve = curve_of(predictions, options)
-            band = band_around(curve, sample, level, options) if plot_band else None
+            band = _band(curve, sample, options, chosen) if plot_band else None
         else:
             curve, band = mean_curve_of(sample.predictions, options), None
-        [estimate] = estimates_of([area], [method], sample)
         display = cls(curve, band=band, estimate=estimate, name=name)
         return display.plot(ax, plot_pairs=plot_pairs, plot_chance=plot_chance, **line_kwargs)
 
@@ -375,6 +387,14 @@ class MulticlassROCDisplay:
         )
         ax.spines[["top", "right"]].set_visible(False)
         _draw_legend(ax)
+
+
+def _band(
+    curve: MulticlassROC, sample: Sample, options: CurveOptions, method: IntervalMethod
+) -> CurveBand:
+    if isinstance(method, PaperBootstrap):
+        return paper_band(curve, sample.predictions, options, method)
+    return band_around(curve, sample, method.level, options)
 
 
 def _draw_faintly(

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 from simulations import cyclic_scores
 
-from dmfroc import Predictions, estimate, multiclass_roc
+from dmfroc import MulticlassROCDisplay, Predictions, estimate, multiclass_roc
 
 
 def test_the_papers_bootstrap_is_too_narrow():
@@ -46,3 +46,26 @@ def test_cells_are_drawn_from_the_fitted_model(monkeypatch):
     # Without noise the fit to the fitted rates is the fit itself, but for the prior.
     np.testing.assert_allclose(found.draws, found.draws[0], rtol=1e-12)
     assert abs(found.draws[0] - curve.auc) < 0.002
+
+
+def test_band_by_the_papers_bootstrap_is_too_narrow():
+    """Section 5.4 and figure 8 of the paper: the plotted curve is drawn anew, as the area is."""
+    pytest.importorskip("matplotlib").use("agg")
+    predictions = Predictions.from_arrays(*cyclic_scores(n=300, n_classes=3))
+    draw = MulticlassROCDisplay.from_predictions
+    found, honest = draw(predictions, method="paper_bootstrap"), draw(predictions)
+    assert (found.estimate.method, found.estimate.n_draws) == ("paper_bootstrap", 100)
+    band = found.band
+    np.testing.assert_array_equal(band.fpr, honest.band.fpr)
+    np.testing.assert_array_equal(band.tpr, honest.band.tpr)
+    assert (band.low[0], band.high[0], band.low[-1], band.high[-1]) == (0, 0, 1, 1)
+    assert np.all(band.low <= band.high)
+    assert np.all(np.diff([band.low, band.high]) >= -1e-12)
+    widths = [np.trapezoid(b.high - b.low, b.fpr) for b in (band, honest.band)]
+    assert 0.2 < widths[0] / widths[1] < 0.8
+    with pytest.raises(ValueError, match="it is for 'dmf_auc' of three or more classes"):
+        draw(*cyclic_scores(n_classes=2), method="paper_bootstrap")
+    with pytest.raises(ValueError, match="method must be one of"):
+        draw(predictions, method="bootstrap")
+    with pytest.raises(ValueError, match="use method='bootstrap'"):
+        draw(predictions, method="paper_bootstrap", groups=np.arange(300))
