@@ -102,8 +102,9 @@ def estimate(
         weights; its interval is a credible interval. ``"paper_bootstrap"``: that of Wang and
         Carvalho, whose intervals are far too narrow; it is here to reproduce their paper, and for
         the DMF-AUC only. ``"bayes"``: posterior mean, standard deviation and quantiles, of the
-        DMF-AUC by `bayesian_roc`, of measures of hard labels by `bayesian_table`, which have
-        options and return the draws; of the options below only the level and the seed are its.
+        DMF-AUC, of averages of pairwise areas and of areas under ROC curves by `bayesian_roc`, of
+        measures of hard labels by `bayesian_table`, which have options and return the draws; of the
+        options below only the level and the seed are its.
     level : float
         Nominal coverage, in (0, 1).
     interval_type : {"bca", "percentile", "basic", "studentized"}, optional

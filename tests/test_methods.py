@@ -68,7 +68,7 @@ def test_posteriors_are_evaluated_where_there_are_some():
     [found] = evaluate(sample, measures=["informedness"], method="bayes").estimates.values()
     assert found == estimate("informedness", sample, method="bayes")
     with pytest.raises(ValueError, match="use method='bayesian_bootstrap'"):
-        evaluate(sample, measures=["informedness", "one_vs_rest_auc"], method="bayes")
+        evaluate(sample, measures=["informedness", "auc_mu"], method="bayes")
 
 
 def test_one_of_several_measures_may_use_an_option():

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
-from typing import Any, NamedTuple
+from functools import cache
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
-from jax import lax
-from jax.scipy.special import log_ndtr, ndtr
 from jaxtyping import Array, Float, Int
+from scipy.special import log_ndtr, ndtr
 
+_NODE_DISTANCE, _N_NODES = 0.1, 301  # of the tabulated distances between two classes
 _NEWTON_STEPS = 12
 _BEYOND_ALL_SCORES = 1e3  # standard deviations
 
@@ -101,63 +101,88 @@ def _curve_of_splits(logit: Float[Array, "2 t"], halvings: Halvings) -> Curve:
 
 
 def _binormal_splits(discrimination: Float[Array, ""], halvings: Halvings) -> Float[Array, "2 t"]:
-    """Return the logits of the splits of two unit normal distributions so far apart."""
-    quantiles = _pooled_quantiles(discrimination, len(halvings.middle))
-    beyond = (-_BEYOND_ALL_SCORES, _BEYOND_ALL_SCORES)
-    edges = jnp.pad(quantiles, 1, constant_values=beyond)
-    edges = edges + discrimination / 2 * np.array([[1.0], [-1.0]])
-    of_halves = _log_normal_share(edges[:, halvings[:2]], edges[:, halvings[1:]])
-    return of_halves[:, 0] - of_halves[:, 1]
+    """Return the logits of the splits of two unit normal distributions so far apart.
+
+    They are smooth functions of the distance alone, and are interpolated in a table by cubics that
+    have the right values and slopes at its nodes: to compute them would take most of the time of
+    every step of a chain, and of compiling it. Beyond the table they stay as they are.
+    """
+    table = _table_of_splits(len(halvings.middle) + 1)
+    distance = jnp.where(discrimination < 0, -discrimination, discrimination)
+    place = jnp.minimum(distance / _NODE_DISTANCE, len(table.values) - 1)
+    node = jnp.minimum(place.astype(int), len(table.values) - 2)
+    x = place - node
+    left, right = (
+        weight * jnp.asarray(table.values)[at] + slope_weight * jnp.asarray(table.slopes)[at]
+        for at, weight, slope_weight in (
+            (node, (1 - x) ** 2 * (1 + 2 * x), x * (1 - x) ** 2),
+            (node + 1, x**2 * (3 - 2 * x), x**2 * (x - 1)),
+        )
+    )
+    # Two classes that change places have each other's rates.
+    return jnp.where(discrimination < 0, (left + right)[::-1], left + right)
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(1,))
-def _pooled_quantiles(distance: Float[Array, ""], n_thresholds: int) -> Float[Array, " t"]:
+class _Table(NamedTuple):
+    """Logits of the splits at the nodes, and what they rise by per distance of two nodes."""
+
+    values: Float[np.ndarray, "m 2 t"]
+    slopes: Float[np.ndarray, "m 2 t"]
+
+
+@cache
+def _table_of_splits(n_bins: int) -> _Table:
+    distance = _NODE_DISTANCE * np.arange(_N_NODES)[:, None]
+    halvings, quantiles = _halve(n_bins), pooled_quantiles(distance, n_bins - 1)
+    slope = np.tanh(quantiles * distance / 2) / 2  # by the derivative of the pool's distribution
+    beyond = ((0, 0), (1, 1))
+    edges = np.pad(quantiles, beyond, constant_values=(-_BEYOND_ALL_SCORES, _BEYOND_ALL_SCORES))
+    slopes = np.pad(slope, beyond)
+    halves = np.array([[0.5], [-0.5]])
+    shares = [
+        _log_normal_share(
+            edges[:, None, low] + halves * distance[..., None],
+            edges[:, None, high] + halves * distance[..., None],
+            slopes[:, None, low] + halves,
+            slopes[:, None, high] + halves,
+        )
+        for low, high in (
+            (halvings.start, halvings.middle),
+            (halvings.middle, halvings.stop),
+        )
+    ]
+    values, rises = (first - second for first, second in zip(*shares, strict=True))
+    return _Table(values, _NODE_DISTANCE * rises)
+
+
+def pooled_quantiles(
+    distance: Float[np.ndarray, "m 1"], n_thresholds: int
+) -> Float[np.ndarray, "m t"]:
     """Return evenly spaced quantiles of two unit normals that are this distance apart, as one.
 
     Newton's method starts where the pool is densest and so cannot overshoot.
     """
     level = np.arange(1, n_thresholds + 1) / (n_thresholds + 1)
     upper = 2 * np.maximum(level, 1 - level)
-    half = jnp.abs(distance) / 2
-
-    def newton_step(_: Any, x: Array) -> Array:
+    half = np.abs(distance) / 2
+    x = np.broadcast_to(np.sqrt(np.maximum(half**2 - 1, 0)), (len(distance), n_thresholds))
+    for _ in range(_NEWTON_STEPS):
         excess = ndtr(x + half) + ndtr(x - half) - upper
-        density = jnp.exp(-((x + half) ** 2) / 2) + jnp.exp(-((x - half) ** 2) / 2)
-        return x - np.sqrt(2 * np.pi) * excess / density
-
-    start = jnp.full(n_thresholds, jnp.sqrt(jnp.maximum(half**2 - 1, 0)))
-    found = lax.fori_loop(0, _NEWTON_STEPS, newton_step, start)
-    return jnp.where(upper == 1, 0.0, np.sign(level - 0.5) * found)
+        density = np.exp(-((x + half) ** 2) / 2) + np.exp(-((x - half) ** 2) / 2)
+        x = x - np.sqrt(2 * np.pi) * excess / density
+    return np.where(upper == 1, 0.0, np.sign(level - 0.5) * x)
 
 
-@_pooled_quantiles.defjvp
-def _pooled_quantiles_jvp(
-    n_thresholds: int, primals: tuple[Array], tangents: tuple[Array]
-) -> tuple[Array, Array]:
-    [distance], [tangent] = primals, tangents
-    quantiles = _pooled_quantiles(distance, n_thresholds)
-    return quantiles, jnp.tanh(quantiles * distance / 2) / 2 * tangent
-
-
-@jax.custom_jvp
 def _log_normal_share(
-    low: Float[Array, "*splits"], high: Float[Array, "*splits"]
-) -> Float[Array, "*splits"]:
-    """Return the log probability of a standard normal between two edges, in either tail.
-
-    Its derivative is given, since that of `log_ndtr` takes most of the time of compiling a model.
-    """
+    low: Float[np.ndarray, "m 2 t"],
+    high: Float[np.ndarray, "m 2 t"],
+    d_low: Float[np.ndarray, "m 2 t"],
+    d_high: Float[np.ndarray, "m 2 t"],
+) -> Float[np.ndarray, "2 m 2 t"]:
+    """Return the log probability of a standard normal between two edges, and its derivative."""
     is_upper = low + high > 0
-    low, high = jnp.where(is_upper, -high, low), jnp.where(is_upper, -low, high)
-    log_below_low, log_below_high = log_ndtr(jnp.stack([low, high]))
-    return log_below_high + jnp.log(-jnp.expm1(log_below_low - log_below_high))
-
-
-@_log_normal_share.defjvp
-def _log_normal_share_jvp(
-    primals: tuple[Array, Array], tangents: tuple[Array, Array]
-) -> tuple[Array, Array]:
-    share = _log_normal_share(*primals)
-    log_densities = -jnp.square(jnp.stack(primals)) / 2 - np.log(2 * np.pi) / 2
-    at_low, at_high = jnp.exp(log_densities - share)
-    return share, at_high * tangents[1] - at_low * tangents[0]
+    log_below_low = log_ndtr(np.where(is_upper, -high, low))
+    log_below_high = log_ndtr(np.where(is_upper, -low, high))
+    share = log_below_high + np.log(-np.expm1(log_below_low - log_below_high))
+    at_low, at_high = (np.exp(-(x**2) / 2 - np.log(2 * np.pi) / 2 - share) for x in (low, high))
+    return np.stack([share, at_high * d_high - at_low * d_low])

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import ClassVar
 
+import arviz
 import numpy as np
 import xarray
 from jaxtyping import Float
 
+from dmfroc._autodiff import value_and_derivatives
+from dmfroc._options import is_one_of
 from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.bayes.posterior import Posterior, summarize
 from dmfroc.bayes.roc import bayesian_roc
-from dmfroc.bayes.tables import bayesian_table
-from dmfroc.measures.measure import BoundMeasures, Measure, bind
-from dmfroc.measures.ranking import hand_till
+from dmfroc.bayes.tables import ALTERNATIVES, bayesian_table
+from dmfroc.measures.curve_areas import is_straight_between_points
+from dmfroc.measures.measure import BoundMeasures, Measure, SummariesOfCounts, bind
+from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
+from dmfroc.measures.statistics.pairs import pair_counts
+from dmfroc.measures.statistics.shared import once_per_predictions
+from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.draws import compare_draws
@@ -24,10 +32,12 @@ from dmfroc.uncertainty.influences import NO_VARIATION, influences_of
 from dmfroc.uncertainty.interval_method import USE_BOOTSTRAP, IntervalMethod, JointEstimates, Sample
 from dmfroc.uncertainty.options import Options
 
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Bayes(IntervalMethod):
-    """Posteriors of the multiclass area, of M, and of measures of hard labels."""
+    """Posteriors of measures of the multiclass curve, of its pairs, of curves and hard labels."""
 
     name: ClassVar[str] = "bayes"
     remedies: ClassVar[Mapping[str, str]] = {
@@ -57,20 +67,38 @@ class Bayes(IntervalMethod):
         return replace(found, measure=measure.name, title=measure.title)
 
     def _posterior(self, measure: Measure, predictions: Predictions) -> Posterior:
-        if measure.name == hand_till().name:
-            return of_mean_pair(self._curve(predictions))
-        if not _is_curve(measure):
-            return bayesian_table(measure, predictions, level=self.level, random_state=self.seed)
-        if len(predictions.present) > 2 and not _has_default_options(measure):
-            raise ValueError(
-                "the posterior of the DMF-AUC knows pair_weights='equal' only, because every "
-                "observation counts once, and none of the measure's other options: call "
-                "bayesian_roc, which has its own, or use method='bayesian_bootstrap'"
-            )
-        return self._curve(predictions)
+        if _is_curve(measure):
+            if len(predictions.present) > 2 and not _has_default_options(measure):
+                raise ValueError(
+                    "of the measure's options the posterior of the DMF-AUC knows pair_weights "
+                    "alone: call bayesian_roc, which has its own, or use "
+                    "method='bayesian_bootstrap'"
+                )
+            return self._curve(predictions, measure.options["pair_weights"])
+        if measure.statistic is pair_counts:
+            weights = weights_of_pairs(measure, predictions)
+            return of_pairs(measure, self._curve(predictions, weights), predictions)
+        if measure.statistic is curve_counts and is_straight_between_points(measure):
+            return self._of_classes(measure, predictions)
+        return bayesian_table(measure, predictions, level=self.level, random_state=self.seed)
 
-    def _curve(self, predictions: Predictions) -> Posterior:
-        return bayesian_roc(predictions, level=self.level, random_state=self.seed)
+    def _curve(self, predictions: Predictions, pair_weights: PairWeights = "equal") -> Posterior:
+        if is_one_of(pair_weights, ("equal",)):
+            return _drawn(predictions).curve(None, predictions, self.level, self.seed)
+        return bayesian_roc(
+            predictions, pair_weights=pair_weights, level=self.level, random_state=self.seed
+        )
+
+    def _of_classes(self, measure: Measure, predictions: Predictions) -> Posterior:
+        if predictions.n_classes == 2:
+            curves = [self._curve(predictions)]
+        else:
+            drawn = _drawn(predictions)
+            curves = [
+                drawn.curve(place, against_the_rest(predictions, place), self.level, self.seed)
+                for place in predictions.present.tolist()
+            ]
+        return of_curves(measure, curves, predictions)
 
     def joint_estimates(
         self, measure: Measure, samples: Mapping[str, Sample], *, paired: bool, rope: float
@@ -102,6 +130,38 @@ class Bayes(IntervalMethod):
         return compare_draws(measure, estimates, kept, interval_of, rope, self.level)
 
 
+class _Drawn:
+    """Posteriors of curves of the same predictions, each drawn once for all measures of it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()  # `evaluate` estimates its measures in several threads
+        self._curves: dict[tuple[int | None, float, int], Posterior] = {}
+
+    def curve(
+        self, place: int | None, predictions: Predictions, level: float, seed: int
+    ) -> Posterior:
+        """Return the posterior of all classes' curve, or of that of a class against the rest."""
+        key = place, level, seed
+        with self._lock:
+            if key not in self._curves:
+                self._curves[key] = bayesian_roc(predictions, level=level, random_state=seed)
+            return self._curves[key]
+
+
+@once_per_predictions
+def _drawn(predictions: Predictions) -> _Drawn:
+    return _Drawn()
+
+
+def against_the_rest(predictions: Predictions, place: int) -> Predictions:
+    """Return the predictions of a class, by its place among all, against all others."""
+    return Predictions.from_arrays(
+        predictions.true == place,
+        predictions.scores[:, place],
+        sample_weight=predictions.sample_weight,
+    )
+
+
 def couple(
     draws: Mapping[str, Float[np.ndarray, " draws"]],
     correlation: Float[np.ndarray, "m m"],
@@ -121,12 +181,15 @@ def couple(
 
 
 def _correlation(measure: Measure, samples: Mapping[str, Sample]) -> Float[np.ndarray, "m m"]:
-    """Return the correlation of the classifiers' influences; none where one has no variation."""
     found = [
         influences_of([measure], bind(measure, sample.predictions), sample.predictions)
         for sample in samples.values()
     ]
-    influences = np.stack([of_measure.influences for [of_measure] in found])
+    return correlation_of(np.stack([of_measure.influences for [of_measure] in found]))
+
+
+def correlation_of(influences: Float[np.ndarray, "m n"]) -> Float[np.ndarray, "m m"]:
+    """Return the correlation of what has these influences; none where one has no variation."""
     scale = np.sqrt((influences**2).sum(axis=1))
     varies = scale > NO_VARIATION
     unit = influences * (varies / np.where(varies, scale, 1.0))[:, None]
@@ -135,14 +198,109 @@ def _correlation(measure: Measure, samples: Mapping[str, Sample]) -> Float[np.nd
     return correlation
 
 
-def of_mean_pair(curve: Posterior) -> Posterior:
-    """Return the posterior of Hand and Till's M, the mean area of the pairs, of that of a curve."""
+def weights_of_pairs(measure: Measure, predictions: Predictions) -> PairWeights:
+    """Return what the area of each pair weighs in a measure that is a weighted mean of them.
+
+    With these weights the curve's posterior is as sure of the measure as the observations are.
+    """
+    assert measure.summary is not None
+    table = pair_counts(predictions).count(predictions.sample_weight, np)
+    _, derivatives = value_and_derivatives(measure.summary, table)
+    of_areas = derivatives.won * np.outer(table.totals, table.totals)
+    if np.ptp(of_areas[~np.eye(len(of_areas), dtype=bool)]) <= _ROUNDING:
+        return "equal"
+    matrix = np.ones((predictions.n_classes, predictions.n_classes))
+    matrix[np.ix_(predictions.present, predictions.present)] = of_areas
+    return matrix, matrix
+
+
+def of_pairs(measure: Measure, curve: Posterior, predictions: Predictions) -> Posterior:
+    """Return the posterior of a measure of the areas of the pairs, such as M, of that of a curve.
+
+    Raises
+    ------
+    ValueError
+        If the measure needs more than these areas and the class sizes, or the two columns of two
+        classes rank differently.
+    """
+    assert measure.summary is not None
+    table = pair_counts(predictions).count(predictions.sample_weight, np)
+    n_classes = len(table.totals)
+    is_pair = ~np.eye(n_classes, dtype=bool)
+    products = np.outer(table.totals, table.totals)[is_pair]
+    areas = drawn_areas(curve.posterior)
+    if areas.shape[2] < len(products):  # two classes, of which one column has the model
+        [one, other] = table.won[is_pair] / products
+        if not np.isclose(one, other, rtol=0, atol=_ROUNDING):
+            raise ValueError(
+                f"the columns of the two classes rank differently, and the posterior of "
+                f"{measure.name} knows that of the second alone: use method='bayesian_bootstrap'"
+            )
+    won = np.zeros((*areas.shape[:2], n_classes, n_classes))
+    won[..., is_pair] = areas * products
+    # The model says nothing of what is predicted, on which no value may depend.
+    table = table._replace(predicted=np.full(n_classes, np.nan))
+    values = np.reshape(
+        [measure.summary(table._replace(won=x), np) for x in won.reshape(-1, *won.shape[2:])],
+        won.shape[:2],
+    )
+    if np.isnan(values).any():
+        raise ValueError(
+            f"{measure.name} is no function of the areas of the pairs and of the class sizes "
+            f"alone, and has no posterior: {ALTERNATIVES}"
+        )
     tree = curve.posterior.copy()
-    mean = xarray.DataArray(drawn_areas(tree).mean(axis=2), dims=("chain", "draw"))
-    tree["posterior"] = tree["posterior"].to_dataset().assign(hand_till=mean)
-    m = hand_till()
+    drawn = xarray.DataArray(values, dims=("chain", "draw"))
+    tree["posterior"] = tree["posterior"].to_dataset().assign({measure.name: drawn})
     remarks = list(curve.warnings)
-    return summarize(m.name, m.title, "hand_till", tree, curve.level, curve.seed, remarks)
+    return summarize(
+        measure.name, measure.title, measure.name, tree, curve.level, curve.seed, remarks
+    )
+
+
+def of_curves(measure: Measure, curves: Sequence[Posterior], predictions: Predictions) -> Posterior:
+    """Return the posterior of a measure of the curves of each class against the rest.
+
+    Those of the classes are drawn separately. Their mean has them coupled like the posteriors of
+    several classifiers: by the correlation of the influences on the value of each class.
+    """
+    assert measure.summary is not None
+    statistic = curve_counts(predictions)
+    weights = predictions.sample_weight
+    whole, values, influences = statistic.count(weights, np), [], []
+    for place, curve in enumerate(curves):
+        rates = (curve.posterior["posterior"][name].to_numpy() for name in ("tpr", "fpr"))
+        tp, fp = (
+            x.reshape(-1, 1, x.shape[2]) * total[place, -1]
+            for x, total in zip(rates, whole[:2], strict=True)
+        )
+        one = statistic.some(slice(place, place + 1))
+        values.append(measure.summary(CurvePoints(tp, fp, statistic.share, one.n_positives), np))
+        [found] = influences_of([measure], SummariesOfCounts(one, (measure.summary,)), predictions)
+        influences.append(found.influences)
+    labels = [predictions.labels[i] for i in predictions.present][-len(curves) :]
+    named = {str(place): x for place, x in enumerate(values)}
+    coupled = couple(named, correlation_of(np.stack(influences)), curves[0].seed)
+    of_classes = np.stack(list(coupled.values()), axis=-1)
+    shape = curves[0].posterior["posterior"]["auc"].shape
+    tree = arviz.from_dict(
+        {
+            "posterior": {
+                measure.name: of_classes.sum(axis=-1).reshape(shape),
+                "of_class": of_classes.reshape(*shape, -1) / statistic.share,
+            }
+        },
+        dims={"of_class": ["class"]},
+        coords={"class": labels},
+    )
+    remarks = [
+        remark if len(curves) == 1 else f"class {label!r} against the rest: {remark}"
+        for label, curve in zip(labels, curves, strict=True)
+        for remark in curve.warnings
+    ]
+    return summarize(
+        measure.name, measure.title, measure.name, tree, curves[0].level, curves[0].seed, remarks
+    )
 
 
 def _is_curve(measure: Measure) -> bool:
@@ -150,4 +308,8 @@ def _is_curve(measure: Measure) -> bool:
 
 
 def _has_default_options(measure: Measure) -> bool:
-    return all(measure.options[name] is value for name, value in dmf_auc().options.items())
+    return all(
+        measure.options[name] is value
+        for name, value in dmf_auc().options.items()
+        if name != "pair_weights"
+    )

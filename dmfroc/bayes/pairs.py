@@ -1,7 +1,8 @@
-"""Areas of single pairs of classes, A(i|j), under the posterior of the multiclass curve."""
+"""Rates and areas of single pairs of classes under the posterior of the multiclass curve."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,18 +23,20 @@ def areas(rates: Float[AnyArray, "*draw q 2 t"], xp: Any) -> Float[AnyArray, "*d
     return ((tpr[..., 1:] + tpr[..., :-1]) * (fpr[..., 1:] - fpr[..., :-1])).sum(-1) / 2
 
 
-def drawn_areas(tree: xarray.DataTree) -> Float[np.ndarray, "chain draw q"]:
-    """Return the area of every pair in every draw of the curve."""
+def rates_of_pairs(tree: xarray.DataTree) -> Iterator[Float[np.ndarray, "chain some q 2 t"]]:
+    """Yield the true and false positive rates of every pair, some draws of all chains at a time."""
     posterior = tree["posterior"]
     scale, shift, logits = (
         posterior[name].to_numpy() for name in ("pair_effect", "pair_shift", "threshold_effect")
     )
     n_chains, n_draws, n_pairs = scale.shape
     step = max(1, _CELLS_AT_ONCE // (n_chains * n_pairs * logits[0, 0].size))
-    parts = []
     for first in range(0, n_draws, step):
         part = slice(first, first + step)
         of_pairs = scale[:, part, :, None, None] * logits[:, part, None]
-        rates = expit(of_pairs + shift[:, part, :, :, None])
-        parts.append(areas(rates, np))
-    return np.concatenate(parts, axis=1)
+        yield expit(of_pairs + shift[:, part, :, :, None])
+
+
+def drawn_areas(tree: xarray.DataTree) -> Float[np.ndarray, "chain draw q"]:
+    """Return the area of every pair in every draw of the curve."""
+    return np.concatenate([areas(rates, np) for rates in rates_of_pairs(tree)], axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import arviz
@@ -11,12 +12,19 @@ import xarray
 from jaxtyping import Float
 
 import dmfroc
+from dmfroc._options import integer
 from dmfroc._tables import decimals
+from dmfroc.bayes.curve import PosteriorCurve, credible_band, mean_curve
 from dmfroc.bayes.pairs import drawn_areas
+from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand
 from dmfroc.uncertainty.estimate import Estimate
+from dmfroc.uncertainty.level import check_level
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+
+    from dmfroc.plots import MulticlassROCDisplay
 
 _LARGEST_R_HAT = 1.01
 _LEAST_SAMPLE_SIZE = 400
@@ -89,11 +97,7 @@ class Posterior:
         """
         import pandas as pd
 
-        tree = self.posterior
-        if "pair_effect" not in tree["posterior"]:
-            raise ValueError(
-                f"the posterior of {self.measure} has no pairs: bayesian_roc has those of the curve"
-            )
+        tree = self._tree_of_curve()
         drawn = drawn_areas(tree)
         drawn = drawn.reshape(-1, drawn.shape[2])
         tails = [(1 - self.level) / 2, (1 + self.level) / 2]
@@ -111,6 +115,94 @@ class Posterior:
             index=pd.Index(tree["posterior"]["pair"].to_numpy(), name="pair"),
         )
 
+    @cached_property
+    def curve(self) -> PosteriorCurve:
+        """The posterior mean of the multiclass ROC curve, with the pairs of classes.
+
+        Raises
+        ------
+        ValueError
+            If the posterior is not that of a curve.
+        """
+        return mean_curve(self._tree_of_curve())
+
+    def band(self, *, level: float | None = None, n_points: int = DEFAULT_N_POINTS) -> CurveBand:
+        """Return the pointwise credible band of the multiclass ROC curve.
+
+        Parameters
+        ----------
+        level : float, optional
+            Posterior probability of each interval, in (0, 1); by default that of the posterior.
+        n_points : int
+            Number of false positive rates, at least 3.
+
+        Returns
+        -------
+        CurveBand
+            Quantiles of the true positive rates of all draws at each false positive rate.
+
+        Raises
+        ------
+        ValueError
+            If the posterior is not that of a curve, or an option is out of its range.
+        """
+        level = self.level if level is None else check_level(level)
+        return credible_band(self._tree_of_curve(), level, integer("n_points", n_points, 3))
+
+    def plot(self, **options: Any) -> MulticlassROCDisplay:
+        """Draw the mean curve with its credible band.
+
+        Parameters
+        ----------
+        **options
+            As for `MulticlassROCDisplay.from_posterior`; with ``plot_pairs=True`` the mean curves
+            of the pairs of classes, too.
+
+        Returns
+        -------
+        MulticlassROCDisplay
+            With the artists in ``ax_``, ``figure_``, ``line_`` and ``band_``.
+
+        Raises
+        ------
+        ValueError
+            If the posterior is not that of a curve.
+        """
+        from dmfroc.plots import MulticlassROCDisplay
+
+        return MulticlassROCDisplay.from_posterior(self, **options)
+
+    def plot_pairs(self, ax: Axes | None = None) -> Axes:
+        """Draw a forest plot of the pairs' areas A(i|j) with intervals, the worst pair on top.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With a filled row for each pair, a hollow mark at its area in the sample, and a dotted
+            line at the mean of all pairs.
+
+        Raises
+        ------
+        ValueError
+            If the posterior is not that of a curve.
+        """
+        from dmfroc.plots.forest import ForestRow, draw_forest
+
+        pairs = self.pairs().sort_values("value", kind="stable")
+        rows = [
+            ForestRow(name, row["value"], (row["low"], row["high"]))
+            for name, row in pairs.iterrows()
+        ]
+        xlabel = f"A(i|j), {100 * self.level:g} % intervals; hollow: in the sample"
+        ax = draw_forest(rows, ax, xlabel=xlabel, reference=float(pairs["value"].mean()))
+        ax.plot(pairs["observed"], range(len(pairs)), "o", color="0.4", markerfacecolor="none")
+        return ax
+
     def to_estimate(self) -> Estimate:
         """Return the numbers, and the draws of the measure."""
         return Estimate(
@@ -126,6 +218,13 @@ class Posterior:
             warnings=self.warnings,
             draws=self.draws,
         )
+
+    def _tree_of_curve(self) -> xarray.DataTree:
+        if "pair_effect" not in self.posterior["posterior"]:
+            raise ValueError(
+                f"the posterior of {self.measure} has no curve and no pairs: bayesian_roc has both"
+            )
+        return self.posterior
 
     def __repr__(self) -> str:
         digits = decimals(self.standard_error)

@@ -39,18 +39,15 @@ from dmfroc.bayes.sampling import (
     standard_deviation,
 )
 from dmfroc.measures.measure import (
+    Measure,
     absent_classes_message,
     bind,
     values_and_influences,
     warn_of_absent_classes,
 )
+from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.measure import dmf_auc
-from dmfroc.multiclass.rates import (
-    CurveOptions,
-    RateCounts,
-    RateTable,
-    reference_classes,
-)
+from dmfroc.multiclass.rates import CurveOptions, RateCounts, RateTable
 from dmfroc.multiclass.thresholds import grid_levels
 from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.influences import (
@@ -79,6 +76,8 @@ _DIMENSIONS = {
     "tpr": ["point"],
     "fpr": ["point"],
     "pairwise_auc": ["pair"],
+    "classification_class": ["pair"],
+    "reference_class": ["pair"],
 }
 
 
@@ -89,6 +88,7 @@ def bayesian_roc(
     *,
     labels: Any = None,
     sample_weight: Any = None,
+    pair_weights: PairWeights = "equal",
     structure: Structure = "rank_one",
     likelihood: Likelihood = "ordinal",
     tempering: Tempering = "overlap",
@@ -109,6 +109,10 @@ def bayesian_roc(
     y_true, y_score, labels, sample_weight
         As for `Predictions.from_arrays`. Weighted classes count for as many observations as
         Kish's effective size says.
+    pair_weights : {"equal", "prevalence"}, (K, K) costs, or a tuple of two such matrices
+        What the rates of each pair weigh, as for `multiclass_roc`: the power of their part of the
+        likelihood, on average one. The tempering makes up for what that adds to, or takes from,
+        the spread.
     structure : {"rank_one", "hierarchical"}
         How pairs differ from the average pair on the logit scale: by a factor, as in the
         DMF-ROC, or by a factor and a shift of either rate, the three correlated: the multiclass
@@ -173,10 +177,11 @@ def bayesian_roc(
     predictions = predictions.counted
     warn_of_absent_classes(predictions)
     seed = seed_of(random_state)
-    bound = bind_pairs(predictions, n_thresholds)
+    bound = bind_pairs(predictions, n_thresholds, pair_weights)
     counts = pairwise_counts(bound, predictions)
+    area = dmf_auc(pair_weights=pair_weights, n_thresholds=n_thresholds)
     problem = _problem(structure, likelihood, priors, counts)
-    counts, approximation = _temper(problem, counts, tempering, bound, predictions, n_thresholds)
+    counts, approximation = _temper(problem, counts, tempering, bound, predictions, area)
     remarks = []
     if algorithm == "laplace":
         size = n_chains, n_draws
@@ -185,12 +190,13 @@ def bayesian_roc(
     else:
         size = n_chains, n_draws
         draws = draw_from_posterior(problem, counts, approximation, size, seed, n_warmup, kernel)
-    posterior = _tree(draws, counts, predictions, n_thresholds, seed)
+    posterior = _tree(draws, bound, predictions, n_thresholds, seed)
     if algorithm == "nuts":
         remarks += sampling_problems(posterior, _MONITORED)
-    remarks += _caveats(counts, predictions, likelihood)
-    if not _is_perfect(counts):
-        remarks += _misfit_remarks(posterior, predictions, n_thresholds)
+    is_perfect = bool((posterior["observed_data"]["pairwise_auc"] > 1 - _PERFECT).all())
+    remarks += _caveats(predictions, likelihood, is_perfect=is_perfect)
+    if not is_perfect:
+        remarks += _misfit_remarks(posterior, predictions, area)
     return summarize("dmf_auc", "DMF-AUC", "auc", posterior, level, seed, remarks)
 
 
@@ -219,25 +225,29 @@ def bayesian_roc_prior(
     Returns
     -------
     xarray.DataTree
-        Groups ``prior``, ``prior_predictive`` and ``observed_data``.
+        Groups ``prior``, ``prior_predictive``, ``observed_data``, and ``constant_data`` with the
+        classes of each pair.
 
     Examples
     --------
     >>> tree = bayesian_roc_prior([0, 1, 2], np.eye(3), n_draws=50)
     >>> sorted(tree.children)
-    ['observed_data', 'prior', 'prior_predictive']
+    ['constant_data', 'observed_data', 'prior', 'prior_predictive']
     """
     check_choices(structure, "ordinal", "pairs", "nuts")
     check_size(n_draws=n_draws, n_thresholds=n_thresholds)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     predictions = predictions.counted
     seed = seed_of(random_state)
-    counts = pairwise_counts(bind_pairs(predictions, n_thresholds), predictions)
+    bound = bind_pairs(predictions, n_thresholds)
+    counts = pairwise_counts(bound, predictions)
     draws = draw_from_prior(model_of(structure, "ordinal", priors), counts, n_draws, seed)
-    return _tree(draws, counts, predictions, n_thresholds, seed, kind="prior")
+    return _tree(draws, bound, predictions, n_thresholds, seed, kind="prior")
 
 
-def bind_pairs(predictions: Predictions, n_thresholds: int) -> RateCounts:
+def bind_pairs(
+    predictions: Predictions, n_thresholds: int, pair_weights: PairWeights = "equal"
+) -> RateCounts:
     """Bind the rates of all pairs, and the curve that they have in common."""
     if predictions.n_classes == 2:
         # Both classes are given the scores of the second, whose quantiles then are the thresholds.
@@ -248,31 +258,34 @@ def bind_pairs(predictions: Predictions, n_thresholds: int) -> RateCounts:
             predictions.sample_weight,
             predictions.predicted,
         )
-    return CurveOptions(n_thresholds=n_thresholds)(predictions)
+    return CurveOptions(pair_weights, n_thresholds)(predictions)
 
 
 def pairwise_counts(bound: RateCounts, predictions: Predictions) -> Counts:
     """Return the counts of all pairs, tempered by the number of pairs that a class is in.
 
-    Every half of a column is given the harmonic mean of the class sizes, so that all pairs weigh
-    the same, as in the point estimate, and their average is as sure as one over classes is.
+    Every half of a column is given a size in proportion to its weight, so that all pairs weigh
+    what they do in the point estimate, and their average is as sure as one over classes is. The
+    only column of two classes has the sizes that it has.
     """
     rates = bound.count(predictions.sample_weight, np).rates(np)
-    sizes = effective_sizes(predictions)[predictions.present]
-    size = len(sizes) / (1 / sizes).sum()
+    sizes, weights = _sizes_of_halves(bound, predictions), bound.cell_weights[..., 0]
+    if len(weights) > 1:
+        sizes = weights * weights.sum() / (weights / sizes).sum()
     # Rounding of cumulative sums must not make a count between thresholds negative.
-    above = np.maximum.accumulate(rates.clip(0, 1), axis=2) * size
-    arrays = above, np.full(above.shape[:2], size), 1 / (len(sizes) - 1)
+    above = np.maximum.accumulate(rates.clip(0, 1), axis=2) * sizes[..., None]
+    arrays = above, sizes, 1 / (len(bound.totals) - 1)
     return Counts(*(jnp.asarray(x) for x in arrays))
 
 
-def _sizes_of_halves(predictions: Predictions) -> Int[np.ndarray, "q 2"]:
+def _sizes_of_halves(bound: RateCounts, predictions: Predictions) -> Float[np.ndarray, "q 2"]:
     """Return the sizes of the positive and of the negative class of each pair."""
     sizes = effective_sizes(predictions)[predictions.present]
-    reference = reference_classes(len(sizes))
-    own = np.broadcast_to(np.arange(len(sizes))[:, None], reference.shape)
-    halves = sizes[np.stack([own, reference], axis=-1).reshape(-1, 2)]
-    return np.maximum(np.rint(halves), 1).astype(int)
+    return sizes[_classes_of_halves(bound)]
+
+
+def _classes_of_halves(bound: RateCounts) -> Int[np.ndarray, "q 2"]:
+    return np.asarray(bound.counted).reshape(-1, 2)[-len(bound.cell_weights) :]
 
 
 @cache
@@ -293,7 +306,7 @@ def _temper(
     tempering: Tempering,
     bound: RateCounts,
     predictions: Predictions,
-    n_thresholds: int,
+    area: Measure,
 ) -> tuple[Counts, Gaussian]:
     """Return the counts with the tempering asked for, and the approximation under it.
 
@@ -307,7 +320,7 @@ def _temper(
         counts = counts._replace(tempering=jnp.asarray(overlap))
     approximation = approximate(problem, counts)
     if tempering == "jackknife":
-        _, target = _value_and_error(predictions, n_thresholds)
+        _, target = _value_and_error(predictions, area)
         for _ in range(_CALIBRATION_STEPS if target > NO_VARIATION else 0):
             spread = standard_deviation(problem, counts, approximation, "auc")
             counts = counts._replace(tempering=counts.tempering * (spread / target) ** 2)
@@ -320,10 +333,15 @@ def _overlap(bound: RateCounts, predictions: Predictions, default: float) -> flo
 
     An observation whose influences agree from column to column makes the variance of their sum
     larger than the sum of their variances. Both rest on the same errors of the classifier, and
-    the ratio is therefore steadier than either.
+    the ratio is therefore steadier than either. Columns that weigh w have the precision w, by
+    which the variances in their weighted sum are too small.
     """
     _, found = values_and_influences(bound, _areas_of_pairs, predictions.sample_weight)
-    apart, together = (found**2).sum(), (found.sum(axis=0) ** 2).sum()
+    positive, _ = _classes_of_halves(bound).T
+    of_positive, of_negative = bound.cell_weights[..., 0].T[..., None]
+    is_positive = np.asarray(bound.class_of_row) == positive[:, None]
+    weighted = np.where(is_positive, of_positive, of_negative) * found
+    apart, together = (weighted * found).sum(), (weighted.sum(axis=0) ** 2).sum()
     return float(apart / together) if together > NO_VARIATION**2 else default
 
 
@@ -331,22 +349,21 @@ def _areas_of_pairs(table: RateTable, xp: Any) -> Float[AnyArray, " q"]:
     return areas(table.rates(xp), xp)
 
 
-def _value_and_error(predictions: Predictions, n_thresholds: int) -> tuple[float, float]:
+def _value_and_error(predictions: Predictions, area: Measure) -> tuple[float, float]:
     """Return the area in the sample and the jackknife's standard error."""
-    measure = dmf_auc(n_thresholds=n_thresholds)
-    [found] = influences_of([measure], bind(measure, predictions), predictions)
+    [found] = influences_of([area], bind(area, predictions), predictions)
     error = standard_error(moments_of(found.influences, units_of(predictions)))
     return found.value, error
 
 
-def _caveats(counts: Counts, predictions: Predictions, likelihood: Likelihood) -> list[str]:
+def _caveats(predictions: Predictions, likelihood: Likelihood, *, is_perfect: bool) -> list[str]:
     remarks = []
     if likelihood == "binomial":
         remarks.append(
             "cells were taken for independent binomial counts, which they are not: the interval "
             "is too narrow"
         )
-    if _is_perfect(counts):
+    if is_perfect:
         remarks.append(
             "the classifier is perfect in this sample: how far its area may be below 1 follows "
             "from sample size and prior"
@@ -357,11 +374,11 @@ def _caveats(counts: Counts, predictions: Predictions, likelihood: Likelihood) -
 
 
 def _misfit_remarks(
-    posterior: xarray.DataTree, predictions: Predictions, n_thresholds: int
+    posterior: xarray.DataTree, predictions: Predictions, area: Measure
 ) -> list[str]:
     """Compare the posterior with the area in the sample."""
     areas = posterior["posterior"]["auc"]
-    value, _ = _value_and_error(predictions, n_thresholds)
+    value, _ = _value_and_error(predictions, area)
     mean = float(areas.mean())
     if abs(mean - value) <= float(areas.std()):
         return []
@@ -372,15 +389,9 @@ def _misfit_remarks(
     ]
 
 
-def _is_perfect(counts: Counts) -> bool:
-    return bool(
-        (areas(np.asarray(counts.above / counts.sizes[..., None]), np) > 1 - _PERFECT).all()
-    )
-
-
 def _tree(
     draws: Draws,
-    counts: Counts,
+    bound: RateCounts,
     predictions: Predictions,
     n_thresholds: int,
     seed: int,
@@ -393,13 +404,18 @@ def _tree(
     sites = {name: x for name, x in draws.sites.items() if name in names}
     numerators, denominator = grid_levels(n_thresholds)
     classes = [predictions.labels[index] for index in predictions.present]
-    pairs = [f"{i} from {j}" for i in classes for j in classes if i != j]
-    observed = counts.above / counts.sizes[..., None]
-    sizes = _sizes_of_halves(predictions)[-len(observed) :]
+    pairs = [(i, j) for i in classes for j in classes if i != j]
+    pairs = pairs[-len(bound.cell_weights) :]
+    observed = _areas_of_pairs(bound.count(predictions.sample_weight, np), np)
+    sizes = np.maximum(np.rint(_sizes_of_halves(bound, predictions)), 1).astype(int)
     groups = {
         kind: sites,
         f"{kind}_predictive": {"pairwise_auc": _replicate(draws, sizes, seed)},
-        "observed_data": {"pairwise_auc": areas(np.asarray(observed), np)},
+        "observed_data": {"pairwise_auc": observed},
+        "constant_data": {
+            "classification_class": np.array([i for i, _ in pairs]),
+            "reference_class": np.array([j for _, j in pairs]),
+        },
     }
     if draws.sample_stats:
         groups["sample_stats"] = draws.sample_stats
@@ -409,7 +425,7 @@ def _tree(
         coords={
             "rate": ["tpr", "fpr"],
             "threshold": numerators / denominator,
-            "pair": pairs[-counts.above.shape[0] :],
+            "pair": [f"{i} from {j}" for i, j in pairs],
             "effect": ["factor", "tpr", "fpr"],
         },
     )

@@ -18,6 +18,7 @@ from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.level import check_level
 from dmfroc.uncertainty.seed import seed_of
 
+ALTERNATIVES = "use method='bayesian_bootstrap', a posterior without a model, or method='jackknife'"
 Given = Literal["class_sizes", "nothing"]
 
 
@@ -123,9 +124,9 @@ def bayesian_table(
 def _hard_labels(measure: Measure, predictions: Predictions) -> Int[np.ndarray, " n"]:
     if measure.statistic is not confusion_counts:
         raise ValueError(
-            f"{measure.name} is not a function of the table of hard labels, the only kind of "
-            "measure besides the DMF-AUC and M that has a posterior; use "
-            "method='bayesian_bootstrap', a posterior without a model, or method='jackknife'"
+            f"{measure.name} has no posterior: it is no function of the table of hard labels, of "
+            "the areas of the pairs, of the multiclass curve, or of straight lines between the "
+            f"points of the curves of one class against the rest; {ALTERNATIVES}"
         )
     obstacle = measure.obstacle(predictions)
     if obstacle is not None:

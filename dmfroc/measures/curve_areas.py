@@ -27,6 +27,7 @@ KAPPA_AREAS = {
     ("scott", "exact"): curve_summaries.scott_area,
     ("scott", "trapezoid"): curve_summaries.interpolated_scott_area,
 }
+_STRAIGHT = (curve_summaries.partial_area, curve_summaries.roc_area, curve_summaries.gini)
 _SHARE_OF_TIES = {"lower": 0.0, "half": 0.5, "upper": 1.0}
 
 
@@ -38,6 +39,18 @@ class _Mean:
 
     def __call__(self, points: CurvePoints, xp: Any, **options: Any) -> Any:
         return self.of_curve(points, xp, **options).sum(-1) * points.share
+
+
+def is_straight_between_points(measure: Measure) -> bool:
+    """Whether a measure is an area under the straight lines of ROC curves.
+
+    Fewer points tell of it as well, and class sizes make no difference to the curves of each class.
+    """
+    summary = measure.summary
+    if not (isinstance(summary, WithOptions) and isinstance(summary.function, _Mean)):
+        return False
+    options = dict(summary.options)
+    return summary.function.of_curve in _STRAIGHT and options.get("ties", 0.5) == 0.5
 
 
 def _mean(of_curve: Callable[..., Any], **options: Any) -> WithOptions:

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.lines import Line2D
 
+    from dmfroc.bayes.curve import PosteriorCurve
+    from dmfroc.bayes.posterior import Posterior
+
 _CURVE_ID, _CHANCE_ID = "dmfroc-curve", "dmfroc-chance"
 _WIDEST = len("(99.9 % jackknife interval 0.9999 to 0.9999)")
 _NO_VARIATION = 1e-9  # of standard errors that are zero but for rounding
@@ -51,14 +54,15 @@ _NO_VARIATION = 1e-9  # of standard errors that are zero but for rounding
 class MulticlassROCDisplay:
     """A multiclass ROC curve with its band, ready to be drawn.
 
-    Build it with `from_predictions` or `from_estimator`; draw it again, or elsewhere, with `plot`.
+    Build it with `from_predictions`, `from_estimator` or `from_posterior`; draw it again, or
+    elsewhere, with `plot`.
 
     Parameters
     ----------
-    curve : MulticlassROC or MeanROC
-        The curve, or the mean of those of the folds of a cross-validation.
+    curve : MulticlassROC, MeanROC or PosteriorCurve
+        The curve, or the mean of those of the folds of a cross-validation, or of a posterior.
     band : CurveBand, optional
-        Its pointwise confidence band.
+        Its pointwise confidence band, or credible band.
     estimate : Estimate, optional
         Its area with an interval.
     name : str, optional
@@ -99,7 +103,7 @@ class MulticlassROCDisplay:
 
     def __init__(
         self,
-        curve: MulticlassROC | MeanROC,
+        curve: MulticlassROC | MeanROC | PosteriorCurve,
         *,
         band: CurveBand | None = None,
         estimate: Estimate | None = None,
@@ -234,6 +238,45 @@ class MulticlassROCDisplay:
             curve, band = mean_curve_of(sample.predictions, options), None
         [estimate] = estimates_of([area], [method], sample)
         display = cls(curve, band=band, estimate=estimate, name=name)
+        return display.plot(ax, plot_pairs=plot_pairs, plot_chance=plot_chance, **line_kwargs)
+
+    @classmethod
+    def from_posterior(
+        cls,
+        posterior: Posterior,
+        *,
+        name: str | None = None,
+        ax: Axes | None = None,
+        plot_band: bool = True,
+        plot_pairs: bool = False,
+        plot_chance: bool = True,
+        **line_kwargs: Any,
+    ) -> MulticlassROCDisplay:
+        """Draw the mean curve of a posterior, its area and its credible band.
+
+        Parameters
+        ----------
+        posterior : Posterior
+            What `bayesian_roc` returns.
+        name : str, optional
+            Name of the classifier in the legend.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        plot_band, plot_pairs, plot_chance, **line_kwargs
+            As for `plot`.
+
+        Returns
+        -------
+        MulticlassROCDisplay
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            If the posterior is not that of a curve.
+        """
+        band = posterior.band() if plot_band else None
+        display = cls(posterior.curve, band=band, estimate=posterior.to_estimate(), name=name)
         return display.plot(ax, plot_pairs=plot_pairs, plot_chance=plot_chance, **line_kwargs)
 
     def plot(

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro
 import pytest
+from matplotlib.figure import Figure
 from numpyro.infer import HMC
 from scipy import stats
 from scipy.special import expit, softmax
@@ -19,17 +20,35 @@ from dmfroc import (
     bayesian_table,
     dmf_auc_score,
     estimate,
+    evaluate,
 )
-from dmfroc.bayes.average_curve import Curve, _pooled_quantiles, sample_curve
-from dmfroc.bayes.method import couple, of_mean_pair
+from dmfroc.bayes import method
+from dmfroc.bayes.average_curve import (
+    Curve,
+    _binormal_splits,
+    _halve,
+    pooled_quantiles,
+    sample_curve,
+)
+from dmfroc.bayes.method import against_the_rest, couple, of_curves, of_pairs, weights_of_pairs
 from dmfroc.bayes.models import (
     Counts,
     binomial_log_likelihood,
     ordinal_log_likelihood,
 )
+from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.bayes.posterior import sampling_problems
 from dmfroc.bayes.roc import bind_pairs, check_choices, pairwise_counts
-from dmfroc.measures import dmf_auc, informedness
+from dmfroc.measures import (
+    dmf_auc,
+    hand_till,
+    informedness,
+    one_vs_one_auc,
+    one_vs_rest_auc,
+    partial_auc,
+    roc_area,
+)
+from dmfroc.multiclass.costs import majority_costs
 
 # Two shapes of data, K = 4 and K = 2, serve most tests: compiling takes most of their time.
 OF_TWO = {"n_thresholds": 31, "algorithm": "laplace"}
@@ -113,13 +132,96 @@ def test_normal_approximation_is_near_the_chains(sample, small):
 
 def test_mean_area_of_the_pairs_has_about_the_jackknifes_standard_error(sample):
     curve = bayesian_roc(*sample, **FAST)
-    found = of_mean_pair(curve)
+    found = of_pairs(hand_till(), curve, Predictions.from_arrays(*sample))
     observed = curve.posterior["observed_data"]["pairwise_auc"].to_numpy()
     target = estimate("hand_till", *sample).standard_error
     assert found.measure == "hand_till"
     assert found.value == pytest.approx(observed.mean(), abs=target / 3)
     assert found.standard_error == pytest.approx(target, rel=0.2)
+    np.testing.assert_allclose(found.draws, drawn_areas(curve.posterior).mean(axis=2).ravel())
     assert "hand_till" not in curve.posterior["posterior"]
+
+
+@pytest.fixture(scope="module")
+def imbalanced():
+    return Predictions.from_arrays(*normal_scores(3, 600, 4, prior=[0.6, 0.25, 0.1, 0.05]))
+
+
+@pytest.mark.parametrize("factor", [0.25, 4, None])
+def test_pair_weights_are_those_of_the_point_estimate(imbalanced, factor):
+    weights = "prevalence" if factor is None else majority_costs(imbalanced, factor)
+    jackknife = estimate(dmf_auc(pair_weights=weights, n_thresholds=7), imbalanced)
+    found = bayesian_roc(imbalanced, pair_weights=weights, n_draws=2000, **FAST)
+    assert found.value == pytest.approx(jackknife.value, abs=0.25 * jackknife.standard_error)
+    assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
+
+
+def test_prevalence_weights_make_counts_of_the_observations_themselves(imbalanced):
+    bound = bind_pairs(imbalanced, 7, "prevalence")
+    sizes = imbalanced.class_counts
+    expected = [(sizes[i], sizes[j]) for i in range(4) for j in range(4) if i != j]
+    np.testing.assert_allclose(pairwise_counts(bound, imbalanced).sizes, expected)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [one_vs_one_auc(), one_vs_rest_auc(), one_vs_rest_auc("prevalence")],
+    ids=lambda measure: measure.name,
+)
+def test_measures_of_pairs_have_their_own_weights(imbalanced, measure):
+    jackknife = estimate(measure, imbalanced, stratify=True)
+    weights = weights_of_pairs(measure, imbalanced)
+    curve = bayesian_roc(imbalanced, pair_weights=weights, n_draws=2000, **FAST)
+    found = of_pairs(measure, curve, imbalanced)
+    # Seven thresholds leave out a part of the areas, in the sample as in the model.
+    observed = curve.posterior["observed_data"]["pairwise_auc"]
+    expected = np.average(observed, weights=weights[0][~np.eye(4, dtype=bool)])
+    assert found.value == pytest.approx(expected, abs=0.3 * jackknife.standard_error)
+    assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
+    assert weights_of_pairs(hand_till(), imbalanced) == "equal"
+
+
+def test_measures_of_the_curve_of_each_class_are_coupled(imbalanced):
+    curves = [bayesian_roc(against_the_rest(imbalanced, place), **OF_TWO) for place in range(4)]
+    for measure in (partial_auc(0.3), roc_area()):
+        jackknife = estimate(measure, imbalanced, stratify=True)
+        found = of_curves(measure, curves, imbalanced)
+        assert found.value == pytest.approx(jackknife.value, abs=jackknife.standard_error / 2)
+        assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
+        of_class = found.posterior["posterior"]["of_class"]
+        assert of_class.dims == ("chain", "draw", "class")
+        np.testing.assert_allclose(of_class.mean("class").to_numpy().ravel(), found.draws)
+    areas = [curve.posterior["posterior"]["auc"].mean() for curve in curves]
+    np.testing.assert_allclose(of_class.mean(["chain", "draw"]), areas, rtol=1e-12)
+
+
+def test_measures_of_the_same_curve_share_its_draws(monkeypatch, sample):
+    calls = []
+
+    def draw(predictions, **options):
+        calls.append(options)
+        return bayesian_roc(predictions, **FAST, **options)
+
+    monkeypatch.setattr(method, "bayesian_roc", draw)
+    found = evaluate(
+        *sample, measures=["dmf_auc", "hand_till", "gorodkin_correlation"], method="bayes"
+    )
+    assert len(calls) == 1
+    assert [e.method for e in found.estimates.values()] == ["bayes"] * 3
+    evaluate(*sample, measures=["dmf_auc"], pair_weights="prevalence", method="bayes")
+    assert calls[1]["pair_weights"] == "prevalence"
+
+
+def test_columns_of_two_classes_that_rank_differently_have_no_posterior_of_m():
+    classes, scores = normal_scores(2, 300, 2)
+    predictions = Predictions.from_arrays(classes, scores)
+    curve = bayesian_roc(predictions, **OF_TWO)
+    with pytest.raises(ValueError, match="columns of the two classes rank differently"):
+        of_pairs(hand_till(), curve, predictions)
+    complementary = Predictions.from_arrays(classes, scores[:, 1] - scores[:, 0])
+    found = of_pairs(hand_till(), bayesian_roc(complementary, **OF_TWO), complementary)
+    area = estimate("dmf_auc", complementary)
+    assert found.value == pytest.approx(area.value, abs=area.standard_error / 2)
 
 
 def test_areas_of_pairs_are_drawn_towards_each_other(sample):
@@ -131,8 +233,33 @@ def test_areas_of_pairs_are_drawn_towards_each_other(sample):
     order = pairs.sort_values("value")["probability_worse"].to_numpy()
     assert order[0] > 0.5 > order[-1]
     assert found.to_datatree() is found.posterior
-    with pytest.raises(ValueError, match="the posterior of informedness has no pairs"):
+    with pytest.raises(ValueError, match="the posterior of informedness has no curve and no pairs"):
         bayesian_table("informedness", *sample, n_draws=50).pairs()
+
+
+def test_pictures_of_a_posterior(sample):
+    found = bayesian_roc(*sample, **FAST)
+    curve, band = found.curve, found.band(level=0.5)
+    assert np.trapezoid(curve.tpr, curve.fpr) == pytest.approx(found.value, abs=1e-3)
+    assert curve.pairs[:4] == ((0, 1), (0, 2), (0, 3), (1, 0))
+    expected = found.posterior["posterior"]["tpr"].mean()  # ends count, here as for the pairs
+    assert curve.pairwise_tpr.mean() == pytest.approx(float(expected), abs=0.05)
+    wide = found.band()
+    assert (wide.low <= band.low).all()
+    assert (band.low <= curve.tpr + 1e-12).all()
+    assert (curve.tpr <= wide.high + 1e-12).all()
+    assert (band.level, wide.level, wide.method) == (0.5, 0.95, "bayes")
+    display = found.plot(ax=Figure().subplots(), plot_pairs=True, name="noisy")
+    label = display.line_.get_label()
+    assert label.startswith(f"noisy: AUC {found.value:.3f} (95 % bayes interval")
+    assert len(display.pairs_.get_paths()) == 12
+    assert display.band_ is not None
+    assert found.plot(ax=Figure().subplots(), plot_band=False).band_ is None
+    forest = found.plot_pairs(ax=Figure().subplots())
+    names = [text.get_text() for text in forest.get_yticklabels()]
+    assert names == list(found.pairs().sort_values("value").index)
+    with pytest.raises(ValueError, match="has no curve and no pairs: bayesian_roc has both"):
+        bayesian_table("informedness", *sample, n_draws=50).plot()
 
 
 def test_coupled_draws_keep_their_distributions():
@@ -225,11 +352,6 @@ def test_prior_is_centred_at_the_binormal_curve(distance):
     known = {"discrimination": jnp.asarray(distance), "split": jnp.zeros((2, 49))}
     with jax.enable_x64(True):
         curve = numpyro.handlers.substitute(sample_curve, known)(jnp.zeros((2, 50)), 1.0, 1.0)
-        slope = jax.jacfwd(_pooled_quantiles)(jnp.asarray(distance), 49)
-        ahead, behind = (
-            np.asarray(_pooled_quantiles(jnp.asarray(distance + h), 49)) for h in (1e-5, -1e-5)
-        )
-    np.testing.assert_allclose(slope, (ahead - behind) / 2e-5, atol=1e-8)
     tpr, fpr = expit(np.asarray(curve.logits))
     np.testing.assert_allclose((tpr + fpr) / 2, np.arange(1, 50) / 50, rtol=1e-12)
     np.testing.assert_allclose(np.diff(curve.logits, axis=1), curve.distances, atol=1e-9)
@@ -237,6 +359,26 @@ def test_prior_is_centred_at_the_binormal_curve(distance):
     inside = (np.minimum(tpr, fpr) > 1e-12) & (np.maximum(tpr, fpr) < 1 - 1e-12)
     difference = stats.norm.ppf(tpr) - stats.norm.ppf(fpr)
     np.testing.assert_allclose(difference[inside], distance, atol=1e-4)
+
+
+@pytest.mark.parametrize("distance", [-2.1, -0.04, 0.0, 0.05, 1.27, 3.3, 8.46])
+def test_splits_of_two_normals_are_smooth_and_right_between_the_nodes_of_their_table(distance):
+    halvings = _halve(50)
+    with jax.enable_x64(True):
+        logits = _binormal_splits(jnp.asarray(distance), halvings)
+        slope = jax.jacfwd(_binormal_splits)(jnp.asarray(distance), halvings)
+        ahead, behind = (
+            np.asarray(_binormal_splits(jnp.asarray(distance + h), halvings)) for h in (1e-6, -1e-6)
+        )
+    edges = np.pad(pooled_quantiles(np.array([[distance]]), 49)[0], 1, constant_values=(-40, 40))
+    for found, mean in zip(np.asarray(logits), (-distance / 2, distance / 2), strict=True):
+        above, below = stats.norm.sf(edges, mean), stats.norm.cdf(edges, mean)
+        first, second = (
+            np.where(edges[low] > mean, above[low] - above[high], below[high] - below[low])
+            for low, high in (halvings[:2], halvings[1:])
+        )
+        np.testing.assert_allclose(found, np.log(first / second), atol=2e-6)
+    np.testing.assert_allclose(slope, (ahead - behind) / 2e-6, atol=1e-6)
 
 
 def test_counts_choose_coordinates_and_leave_the_prior_alone(sample):
@@ -400,10 +542,14 @@ def test_numbers_are_checked(sample):
 
 
 def test_other_measures_are_refused(sample):
-    with pytest.raises(ValueError, match="auc_mu is not a function of the table"):
-        estimate("auc_mu", *sample, method="bayes")
-    with pytest.raises(ValueError, match="knows pair_weights='equal' only"):
-        estimate(dmf_auc(pair_weights=np.arange(16).reshape(4, 4) + 1), *sample, method="bayes")
+    for name in ("auc_mu", "average_precision", "roc_area_lower", "max_informedness"):
+        with pytest.raises(ValueError, match=rf"{name} has no posterior: .*='bayesian_bootstrap'"):
+            estimate(name, *sample, method="bayes")
+    with pytest.raises(ValueError, match="knows pair_weights alone"):
+        estimate(dmf_auc(shrinkage=2.0), *sample, method="bayes")
+    by_bias, predictions = one_vs_rest_auc("bias"), Predictions.from_arrays(*sample)
+    with pytest.raises(ValueError, match="one_vs_rest_auc_bias is no function of the areas"):
+        of_pairs(by_bias, bayesian_roc(predictions, **FAST), predictions)
     with pytest.raises(ValueError, match="pseudo_count must be positive"):
         bayesian_table(informedness(), *sample, pseudo_count=0.0)
     with pytest.raises(ValueError, match="split_scale must be positive"):

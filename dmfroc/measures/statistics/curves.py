@@ -49,9 +49,10 @@ class CurveCounts(Statistic):
         n_columns, n = self.rows.shape
         at_once = max(_POINTS_AT_ONCE // n, 1)
         starts = range(0, n_columns, at_once)
-        return [self._some(slice(first, first + at_once)) for first in starts]
+        return [self.some(slice(first, first + at_once)) for first in starts]
 
-    def _some(self, columns: slice) -> CurveCounts:
+    def some(self, columns: slice) -> CurveCounts:
+        """Return the curves of some of the classes, each with its share in the mean of all."""
         arrays = self.rows[columns], self.is_positive[columns], self.above[columns]
         return CurveCounts(*arrays, self.has_ties, self.share, self.n_positives[columns])
 
