@@ -15,7 +15,7 @@ import dmfroc
 from dmfroc._options import integer
 from dmfroc._tables import decimals
 from dmfroc.bayes.curve import PosteriorCurve, credible_band, mean_curve
-from dmfroc.bayes.pairs import drawn_areas
+from dmfroc.bayes.pairs import drawn_areas, drawn_covariances
 from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.level import check_level
@@ -99,14 +99,13 @@ class Posterior:
 
         tree = self._tree_of_curve()
         drawn = drawn_areas(tree)
+        value, low, high = self._summaries(drawn)
         drawn = drawn.reshape(-1, drawn.shape[2])
-        tails = [(1 - self.level) / 2, (1 + self.level) / 2]
-        low, high = np.quantile(drawn, tails, axis=0)
         lead = drawn - drawn.mean(axis=1, keepdims=True)
         return pd.DataFrame(
             {
                 "observed": tree["observed_data"]["pairwise_auc"].to_numpy(),
-                "value": drawn.mean(axis=0),
+                "value": value,
                 "standard_error": drawn.std(axis=0, ddof=1),
                 "low": low,
                 "high": high,
@@ -114,6 +113,53 @@ class Posterior:
             },
             index=pd.Index(tree["posterior"]["pair"].to_numpy(), name="pair"),
         )
+
+    def pair_covariance(self) -> xarray.Dataset:
+        """Return how the pairs of classes vary about the average pair.
+
+        Returns
+        -------
+        xarray.Dataset
+            Posterior means and ends of the interval (dimension ``summary``: value, low, high) of
+            the covariances of the random ``effects`` of a pair, its log factor and, in the
+            hierarchical model, the shifts of both rates; and of the ``logits`` of both rates over
+            the pairs at hand, at each threshold. With one factor for each pair these are
+            proportional, ``lambda_t lambda_t' var(v)``.
+
+        Raises
+        ------
+        ValueError
+            If the posterior is not that of a curve.
+
+        References
+        ----------
+        Wang and Carvalho (2024), Multiclass ROC, equations 19 to 21.
+        """
+        tree = self._tree_of_curve()
+        dims = {"effects": ["effect", "effect_2"], "logits": ["threshold", "rate", "rate_2"]}
+        rates, effects = ["tpr", "fpr"], ["factor", "tpr", "fpr"]
+        of_effects, of_logits = (self._summaries(x) for x in drawn_covariances(tree))
+        effects = effects[: of_effects.shape[1]]
+        return xarray.Dataset(
+            {
+                name: (["summary", *dims[name]], x)
+                for name, x in (("effects", of_effects), ("logits", of_logits))
+            },
+            coords={
+                "summary": ["value", "low", "high"],
+                "effect": effects,
+                "effect_2": effects,
+                "threshold": tree["posterior"]["threshold"].to_numpy(),
+                "rate": rates,
+                "rate_2": rates,
+            },
+        )
+
+    def _summaries(self, draws: Float[np.ndarray, "chain draw ..."]) -> Float[np.ndarray, "3 ..."]:
+        """Return the mean and the ends of the interval of draws."""
+        flat = draws.reshape(-1, *draws.shape[2:])
+        tails = [(1 - self.level) / 2, (1 + self.level) / 2]
+        return np.concatenate([flat.mean(axis=0)[None], np.quantile(flat, tails, axis=0)])
 
     @cached_property
     def curve(self) -> PosteriorCurve:

@@ -98,7 +98,7 @@ def bayesian_roc(
     n_thresholds: int = DEFAULT_N_THRESHOLDS,
     n_chains: int = 4,
     n_draws: int = 1000,
-    n_warmup: int = 300,
+    n_warmup: int = 200,
     level: float = 0.95,
     random_state: int | np.random.Generator = 0,
 ) -> Posterior:

@@ -120,30 +120,34 @@ class Problem:
             potential = self._traced_potential(moved, data)
         numpyro.factor("log_density", -potential)
 
+    def chains(self, kernel: Kernel, n_warmup: int, n_draws: int, n_chains: int) -> Run:
+        """Return what runs the chains; JAX can compile it, or run it on many data sets at once."""
+
+        def run(
+            key: Array, start: Array, data: Any, approximation: Gaussian
+        ) -> tuple[Array, dict[str, Array]]:
+            driver = MCMC(
+                kernel(self.whitened),
+                num_warmup=n_warmup,
+                num_samples=n_draws,
+                num_chains=n_chains,
+                chain_method="vectorized",
+                progress_bar=False,
+            )
+            fields = tuple(_STATISTICS) if isinstance(driver.sampler, HMC) else ()
+            driver.run(key, data, approximation, init_params={"x": start}, extra_fields=fields)
+            return (
+                driver.get_samples(group_by_chain=True)["x"],
+                driver.get_extra_fields(group_by_chain=True),
+            )
+
+        return run
+
     def sampler(self, kernel: Kernel, n_warmup: int, n_draws: int, n_chains: int) -> Run:
         """Return what runs the chains, compiled as a whole, once for the same arguments."""
         key = kernel, n_warmup, n_draws, n_chains
         if key not in self._samplers:
-
-            def run(
-                key: Array, start: Array, data: Any, approximation: Gaussian
-            ) -> tuple[Array, dict[str, Array]]:
-                driver = MCMC(
-                    kernel(self.whitened),
-                    num_warmup=n_warmup,
-                    num_samples=n_draws,
-                    num_chains=n_chains,
-                    chain_method="vectorized",
-                    progress_bar=False,
-                )
-                fields = tuple(_STATISTICS) if isinstance(driver.sampler, HMC) else ()
-                driver.run(key, data, approximation, init_params={"x": start}, extra_fields=fields)
-                return (
-                    driver.get_samples(group_by_chain=True)["x"],
-                    driver.get_extra_fields(group_by_chain=True),
-                )
-
-            self._samplers[key] = compiled(run, **_BRIEFLY_OPTIMISED)
+            self._samplers[key] = compiled(self.chains(*key), **_BRIEFLY_OPTIMISED)
         return self._samplers[key]
 
 

@@ -327,6 +327,20 @@ def test_hierarchical_structure_takes_up_shifted_pairs():
 
     assert misfit(hierarchical) < misfit(rank_one)
 
+    # Of one factor per pair both logits are linear functions; shifts vary by themselves.
+    covariance = rank_one.pair_covariance()
+    assert covariance["effects"].shape == (3, 1, 1)
+    logits = rank_one.posterior["posterior"]["threshold_effect"].to_numpy()
+    variance = rank_one.posterior["posterior"]["pair_effect"].to_numpy().var(axis=2)
+    expected = np.einsum("cdrt,cdst,cd->trs", logits, logits, variance) / variance.size
+    np.testing.assert_allclose(covariance["logits"].sel(summary="value"), expected, rtol=1e-9)
+    covariance = hierarchical.pair_covariance().sel(threshold=0.5)
+    low, value, high = (covariance.sel(summary=x) for x in ("low", "value", "high"))
+    assert (low["logits"] <= value["logits"]).all()
+    assert (value["logits"] <= high["logits"]).all()
+    squares = (hierarchical.posterior["posterior"]["spread"] ** 2).mean(["chain", "draw"])
+    np.testing.assert_allclose(np.diagonal(value["effects"]), squares)
+
 
 def test_weights_in_one_class_count_by_their_effective_size():
     classes, scores = normal_scores(6, 90, 3)
