@@ -24,6 +24,7 @@ from dmfroc.bayes.models import (
     Counts,
     Likelihood,
     Priors,
+    Structure,
     model_of,
     reestimated_spread,
 )
@@ -39,19 +40,28 @@ from dmfroc.study import Study, grid
 
 PRIORS = Priors()
 N_PAIRS, N_THRESHOLDS, CLASS_SIZE = 6, 7, 40
-N_DRAWS, N_WARMUP, THINNING = 441, 200, 7
+N_DRAWS, N_WARMUP, THINNING = 495, 200, 5
 N_RANKS = N_DRAWS // THINNING + 1
-N_BINS = 8  # divides the number of ranks
-LIKELIHOODS: tuple[Likelihood, ...] = ("binomial", "ordinal")
-QUANTITIES = ("auc", "spread", "first pair's effect", "first TPR logit")
+N_BINS = 25  # divides the number of ranks
+MODELS: dict[str, tuple[Structure, Likelihood]] = {
+    "binomial": ("rank_one", "binomial"),
+    "ordinal": ("rank_one", "ordinal"),
+    "hierarchical": ("hierarchical", "ordinal"),
+}
+QUANTITIES = ("auc", "spread", "first pair's effect", "first pair's first TPR logit")
+
+
+def logits_of_pairs(sites: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the logits of both rates of every pair at every threshold."""
+    of_average = sites["threshold_effect"][..., None, :, :]
+    return sites["pair_effect"][..., None, None] * of_average + sites["pair_shift"][..., None]
 
 
 def simulate_counts(
     generator: np.random.Generator, sites: dict[str, np.ndarray], likelihood: Likelihood
 ) -> np.ndarray:
     """Draw the counts at or above each threshold given one draw from the prior."""
-    logits = sites["pair_effect"][:, None, None] * sites["threshold_effect"]
-    rates = expit(logits)
+    rates = expit(logits_of_pairs(sites))
     if likelihood == "binomial":
         return generator.binomial(CLASS_SIZE, rates).astype(float)
     edge = np.zeros((*rates.shape[:2], 1))
@@ -65,31 +75,33 @@ def quantities(sites: dict[str, np.ndarray]) -> np.ndarray:
     return np.stack(
         [
             sites["auc"],
-            sites["spread"],
+            sites["spread"].reshape(*sites["auc"].shape, -1)[..., -1],
             sites["pair_effect"][..., 0],
-            sites["threshold_effect"][..., 0, 0],
+            logits_of_pairs(sites)[..., 0, 0, 0],
         ],
         axis=-1,
     )
 
 
-def problem(likelihood: Likelihood) -> tuple[Callable[[Any], None], Counts, Problem]:
+def problem(model: str) -> tuple[Callable[[Any], None], Counts, Problem]:
     """Return a model, data of its shape, and what samples it."""
+    structure, likelihood = MODELS[model]
     sizes = jnp.full((N_PAIRS, 2), float(CLASS_SIZE))
     empty = Counts(jnp.zeros((N_PAIRS, 2, N_THRESHOLDS)), sizes, jnp.ones(()))
-    model = model_of("rank_one", likelihood, PRIORS)
-    update = partial(reestimated_spread, structure="rank_one", priors=PRIORS)
-    return model, empty, problem_of(model, update, empty)
+    of_counts = model_of(structure, likelihood, PRIORS)
+    update = partial(reestimated_spread, structure=structure, priors=PRIORS)
+    return of_counts, empty, problem_of(of_counts, update, empty)
 
 
-def ranks(generator: np.random.Generator, likelihood: Likelihood) -> dict[str, int]:
+def ranks(generator: np.random.Generator, model: str) -> dict[str, int]:
     """Return the rank of each quantity's true value among thinned draws given one data set."""
     of_prior, of_posterior = generator.integers(2**31, size=2).tolist()
     with jax.enable_x64(True):
-        model, empty, sampled = problem(likelihood)
-        prior = draw_from_prior(model, empty, 1, of_prior).sites
+        of_counts, empty, sampled = problem(model)
+        prior = draw_from_prior(of_counts, empty, 1, of_prior).sites
         truth = {name: values[0, 0] for name, values in prior.items()}
-        counts = empty._replace(above=jnp.asarray(simulate_counts(generator, truth, likelihood)))
+        above = simulate_counts(generator, truth, MODELS[model][1])
+        counts = empty._replace(above=jnp.asarray(above))
         approximation = approximate(sampled, counts)
         draws = draw_from_posterior(
             sampled, counts, approximation, (1, N_DRAWS), of_posterior, N_WARMUP, default_kernel
@@ -99,33 +111,31 @@ def ranks(generator: np.random.Generator, likelihood: Likelihood) -> dict[str, i
     return dict(zip(QUANTITIES, found.tolist(), strict=True))
 
 
-def study(likelihoods: tuple[Likelihood, ...]) -> Study:
-    settings = grid(likelihood=likelihoods)
-    return Study("sbc", ranks, settings, replications=200, seed=1, directory=RESULTS)
+def study(models: list[str]) -> Study:
+    return Study("sbc", ranks, grid(model=models), replications=500, seed=1, directory=RESULTS)
 
 
 def report(table: pd.DataFrame) -> tuple[str, Figure]:
     """Test the ranks and draw their histograms."""
-    figure = Figure(figsize=(11, 5), layout="constrained")
-    shape = table["likelihood"].nunique(), len(QUANTITIES)
+    shape = table["model"].nunique(), len(QUANTITIES)
+    figure = Figure(figsize=(11, 2.5 * shape[0]), layout="constrained")
     axes = figure.subplots(*shape, sharey=True, squeeze=False)
     rows = []
-    for (likelihood, part), row_of_axes in zip(
-        table.groupby("likelihood", sort=False), axes, strict=True
-    ):
+    for (model, part), row_of_axes in zip(table.groupby("model", sort=False), axes, strict=True):
         for quantity, ax in zip(QUANTITIES, row_of_axes, strict=True):
             counts, _ = np.histogram(part[quantity], bins=N_BINS, range=(-0.5, N_RANKS - 0.5))
             p_value = chisquare(counts).pvalue
-            rows.append([likelihood, quantity, " ".join(map(str, counts)), f"{p_value:.3f}"])
+            rows.append([model, quantity, len(part), f"{p_value:.3f}"])
             low, high = binom.interval(0.99, len(part), 1 / N_BINS)
             ax.axhspan(low, high, color="0.85", zorder=0, label="99 % of bins, if uniform")
             ax.bar(np.arange(1, N_BINS + 1), counts, width=0.9, color="tab:blue", alpha=0.8)
             ax.axhline(len(part) / N_BINS, color="black", linewidth=1, label="expected")
-            ax.set(title=f"{likelihood}: {quantity}", xlabel="bin of ranks, lowest first")
-            ax.set(xticks=range(1, N_BINS + 1), xlim=(0.4, N_BINS + 0.6), ylim=(0, 1.25 * high))
+            ax.set_title(f"{model}: {quantity}", fontsize="small")
+            ax.set(xlabel="bin of ranks, lowest first")
+            ax.set(xticks=range(5, N_BINS + 1, 5), xlim=(0.4, N_BINS + 0.6), ylim=(0, 1.25 * high))
         row_of_axes[0].set_ylabel("data sets in the bin")
     axes[0, 0].legend(loc="upper left", fontsize="x-small", framealpha=1)
-    header = ["likelihood", "quantity", "data sets per bin of ranks", "p"]
+    header = ["model", "quantity", "data sets", "p"]
     return markdown_table(header, rows), figure
 
 
@@ -133,24 +143,26 @@ def page(n_replications: int, table: str) -> str:
     """Report the study."""
     return f"""# Calibration of the samplers
 
-Made by `experiments/sbc.py`: {n_replications} data sets for each likelihood, drawn from the model
-with parameters drawn from its default prior ({N_PAIRS} pairs, {N_THRESHOLDS} thresholds,
-{CLASS_SIZE} observations per class, no tempering). If the sampler is right, the rank of a true
-value among {N_RANKS - 1} posterior draws (every {THINNING}th of {N_DRAWS}) is uniform;
-*p* is that of a chi-square test over {N_BINS} bins.
+Made by `experiments/sbc.py`: {n_replications} data sets for each model, drawn from it with
+parameters drawn from its default prior ({N_PAIRS} pairs, {N_THRESHOLDS} thresholds, {CLASS_SIZE}
+observations per class, no tempering). If the sampler is right, the rank of a true value among
+{N_RANKS - 1} posterior draws (every {THINNING}th of {N_DRAWS}) is uniform; *p* is that of a
+chi-square test over {N_BINS} bins.
 
 ![Histograms of ranks](../images/sbc.png)
 
 {table}
 
-This says that the draws are from the posterior of the model, not that the model holds for real
-scores, whose columns share their observations: see [tempering](../bayes.md).
+The binomial and the ordinal model are of rank one. Of the hierarchical one the spread is that of
+the shifts of the false positive rate. This says that the draws are from the posterior of the
+model, not that the model holds for real scores, whose columns share their observations: see
+[tempering](../bayes.md).
 """
 
 
 if __name__ == "__main__":
     options = arguments(__doc__, is_study=True)
-    found = run_study(study(LIKELIHOODS[1:] if options.quick else LIKELIHOODS), options)
+    found = run_study(study(["ordinal"] if options.quick else list(MODELS)), options)
     table, figure = report(found)
     if options.quick:
         print(table)

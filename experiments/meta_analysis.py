@@ -1,0 +1,163 @@
+"""Whether credible intervals of a meta-analysis cover, with few studies and with many."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import arviz
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+from _study import RESULTS, arguments, markdown_table, run_study, write_page
+from scipy.special import expit
+
+from dmfroc._compiled import in_double_precision
+from dmfroc.bayes.sampling import Gaussian, Problem, approximate, problem_of
+from dmfroc.meta_analysis.data import Counts, padded
+from dmfroc.meta_analysis.fit import most_careful_kernel
+from dmfroc.meta_analysis.models import SummaryPriors, model_of, update_of
+from dmfroc.study import Study, grid
+
+LOCATION, SD, CORRELATION = np.array([1.4, -2.0]), np.array([0.6, 0.5]), 0.4
+SMALLEST, LARGEST = 40, 300  # people with the disease, and without it, in a study
+N_STUDIES = (10, 30)
+BATCH = 40  # meta-analyses whose chains run side by side
+REPLICATIONS = 5
+N_CHAINS, N_DRAWS, N_WARMUP = 2, 500, 300
+LEVEL = 0.95
+
+
+def simulate(generator: np.random.Generator, n_studies: int) -> Counts:
+    """Draw the positives among the diseased and among the others of each study."""
+    covariance = np.outer(SD, SD) * [[1, CORRELATION], [CORRELATION, 1]]
+    rates = expit(generator.multivariate_normal(LOCATION, covariance, n_studies))
+    sizes = generator.integers(SMALLEST, LARGEST, size=(n_studies, 2), endpoint=True)
+    return Counts(generator.binomial(sizes, rates).astype(float), sizes.astype(float))
+
+
+@functools.cache
+def compiled_chains(problem: Problem) -> Callable[..., Any]:
+    """Return what runs the chains of several meta-analyses side by side."""
+    return jax.jit(jax.vmap(problem.chains(most_careful_kernel, N_WARMUP, N_DRAWS, N_CHAINS)))
+
+
+def run_together(
+    problem: Problem, data: list[Counts], approximations: list[Gaussian], seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return draws of the parameters of all meta-analyses, and how many of each diverged."""
+    for_start, for_chains = jax.random.split(jax.random.PRNGKey(seed))
+    start = jax.random.normal(for_start, (len(data), N_CHAINS, problem.size))
+    stacked = (
+        jax.tree.map(lambda *x: jnp.stack(x), *several) for several in (data, approximations)
+    )
+    x, fields = compiled_chains(problem)(jax.random.split(for_chains, len(data)), start, *stacked)
+    return np.asarray(x), np.asarray(fields["diverging"]).sum(axis=(1, 2))
+
+
+def batch(generator: np.random.Generator, n_studies: int) -> list[dict]:
+    """Fit the bivariate model to simulated meta-analyses; return the intervals."""
+    priors = SummaryPriors()
+    with in_double_precision():
+        data = [
+            Counts(*(jnp.asarray(field) for field in padded(simulate(generator, n_studies))))
+            for _ in range(BATCH)
+        ]
+        model, update = model_of("bivariate", priors), update_of("bivariate", priors)
+        problem = problem_of(model, update, data[0])
+        approximations = [approximate(problem, counts) for counts in data]
+        seed = int(generator.integers(2**31))
+        x, diverging = run_together(problem, data, approximations, seed)
+        rows = []
+        for counts, approximation, drawn, n_diverging in zip(
+            data, approximations, x, diverging.tolist(), strict=True
+        ):
+            flat = approximation.location + drawn.reshape(-1, problem.size) @ approximation.factor.T
+            sites = problem.sites(flat, counts)
+            location = np.asarray(sites["location"])
+            low, high = np.quantile(location, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+            chains = location.reshape(N_CHAINS, N_DRAWS, 2)
+            row = {
+                "n_diverging": n_diverging,
+                "r_hat": float(np.max(arviz.rhat(chains, chain_axis=0, draw_axis=1))),
+            }
+            for rate, name in enumerate(("sensitivity", "fpr")):
+                row |= {
+                    f"{name}_error": float(location[:, rate].mean() - LOCATION[rate]),
+                    f"{name}_sd": float(location[:, rate].std(ddof=1)),
+                    f"{name}_covered": bool(low[rate] <= LOCATION[rate] <= high[rate]),
+                }
+            rows.append(row)
+    return rows
+
+
+def study(n_studies: tuple[int, ...]) -> Study:
+    return Study(
+        "meta_analysis",
+        batch,
+        grid(n_studies=list(n_studies)),
+        replications=REPLICATIONS,
+        seed=1,
+        directory=RESULTS,
+    )
+
+
+def report(table: pd.DataFrame) -> str:
+    """Return a row for each number of studies and rate."""
+    rows = []
+    for n_studies, part in table.groupby("n_studies"):
+        for name, title in (("sensitivity", "sensitivity"), ("fpr", "specificity")):
+            covered = part[f"{name}_covered"].mean()
+            error = np.sqrt(covered * (1 - covered) / len(part))
+            deviation = part[f"{name}_error"].std()
+            rows.append(
+                [
+                    n_studies,
+                    title,
+                    len(part),
+                    f"{100 * covered:.1f} ± {100 * error:.1f}",
+                    f"{part[f'{name}_error'].mean() / deviation:+.2f}",
+                    f"{part[f'{name}_sd'].mean() / deviation:.2f}",
+                    f"{100 * (part['n_diverging'] > 0).mean():.0f}",
+                    f"{100 * (part['r_hat'] > 1.01).mean():.0f}",
+                ]
+            )
+    header = [
+        "studies",
+        "rate",
+        "meta-analyses",
+        "95 % interval covers (%)",
+        "bias / sd",
+        "posterior sd / sd",
+        "some draw diverged (%)",
+        "R-hat > 1.01 (%)",
+    ]
+    return markdown_table(header, rows)
+
+
+def page(table: pd.DataFrame) -> str:
+    """Report the study."""
+    return f"""# Coverage of meta-analyses
+
+Made by `experiments/meta_analysis.py`: simulated meta-analyses of {SMALLEST} to {LARGEST} people
+with and without the disease in each study, logits of sensitivity and false positive rate normal
+about {LOCATION[0]:g} and {LOCATION[1]:g} with standard deviations {SD[0]:g} and {SD[1]:g} and
+correlation {CORRELATION:g}, fitted by the bivariate model of `summary_roc` with its default
+priors, in {N_CHAINS} chains of {N_DRAWS} draws after {N_WARMUP}, with the small steps that
+`summary_roc` takes where a chain of its own, which are longer, has diverged.
+
+{report(table)}
+
+Standard deviations and biases are those of logits.
+"""
+
+
+if __name__ == "__main__":
+    options = arguments(__doc__, is_study=True)
+    found = run_study(study(N_STUDIES[:1] if options.quick else N_STUDIES), options)
+    if options.quick:
+        print(report(found))
+    else:
+        write_page("meta_analysis", page(found))
