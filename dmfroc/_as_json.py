@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from dmfroc.comparison_result import Comparison, Difference
     from dmfroc.designs.planning import Plan
     from dmfroc.designs.subgroups import SubgroupComparison
+    from dmfroc.designs.training_runs import RunsComparison
     from dmfroc.evaluation import Evaluation
     from dmfroc.predictions import Predictions
     from dmfroc.uncertainty.estimate import Estimate
@@ -46,6 +47,10 @@ def comparison_as_json(comparison: Comparison) -> dict[str, Any]:
             {"order": list(order), "probability": probability}
             for order, probability in comparison.order_probabilities.items()
         ],
+        "simultaneous": comparison.simultaneous,
+        "value_intervals": None
+        if comparison.value_intervals is None
+        else {name: list(ends) for name, ends in comparison.value_intervals.items()},
         "best_set": list(comparison.best_set()),
         "winner": None
         if comparison.winner is None
@@ -86,6 +91,35 @@ def subgroups_as_json(found: SubgroupComparison) -> dict[str, Any]:
             "p_value": found.omnibus.p_value,
         },
         "left_out": found.left_out,
+    }
+
+
+def runs_as_json(found: RunsComparison) -> dict[str, Any]:
+    """Return the contents of a comparison of training runs."""
+    return {
+        "measure": found.measure,
+        "method": found.method,
+        "level": found.level,
+        "n_observations": found.n_observations,
+        "crossed": found.crossed,
+        "runs": {name: values.tolist() for name, values in found.values.items()},
+        "tests": {
+            name: {
+                "statistic": test.statistic,
+                "degrees_of_freedom": list(test.degrees_of_freedom),
+                "p_value": test.p_value,
+                "differences": [
+                    d._asdict() | {"interval": list(d.interval)} for d in test.differences
+                ],
+            }
+            for name, test in (
+                ("random_runs", found.random_runs),
+                ("fixed_runs", found.fixed_runs),
+                ("fixed_cases", found.fixed_cases),
+            )
+        },
+        "mean_squares": found.mean_squares,
+        "covariances": found.covariances._asdict(),
     }
 
 

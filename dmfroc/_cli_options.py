@@ -143,6 +143,15 @@ Report = Annotated[
     Path,
     typer.Option("--output", metavar="PATH", help="Write the report into this .html file."),
 ]
+ReportToo = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        metavar="PATH",
+        help="Write a report for the browser into this .html file as well.",
+        show_default=False,
+    ),
+]
 DemoPlot = Annotated[
     Path, typer.Option("--plot", metavar="PATH", help="Draw the curves into this file.")
 ]

@@ -60,14 +60,24 @@ def show(text: str) -> None:
     print(text.encode(encoding, "replace").decode(encoding), flush=True)
 
 
-def show_result(table: str, notes: Iterable[str], picture: Path | None) -> None:
-    """Print a table, the notes that it lacks, and where the picture is."""
+def show_result(table: str, notes: Iterable[str], file: Path | None, what: str = "picture") -> None:
+    """Print a table, the notes that it lacks, and where the picture is, or the report."""
     lines = [table, *(f"note: {note}" for note in notes)]
-    show(
-        "\n".join(
-            lines if picture is None else [*lines, "", f"The picture is in {printable(picture)}"]
-        )
-    )
+    if file is not None:
+        lines += ["", f"The {what} is in {printable(file)}"]
+    show("\n".join(lines))
+
+
+@contextmanager
+def open_report(path: Path | None) -> Iterator[BinaryIO | None]:
+    """Open a report for writing, if there shall be one."""
+    if path is None:
+        yield None
+        return
+    from dmfroc.report.rendering import opened
+
+    with opened(path, "--output") as stream:
+        yield stream
 
 
 def without_notes(evaluation: Evaluation) -> Evaluation:

@@ -51,6 +51,7 @@ from dmfroc._cli_options import (
     Power,
     RandomState,
     Report,
+    ReportToo,
     Rope,
     SampleWeight,
     Scan,
@@ -63,6 +64,7 @@ from dmfroc._cli_outputs import (
     KINDS,
     collected_warnings,
     open_picture,
+    open_report,
     progress,
     show,
     show_json,
@@ -283,9 +285,11 @@ def report(
     labels: Labels = None,
     sample_weight: SampleWeight = None,
     y_pred: YPred = None,
+    fold: Fold = None,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
     rope: Rope = 0.0,
+    simultaneous: Simultaneous = False,
     n_draws: NDraws = None,
     random_state: RandomState = 0,
     level: Level = 0.95,
@@ -297,21 +301,21 @@ def report(
     One file that needs nothing else: who is better, curves, pairs, classes, warnings, numbers.
     """
     _compile_quickly(files)
-    columns = Columns(label, scores, labels, sample_weight, y_pred)
+    columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
     named = dict(zip(classifier_names(files), files, strict=True))
     _check_weights(measure, pair_weights)
-    from dmfroc.report.page import (
-        comparison_page,
-        evaluation_page,
-        measures_of_report,
-        opened,
-    )
+    if simultaneous and len(files) == 1:
+        raise ValueError("--simultaneous concerns several classifiers, but there is one file")
+    from dmfroc.report.page import comparison_page, evaluation_page, measures_of_report
+    from dmfroc.report.rendering import opened
 
     with opened(output, "--output") as stream, collected_warnings():
         with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
             weights = read_pair_weights(pair_weights, next(iter(predictions.values())))
+            folds = columns.read_folds(files[0])
         options: dict[str, Any] = {
+            "folds": folds,
             "method": method,
             "n_draws": n_draws,
             "random_state": random_state,
@@ -329,7 +333,13 @@ def report(
                 page = evaluation_page(evaluation, name)
             else:
                 weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
-                comparison = dmfroc.compare(predictions, measure=weighted, rope=rope, **options)
+                comparison = dmfroc.compare(
+                    predictions,
+                    measure=weighted,
+                    rope=rope,
+                    simultaneous=simultaneous,
+                    **options,
+                )
                 page = comparison_page(comparison)
             stream.write(page.encode("utf-8"))
     show(f"The report is in {output}")
@@ -350,6 +360,7 @@ def subgroups(
     random_state: RandomState = 0,
     level: Level = 0.95,
     as_json: Json = False,
+    output: ReportToo = None,
 ) -> None:
     """Compare subgroups of one classifier's observations.
 
@@ -357,7 +368,11 @@ def subgroups(
     """
     _compile_quickly([file])
     columns = Columns(label, scores, labels, sample_weight, y_pred, by=tuple(by))
-    with collected_warnings() as remarks, progress("Computing ..."):
+    with (
+        open_report(output) as report,
+        collected_warnings() as remarks,
+        progress("Computing ..."),
+    ):
         result = dmfroc.compare_subgroups(
             columns.read(file),
             by=columns.read_groups(file),
@@ -367,7 +382,12 @@ def subgroups(
             random_state=random_state,
             level=level,
         )
-    notes = [note for note in unique(remarks) if not note.startswith("left out: ")]
+        if report:
+            from dmfroc.report.designs import subgroups_page
+
+            report.write(subgroups_page(result).encode("utf-8"))
+    told = [note for note in remarks if not note.startswith("left out: ")]
+    notes = unique([*result.warnings, *told])
     if as_json:
         show_json(
             {"file": str(file), "by": by}
@@ -375,7 +395,7 @@ def subgroups(
             | {"warnings": notes, "dmfroc_version": package_version()}
         )
     else:
-        show_result(str(result), notes, None)
+        show_result(str(result), notes, output, "report")
 
 
 @app.command()
@@ -393,6 +413,7 @@ def plan(
     power: Power = 0.8,
     level: Level = 0.95,
     as_json: Json = False,
+    output: ReportToo = None,
 ) -> None:
     """Say how many cases a test set needs.
 
@@ -402,7 +423,11 @@ def plan(
     columns = Columns(label, scores, labels, sample_weight, y_pred)
     if (half_width is None) == (difference is None and margin is None):
         raise ValueError("give either --half-width, or --difference (or --margin) with --power")
-    with collected_warnings() as remarks, progress("Computing ..."):
+    with (
+        open_report(output) as report,
+        collected_warnings() as remarks,
+        progress("Computing ..."),
+    ):
         pilots = [columns.read(file) for file in files]
         result = dmfroc.plan(
             pilots[0]
@@ -415,11 +440,15 @@ def plan(
             power=power,
             level=level,
         )
-    notes = unique(remarks)
+        if report:
+            from dmfroc.report.designs import plan_page
+
+            report.write(plan_page(result).encode("utf-8"))
+    notes = unique([*result.warnings, *remarks])
     if as_json:
         show_json(plan_as_json(result) | {"warnings": notes, "dmfroc_version": package_version()})
     else:
-        show_result(str(result), notes, None)
+        show_result(str(result), notes, output, "report")
 
 
 @app.command()

@@ -23,7 +23,8 @@ from dmfroc.uncertainty.interval_method import Contrast, IntervalMethod, JointEs
 from dmfroc.uncertainty.options import DEFAULT_LEVEL, IntervalType, Options, Target
 from dmfroc.uncertainty.seed import seed_of
 from dmfroc.uncertainty.selection import Winner, winner_of
-from dmfroc.uncertainty.simultaneous import largest_statistic, pairwise_differences
+from dmfroc.uncertainty.simultaneous import holm, largest_statistic, pairwise_differences
+from dmfroc.uncertainty.units import Units
 
 _MOST_ORDERS = 1000
 _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can number
@@ -150,6 +151,7 @@ def compare(
             folds=folds,
         )
         chosen, joint = _of_scan(y_true, measure, method, options, paired, rope)
+        units = None  # the scores are not at hand
         predictions = {name: x.predictions for name, x in y_true.bound.items()}
     else:
         predictions = _named_predictions(
@@ -159,7 +161,7 @@ def compare(
             if not paired:
                 raise ValueError("folds cannot be given for independent samples (paired=False)")
             predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
-        chosen, joint = _of_predictions(predictions, measure, method, options, paired, rope)
+        chosen, joint, units = _of_predictions(predictions, measure, method, options, paired, rope)
     if simultaneous:
         differences, value_intervals, winner = _all_at_once(joint, measure, level, options.seed)
     else:
@@ -183,6 +185,7 @@ def compare(
         value_intervals=value_intervals,
         winner=winner,
         predictions=predictions,
+        units=units,
         curve_options=curve_options_of(measure) or CurveOptions(),
     )
 
@@ -194,7 +197,7 @@ def _of_predictions(
     options: Options,
     paired: bool,
     rope: float,
-) -> tuple[IntervalMethod, JointEstimates]:
+) -> tuple[IntervalMethod, JointEstimates, Units | None]:
     first = next(iter(predictions.values()))
     [chosen] = choose_methods(method, [measure], first, options)
     _check_options(chosen, paired, options.groups)
@@ -202,12 +205,13 @@ def _of_predictions(
         _check_same_observations(predictions)
     if not chosen.warns_itself:
         _warn_of_caveats(measure, predictions)
+    units = None
     if paired:  # the same observations have the same units, held once
         units = options.sample_of(first).units
         samples = {name: Sample(p.counted, units) for name, p in predictions.items()}
     else:
         samples = {name: options.sample_of(p) for name, p in predictions.items()}
-    return chosen, chosen.joint_estimates(measure, samples, paired=paired, rope=rope)
+    return chosen, chosen.joint_estimates(measure, samples, paired=paired, rope=rope), units
 
 
 def _of_scan(
@@ -243,11 +247,7 @@ def _check_options(method: IntervalMethod, paired: bool, groups: Any) -> None:
 
 def _differences(contrasts: Mapping[tuple[str, str], Contrast]) -> tuple[Difference, ...]:
     """Name the differences, and adjust their p-values by Holm's method."""
-    p_values = np.array([contrast.p_value for contrast in contrasts.values()])
-    order = np.argsort(p_values, kind="stable")
-    multiplied = p_values[order] * np.arange(len(p_values), 0, -1)
-    adjusted = np.empty_like(p_values)
-    adjusted[order] = np.minimum(np.maximum.accumulate(multiplied), 1)
+    adjusted = holm([contrast.p_value for contrast in contrasts.values()])
     return tuple(
         Difference(first, second, **contrast._asdict(), adjusted_p_value=float(p_value))
         for ((first, second), contrast), p_value in zip(contrasts.items(), adjusted, strict=True)

@@ -18,6 +18,7 @@ from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.level import check_level
 from dmfroc.uncertainty.selection import Winner, may_be_best
+from dmfroc.uncertainty.units import Sample, Units, sample_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,6 +101,8 @@ class Comparison:
         for its having been selected.
     predictions : dict of str to Predictions
         What was compared.
+    units : Units or None
+        Which of the observations are independent; None of samples that are so of each other.
     curve_options : CurveOptions
         The options of the curves of a report: those of the measure if it is the area under them.
     """
@@ -120,6 +123,7 @@ class Comparison:
     value_intervals: dict[str, tuple[float, float]] | None = None
     winner: Winner | None = None
     predictions: Mapping[str, Predictions] = field(default_factory=dict, repr=False, compare=False)
+    units: Units | None = field(default=None, repr=False, compare=False)
     curve_options: CurveOptions = field(default=CurveOptions(), repr=False, compare=False)
 
     def best_set(self, level: float | None = None) -> tuple[str, ...]:
@@ -172,22 +176,22 @@ class Comparison:
         ax : matplotlib.axes.Axes, optional
             Where to draw, by default on a new figure.
         """
-        from dmfroc.plots.forest import ForestRow, draw_forest
+        from dmfroc.plots.forest import draw_forest, value_rows
 
-        best = self.best_set()
-        intervals = self.value_intervals or {n: e.interval for n, e in self.estimates.items()}
-        sign = -1 if self.greater_is_better else 1
-        ordered = sorted(self.estimates, key=lambda name: sign * self.estimates[name].value)
-        rows = [
-            ForestRow(str(name), self.estimates[name].value, intervals[name], name in best)
-            for name in ordered
-        ]
         kind = "simultaneous" if self.value_intervals else "separate"
         return draw_forest(
-            rows,
+            value_rows(self),
             ax,
             xlabel=f"{self.title} (filled: may be the best; {100 * self.level:g} %, {kind})",
         )
+
+    @property
+    def samples(self) -> dict[str, Sample]:
+        """The observations of each classifier that count, with their independent units."""
+        return {
+            name: sample_of(p) if self.units is None else Sample(p.counted, self.units)
+            for name, p in self.predictions.items()
+        }
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -269,7 +273,8 @@ class Comparison:
         ...     path.stat().st_size < 200_000
         True
         """
-        from dmfroc.report.page import comparison_page, opened
+        from dmfroc.report.page import comparison_page
+        from dmfroc.report.rendering import opened
 
         with opened(path) as stream:
             stream.write(comparison_page(self).encode("utf-8"))

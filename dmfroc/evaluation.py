@@ -195,7 +195,8 @@ class Evaluation:
         ...     path.stat().st_size < 200_000
         True
         """
-        from dmfroc.report.page import evaluation_page, opened
+        from dmfroc.report.page import evaluation_page
+        from dmfroc.report.rendering import opened
 
         with opened(path) as stream:
             stream.write(evaluation_page(self).encode("utf-8"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +73,12 @@ class Plan:
         Level of the intervals and of the tests.
     difference, margin : float or None
         What is to be shown.
+    n_classifiers, n_pilot : int
+        Number of classifiers of the pilot, one or two, and of its observations.
+    seed : int or None
+        Seed of a simulated pilot.
+    warnings : tuple of str
+        What a careful reader has to know of the pilot.
     """
 
     measure: str
@@ -87,6 +94,10 @@ class Plan:
     level: float
     difference: float | int | None
     margin: float | int | None
+    n_classifiers: int
+    n_pilot: int
+    seed: int | None
+    warnings: tuple[str, ...]
     _design: _Design
 
     def half_width(self, n: int) -> float:
@@ -152,6 +163,43 @@ class Plan:
         ax.plot(self.n, at_n, "o", color=COLORS[1])
         ax.set(xscale="log", xlabel="cases", ylabel=what.replace("_", "-"), title=self.title)
         return ax
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a report for the browser: one file that needs nothing else.
+
+        It says in sentences how many cases are needed and how sure that is, and shows the cases of
+        each class, half-width or power against their number, and all warnings. The numbers are in
+        the file, to be downloaded from it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file named ``.html``. It appears whole, or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> y = np.arange(150) % 3
+        >>> pilot = Predictions.from_arrays(y, rng.normal(size=(150, 3)) + 1.5 * np.eye(3)[y])
+        >>> found = plan(pilot, "hand_till", half_width=0.02)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "report.html")
+        ...     found.to_html(path)
+        ...     path.stat().st_size < 100_000
+        True
+        """
+        from dmfroc.report.designs import plan_page
+        from dmfroc.report.rendering import opened
+
+        with opened(path) as stream:
+            stream.write(plan_page(self).encode("utf-8"))
 
     def __str__(self) -> str:
         counts = ", ".join(f"{label} {count}" for label, count in self.class_counts.items())
@@ -243,7 +291,10 @@ def plan(
     measure = get_measure(measure)
     check_level(level)
     _check_aim(half_width, difference, margin, power)
-    pilots = _pilots(pilot, measure, classifier, seed_of(random_state))
+    seed = seed_of(random_state)
+    pilots = _pilots(pilot, classifier, seed)
+    warnings = tuple(dict.fromkeys(remark for one in pilots for remark in caveats([measure], one)))
+    warn(warnings)
     if margin is not None and len(pilots) != 2:
         raise ValueError("margin compares two classifiers: pass a dict of the predictions of both")
     first = pilots[0]
@@ -282,6 +333,10 @@ def plan(
         level=level,
         difference=difference,
         margin=margin,
+        n_classifiers=len(pilots),
+        n_pilot=first.n_observations,
+        seed=seed if isinstance(pilot, MultinomialPopulation) else None,
+        warnings=warnings,
         _design=design,
     )
 
@@ -396,9 +451,7 @@ def _aim(
     return f"a difference of {difference:g} ({chance})"
 
 
-def _pilots(
-    pilot: Pilot, measure: Measure, classifier: Classifiers, seed: int
-) -> list[Predictions]:
+def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Predictions]:
     if isinstance(pilot, MultinomialPopulation):
         simulated = simulate_predictions(pilot, _N_SIMULATED, classifier, random_state=seed)
         pilot = simulated if isinstance(simulated, Predictions) else dict(simulated)
@@ -421,8 +474,6 @@ def _pilots(
             "both classifiers of the pilot must have the same classes and observations, in the "
             "same order"
         )
-    for one in found:
-        warn(caveats([measure], one))
     return found
 
 

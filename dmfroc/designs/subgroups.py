@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from dmfroc._remarks import warn
 from dmfroc._tables import decimals, format_table
 from dmfroc._threads import parallel
 from dmfroc.catalogue import get_measure
-from dmfroc.comparison_result import Difference
+from dmfroc.comparison_result import Difference, attributed
 from dmfroc.designs._columns import crossed
 from dmfroc.estimation import estimates_of
 from dmfroc.measures.measure import Measure, bind, caveats
@@ -101,6 +102,10 @@ class SubgroupComparison:
         How the uncertainty was obtained.
     seed : int
         Seed of the draws.
+    greater_is_better : bool
+        Whether greater values of the measure are better.
+    warnings : tuple of str
+        What a careful reader has to know, each remark with the groups that it concerns.
     """
 
     measure: str
@@ -113,6 +118,8 @@ class SubgroupComparison:
     level: float
     method: str
     seed: int
+    greater_is_better: bool
+    warnings: tuple[str, ...]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per group."""
@@ -159,18 +166,53 @@ class SubgroupComparison:
         ax : matplotlib.axes.Axes, optional
             Where to draw, by default on a new figure.
         """
-        from dmfroc.plots.forest import ForestRow, draw_forest
+        from dmfroc.plots.forest import draw_forest, group_rows
 
-        rows = [
-            ForestRow(f"{name} (n={self.sizes[name]})", e.value, e.interval)
-            for name, e in self.estimates.items()
-        ]
-        mean = np.average(
-            [e.value for e in self.estimates.values()],
-            weights=[self.sizes[name] for name in self.estimates],
-        )
         xlabel = f"{self.title}, {100 * self.level:g} % intervals"
-        return draw_forest(rows, ax, xlabel=xlabel, reference=float(mean))
+        return draw_forest(group_rows(self), ax, xlabel=xlabel, reference=self.mean)
+
+    @property
+    def mean(self) -> float:
+        """The mean of the groups, by their numbers of observations."""
+        values = [e.value for e in self.estimates.values()]
+        return float(np.average(values, weights=[self.sizes[name] for name in self.estimates]))
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a report for the browser: one file that needs nothing else.
+
+        It says in sentences whether and how the groups differ, and shows their values, all
+        differences, the test, what was left out, and all warnings. The numbers are in the file, to be
+        downloaded from it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file named ``.html``. It appears whole, or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> y, site = rng.integers(3, size=200), rng.choice(["north", "south"], size=200)
+        >>> scores = rng.normal(size=(200, 3)) + 1.5 * np.eye(3)[y]
+        >>> found = compare_subgroups(y, scores, site, "hand_till")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "report.html")
+        ...     found.to_html(path)
+        ...     path.stat().st_size < 100_000
+        True
+        """
+        from dmfroc.report.designs import subgroups_page
+        from dmfroc.report.rendering import opened
+
+        with opened(path) as stream:
+            stream.write(subgroups_page(self).encode("utf-8"))
 
     def __str__(self) -> str:
         percent = f"{100 * self.level:g} %"
@@ -306,7 +348,7 @@ def compare_subgroups(
             f"{min_class_size} observations of each class"
         )
     parts = _parts(measure, chosen, predictions, members, options)
-    warn(dict.fromkeys(remark for part in parts.values() for remark in part.remarks))
+    warn(attributed({name: part.remarks for name, part in parts.items()}))
     check_finite(measure, {name: part.estimate.value for name, part in parts.items()})
     clusters = None if groups is None else np.asarray(groups)
     if clusters is None or _are_apart(clusters, members.values()):
@@ -330,6 +372,10 @@ def compare_subgroups(
         level=level,
         method=chosen.name,
         seed=options.seed,
+        greater_is_better=measure.greater_is_better,
+        warnings=attributed(
+            {name: (*part.remarks, *part.estimate.warnings) for name, part in parts.items()}
+        ),
     )
 
 
@@ -389,7 +435,7 @@ def _parts(
             error = standard_error(moments)
             if error > 0:
                 moments = moments.scaled(estimate.standard_error / error)
-        remarks = tuple(f"{name}: {remark}" for remark in caveats([measure], part))
+        remarks = tuple(caveats([measure], part))
         found[name] = _Part(estimate, influences.influences, moments, remarks)
 
     names = list(members)

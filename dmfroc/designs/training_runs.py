@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
 from dmfroc._remarks import warn
 from dmfroc._tables import decimals, format_table
 from dmfroc.catalogue import get_measure
+from dmfroc.comparison_result import attributed
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.influences import influences_of
@@ -117,6 +119,14 @@ class RunsComparison:
         Nominal coverage.
     crossed : bool
         Whether run j of one classifier belongs to run j of another.
+    method : str
+        Where the covariances come from, ``"influences"`` or ``"leave_one_out"``.
+    n_observations : int
+        Number of cases.
+    greater_is_better : bool
+        Whether greater values of the measure are better.
+    warnings : tuple of str
+        What a careful reader has to know, each remark with the classifiers that it concerns.
     """
 
     measure: str
@@ -129,6 +139,10 @@ class RunsComparison:
     covariances: ErrorCovariances
     level: float
     crossed: bool
+    method: str
+    n_observations: int
+    greater_is_better: bool
+    warnings: tuple[str, ...]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per difference and inference."""
@@ -142,6 +156,47 @@ class RunsComparison:
         table = pd.DataFrame(rows)
         ends = pd.DataFrame(table.pop("interval").tolist(), columns=["low", "high"])
         return table.join(ends)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a report for the browser: one file that needs nothing else.
+
+        It says in sentences which learner is better and how far that holds, and shows every run,
+        the differences for new cases and new runs and for either alone, the tests, and all
+        warnings. The numbers are in the file, to be
+        downloaded from it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file named ``.html``. It appears whole, or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> y = np.arange(150) % 3
+        >>> runs = {
+        ...     name: [rng.normal(size=(150, 3)) + shift * np.eye(3)[y] for _ in range(3)]
+        ...     for name, shift in {"A": 1.5, "B": 1.0}.items()
+        ... }
+        >>> found = compare_runs(y, runs, "hand_till")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "report.html")
+        ...     found.to_html(path)
+        ...     path.stat().st_size < 100_000
+        True
+        """
+        from dmfroc.report.designs import runs_page
+        from dmfroc.report.rendering import opened
+
+        with opened(path) as stream:
+            stream.write(runs_page(self).encode("utf-8"))
 
     def __str__(self) -> str:
         percent = f"{100 * self.level:g} % interval"
@@ -260,20 +315,33 @@ def compare_runs(
     n_runs = _n_runs(y_scores)
     names = list(y_scores)
     values, errors = np.empty((len(names), n_runs)), []
+    remarks: dict[str, dict[str, None]] = {name: {} for name in names}
     for place, name in enumerate(names):
         for run, scores in enumerate(y_scores[name]):
             predictions = Predictions.from_arrays(
                 y_true, scores, labels=labels, sample_weight=sample_weight
             )
-            warn(caveats([measure], predictions))
+            remarks[name] |= dict.fromkeys(caveats([measure], predictions))
             sample = sample_of(predictions, groups)
             value, error = _value_and_errors(measure, sample, covariances)
             check_finite(measure, {f"{name}, run {run}": value})
             values[place, run] = value
             errors.append(error)
+    warnings = attributed({name: list(of_runs) for name, of_runs in remarks.items()})
+    warn(warnings)
     found = _error_covariances(np.stack(errors), sample.units, covariances)
     blocks = found.reshape(len(names), n_runs, len(names), n_runs)
-    return _analysis(measure, names, values, blocks, crossed=crossed, level=level)
+    return _analysis(
+        measure,
+        names,
+        values,
+        blocks,
+        crossed=crossed,
+        level=level,
+        method=covariances,
+        n_observations=sample.predictions.n_observations,
+        warnings=warnings,
+    )
 
 
 def _n_runs(y_scores: Any) -> int:
@@ -337,6 +405,9 @@ def _analysis(
     *,
     crossed: bool,
     level: float,
+    method: str,
+    n_observations: int,
+    warnings: tuple[str, ...],
 ) -> RunsComparison:
     """Return the analyses of variance, and what they rest on."""
     t, r = values.shape
@@ -382,6 +453,10 @@ def _analysis(
         covariances=covariances,
         level=level,
         crossed=crossed,
+        method=method,
+        n_observations=n_observations,
+        greater_is_better=measure.greater_is_better,
+        warnings=warnings,
     )
 
 

@@ -224,14 +224,20 @@ def mean_curve_of(predictions: Predictions, options: CurveOptions) -> MeanROC:
     assert predictions.folds is not None
     whole, folds = replace(predictions, folds=None), predictions.folds
     curves = tuple(curve_of(whole.rows(folds == fold), options) for fold in np.unique(folds))
-    fpr = np.unique(np.concatenate([curve.fpr for curve in curves]))
-    # Where a curve rises straight up, it has a rate on arriving there and another on leaving:
+    fpr, tpr = vertical_mean([(curve.fpr, curve.tpr) for curve in curves])
+    return MeanROC(fpr, tpr, float(np.trapezoid(tpr, fpr)), curves[0].pairs, curves)
+
+
+def vertical_mean(
+    curves: Sequence[tuple[Float[np.ndarray, " _"], Float[np.ndarray, " _"]]],
+) -> tuple[Float[np.ndarray, " points"], Float[np.ndarray, " points"]]:
+    """Return the mean of the second coordinates of curves at each of their first ones."""
+    x = np.unique(np.concatenate([x for x, _ in curves]))
+    # Where a curve rises straight up, it has a height on arriving there and another on leaving:
     # of equal abscissas `interp` takes the last.
-    arriving = [np.interp(-fpr, -curve.fpr[::-1], curve.tpr[::-1]) for curve in curves]
-    leaving = [np.interp(fpr, curve.fpr, curve.tpr) for curve in curves]
-    both = np.mean([arriving, leaving], axis=1).T.ravel()
-    fpr = np.repeat(fpr, 2)
-    return MeanROC(fpr, both, float(np.trapezoid(both, fpr)), curves[0].pairs, curves)
+    arriving = [np.interp(-x, -own_x[::-1], y[::-1]) for own_x, y in curves]
+    leaving = [np.interp(x, own_x, y) for own_x, y in curves]
+    return np.repeat(x, 2), np.mean([arriving, leaving], axis=1).T.ravel()
 
 
 def multiclass_roc(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dmfroc.plots._style import COLORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from dmfroc.comparison_result import Comparison
+    from dmfroc.designs.subgroups import SubgroupComparison
 
 _ROW_HEIGHT = 0.32  # inches
 _MOST_NAMES = 60  # for more rows there is no room
@@ -21,6 +24,38 @@ class ForestRow(NamedTuple):
     value: float
     interval: tuple[float, float]
     is_filled: bool = True
+
+
+def difference_rows(differences: Iterable[Any]) -> list[ForestRow]:
+    """Return the differences, each named by what is subtracted from what."""
+    return [
+        ForestRow(f"{d.first} \N{MINUS SIGN} {d.second}", d.value, d.interval) for d in differences
+    ]
+
+
+def value_rows(comparison: Comparison) -> list[ForestRow]:
+    """Return the classifiers, best first, filled if not excluded as the best.
+
+    The intervals are simultaneous where there are such.
+    """
+    best = comparison.best_set()
+    intervals = comparison.value_intervals or {
+        name: e.interval for name, e in comparison.estimates.items()
+    }
+    sign = -1 if comparison.greater_is_better else 1
+    values = {name: e.value for name, e in comparison.estimates.items()}
+    return [
+        ForestRow(name, values[name], intervals[name], name in best)
+        for name in sorted(values, key=lambda name: sign * values[name])
+    ]
+
+
+def group_rows(found: SubgroupComparison) -> list[ForestRow]:
+    """Return the subgroups with their sizes."""
+    return [
+        ForestRow(f"{name} (n={found.sizes[name]})", e.value, e.interval)
+        for name, e in found.estimates.items()
+    ]
 
 
 def draw_forest(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc.multiclass.curve import MeanROC
+from dmfroc.plots.forest import ForestRow
 from dmfroc.report.numbers import Numbers
 from dmfroc.report.shapes import (
     MOST_POINTS,
@@ -18,14 +20,12 @@ from dmfroc.report.shapes import (
     colors,
     path,
     picture,
+    round_numbers,
     shade,
     thinned,
     zoom_of,
 )
 from dmfroc.report.verdict import interval_text, number, worst_pairs
-
-if TYPE_CHECKING:
-    from dmfroc.comparison_result import Comparison
 
 ROC_SIZE, SMALL_SIZE = 400.0, 120.0  # units of the paths
 MOST_CELLS_AS_TEXT = 12  # classes; of more, matrices are pictures
@@ -33,7 +33,10 @@ _MOST_SMALL_MULTIPLES, _SHOWN_OF_MANY = 20, 12  # classes
 _POINTS_IN_ALL = 9_000  # of the small curves together, which keeps a page small
 _N_WORST = 5
 _MOST_TICKS = 20
-_ROOM = 15  # per cent that a number needs
+_MOST_BARS = 60
+_CHART_SHAPE = 0.6  # height of a chart, of its width
+_POINTS_OF_FOLDS = 4_000  # of their curves together
+_MOST_FOLD_CURVES = 100
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Line:
     curve: str
     band: str
     text: str
+    folds: str = ""  # their curves, of a mean
 
 
 @dataclass(frozen=True)
@@ -76,45 +80,79 @@ class Matrix:
     summary: str
 
 
+class Tick(NamedTuple):
+    """A number on an axis, and its place from 0 to 1."""
+
+    place: float
+    text: str
+
+
 @dataclass(frozen=True)
 class Bar:
-    """The interval of a difference, in per cent of the width of a chart."""
+    """A value with its interval, in per cent of the width of a chart."""
 
+    name: str
     text: str
     low: float
     value: float
     high: float
+    is_filled: bool
 
 
 @dataclass(frozen=True)
 class Forest:
-    """Differences on a common scale."""
+    """Values with their intervals on a common scale."""
 
+    kind: ClassVar = "forest"
+    caption: str
     bars: list[Bar]
-    zero: float
-    ends: tuple[str, str]  # empty where there is no room beside the zero
+    reference: float | None
+    ticks: list[Tick]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A line with its points, a shaded range of x, and one point marked."""
+
+    kind: ClassVar = "chart"
+    name: str
+    caption: str
+    size: tuple[float, float]
+    axes: tuple[str, str]
+    ticks: tuple[list[Tick], list[Tick]]
+    line: str
+    points: list[tuple[float, float, str]]
+    range: tuple[float, float]
+    marked: tuple[float, float, str]
 
 
 def roc_lines(named: Mapping[str, Numbers], texts: Mapping[str, str]) -> list[Line]:
     """Return the multiclass ROC curves with their bands."""
     lines = []
     for position, (name, numbers) in enumerate(named.items()):
-        fpr, tpr = (x[thinned(numbers.curve.fpr, numbers.curve.tpr)] for x in _curve(numbers))
-        band = numbers.band
+        curve, band = numbers.curve, numbers.band
+        around = "" if band is None else area_path(band.fpr, band.low, band.high, ROC_SIZE)
+        folds = _fold_paths(curve, len(named)) if isinstance(curve, MeanROC) else ""
         lines.append(
-            Line(
-                position,
-                name,
-                path(fpr, tpr, ROC_SIZE),
-                area_path(band.fpr, band.low, band.high, ROC_SIZE),
-                texts[name],
-            )
+            Line(position, name, _thin_path(curve.fpr, curve.tpr), around, texts[name], folds)
         )
     return lines
 
 
-def _curve(numbers: Numbers) -> tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]:
-    return numbers.curve.fpr, numbers.curve.tpr
+def _thin_path(
+    fpr: Float[np.ndarray, " t"], tpr: Float[np.ndarray, " t"], most: int = MOST_POINTS
+) -> str:
+    points = thinned(fpr, tpr, most)
+    return path(fpr[points], tpr[points], ROC_SIZE)
+
+
+def _fold_paths(mean: MeanROC, n_classifiers: int) -> str:
+    """Return the curves of the folds, unless there are so many that nobody could follow them."""
+    n_curves = len(mean.folds) * n_classifiers
+    if n_curves > _MOST_FOLD_CURVES:
+        return ""
+    most = min(_POINTS_OF_FOLDS // n_curves, MOST_POINTS)
+    return " ".join(_thin_path(curve.fpr, curve.tpr, most) for curve in mean.folds)
 
 
 def by_difficulty(named: Mapping[str, Numbers]) -> list[Hashable]:
@@ -238,12 +276,18 @@ def ticks(labels: Sequence[Hashable]) -> list[tuple[float, Hashable]]:
     ]
 
 
-def forest(comparison: Comparison) -> Forest | None:
-    """Return the differences with their intervals on one scale; None where some are undefined."""
-    numbers = [x for d in comparison.differences for x in (*d.interval, d.value)]
+def forest(
+    rows: Sequence[ForestRow], caption: str, reference: float | None = None
+) -> Forest | None:
+    """Return values with their intervals on one scale; None where some are undefined."""
+    rows, n_rows = rows[:_MOST_BARS], len(rows)
+    if n_rows > len(rows):
+        caption += f" The first {len(rows)} of {n_rows}."
+    numbers = [x for row in rows for x in (*row.interval, row.value)]
     if not all(map(math.isfinite, numbers)):
         return None
-    low, high = min(*numbers, 0.0), max(*numbers, 0.0)
+    marks = numbers if reference is None else [*numbers, reference]
+    low, high = min(marks), max(marks)
     margin = 0.05 * (high - low) or 1.0
     low, high = low - margin, high + margin
 
@@ -252,11 +296,65 @@ def forest(comparison: Comparison) -> Forest | None:
 
     bars = [
         Bar(
-            f"{d.first} \N{MINUS SIGN} {d.second}",
-            *map(place, (d.interval[0], d.value, d.interval[1])),
+            row.name,
+            f"{number(row.value)} ({number(row.interval[0])} to {number(row.interval[1])})",
+            place(row.interval[0]),
+            place(row.value),
+            place(row.interval[1]),
+            row.is_filled,
         )
-        for d in comparison.differences
+        for row in rows
     ]
-    zero = place(0.0)
-    ends = (number(low) if zero > _ROOM else "", number(high) if zero < 100 - _ROOM else "")
-    return Forest(bars, zero, ends)
+    # Close to the ends there is no room for a number
+    ticks = [Tick(place(x), text) for x, text in round_numbers(low + margin / 2, high - margin / 2)]
+    return Forest(caption, bars, None if reference is None else place(reference), ticks)
+
+
+def line_chart(
+    x: Float[np.ndarray, " m"],
+    y: Float[np.ndarray, " m"],
+    *,
+    marked: tuple[float, float],
+    around: tuple[float, float],
+    y_range: tuple[float, float],
+    axes: tuple[str, str],
+    caption: str,
+) -> Chart:
+    """Return a curve against the logarithm of x, with one point marked and a range of x shaded."""
+    left, right = math.log(min(x[0], around[0])), math.log(max(x[-1], around[1]))
+    low, high = y_range
+    width, height = ROC_SIZE, _CHART_SHAPE * ROC_SIZE
+
+    def across(value: float) -> float:
+        return (math.log(value) - left) / (right - left)
+
+    def up(value: float) -> float:
+        return (value - low) / (high - low)
+
+    def point(a: float, b: float) -> tuple[float, float, str]:
+        text = f"{axes[0]} {a:,.0f}: {axes[1]} {number(b)}"
+        return round(width * across(a), 1), round(height * (1 - up(b)), 1), text
+
+    places = [point(float(a), float(b)) for a, b in zip(x, y, strict=True)]
+    ends = math.exp(left), math.exp(right)
+    return Chart(
+        f"{axes[1]} against {axes[0]}",
+        caption,
+        (width, height),
+        axes,
+        (
+            [Tick(across(value), f"{value:,.0f}") for value in _of_one_two_five(*ends)],
+            [Tick(up(value), text) for value, text in round_numbers(low, high)],
+        ),
+        "M" + " ".join(f"{a:g},{b:g}" for a, b, _ in places),
+        places,
+        (round(width * across(around[0]), 1), round(width * across(around[1]), 1)),
+        point(*marked),
+    )
+
+
+def _of_one_two_five(low: float, high: float) -> list[float]:
+    """Return the numbers 1, 2, 5, 10, ... between two."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = [digit * 10.0**power for power in decades for digit in (1, 2, 5)]
+    return [value for value in found if low <= value <= high]

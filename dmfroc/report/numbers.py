@@ -12,12 +12,18 @@ from jaxtyping import Float, Int
 from dmfroc._inputs.scores import Floats
 from dmfroc.curves import calibration_curve, roc_curve
 from dmfroc.curves.calibration import CalibrationCurve
-from dmfroc.curves.curve import Curve
+from dmfroc.curves.curve import Line
 from dmfroc.estimation import estimates_of
 from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.measures.ranking import hand_till, pairwise_auc_matrix
 from dmfroc.multiclass.band import CurveBand, band_around
-from dmfroc.multiclass.curve import MulticlassROC, curve_of
+from dmfroc.multiclass.curve import (
+    MeanROC,
+    MulticlassROC,
+    curve_of,
+    mean_curve_of,
+    vertical_mean,
+)
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.estimate import Estimate
@@ -40,15 +46,15 @@ class OfClass:
         The class.
     area : Estimate
         Area under its ROC curve.
-    curve : Curve
-        The ROC curve, one point per distinct score.
+    curve : Line
+        The ROC curve, one point per distinct score; of folds the mean of their curves.
     calibration : CalibrationCurve or None
         None if the scores are no probabilities.
     """
 
     label: Hashable
     area: Estimate
-    curve: Curve
+    curve: Line
     calibration: CalibrationCurve | None
 
 
@@ -58,14 +64,14 @@ class Numbers:
 
     Attributes
     ----------
-    curve : MulticlassROC
-        The multiclass ROC curve.
-    band : CurveBand
-        Its band.
+    curve : MulticlassROC or MeanROC
+        The multiclass ROC curve; of folds the mean of their curves.
+    band : CurveBand or None
+        Its band; None of a mean.
     n_band_thresholds : int
         At how many thresholds the band was computed; in between it is interpolated.
     areas : numpy.ndarray of shape (K, K)
-        A(i|j), NaN where it does not exist.
+        A(i|j), of folds the means over them, NaN where it does not exist.
     classes : dict of label to OfClass
         The classes that occur (of two, the second).
     confusion : numpy.ndarray of shape (K, K) or None
@@ -74,8 +80,8 @@ class Numbers:
         Recall, precision and informedness of each class, empty without hard labels.
     """
 
-    curve: MulticlassROC
-    band: CurveBand
+    curve: MulticlassROC | MeanROC
+    band: CurveBand | None
     n_band_thresholds: int
     areas: Float[np.ndarray, "k k"]
     classes: dict[Hashable, OfClass]
@@ -86,18 +92,24 @@ class Numbers:
 def numbers_of(sample: Sample, curve_options: CurveOptions, level: float) -> Numbers:
     """Compute all that a report shows, the measures aside."""
     predictions = sample.predictions
-    curve = curve_of(predictions, curve_options)
-    n_thresholds = _band_thresholds(predictions, curve_options)
-    band_options = replace(curve_options, n_thresholds=n_thresholds)
+    curve: MulticlassROC | MeanROC
+    if predictions.folds is None:
+        n_thresholds = _band_thresholds(predictions, curve_options)
+        band_options = replace(curve_options, n_thresholds=n_thresholds)
+        curve = curve_of(predictions, curve_options)
+        band = band_around(curve, sample, level, band_options)
+    else:
+        n_thresholds, band = 0, None
+        curve = mean_curve_of(predictions, curve_options)
     table = (
         None if predictions.predicted is None else ContingencyTable.from_predictions(predictions)
     )
     return Numbers(
         curve=curve,
-        band=band_around(curve, sample, level, band_options),
+        band=band,
         n_band_thresholds=n_thresholds,
-        areas=_areas(predictions),
-        classes=_classes(predictions, level),
+        areas=np.mean([_areas(part) for part in _by_fold(predictions)], axis=0),
+        classes=_classes(sample, level),
         confusion=None if table is None else table.counts.T,
         rates={}
         if table is None
@@ -112,6 +124,14 @@ def _band_thresholds(predictions: Predictions, options: CurveOptions) -> int:
     return min(few, options.n_thresholds)
 
 
+def _by_fold(predictions: Predictions) -> list[Predictions]:
+    """Return the predictions of each fold, whose scores are comparable; without folds all."""
+    if predictions.folds is None:
+        return [predictions]
+    whole, folds = replace(predictions, folds=None), predictions.folds
+    return [whole.rows(folds == fold) for fold in np.unique(folds)]
+
+
 def _areas(predictions: Predictions) -> Float[np.ndarray, "k k"]:
     areas = pairwise_auc_matrix(predictions)
     is_absent = predictions.class_counts == 0
@@ -120,25 +140,44 @@ def _areas(predictions: Predictions) -> Float[np.ndarray, "k k"]:
     return areas
 
 
-def _classes(predictions: Predictions, level: float) -> dict[Hashable, OfClass]:
+def _classes(sample: Sample, level: float) -> dict[Hashable, OfClass]:
+    predictions = sample.predictions
     positions = predictions.present if predictions.n_classes > 2 else np.array([1])
-    found = (_of_class(predictions, int(position), level) for position in positions)
+    found = (_of_class(sample, int(position), level) for position in positions)
     return {of_class.label: of_class for of_class in found}
 
 
-def _of_class(predictions: Predictions, position: int, level: float) -> OfClass:
+def _of_class(sample: Sample, position: int, level: float) -> OfClass:
+    predictions = sample.predictions
     scores, weights = predictions.scores[:, position], predictions.sample_weight
     is_class: Int[np.ndarray, " n"] = (predictions.true == position).astype(np.int32)
     against_rest = Predictions(
-        (0, 1), is_class, cast(Floats, np.column_stack([-scores, scores])), weights, predicted=None
+        (0, 1),
+        is_class,
+        cast(Floats, np.column_stack([-scores, scores])),
+        weights,
+        predicted=None,
+        folds=predictions.folds,
     )
-    [area] = estimates_of([hand_till()], [Jackknife(level)], sample_of(against_rest))
+    units = sample_of(against_rest, sample.units.groups)
+    [area] = estimates_of([hand_till()], [Jackknife(level)], units)
     is_probability = float(scores.min()) >= 0 and float(scores.max()) <= 1
     return OfClass(
         label=predictions.labels[position],
         area=area,
-        curve=roc_curve(is_class, scores, sample_weight=weights),
+        curve=_roc(against_rest),
         calibration=calibration_curve(is_class, scores, sample_weight=weights)
         if is_probability
         else None,
     )
+
+
+def _roc(against_rest: Predictions) -> Line:
+    """Return the ROC curve of two classes, of folds the mean of their curves."""
+    curves = [
+        roc_curve(part.true, part.scores[:, 1], sample_weight=part.sample_weight)
+        for part in _by_fold(against_rest)
+    ]
+    if len(curves) == 1:
+        return Line(curves[0].x, curves[0].y)
+    return Line(*vertical_mean([(curve.x, curve.y) for curve in curves]))

@@ -1,34 +1,30 @@
-"""One self-contained page for the browser."""
+"""The reports of predictions: of one classifier, and of several."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import math
-import platform
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib.metadata import version
-from importlib.resources import files
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmfroc._as_json import comparison_as_json, evaluation_as_json, sample_as_json, strict
-from dmfroc._files import written
+from dmfroc._as_json import comparison_as_json, evaluation_as_json, sample_as_json
 from dmfroc._remarks import collected_remarks
-from dmfroc._tables import format_probability
-from dmfroc._version import package_version
 from dmfroc.catalogue import MEASURES
 from dmfroc.estimation import estimates_of
 from dmfroc.measures.measure import caveats
 from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.plots.forest import difference_rows, value_rows
 from dmfroc.predictions import Predictions
 from dmfroc.report import figures
 from dmfroc.report.numbers import Numbers, numbers_of
+from dmfroc.report.rendering import page, versions
 from dmfroc.report.shapes import shade, thinned
+from dmfroc.report.tables import (
+    classifiers_table,
+    differences_of,
+    estimates_table,
+    orders_table,
+)
 from dmfroc.report.verdict import (
     comparison_verdict,
     evaluation_verdict,
@@ -38,26 +34,16 @@ from dmfroc.report.verdict import (
 )
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.jackknife import Jackknife
-from dmfroc.uncertainty.units import Sample, sample_of
+from dmfroc.uncertainty.units import Sample
 
 if TYPE_CHECKING:
     from dmfroc.comparison_result import Comparison
     from dmfroc.evaluation import Evaluation
 
-_TEMPLATES = files("dmfroc.report") / "templates"
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for
 _DIGITS = 6
 _MANY_CLASSES = 30  # of whose pairwise areas three digits must do
 _MOST_NUMBERS = 45_000  # of all matrices together; of more, the file would grow too large
-
-
-@contextmanager
-def opened(path: str | PathLike[str], name: str = "path") -> Iterator[BinaryIO]:
-    """Open a report for writing; it appears under its name if all goes well, or not at all."""
-    if Path(path).suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"{name} must name a file with .html, but it is {str(path)!r}")
-    with written(Path(path), name) as stream:
-        yield stream
 
 
 def measures_of_report(first: str, predictions: Predictions) -> list[str]:
@@ -75,14 +61,13 @@ def evaluation_page(evaluation: Evaluation, name: str = "classifier") -> str:
     first = next(iter(evaluation.estimates.values()))
     areas = {name: _area(evaluation.estimates)}
     context = _context(named, evaluation.curve_options, first.level, areas)
+    estimates = evaluation.estimates.values()
+    caption = f"Measures with {context['percent']} intervals"
     context |= {
         "title": f"{first.title} {number(first.value, first.standard_error)}",
         "verdict": evaluation_verdict(evaluation),
-        "estimates": [_estimate_row(e) for e in evaluation.estimates.values()],
-        "comparison": None,
-        "provenance": _provenance(
-            evaluation.predictions, evaluation.estimates.values(), evaluation.curve_options
-        )
+        "parts": [estimates_table(estimates, caption)],
+        "provenance": _provenance(evaluation.sample, estimates, evaluation.curve_options)
         + context["band_provenance"],
     }
     known = [MEASURES[measure] for measure in evaluation.estimates if measure in MEASURES]
@@ -98,67 +83,73 @@ def comparison_page(comparison: Comparison) -> str:
     """Return the report of several classifiers."""
     if not comparison.predictions:
         raise ValueError("the comparison has no predictions to report on: make it with compare")
-    predictions = comparison.predictions
-    beside = {
-        name: _estimates_beside(of_classifier, comparison)
-        for name, of_classifier in predictions.items()
-    }
+    samples = comparison.samples
+    beside = {name: _estimates_beside(sample, comparison) for name, sample in samples.items()}
     areas = {
         name: _area({comparison.measure: comparison.estimates[name]} | beside[name])
-        for name in predictions
+        for name in samples
     }
-    samples = {name: sample_of(p) for name, p in predictions.items()}
     context = _context(samples, comparison.curve_options, comparison.level, areas)
-    first = next(iter(predictions.values()))
-    titles = [comparison.title, *(e.title for e in next(iter(beside.values())).values())]
     context |= {
         "title": " / ".join(comparison.estimates),
         "verdict": comparison_verdict(comparison),
-        "estimates": None,
-        "comparison": {
-            "titles": titles,
-            "rows": [
-                {
-                    "name": name,
-                    "cells": [_estimate_row(e) for e in (estimate, *beside[name].values())],
-                }
-                for name, estimate in comparison.estimates.items()
-            ],
-            "differences": [_difference_row(d) for d in comparison.differences],
-            "several": len(comparison.differences) > 1,
-            "rope": comparison.rope,
-            "orders": [
-                (" > ".join(order), format_probability(probability))
-                for order, probability in list(comparison.order_probabilities.items())[:10]
-            ],
-            "forest": figures.forest(comparison),
-        },
+        "parts": _parts(comparison, {name: list(found.values()) for name, found in beside.items()}),
         "provenance": _provenance(
-            first, comparison.estimates.values(), comparison.curve_options, comparison.seed
+            next(iter(samples.values())),
+            comparison.estimates.values(),
+            comparison.curve_options,
+            comparison.seed,
         )
         + context["band_provenance"],
     }
     own = [MEASURES[comparison.measure]] if comparison.measure in MEASURES else []
     remarks = [
         *comparison.warnings,
-        *(remark for p in predictions.values() for remark in caveats(own, p)),
+        *(remark for p in comparison.predictions.values() for remark in caveats(own, p)),
         *context["remarks"],
     ]
+    first = next(iter(comparison.predictions.values()))
     return _page(context, remarks, sample_as_json(first) | comparison_as_json(comparison))
 
 
-def _estimates_beside(predictions: Predictions, comparison: Comparison) -> dict[str, Estimate]:
+def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> list[Any]:
+    """Return tables and pictures of the values and of their differences."""
+    percent = f"{100 * comparison.level:g} %"
+    parts: list[Any] = [
+        classifiers_table(comparison, f"Classifiers, with {percent} intervals", beside)
+    ]
+    rows = value_rows(comparison)
+    if len(rows) > 2:
+        kind = "simultaneous" if comparison.value_intervals else "separate"
+        caption = (
+            f"{comparison.title}, best first, with {kind} {percent} intervals; filled: may be the "
+            "best, hollow: excluded as the best."
+        )
+        parts.append(figures.forest(rows, caption))
+    kind = "simultaneous " if comparison.simultaneous else ""
+    caption = (
+        f"Differences with their {kind}{percent} intervals; an interval that holds 0 leaves open "
+        "who is better."
+    )
+    parts += [
+        differences_of(comparison),
+        figures.forest(difference_rows(comparison.differences), caption, reference=0.0),
+        orders_table(comparison),
+    ]
+    return [part for part in parts if part is not None]
+
+
+def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estimate]:
     """Estimate the measures that nobody asked for, but that every reader wants to see."""
     measures = [
         MEASURES[name]
-        for name in measures_of_report(_SHOWN[0], predictions)
+        for name in measures_of_report(_SHOWN[0], sample.predictions)
         if name != comparison.measure
         # The area under the curve is shown with the weights of the curve or not at all
         and not (name == "dmf_auc" and comparison.measure.startswith("dmf_auc"))
     ]
     methods = [Jackknife(comparison.level)] * len(measures)
-    found = estimates_of(measures, methods, sample_of(predictions))
-    return {estimate.measure: estimate for estimate in found}
+    return {found.measure: found for found in estimates_of(measures, methods, sample)}
 
 
 def _area(estimates: Mapping[str, Estimate]) -> Estimate | None:
@@ -186,7 +177,10 @@ def _context(
     texts = {name: _area_text(of, areas[name]) for name, of in numbers.items()}
     n_band = max((of.n_band_thresholds for of in numbers.values()), default=0)
     return {
+        "sections": _sections(numbers),
+        "of_predictions": True,
         "has_curves": has_curves,
+        "has_folds": first.folds is not None,
         "names": list(named),
         "labels": labels,
         "level": level,
@@ -207,9 +201,21 @@ def _context(
         "watch_out": watch_out(numbers, first),
         "remarks": remarks,
         "curves": {name: _curve_as_json(of) for name, of in numbers.items()},
-        "band_provenance": [("Band of the curve", _band_text(n_band, level))] if has_curves else [],
+        "band_provenance": [("Band of the curve", _band_text(n_band, level))] if n_band else [],
         "has_matrices": 2 * len(labels) ** 2 * len(named) <= _MOST_NUMBERS,
     }
+
+
+def _sections(named: Mapping[str, Numbers]) -> list[tuple[str, str]]:
+    """Return the sections of what is shown of predictions, for the head of the page."""
+    of_curves = [("curve", "Curve"), ("pairs", "Pairs"), ("classes", "Classes")]
+    has_confusion = any(numbers.confusion is not None for numbers in named.values())
+    return [
+        *(of_curves if named else []),
+        *([("confusion", "Confusion")] if has_confusion else []),
+        *([("calibration", "Calibration")] if named else []),
+        ("counts", "Counts"),
+    ]
 
 
 def _area_text(numbers: Numbers, area: Estimate | None) -> str:
@@ -223,35 +229,6 @@ def _band_text(n_thresholds: int, level: float) -> str:
         f"{100 * level:g} % at each false positive rate by itself, jackknife at {n_thresholds} "
         "thresholds, interpolated between them"
     )
-
-
-def _estimate_row(e: Estimate) -> dict[str, Any]:
-    return {
-        "title": e.title,
-        "value": number(e.value, e.standard_error),
-        "sort": e.value if math.isfinite(e.value) else -math.inf,
-        "standard_error": number(e.standard_error, e.standard_error),
-        "interval": interval_text(e),
-        "method": e.method,
-    }
-
-
-def _difference_row(d: Any) -> dict[str, Any]:
-    return {
-        "first": d.first,
-        "second": d.second,
-        "value": number(d.value, d.standard_error),
-        "sort": d.value,
-        "interval": interval_text(d),
-        "p_value": f"{d.p_value:.2g}",
-        "p_sort": d.p_value,
-        "adjusted": f"{d.adjusted_p_value:.2g}",
-        "adjusted_sort": d.adjusted_p_value,
-        "better": format_probability(d.probability_better),
-        "better_sort": d.probability_better,
-        "equivalent": format_probability(d.probability_equivalent),
-        "equivalent_sort": d.probability_equivalent,
-    }
 
 
 def _class_rows(named: Mapping[str, Numbers], predictions: Predictions) -> list[dict[str, Any]]:
@@ -296,7 +273,9 @@ def _curve_as_json(numbers: Numbers) -> dict[str, Any]:
         "auc": numbers.curve.auc,
         "fpr": _rounded(numbers.curve.fpr[points]),
         "tpr": _rounded(numbers.curve.tpr[points]),
-        "band": {
+        "band": None
+        if band is None
+        else {
             "fpr": _rounded(band.fpr),
             "tpr": _rounded(band.tpr),
             "low": _rounded(band.low),
@@ -323,13 +302,14 @@ def _rounded(values: np.ndarray, digits: int = _DIGITS) -> list[float | int]:
 
 
 def _provenance(
-    predictions: Predictions,
+    sample: Sample,
     estimates: Any,
     curve_options: CurveOptions,
     seed: int | None = None,
 ) -> list[tuple[str, str]]:
     """Say how the numbers were found."""
     found: Sequence[Estimate] = list(estimates)
+    predictions, n_units = sample.predictions, len(sample.units.stratum)
     methods = ", ".join(dict.fromkeys(e.method for e in found))
     seeds = {e.seed for e in found if e.seed is not None} | ({seed} - {None})
     draws = {e.n_draws for e in found if e.n_draws is not None}
@@ -341,52 +321,20 @@ def _provenance(
         ("Intervals", f"{100 * found[0].level:g} %, {methods}"),
         ("Weights of the pairs in curve and DMF-AUC", weights),
     ]
+    if n_units < predictions.n_observations:
+        rows.append(("Independent units", f"{n_units:,} groups of observations"))
+    if predictions.folds is not None:
+        rows.append(("Folds", f"{int(predictions.folds.max()) + 1}, of a cross-validation"))
     if draws:
         rows.append(("Draws", ", ".join(f"{n:,}" for n in sorted(draws))))
     if seeds:
         rows.append(("Seed", ", ".join(str(s) for s in sorted(map(int, seeds)))))  # type: ignore[arg-type]
-    versions = [f"dmfroc {package_version()}", f"Python {platform.python_version()}"]
-    versions += [f"{name} {version(name)}" for name in ("numpy", "scipy", "jax")]
-    return [*rows, ("Versions", ", ".join(versions))]
+    return [*rows, versions()]
 
 
 def _page(context: dict[str, Any], remarks: Sequence[str], result: dict[str, Any]) -> str:
-    notes = list(dict.fromkeys(remarks))
     curves = context.pop("curves")
     if not context["has_matrices"]:
         for of in curves.values():
             del of["pairwise_areas"], of["confusion"]
-    data = strict(
-        {"dmfroc_version": package_version(), "verdict": context["verdict"]}
-        | result
-        | {"labels": list(context["labels"]), "curves": curves, "warnings": notes}
-    )
-    return _render(context | {"warnings": notes, "data": data})
-
-
-def _render(context: dict[str, Any]) -> str:
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-    from markupsafe import Markup
-
-    def source(name: str) -> str:
-        return (_TEMPLATES / name).read_text(encoding="utf-8")
-
-    environment = Environment(
-        loader=FunctionLoader(source),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.policies["json.dumps_kwargs"] = {
-        "separators": (",", ":"),
-        "ensure_ascii": False,
-        "allow_nan": False,
-    }
-    script = source("report.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    page: str = environment.get_template("report.html.j2").render(
-        context
-        | {"style": Markup(source("report.css")), "script": Markup(script), "digest": digest}
-    )
-    return page
+    return page(context, remarks, result | {"labels": list(context["labels"]), "curves": curves})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import struct
 import zlib
 from typing import NamedTuple
@@ -52,6 +53,24 @@ def thinned(
     way = np.minimum(x[first:last], side) + np.maximum(y[first:last], 1 - side)
     steps = np.linspace(way[0], way[-1], most)
     return first + np.unique(np.minimum(np.searchsorted(way, steps), last - first - 1))
+
+
+def round_numbers(low: float, high: float, most: int = 6) -> list[tuple[float, str]]:
+    """Return round numbers between two, about so many at most, with their texts."""
+    least = (high - low) / most
+    power = math.floor(math.log10(least))
+    step = next(
+        digit * 10.0**exponent
+        for exponent in (power, power + 1)
+        for digit in (1, 2, 5)
+        if digit * 10.0**exponent >= least
+    )
+    digits = max(-math.floor(math.log10(step) + 1e-9), 0)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [
+        (place * step, f"{place * step:.{digits}f}".replace("-", "\N{MINUS SIGN}"))
+        for place in range(first, last + 1)
+    ]
 
 
 def path(x: Float[np.ndarray, " m"], y: Float[np.ndarray, " m"], size: float) -> str:

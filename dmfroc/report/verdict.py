@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from dmfroc._tables import decimals, format_probability
+from dmfroc.uncertainty.corrected_resampling import CorrectedResampling
 
 if TYPE_CHECKING:
     from dmfroc.comparison_result import Comparison, Difference
@@ -28,7 +29,16 @@ def number(x: float, standard_error: float = math.nan) -> str:
     return f"{x:.{max(decimals(standard_error) - 1, 3)}f}".replace("-", "\N{MINUS SIGN}")
 
 
-def interval_text(estimate: Estimate | Difference) -> str:
+class _WithInterval(Protocol):
+    @property
+    def value(self) -> float: ...
+    @property
+    def standard_error(self) -> float: ...
+    @property
+    def interval(self) -> tuple[float, float]: ...
+
+
+def interval_text(estimate: _WithInterval) -> str:
     """Return an interval, with as many decimals as its standard error asks for."""
     low, high = (number(end, estimate.standard_error) for end in estimate.interval)
     return f"{low} to {high}"
@@ -37,6 +47,8 @@ def interval_text(estimate: Estimate | Difference) -> str:
 def evaluation_verdict(evaluation: Evaluation) -> list[str]:
     """Say how good one classifier is."""
     first = next(iter(evaluation.estimates.values()))
+    predictions = evaluation.sample.predictions
+    over_folds = "" if predictions.folds is None else " and folds"
     percent = f"{100 * first.level:g} %"
     sentences = [
         f"{first.title} is {number(first.value, first.standard_error)} "
@@ -48,10 +60,10 @@ def evaluation_verdict(evaluation: Evaluation) -> list[str]:
         sentences.append(
             "Of two random observations of different classes, the scores put the one that belongs "
             f"to a class above the one that does not in {100 * area.value:.1f} % of cases, "
-            f"averaged over all pairs of classes ({percent} interval {low} to {high} %); guessing "
+            f"averaged over all pairs of classes{over_folds} ({percent} interval {low} to {high} %); guessing "
             "would reach 50 %."
         )
-    return sentences
+    return sentences + _of_folds(predictions, first.method)
 
 
 def comparison_verdict(comparison: Comparison) -> list[str]:
@@ -80,11 +92,53 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
     sentences += [_undecided(comparison, d) for d in undecided[:_MOST_UNDECIDED]]
     if (more := len(undecided) - _MOST_UNDECIDED) > 0:
         sentences.append(f"{more} more of the {len(ordered)} differences could not be decided.")
+    sentences += _of_the_best(comparison)
     if len(ordered) > 1:
         sentences.append(
-            f"Decisions allow for {len(ordered)} comparisons (Holm); intervals are each for itself."
+            f"Intervals and decisions allow for all {len(ordered)} comparisons: with probability "
+            f"{comparison.level:g} all intervals of differences hold at once."
+            if comparison.simultaneous
+            else f"Decisions allow for {len(ordered)} comparisons (Holm); intervals are each for "
+            "itself."
+        )
+    first = next(iter(comparison.predictions.values()), None)
+    return sentences + ([] if first is None else _of_folds(first, comparison.method))
+
+
+def _of_the_best(comparison: Comparison) -> list[str]:
+    """Say how good the best one is, its selection allowed for, and who else may be the best."""
+    percent = f"{100 * comparison.level:g} %"
+    sentences = []
+    if (winner := comparison.winner) is not None:
+        error = comparison.estimates[winner.name].standard_error
+        low, high = (number(end, error) for end in winner.interval)
+        sentences.append(
+            f"{winner.name} was picked as the best of {len(comparison.estimates)} in this sample, "
+            f"which makes it look better than it is: allowing for that, its {comparison.title} is "
+            f"between {low} and {high} ({percent} interval)."
+        )
+    best = comparison.best_set()
+    if len(comparison.estimates) > 2 and len(best) > 1:
+        sentences.append(
+            f"The best one may be any of {len(best)}: {listed(best)}; the others are excluded "
+            f"({percent} confidence set)."
+            if len(best) < len(comparison.estimates)
+            else f"None is excluded as the best ({percent} confidence set)."
         )
     return sentences
+
+
+def _of_folds(predictions: Predictions, method: str) -> list[str]:
+    """Say what values and intervals of a cross-validation are about."""
+    if predictions.folds is None:
+        return []
+    about = (
+        "the learner, trained on other samples of that size"
+        if method == CorrectedResampling.name
+        else "the models that were fitted, not for the learner on other training samples"
+    )
+    n_folds = int(predictions.folds.max()) + 1
+    return [f"Cross-validated: values are means over {n_folds} folds; intervals are for {about}."]
 
 
 def watch_out(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]:
@@ -137,6 +191,11 @@ def _better_first(difference: Difference) -> Difference:
     """Turn a difference around, if the second classifier is more likely to be the better one."""
     if difference.probability_better >= 0.5:
         return difference
+    return turned_around(difference)
+
+
+def turned_around(difference: Difference) -> Difference:
+    """Subtract the other way round."""
     low, high = difference.interval
     return replace(
         difference,
@@ -160,9 +219,13 @@ def _sentence(comparison: Comparison, d: Difference) -> str:
     a, b = (number(value, d.standard_error) for value in values)
     return (
         f"{d.first} is better than {d.second}: {comparison.title} {a} against {b}, difference "
-        f"{number(d.value, d.standard_error)} ({100 * comparison.level:g} % interval "
-        f"{interval_text(d)})."
+        f"{number(d.value, d.standard_error)} ({_kind(comparison)} {interval_text(d)})."
     )
+
+
+def _kind(comparison: Comparison) -> str:
+    kind = "simultaneous " if comparison.simultaneous else ""
+    return f"{kind}{100 * comparison.level:g} % interval"
 
 
 def _undecided(comparison: Comparison, d: Difference) -> str:
@@ -174,7 +237,7 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
     )
     return (
         f"Which of {d.first} and {d.second} is better could not be decided: difference "
-        f"{number(d.value, d.standard_error)} ({100 * comparison.level:g} % interval "
-        f"{interval_text(d)}), probability that {d.first} is better "
+        f"{number(d.value, d.standard_error)} ({_kind(comparison)} {interval_text(d)}), "
+        f"probability that {d.first} is better "
         f"{format_probability(d.probability_better)}{equivalent}."
     )

@@ -7,6 +7,7 @@ distribution on which that interval itself rests.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,6 +114,16 @@ def square_root(covariance: Float[np.ndarray, "m m"]) -> Float[np.ndarray, "m m"
     eigenvalues, vectors = np.linalg.eigh(covariance)
     found: Float[np.ndarray, "m m"] = vectors * np.sqrt(np.clip(eigenvalues, 0, None))
     return found
+
+
+def holm(p_values: Sequence[float]) -> Float[np.ndarray, " tests"]:
+    """Return p-values adjusted by Holm's method, whatever the correlations of the tests."""
+    given = np.asarray(p_values, float)
+    order = np.argsort(given, kind="stable")
+    multiplied = given[order] * np.arange(len(given), 0, -1)
+    adjusted = np.empty_like(given)
+    adjusted[order] = np.minimum(np.maximum.accumulate(multiplied), 1)
+    return adjusted
 
 
 def pairwise_differences(n: int) -> Float[np.ndarray, "pairs n"]:

@@ -71,6 +71,11 @@ class Units:
         sizes = np.array([len(self.stratum)])
         return replace(self, stratum=stratum, sizes=sizes, sizes_are_random=False)
 
+    @property
+    def groups(self) -> Int[np.ndarray, " n"] | None:
+        """The unit of each observation where units have several, as `units_of` takes them."""
+        return self.of_row if len(self.stratum) < len(self.of_row) else None
+
     def sums(self, influence: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
         """Add up the influences of each unit's rows."""
         if self.inflation is not None:

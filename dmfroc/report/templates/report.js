@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const names = Object.keys(data.curves);
+  const names = Object.keys(data.curves ?? {});
   const off = new Set();
   const all = (selector, of = document) => Array.from(of.querySelectorAll(selector));
 
@@ -44,6 +44,8 @@
     const width = xs[i] - xs[i - 1];
     return width > 0 ? ys[i - 1] + (ys[i] - ys[i - 1]) * (x - xs[i - 1]) / width : ys[i];
   };
+  // Of a mean over folds there is no band
+  const lineOf = (name) => data.curves[name].band ?? data.curves[name];
   const chart = document.getElementById("roc");
   if (chart) {
     const size = Number(chart.dataset.size);
@@ -53,9 +55,9 @@
       const lines = [`at a false positive rate of ${at.toFixed(3)}:`];
       names.forEach((name, position) => {
         if (off.has(String(position))) return;
-        const band = data.curves[name].band;
-        const [tpr, low, high] = [band.tpr, band.low, band.high].map((ys) => interpolate(at, band.fpr, ys).toFixed(3));
-        lines.push(`${name}: true positive rate ${tpr} (${low} to ${high})`);
+        const line = lineOf(name);
+        const [tpr, low, high] = [line.tpr, line.low, line.high].map((ys) => ys && interpolate(at, line.fpr, ys).toFixed(3));
+        lines.push(`${name}: true positive rate ${tpr}` + (low ? ` (${low} to ${high})` : ""));
       });
       values.textContent = lines.join("\n");
       document.getElementById("cursor").setAttribute("d", `M${at * size},0V${size}`);
@@ -116,8 +118,8 @@
     return csv([[table.caption.textContent.trim()], ...rows]);
   }).join("\r\n");
   const curves = () => csv([["classifier", "fpr", "tpr", "low", "high"]].concat(...names.map((name) => {
-    const band = data.curves[name].band;
-    return band.fpr.map((x, i) => [name, x, band.tpr[i], band.low[i], band.high[i]]);
+    const line = lineOf(name);
+    return line.fpr.map((x, i) => [name, x, line.tpr[i], line.low?.[i] ?? "", line.high?.[i] ?? ""]);
   })));
   const contents = {
     json: () => ["dmfroc-report.json", "application/json", JSON.stringify(data, null, 1)],
