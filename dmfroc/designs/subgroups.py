@@ -181,8 +181,8 @@ class SubgroupComparison:
         """Write a report for the browser: one file that needs nothing else.
 
         It says in sentences whether and how the groups differ, and shows their values, all
-        differences, the test, what was left out, and all warnings. The numbers are in the file, to be
-        downloaded from it.
+        differences, the test, what was left out, and all warnings. The numbers can be downloaded
+        from it.
 
         Parameters
         ----------

@@ -162,8 +162,7 @@ class RunsComparison:
 
         It says in sentences which learner is better and how far that holds, and shows every run,
         the differences for new cases and new runs and for either alone, the tests, and all
-        warnings. The numbers are in the file, to be
-        downloaded from it.
+        warnings. The numbers can be downloaded from it.
 
         Parameters
         ----------

@@ -84,7 +84,7 @@ def subgroups_watch_out(found: SubgroupComparison) -> list[str]:
     remarks = [f"Left out: {name}, {reason}." for name, reason in found.left_out.items()]
     return [
         *remarks,
-        "A difference between groups does not say why: they may differ in how hard their cases are.",
+        "A difference between groups does not say why: some may have harder cases than others.",
     ]
 
 
@@ -151,7 +151,8 @@ def plan_verdict(found: Plan) -> list[str]:
     low, high = found.n_interval
     counts = listed([f"{count:,} of class {label}" for label, count in found.class_counts.items()])
     sentences = [
-        f"The test set needs {found.n:,} cases ({counts}) for {found.aim}, judged by {found.title}.",
+        f"The test set needs {found.n:,} cases ({counts}) for {found.aim}, "
+        f"judged by {found.title}.",
         f"It then shows such a difference in {100 * found.power(found.n):.0f} % of studies."
         if found.difference is not None
         else f"The interval then reaches about {number(found.half_width(found.n))} to either side.",
@@ -161,8 +162,8 @@ def plan_verdict(found: Plan) -> list[str]:
     shares = listed([f"{100 * s:.0f} % of class {k}" for k, s in found.optimal_prevalence.items()])
     if found.n_optimal < _FEWER * found.n:
         sentences.append(
-            f"With the shares of the classes that need fewest cases ({shares}), {found.n_optimal:,} "
-            "are enough."
+            f"With the shares of the classes that need fewest cases ({shares}), "
+            f"{found.n_optimal:,} are enough."
         )
     else:
         sentences.append(f"Other shares of the classes, at best {shares}, hardly need fewer.")

@@ -60,8 +60,8 @@ def evaluation_verdict(evaluation: Evaluation) -> list[str]:
         sentences.append(
             "Of two random observations of different classes, the scores put the one that belongs "
             f"to a class above the one that does not in {100 * area.value:.1f} % of cases, "
-            f"averaged over all pairs of classes{over_folds} ({percent} interval {low} to {high} %); guessing "
-            "would reach 50 %."
+            f"averaged over all pairs of classes{over_folds} ({percent} interval {low} to {high} "
+            "%); guessing would reach 50 %."
         )
     return sentences + _of_folds(predictions, first.method)
 
