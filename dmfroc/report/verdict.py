@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dmfroc._tables import decimals, format_probability
 from dmfroc.uncertainty.corrected_resampling import CorrectedResampling
@@ -29,6 +29,7 @@ def number(x: float, standard_error: float = math.nan) -> str:
     return f"{x:.{max(decimals(standard_error) - 1, 3)}f}".replace("-", "\N{MINUS SIGN}")
 
 
+@runtime_checkable
 class _WithInterval(Protocol):
     @property
     def value(self) -> float: ...
