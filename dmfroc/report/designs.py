@@ -250,8 +250,8 @@ def plan_page(found: Plan) -> str:
     chart = figures.line_chart(
         np.array(curve["n"], float),
         values,
-        marked=(found.n, at_n),
-        around=found.n_interval,
+        marked=(float(found.n), at_n),
+        around=(float(found.n_interval[0]), float(found.n_interval[1])),
         y_range=(0.0, 1.0 if is_power else 1.05 * float(values.max())),
         axes=("cases", what),
         caption=f"{what.capitalize()} against the number of cases. Marked: {found.n:,} cases; "
