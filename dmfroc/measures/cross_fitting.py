@@ -44,7 +44,7 @@ def cross_fitted(
         for f in folds
         if f.any()
     ]
-    if len(sizes) < len(folds) or min(sizes) < _FEWEST_IN_FOLD:
+    if len(sizes) < len(folds) or min(sizes) < 1:
         return None
     statistic, weights = curve_counts(predictions), predictions.sample_weight
     value, influences = 0.0, np.zeros(len(weights))

@@ -291,6 +291,9 @@ class Measure:
     is_flat_at_ends : bool
         Whether the derivative vanishes at the ends of the range, as that of an entropy does: then
         values reach them, and intervals are symmetric on the measure's own scale and end there.
+    bias_of_chance : callable, optional
+        Of a measure of hard labels: takes the value and the number of classes, and returns the
+        number of observations times the largest bias by chance in the cells of the table.
     is_unbiased : bool
         Whether the mean over samples is the value in the population, as that of a mean over pairs
         of observations is.
@@ -327,6 +330,7 @@ class Measure:
     greater_is_better: bool = True
     is_smooth: bool = True
     is_flat_at_ends: bool = False
+    bias_of_chance: Callable[[float, int], float] | None = None
     is_unbiased: bool = False
     less_biased: Measure | None = field(default=None, compare=False)
     cross_fit: CrossFit | None = field(default=None, compare=False)

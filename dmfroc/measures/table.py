@@ -32,6 +32,10 @@ Weighting = Literal["bias", "prevalence", "macro"]
 _BY_BIAS: tuple[dict[str, str], ...] = ({}, {"weighting": "prevalence"}, {"weighting": "macro"})
 _BY_PREVALENCE: tuple[dict[str, str], ...] = ({}, {"weighting": "bias"}, {"weighting": "macro"})
 
+# Chance makes n times an entropy too small by as much for each cell, at most: E X ln X - m ln m of
+# a Poisson number X of mean m is one half for large m (Miller 1955), and largest at m = 1.34.
+_LOST_IN_A_CELL = 0.5803
+
 _CHANCE = 1e-14  # rounding leaves an independent table with about 1e-17 instead of 0
 
 
@@ -236,6 +240,7 @@ def evenness_real(table: Table) -> Float[AnyArray, ""]:
     (0.0, 0.25),
     range_of_shares=ranges.evenness_predicted,
     is_flat_at_ends=True,
+    bias_of_chance=lambda value, k: -value * (k - 1),
 )
 def evenness_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the predicted classes."""
@@ -243,7 +248,11 @@ def evenness_predicted(table: Table) -> Float[AnyArray, ""]:
 
 
 @of_table(
-    "Global evenness", (0.0, 0.25), range_of_shares=ranges.evenness_global, is_flat_at_ends=True
+    "Global evenness",
+    (0.0, 0.25),
+    range_of_shares=ranges.evenness_global,
+    is_flat_at_ends=True,
+    bias_of_chance=lambda value, k: -value * (k - 1) / 2,
 )
 def evenness_global(table: Table) -> Float[AnyArray, ""]:
     """Return the geometric mean of the evenness of observed and predicted classes."""
@@ -261,6 +270,7 @@ def entropy_real(table: Table) -> Float[AnyArray, ""]:
     POSITIVE,
     range_of_shares=ranges.entropy_predicted,
     is_flat_at_ends=True,
+    bias_of_chance=lambda _, k: -_LOST_IN_A_CELL * (k - 1),
 )
 def entropy_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return the entropy of the predicted class in nats, at most ln K."""
@@ -273,6 +283,7 @@ def entropy_predicted(table: Table) -> Float[AnyArray, ""]:
     greater_is_better=False,
     range_of_shares=ranges.entropy_real,
     is_flat_at_ends=True,
+    bias_of_chance=lambda _, k: -_LOST_IN_A_CELL * k * (k - 1),
 )
 def entropy_real_given_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return what remains unknown of the class once it is predicted, in nats, at most ln K."""
@@ -285,6 +296,7 @@ def entropy_real_given_predicted(table: Table) -> Float[AnyArray, ""]:
     greater_is_better=False,
     range_of_shares=ranges.entropy_predicted,
     is_flat_at_ends=True,
+    bias_of_chance=lambda _, k: -_LOST_IN_A_CELL * k * (k - 1),
 )
 def entropy_predicted_given_real(table: Table) -> Float[AnyArray, ""]:
     """Return what remains unknown of the prediction given the class, in nats, at most ln K."""
@@ -297,6 +309,7 @@ def entropy_predicted_given_real(table: Table) -> Float[AnyArray, ""]:
     chance=0.0,
     range_of_shares=ranges.entropy_real,
     is_flat_at_ends=True,
+    bias_of_chance=lambda _, k: _LOST_IN_A_CELL * k * (k - 1),
 )
 def mutual_information(table: Table) -> Float[AnyArray, ""]:
     """Return what the prediction tells of the class, in nats, at most ln K."""

@@ -328,6 +328,11 @@ class Interval:
     high: float
     is_degenerate: bool = False
 
+    def reaching(self, further: float, bounds: tuple[float, float]) -> Interval:
+        """Return the interval with its upper end so much further up, or if negative, the lower."""
+        low, high = min(self.low, self.low + further), max(self.high, self.high + further)
+        return replace(self, low=max(low, bounds[0]), high=min(high, bounds[1]))
+
     def drawn_towards(self, perfect: PerfectSample | None, share: float) -> Interval:
         """Return the interval, by a share as little sure of good values as after perfection."""
         if perfect is None:

@@ -14,6 +14,7 @@ from dmfroc._threads import parallel
 from dmfroc.measures.measure import BoundMeasures, Measure, bind, caveats, undefined_message
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty import independent
+from dmfroc.uncertainty.bias import bias_of_cells, bias_of_halves
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
     Influences,
@@ -132,11 +133,12 @@ class Jackknife(IntervalMethod):
             kinks_message(measure),
             *further_remarks(error),
             few_clusters_message(units, predictions.n_observations),
-            many_cells_message(measure, units, len(predictions.present), error),
+            many_cells_message(measure, len(predictions.present), known.bias),
             of_rare_class,
         ]
         if of_rare_class is None and np.isfinite(value):
-            remarks.append(small_classes_message(measure, units, len(predictions.present)))
+            n_classes = len(predictions.present)
+            remarks.append(small_classes_message(measure, units, n_classes, known.bias))
         if ends.is_degenerate:
             remarks.append(no_variation_message(value, bounds, moments))
         elif of_rare_class is None:
@@ -240,10 +242,8 @@ class Jackknife(IntervalMethod):
         }
         of_name = {}
         for name, sample in samples.items():
-            plain = plain_knowledge(
-                measure, found[name].value, moments[name], sample.predictions, sample.units.evidence
-            )
-            of_name[name] = plain.value, plain.interval_at
+            value, of_sample = found[name].value, (sample.predictions, sample.units.evidence)
+            of_name[name] = value, _interval_function(measure, value, moments[name], *of_sample)
         contrasts = {}
         for first, second in itertools.combinations(samples, 2):
             both = (*of_name[first], *of_name[second])
@@ -298,12 +298,24 @@ class Jackknife(IntervalMethod):
 
 
 class Knowledge(NamedTuple):
-    """A value and what is known of it: a corrected one, if any, moments and intervals."""
+    """A value and what is known of it: a corrected one, if any, moments and intervals.
+
+    Its bias is what the intervals allow for, where it is notable.
+    """
 
     value: float
     corrected: float | None
     moments: Moments
     interval_at: independent.IntervalAt
+    bias: float = 0.0
+
+    def allowing_for(self, bias: float, bounds: tuple[float, float]) -> Knowledge:
+        """Return the same with intervals that reach further, to where the truth is."""
+        if bias == 0:
+            return self
+        return self._replace(
+            interval_at=lambda error: self.interval_at(error).reaching(-bias, bounds), bias=bias
+        )
 
 
 def plain_knowledge(
@@ -313,10 +325,34 @@ def plain_knowledge(
     predictions: Predictions,
     evidence: Float[np.ndarray, " c"] | None,
 ) -> Knowledge:
-    """Return what the moments of its influences say of a value.
+    """Return what the moments of its influences say of a value, and its range of its bias.
 
     Of the predictions only the shares of the classes matter, and that they have this evidence.
     """
+    interval_at = _interval_function(measure, value, moments, predictions, evidence)
+    known = Knowledge(value, None, moments, interval_at)
+    if evidence is None:
+        return known
+    error, n_classes = standard_error(moments), len(predictions.present)
+    n_tables = 1 if predictions.folds is None else len(np.unique(predictions.folds))
+    bias = bias_of_cells(measure, value, n_classes, evidence.sum() / n_tables, error)
+    return known.allowing_for(bias, _range_of(measure, moments, predictions))
+
+
+def _range_of(
+    measure: Measure, moments: Moments, predictions: Predictions
+) -> tuple[float | int, float | int]:
+    return measure.range_in(predictions, sizes_are_fixed=not moments.depends_on_sizes)
+
+
+def _interval_function(
+    measure: Measure,
+    value: float,
+    moments: Moments,
+    predictions: Predictions,
+    evidence: Float[np.ndarray, " c"] | None,
+) -> independent.IntervalAt:
+    """Return what gives the intervals of a value of this evidence, as if it were not biased."""
     bounds = measure.range_in(predictions, sizes_are_fixed=True)
     of_sizes = measure.range_in(predictions)
     on_line = not measure.is_flat_at_ends
@@ -327,7 +363,7 @@ def plain_knowledge(
             value, moments, error, bounds, of_sizes, symmetric_on_line=on_line, perfect=perfect
         )
 
-    return Knowledge(value, None, moments, interval_at)
+    return interval_at
 
 
 def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowledge:
@@ -337,16 +373,21 @@ def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowle
     if measure.cross_fit is not None and predictions.folds is None:
         judged = measure.cross_fit(predictions, units.of_row)
     if judged is None:
-        return plain_knowledge(measure, found.value, moments, predictions, units.evidence)
+        known = plain_knowledge(measure, found.value, moments, predictions, units.evidence)
+        if known.bias or not np.isfinite(known.value):
+            return known
+        bias = bias_of_halves(measure, known.value, sample, standard_error(moments))
+        return known.allowing_for(bias, _range_of(measure, moments, predictions))
     bounds = measure.range_in(predictions, sizes_are_fixed=True)
     corrected, influences = max(judged[0], bounds[0]), judged[1]
     larger = max(moments, moments_of(influences, units), key=standard_error)
-    return Knowledge(
-        found.value,
-        corrected,
-        larger,
-        lambda error: interval_below(corrected, larger, error, bounds),
-    )
+
+    def interval_at(error: float) -> Interval:
+        # What is chosen on fewer observations is too small as the value is too large, less or more.
+        ends = interval_below(corrected, larger, error, bounds)
+        return ends.reaching(max(found.value - ends.high, 0.0), bounds)
+
+    return Knowledge(found.value, corrected, larger, interval_at)
 
 
 def _jointly(

@@ -6,16 +6,15 @@ from collections.abc import Callable
 
 from dmfroc.measures.measure import Measure
 from dmfroc.predictions import Predictions
+from dmfroc.uncertainty.bias import NOTABLE_BIAS, has_many_small_classes
 from dmfroc.uncertainty.influences import Moments
 from dmfroc.uncertainty.units import Units
 
 # Below these, intervals cover 89 to 99 % where they say 95 %.
 _FEW_DEGREES_OF_FREEDOM = 8
 _FEW_ERRORS = 0.25  # observations of the rarest class times distance from a perfect value
-_NOTABLE_BIAS = 0.25  # of a standard error
 _MANY_OF_A_CLASS = 1000  # observations, of which biases do not show
 _FEW_CLUSTERS = 20
-_FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
@@ -75,7 +74,7 @@ def chosen_on_itself_message(
             "makes it too large, and a class has too few to choose them on others: the interval "
             "covers far less than it says"
         )
-    if abs(value - cross_fitted) < _NOTABLE_BIAS * standard_error:
+    if abs(value - cross_fitted) < NOTABLE_BIAS * standard_error:
         return None
     return (
         f"{measure.name} chooses its thresholds on the observations that it judges, which makes it "
@@ -106,7 +105,7 @@ def less_biased_message(
     if other is None or predictions.class_counts[predictions.present].min() > _MANY_OF_A_CLASS:
         return None
     of_other = value_of(other)
-    if abs(value - of_other) < _NOTABLE_BIAS * standard_error:
+    if abs(value - of_other) < NOTABLE_BIAS * standard_error:
         return None
     return (
         f"{measure.name} is biased here by a notable share of its standard error, and its interval "
@@ -125,29 +124,38 @@ def few_clusters_message(units: Units, n_observations: int) -> str | None:
     )
 
 
-def small_classes_message(measure: Measure, units: Units, n_classes: int) -> str | None:
-    """Say that the bias of a value may be as large as its standard error."""
-    if measure.is_unbiased or n_classes < _FEW_OF_MANY * units.n_complete_sets:
+def small_classes_message(
+    measure: Measure, units: Units, n_classes: int, allowed_for: float
+) -> str | None:
+    """Say that a value is biased, and whether its interval allows for that."""
+    if not has_many_small_classes(measure, units, n_classes):
         return None
+    what = (
+        "halves of the sample show that the value is biased, and its interval reaches "
+        f"{_further(allowed_for)}"
+        if allowed_for
+        else "the value may be biased by as much as its standard error, and the interval cover "
+        "less than it says"
+    )
     return (
         f"there are {n_classes} classes, the rarest with {count(units.n_complete_sets)} "
-        "independent observations: the value may be biased by as much as its standard error, and "
-        "the interval cover less than it says"
+        f"independent observations: {what}"
     )
 
 
-def many_cells_message(measure: Measure, units: Units, n_classes: int, error: float) -> str | None:
-    """Say that an entropy is biased, by about as much as its table has cells over 2 n."""
-    if not measure.is_flat_at_ends or units.evidence is None:
-        return None
-    bias = (n_classes - 1) ** 2 / (2 * units.evidence.sum())  # Miller (1955)
-    if bias < _NOTABLE_BIAS * error:
+def many_cells_message(measure: Measure, n_classes: int, allowed_for: float) -> str | None:
+    """Say that a measure of a table is biased by chance in its cells."""
+    if measure.bias_of_chance is None or not allowed_for:
         return None
     return (
         f"chance in the {n_classes} x {n_classes} cells of the table biases {measure.name}, with "
-        f"so many observations by up to about {bias:.2g}, which its interval does not allow for: "
-        "it may miss the truth far more often than it says"
+        f"so many observations by up to about {abs(allowed_for):.2g}: its interval reaches "
+        f"{_further(allowed_for)}"
     )
+
+
+def _further(bias: float) -> str:
+    return f"{abs(bias):.2g} further {'down' if bias > 0 else 'up'}"
 
 
 def few_units_message(units: Units) -> str | None:

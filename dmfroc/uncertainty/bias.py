@@ -1,0 +1,77 @@
+"""How far a value may be from the truth because it is biased, which no standard error says.
+
+Two kinds are large enough to matter: chance in the many cells of a table raises what a prediction
+seems to tell of the class, and where many classes have few observations each, so does chance in
+their curves. An interval reaches further by that much, on the side where the truth is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dmfroc.measures.measure import Measure, bind
+from dmfroc.predictions import Predictions
+from dmfroc.uncertainty.units import Sample, Units
+
+NOTABLE_BIAS = 0.25  # of a standard error
+_FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
+_N_DIVISIONS = 2
+_HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
+_MOST_SCORES = 1 << 20  # of which the halves take little time
+
+
+def bias_of_cells(
+    measure: Measure, value: float, n_classes: int, evidence: float, error: float
+) -> float:
+    """Return the largest bias that chance in the cells of a table gives a value, if notable."""
+    if measure.bias_of_chance is None:
+        return 0.0
+    bias = measure.bias_of_chance(value, n_classes) / evidence
+    return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
+
+
+def has_many_small_classes(measure: Measure, units: Units, n_classes: int) -> bool:
+    """Whether there are so many classes of so few observations that the measure is biased."""
+    return not measure.is_unbiased and n_classes >= _FEW_OF_MANY * units.n_complete_sets
+
+
+def bias_of_halves(measure: Measure, value: float, sample: Sample, error: float) -> float:
+    """Return the bias that halves of many small classes show, if it is notable.
+
+    A value from half of the units of each class is biased by about twice as much, if the bias is of
+    the order of 1 / n; the mean over both halves of a division leaves nothing else of first order.
+    """
+    predictions, units = sample
+    n_classes = len(predictions.present)
+    if (
+        not has_many_small_classes(measure, units, n_classes)
+        or units.n_complete_sets < 2
+        or predictions.n_observations * n_classes > _MOST_SCORES
+        or predictions.folds is not None
+    ):
+        return 0.0
+    bound = bind(measure, predictions)
+    generator = np.random.default_rng(0)
+    found = []
+    for _ in range(_N_DIVISIONS):
+        is_first = _half_of_units(predictions, units, generator)[units.of_row]
+        for half in (is_first, ~is_first):
+            [of_half], _ = bound.values_and_gradients(
+                np.where(half, predictions.sample_weight, 0.0)
+            )
+            found.append(of_half)
+    bias = _HALVES_OF * (float(np.mean(found)) - value)
+    # A half may lack a prediction without which the measure is not defined.
+    return bias if np.isfinite(bias) and abs(bias) >= NOTABLE_BIAS * error else 0.0
+
+
+def _half_of_units(
+    predictions: Predictions, units: Units, generator: np.random.Generator
+) -> np.ndarray:
+    """Divide the units so that each class has half of its own, or one more or less."""
+    _, first_row = np.unique(units.of_row, return_index=True)
+    classes = predictions.true[first_row]
+    order = np.lexsort((generator.random(len(classes)), classes))
+    found = np.empty(len(classes), bool)
+    found[order] = np.arange(len(classes)) % 2 == 0
+    return found
