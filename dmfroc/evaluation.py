@@ -16,7 +16,7 @@ from dmfroc.catalogue import MEASURES, get_measure
 from dmfroc.estimation import estimates_of, warn_of
 from dmfroc.measures.measure import Measure
 from dmfroc.methods import Method, choose_methods
-from dmfroc.multiclass.band import band_around
+from dmfroc.multiclass.band import BandKind, band_around, check_kind
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC, curve_of, mean_curve_of
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc
@@ -89,12 +89,15 @@ class Evaluation:
         remarks = (remark for e in self.estimates.values() for remark in e.warnings)
         return tuple(dict.fromkeys(remarks))
 
-    def plot(self, *, plot_band: bool = True, **kwargs: Any) -> MulticlassROCDisplay:
+    def plot(
+        self, *, plot_band: bool = True, band: BandKind = "pointwise", **kwargs: Any
+    ) -> MulticlassROCDisplay:
         """Draw the curve with its band; takes what `MulticlassROCDisplay.plot` takes.
 
         The legend has the estimate of the area in `estimates`, or if that was not asked for, the
-        jackknife's. The band is the jackknife's, of the same independent units and level. Of folds
-        the mean of their curves is drawn, without a band.
+        jackknife's. The band is the jackknife's, of the same independent units and level: at each
+        point, or with ``band="simultaneous"`` around the whole curve. Of folds the mean of their
+        curves is drawn, without a band.
 
         Returns
         -------
@@ -103,6 +106,7 @@ class Evaluation:
         """
         from dmfroc.plots import MulticlassROCDisplay
 
+        check_kind("band", band)
         level, options, sample = self._level, self.curve_options, self.sample
         if self.area is None:
             [estimate] = estimates_of([dmf_auc(options.pair_weights)], [Jackknife(level)], sample)
@@ -111,8 +115,8 @@ class Evaluation:
         if sample.predictions.folds is not None:
             mean = mean_curve_of(sample.predictions, options)
             return MulticlassROCDisplay(mean, estimate=estimate).plot(**kwargs)
-        band = band_around(self.curve, sample, level, options) if plot_band else None
-        return MulticlassROCDisplay(self.curve, band=band, estimate=estimate).plot(**kwargs)
+        around = band_around(self.curve, sample, level, options, band) if plot_band else None
+        return MulticlassROCDisplay(self.curve, band=around, estimate=estimate).plot(**kwargs)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per measure."""

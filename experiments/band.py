@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 
 from dmfroc import Predictions, multiclass_roc
-from dmfroc.multiclass.band import curve_band
+from dmfroc.multiclass.band import BandKind, CurveBand, curve_band
 from dmfroc.study import Study, grid
 
 LEVEL = 0.95
@@ -63,24 +65,45 @@ def draw(generator: np.random.Generator, design: Design, copies: int = 1) -> Pre
 
 
 @functools.cache
-def truth(design: Design) -> np.ndarray:
-    """Return the true positive rates of the population."""
+def truth(design: Design) -> Callable[[np.ndarray | Sequence[float]], np.ndarray]:
+    """Return the true positive rates of the population, by false positive rate."""
     large = draw(np.random.default_rng(0), design, POPULATION // sum(design.sizes))
     curve = multiclass_roc(large)
-    return np.interp(FPR, curve.fpr, curve.tpr)
+    return lambda fpr: np.interp(fpr, curve.fpr, curve.tpr)
 
 
 def band(generator: np.random.Generator, design: str) -> list[dict]:
-    """Compare the band of one sample with the truth."""
+    """Compare the bands of one sample with the truth, at some places and everywhere."""
     chosen = DESIGNS[design]
-    found = curve_band(draw(generator, chosen), level=LEVEL)
-    low, high = (np.interp(FPR, found.fpr, ends) for ends in (found.low, found.high))
+    sample = draw(generator, chosen)
     return [
-        {"fpr": fpr, "is_below": below < 0, "is_above": above < 0, "width": width}
-        for fpr, below, above, width in zip(
-            FPR, truth(chosen) - low, high - truth(chosen), high - low, strict=True
-        )
+        {
+            "kind": kind,
+            "fpr": fpr,
+            "is_below": below < 0,
+            "is_above": above < 0,
+            "width": width,
+            "holds_curve": holds_curve,
+        }
+        for kind in get_args(BandKind)
+        for found in [curve_band(sample, level=LEVEL, kind=kind)]
+        for holds_curve in [holds(found, chosen)]
+        for fpr, below, above, width in places(found, chosen)
     ]
+
+
+def places(found: CurveBand, design: Design) -> Iterator[tuple[float, ...]]:
+    """Return at some places how far the truth is inside of either end, and the width."""
+    low, high = (np.interp(FPR, found.fpr, ends) for ends in (found.low, found.high))
+    tpr = truth(design)(FPR)
+    return zip(FPR, tpr - low, high - tpr, high - low, strict=True)
+
+
+def holds(found: CurveBand, design: Design) -> bool:
+    """Return whether the whole curve is in the band."""
+    inside = (found.fpr >= FPR[0]) & (found.fpr <= FPR[-1])
+    tpr = truth(design)(found.fpr)
+    return bool(((found.low <= tpr) & (tpr <= found.high))[inside].all())
 
 
 def study(names: tuple[str, ...]) -> Study:
@@ -140,8 +163,25 @@ def summary(table: pd.DataFrame) -> str:
     return markdown_table(header, rows)
 
 
-def page(table: pd.DataFrame) -> str:
+def whole_table(table: pd.DataFrame) -> str:
+    """Return how often bands hold the whole curve, and how wide they are."""
+    by = table.groupby(["design", "kind"], sort=False)
+    held, width = (by[column].mean().unstack() for column in ("holds_curve", "width"))
+    rows = [
+        [
+            name,
+            *(f"{100 * held.loc[name, kind]:.1f}" for kind in held.columns),
+            f"{(width.loc[name, 'simultaneous'] / width.loc[name, 'pointwise']):.2f}",
+        ]
+        for name in held.index
+    ]
+    header = ["design", *(f"{kind}, %" for kind in held.columns), "ratio of widths"]
+    return markdown_table(header, rows)
+
+
+def page(every: pd.DataFrame) -> str:
     """Report the study."""
+    table = every[every["kind"] == "pointwise"]
     n = table["replication"].nunique()
     error = 100 * np.sqrt(LEVEL * (1 - LEVEL) / n)
     return f"""# Coverage of the curve's band
@@ -167,6 +207,11 @@ positive rate:
 Mean width of the band:
 
 {width_table(table)}
+
+How often the band holds the whole curve, from false positive rates of {FPR[0]:g} to {FPR[-1]:g}:
+the pointwise band, and the one of `curve_band(..., kind="simultaneous")`, which promises just that.
+
+{whole_table(every)}
 
 Scores are normal with variance 1, raised by 1 to 3 in the column of the own class, and there spread
 by other than one where the design says wide (2) or narrow (0.4); with heavy tails they have a t

@@ -1,16 +1,19 @@
-"""Pointwise confidence band of the multiclass ROC curve.
+"""Confidence band of the multiclass ROC curve, at each point or around the whole curve.
 
 The true positive rate at a given false positive rate is uncertain for two reasons: the true
 positive rate at a threshold is, and so is the threshold that has this false positive rate. Both
 parts are read off the intervals of the curve's own points. The textbook way instead needs the
 slope of the curve, which few observations show so badly that intervals at small false positive
 rates cover 60 % instead of 95 %.
+
+A band around the whole curve is the pointwise one of a higher level: that at which the largest of
+the errors at all thresholds, which are about jointly normal, stays within the band.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -30,13 +33,18 @@ from dmfroc.multiclass.rates import (
 )
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.influences import Moments, interval, moments_of
+from dmfroc.uncertainty.jackknife import joint_covariance
 from dmfroc.uncertainty.level import check_level
+from dmfroc.uncertainty.simultaneous import largest_statistic
 from dmfroc.uncertainty.units import Sample, Units, sample_of
+
+BandKind = Literal["pointwise", "simultaneous"]
 
 DEFAULT_N_POINTS = 101
 _ROUNDING = 1e-10  # of standard errors that are zero in exact arithmetic
 _NEAREST = 0.9  # of the way from the lower end to the curve
 _STOPPED = 1.1  # times what the lower end lacks to one at its last point
+_SEED = 0  # of draws so many that others would change the third digit of a level
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +63,11 @@ class CurveBand:
         the sample tells of, as under a concave curve it may; ``high`` does not fall to (0, 0), as
         a curve may start vertically. (By the paper's bootstrap: quantiles of drawn curves.)
     level : float
-        Nominal coverage of each interval by itself, not of the whole band.
+        Nominal coverage of each interval by itself, or of all of them if they are simultaneous.
     method : str
         How the intervals were obtained.
+    kind : {"pointwise", "simultaneous"}
+        Of what the level is the coverage: of each interval, or of the whole curve.
     """
 
     fpr: Float[np.ndarray, " m"]
@@ -66,6 +76,7 @@ class CurveBand:
     high: Float[np.ndarray, " m"]
     level: float
     method: str
+    kind: BandKind = "pointwise"
 
 
 def curve_band(
@@ -79,8 +90,9 @@ def curve_band(
     groups: Any = None,
     stratify: bool | None = None,
     n_points: int = DEFAULT_N_POINTS,
+    kind: BandKind = "pointwise",
 ) -> CurveBand:
-    """Return the pointwise confidence band of the multiclass ROC curve.
+    """Return the confidence band of the multiclass ROC curve.
 
     At every threshold the infinitesimal jackknife gives both rates an interval on the logit
     scale; Zou and Donner's method makes of the two an interval of the true positive rate at a
@@ -92,13 +104,17 @@ def curve_band(
     predictions : Predictions
         What was predicted and observed.
     level : float
-        Nominal coverage of each interval, in (0, 1).
+        Nominal coverage of each interval, or of the whole band, in (0, 1).
     pair_weights, n_thresholds, shrinkage, threshold_pool
         As for `multiclass_roc`.
     groups, stratify
         As for `dmfroc.estimate`.
     n_points : int
         Number m of false positive rates, at least 3.
+    kind : {"pointwise", "simultaneous"}
+        Whether the level is that of each interval by itself, or of all at once: with
+        ``"simultaneous"`` the whole curve lies within the band in so many of all samples, and
+        the band is about half as wide again.
 
     Returns
     -------
@@ -115,7 +131,9 @@ def curve_band(
     ----------
     Zou and Donner (2008), Construction of confidence limits about effect measures: a general
     approach, doi:10.1002/sim.3095; Hanley and Lippman-Hand (1983), If nothing
-    goes wrong, is everything all right?, doi:10.1001/jama.1983.03330370053031.
+    goes wrong, is everything all right?, doi:10.1001/jama.1983.03330370053031; Hothorn, Bretz
+    and Westfall (2008), Simultaneous inference in general parametric models,
+    doi:10.1002/bimj.200810425.
 
     Examples
     --------
@@ -131,12 +149,13 @@ def curve_band(
     0.85: 0.96 to 0.99
     1.00: 1.00 to 1.00
     """
+    check_kind("kind", kind)
     level = check_level(level)
     n_points = integer("n_points", n_points, 3)
     options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
     warn_of_absent_classes(predictions)
     sample = sample_of(predictions, groups, stratify=stratify)
-    return band_around(curve_of(predictions, options), sample, level, options, n_points)
+    return band_around(curve_of(predictions, options), sample, level, options, kind, n_points)
 
 
 def band_around(
@@ -144,12 +163,16 @@ def band_around(
     sample: Sample,
     level: float,
     options: CurveOptions,
+    kind: BandKind = "pointwise",
     n_points: int = DEFAULT_N_POINTS,
 ) -> CurveBand:
     """Return the band of a curve that is at hand, computed with the same options."""
     interior = grid_of_band(n_points)[1:-1]
     tpr = np.interp(interior, curve.fpr, curve.tpr)
-    points = _points(options, sample, level)
+    rates = _rates_of(options, sample)
+    points = _points(rates, level)
+    if kind == "simultaneous":
+        points = _points(rates, _level_of_each(rates, points, level))
     below, above = _distances(interior, points)
     low, high = _widened_to_monotone(np.maximum(tpr - below, 0), np.minimum(tpr + above, 1))
     straight = _straight_to_corners(interior, low, float(points.fpr_high[1]))
@@ -162,12 +185,38 @@ def band_around(
         high=np.concatenate([high[:1], high, [1]]),
         level=level,
         method="jackknife",
+        kind=kind,
     )
+
+
+def check_kind(name: str, kind: Any) -> None:
+    """Refuse what is no kind of band."""
+    if kind not in get_args(BandKind):
+        raise ValueError(f"{name} must be one of {get_args(BandKind)}, but it is {kind!r}")
 
 
 def grid_of_band(n_points: int) -> Float[np.ndarray, " m"]:
     """Return false positive rates from 0 to 1, denser at both ends."""
     return (1 - np.cos(np.linspace(0, np.pi, n_points))) / 2
+
+
+class _Rates(NamedTuple):
+    """The false (0) and true (1) positive rates at the thresholds, and who has a share in them."""
+
+    values: Float[np.ndarray, "2 t"]
+    influences: Float[np.ndarray, "2 t n"]
+    class_shares: Float[np.ndarray, "2 c"]
+    units: Units
+
+
+def _rates_of(options: CurveOptions, sample: Sample) -> _Rates:
+    predictions, units = sample
+    statistic = options(predictions)
+    if statistic.is_sample:
+        raise ValueError("a band of the curve needs all pairs of classes: leave n_pairs out")
+    values, influences = values_and_influences(statistic, _rates, predictions.sample_weight)
+    shares = _class_shares(statistic, len(predictions.present))
+    return _Rates(values, influences, shares, units)
 
 
 class _Points(NamedTuple):
@@ -182,19 +231,14 @@ class _Points(NamedTuple):
     correlation: Float[np.ndarray, " points"]  # of the two rates at a threshold
 
 
-def _points(options: CurveOptions, sample: Sample, level: float) -> _Points:
+def _points(rates: _Rates, level: float) -> _Points:
     """Return the curve's points with their jackknife intervals."""
-    predictions, units = sample
-    weights, statistic = predictions.sample_weight, options(predictions)
-    if statistic.is_sample:
-        raise ValueError("a band of the curve needs all pairs of classes: leave n_pairs out")
-    rates, influences = values_and_influences(statistic, _rates, weights)
-    shares = _class_shares(statistic, len(predictions.present))
     (fpr_low, fpr_high), (tpr_low, tpr_high) = (
-        _rate_intervals(rates[i], influences[i], shares[i], units, level) for i in (0, 1)
+        _rate_intervals(values, influences, shares, rates.units, level)
+        for values, influences, shares in zip(*rates[:3], strict=True)
     )
     fpr, tpr, fpr_low, fpr_high = (
-        np.concatenate([[0], rate, [1]]) for rate in (*rates, fpr_low, fpr_high)
+        np.concatenate([[0], rate, [1]]) for rate in (*rates.values, fpr_low, fpr_high)
     )
     return _Points(
         fpr=fpr,
@@ -204,8 +248,23 @@ def _points(options: CurveOptions, sample: Sample, level: float) -> _Points:
         # Beyond the outermost thresholds nothing is known but that the curve is monotone.
         tpr_low=np.concatenate([[0], tpr_low, tpr_low[-1:]]),
         tpr_high=np.concatenate([tpr_high[:1], tpr_high, [1]]),
-        correlation=np.pad(_correlation(*influences), 1, mode="edge"),
+        correlation=np.pad(_correlation(*rates.influences), 1, mode="edge"),
     )
+
+
+def _level_of_each(rates: _Rates, points: _Points, level: float) -> float:
+    """Return the level that intervals need to hold at all thresholds in ``level`` of all samples.
+
+    The error at a false positive rate is that of the true positive rate at its threshold, less the
+    error of the other rate times the slope of the curve: here, of the chord above its interval.
+    """
+    low, high = points.fpr_low[1:-1], points.fpr_high[1:-1]
+    rise = np.interp(high, points.fpr, points.tpr) - np.interp(low, points.fpr, points.tpr)
+    of_fpr, of_tpr = rates.influences
+    errors = of_tpr - (rise / (high - low))[:, None] * of_fpr
+    sums = np.stack([rates.units.sums(influence) for influence in errors])
+    covariance = joint_covariance(sums, rates.units)
+    return largest_statistic(covariance, np.eye(len(sums)), _SEED).level_of_each(level)
 
 
 def _rates_of_center(solution: Center, xp: Any) -> Float[AnyArray, "2 t"]:

@@ -15,7 +15,7 @@ from dmfroc._text import legend_text
 from dmfroc.estimation import estimates_of
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.methods import choose_methods
-from dmfroc.multiclass.band import CurveBand, band_around
+from dmfroc.multiclass.band import BandKind, CurveBand, band_around, check_kind
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MeanROC, MulticlassROC, curve_of, mean_curve_of
 from dmfroc.multiclass.measure import dmf_auc
@@ -66,7 +66,7 @@ class MulticlassROCDisplay:
     curve : MulticlassROC, MeanROC or PosteriorCurve
         The curve, or the mean of those of the folds of a cross-validation, or of a posterior.
     band : CurveBand, optional
-        Its pointwise confidence band, or credible band.
+        Its confidence band, or credible band.
     estimate : Estimate, optional
         Its area with an interval.
     name : str, optional
@@ -183,6 +183,7 @@ class MulticlassROCDisplay:
         name: str | None = None,
         ax: Axes | None = None,
         plot_band: bool = True,
+        band: BandKind = "pointwise",
         plot_pairs: bool = False,
         plot_chance: bool = True,
         **line_kwargs: Any,
@@ -208,7 +209,7 @@ class MulticlassROCDisplay:
             How interval and band are obtained. ``"paper_bootstrap"``, of three or more classes, is
             that of Wang and Carvalho, 100 draws, as their figure 8 has it; both are too narrow.
         level : float
-            Nominal coverage of the interval of the area, and of the band at each point.
+            Nominal coverage of the interval of the area and of the band.
         name : str, optional
             Name of the classifier in the legend.
         ax : matplotlib.axes.Axes, optional
@@ -216,6 +217,9 @@ class MulticlassROCDisplay:
         plot_band : bool
             Whether to compute and draw the band. That takes by far the longest; for a hundred
             classes and more, seconds to minutes.
+        band : {"pointwise", "simultaneous"}
+            Whether the band holds at each false positive rate by itself, or the whole curve at
+            once, for which it is about half as wide again.
         plot_pairs, plot_chance, **line_kwargs
             As for `plot`.
 
@@ -227,11 +231,14 @@ class MulticlassROCDisplay:
         Raises
         ------
         TypeError, ValueError
-            As for `multiclass_roc`, if ``level`` is not in (0, 1), a fold lacks a class, or with
-            folds the pairs are asked for.
+            As for `multiclass_roc`, if ``level`` is not in (0, 1), a fold lacks a class, with
+            folds the pairs are asked for, or with the paper's bootstrap a simultaneous band.
         """
         if method not in get_args(_BandMethod):
             raise ValueError(f"method must be one of {get_args(_BandMethod)}, but it is {method!r}")
+        check_kind("band", band)
+        if band != "pointwise" and method != "jackknife":
+            raise ValueError(f"band={band!r} is the jackknife's: leave out method={method!r}")
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
         if folds is not None:
             predictions = predictions.in_folds(folds)
@@ -246,10 +253,10 @@ class MulticlassROCDisplay:
         curve: MulticlassROC | MeanROC
         if predictions.folds is None:
             curve = curve_of(predictions, options)
-            band = _band(curve, sample, options, chosen) if plot_band else None
+            around = _band(curve, sample, options, chosen, band) if plot_band else None
         else:
-            curve, band = mean_curve_of(sample.predictions, options), None
-        display = cls(curve, band=band, estimate=estimate, name=name)
+            curve, around = mean_curve_of(sample.predictions, options), None
+        display = cls(curve, band=around, estimate=estimate, name=name)
         return display.plot(ax, plot_pairs=plot_pairs, plot_chance=plot_chance, **line_kwargs)
 
     @classmethod
@@ -390,11 +397,15 @@ class MulticlassROCDisplay:
 
 
 def _band(
-    curve: MulticlassROC, sample: Sample, options: CurveOptions, method: IntervalMethod
+    curve: MulticlassROC,
+    sample: Sample,
+    options: CurveOptions,
+    method: IntervalMethod,
+    kind: BandKind,
 ) -> CurveBand:
     if isinstance(method, PaperBootstrap):
         return paper_band(curve, sample.predictions, options, method)
-    return band_around(curve, sample, method.level, options)
+    return band_around(curve, sample, method.level, options, kind)
 
 
 def _draw_faintly(

@@ -5,13 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtr, ndtri
 from simulations import normal_scores, tied_probabilities
 
 from dmfroc import Predictions, multiclass_roc
 from dmfroc.measures.measure import values_and_influences
 from dmfroc.multiclass.band import _rates, _straight_to_corners, curve_band
-from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.multiclass.rates import DEFAULT_N_THRESHOLDS, CurveOptions
 
 N = 150
 
@@ -244,7 +244,52 @@ def test_constant_scores_are_no_certain_knowledge():
     assert ((band.high - band.low)[inner] > 0.01).all()
 
 
+# Around the whole curve
+
+
+def test_simultaneous_band_is_the_pointwise_one_of_a_higher_level(case):
+    predictions, _, pointwise = case
+    whole = curve_band(predictions, kind="simultaneous")
+    assert (pointwise.kind, whole.kind, whole.level) == ("pointwise", "simultaneous", 0.95)
+    assert (whole.low <= pointwise.low + 1e-12).all()
+    assert (whole.high >= pointwise.high - 1e-12).all()
+    bonferroni = curve_band(predictions, level=1 - 0.05 / DEFAULT_N_THRESHOLDS)
+    if len(predictions.present) > 2:  # of two classes there are as many thresholds as scores
+        assert (whole.low >= bonferroni.low - 1e-12).all()
+        assert (whole.high <= bonferroni.high + 1e-12).all()
+
+
+def test_one_threshold_has_one_level():
+    pointwise, whole = (
+        curve_band(CASES["three"], n_thresholds=1, kind=kind)
+        for kind in ("pointwise", "simultaneous")
+    )
+    np.testing.assert_array_equal(whole.low, pointwise.low)
+    np.testing.assert_array_equal(whole.high, pointwise.high)
+
+
+def test_the_whole_curve_lies_within_the_simultaneous_band():
+    """Normal scores, whose curve is known; four fifths of the pointwise bands do not hold it."""
+    n_samples, level = 60, 0.8
+    held = dict.fromkeys(("pointwise", "simultaneous"), 0)
+    for seed in range(n_samples):
+        sample = predictions_of(*normal_scores(seed, 100, 2, 1.0))
+        for kind in held:
+            band = curve_band(sample, level=level, kind=kind, n_points=51)
+            truth = ndtr(ndtri(band.fpr) + 1.0)
+            seen = (band.fpr > 0.02) & (band.fpr < 0.98)
+            held[kind] += bool(((band.low <= truth) & (truth <= band.high))[seen].all())
+    error = np.sqrt(level * (1 - level) / n_samples)
+    assert held["simultaneous"] / n_samples > level - 2 * error
+    assert held["pointwise"] / n_samples < level - 3 * error
+
+
 # Input
+
+
+def test_wrong_kind():
+    with pytest.raises(ValueError, match=r"kind must be one of .*, but it is 'uniform'"):
+        curve_band(CASES["three"], kind="uniform")
 
 
 def test_class_without_observations_is_left_out_with_one_warning():
