@@ -287,6 +287,8 @@ def test_compare_as_json(folder):
         "measure": "dmf_auc",
         "method": "jackknife",
         "level": 0.95,
+        "simultaneous": False,
+        "value_intervals": None,
         "estimates": {name: as_json(e) for name, e in expected.estimates.items()},
         "differences": [
             {

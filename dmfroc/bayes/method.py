@@ -70,9 +70,8 @@ class Bayes(IntervalMethod):
         if _is_curve(measure):
             if len(predictions.present) > 2 and not _has_default_options(measure):
                 raise ValueError(
-                    "of the measure's options the posterior of the DMF-AUC knows pair_weights "
-                    "alone: call bayesian_roc, which has its own, or use "
-                    "method='bayesian_bootstrap'"
+                    f"of the options of {measure.name} the posterior knows pair_weights alone: "
+                    "call bayesian_roc, which has its own, or use method='bayesian_bootstrap'"
                 )
             return self._curve(predictions, measure.options["pair_weights"])
         if measure.statistic is pair_counts:

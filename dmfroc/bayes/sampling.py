@@ -85,7 +85,7 @@ class Problem:
         scales = start.pop("spread")
         flat, self.unravel = ravel_pytree((scales, start))
         self.model = model
-        self._traced_potential = jax.jit(self.potential)  # NumPyro asks for it again and again
+        self._traced_potential = compiled(self.potential)  # NumPyro asks for it again and again
         self.size, self.n_scales = len(flat), scales.size
         self.value_and_gradient = compiled(jax.value_and_grad(self.potential), **_SOON_READY)
         self.hessian = compiled(jax.hessian(self.potential), **_SOON_READY)

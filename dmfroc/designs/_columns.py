@@ -9,6 +9,9 @@ import numpy as np
 from jaxtyping import Int
 from numpy.typing import NDArray
 
+THE_OTHERS = "all others"
+"""In differences: the mean of the other groups, by their numbers of observations."""
+
 
 def crossed(by: Any, n: int) -> tuple[list[str], Int[np.ndarray, " n"]]:
     """Return the names of the groups, sorted, and the group of each row.

@@ -19,7 +19,7 @@ from dmfroc._tables import decimals, format_table
 from dmfroc._threads import parallel
 from dmfroc.catalogue import get_measure
 from dmfroc.comparison_result import Difference, attributed
-from dmfroc.designs._columns import crossed
+from dmfroc.designs._columns import THE_OTHERS, crossed
 from dmfroc.estimation import estimates_of
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.methods import Method, choose_methods
@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["THE_OTHERS", "OmnibusTest", "SubgroupComparison", "compare_subgroups"]
-
-THE_OTHERS = "all others"
-"""In differences: the mean of the other groups, by their numbers of observations."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dmfroc.designs.subgroups import THE_OTHERS
+from dmfroc.designs._columns import THE_OTHERS
 from dmfroc.report.verdict import interval_text, listed, number, turned_around
 from dmfroc.uncertainty.simultaneous import holm
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dmfroc._tables import decimals, format_probability
-from dmfroc.uncertainty.corrected_resampling import CorrectedResampling
+from dmfroc.uncertainty.options import OF_ALGORITHM
 
 if TYPE_CHECKING:
     from dmfroc.comparison_result import Comparison, Difference
@@ -135,7 +135,7 @@ def _of_folds(predictions: Predictions, method: str) -> list[str]:
         return []
     about = (
         "the learner, trained on other samples of that size"
-        if method == CorrectedResampling.name
+        if method == OF_ALGORITHM
         else "the models that were fitted, not for the learner on other training samples"
     )
     n_folds = int(predictions.folds.max()) + 1

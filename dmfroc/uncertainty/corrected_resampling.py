@@ -20,7 +20,7 @@ from dmfroc.uncertainty.interval_method import (
     Sample,
     check_finite,
 )
-from dmfroc.uncertainty.options import Options
+from dmfroc.uncertainty.options import OF_ALGORITHM, Options
 from dmfroc.uncertainty.scale import IDENTITY, Scale, scale_of
 
 _N_JOINT_DRAWS = 100_000
@@ -37,7 +37,7 @@ class CorrectedResampling(IntervalMethod):
         Share of the observations in each training set; None for what the folds leave.
     """
 
-    name: ClassVar[str] = "corrected_resampling"
+    name: ClassVar[str] = OF_ALGORITHM
     remedies: ClassVar[Mapping[str, str]] = {"interval_type": _USELESS, "n_draws": _USELESS}
 
     train_fraction: float | None = None

@@ -13,6 +13,7 @@ from dmfroc.uncertainty.units import Sample, sample_of
 IntervalType = Literal["bca", "percentile", "basic", "studentized"]
 Target = Literal["fits", "algorithm"]
 TARGETS = get_args(Target)
+OF_ALGORITHM = "corrected_resampling"  # the method of that target
 INTERVAL_TYPES = get_args(IntervalType)
 DEFAULT_LEVEL = 0.95
 _FOR_ALL_METHODS = ("level", "seed", "target", "train_fraction")
