@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
+from scipy.special import stdtrit
 
 from dmfroc._arrays import AnyArray
 from dmfroc._options import integer
@@ -32,7 +33,7 @@ from dmfroc.multiclass.rates import (
     ThresholdPool,
 )
 from dmfroc.predictions import Predictions
-from dmfroc.uncertainty.influences import Moments, interval, moments_of
+from dmfroc.uncertainty.influences import Moments, moments_of
 from dmfroc.uncertainty.jackknife import joint_covariance
 from dmfroc.uncertainty.level import check_level
 from dmfroc.uncertainty.simultaneous import largest_statistic
@@ -94,10 +95,10 @@ def curve_band(
 ) -> CurveBand:
     """Return the confidence band of the multiclass ROC curve.
 
-    At every threshold the infinitesimal jackknife gives both rates an interval on the logit
-    scale; Zou and Donner's method makes of the two an interval of the true positive rate at a
-    given false positive rate. No rate is taken to be known better than by the rule of three: of
-    a class of m observations without an error, 3/m may yet be misjudged.
+    At every threshold both rates get the interval of a proportion, by Wilson's method from the
+    variance of the infinitesimal jackknife; Zou and Donner's makes of the two an interval of the
+    true positive rate at a given false positive rate. No rate is taken to be known better than by
+    the rule of three: of a class of m observations without an error, 3/m may yet be misjudged.
 
     Parameters
     ----------
@@ -129,10 +130,11 @@ def curve_band(
 
     References
     ----------
-    Zou and Donner (2008), Construction of confidence limits about effect measures: a general
-    approach, doi:10.1002/sim.3095; Hanley and Lippman-Hand (1983), If nothing
-    goes wrong, is everything all right?, doi:10.1001/jama.1983.03330370053031; Hothorn, Bretz
-    and Westfall (2008), Simultaneous inference in general parametric models,
+    Wilson (1927), Probable inference, the law of succession, and statistical inference,
+    doi:10.1080/01621459.1927.10502953; Zou and Donner (2008), Construction of confidence limits
+    about effect measures: a general approach, doi:10.1002/sim.3095; Hanley and Lippman-Hand (1983),
+    If nothing goes wrong, is everything all right?, doi:10.1001/jama.1983.03330370053031; Hothorn,
+    Bretz and Westfall (2008), Simultaneous inference in general parametric models,
     doi:10.1002/bimj.200810425.
 
     Examples
@@ -293,8 +295,9 @@ def _rate_intervals(
 ) -> tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]:
     """Return the lower and upper ends of the intervals of the rates at all thresholds.
 
-    Without the kurtosis: a rate is close to a proportion, whose interval on the logit scale
-    covers well with a plain quantile, whereas the influences of rare events look heavy-tailed.
+    Wilson's interval of a proportion, of as many observations as give it the same variance: on
+    the logit scale one error of many would reach further than ten. Without the kurtosis, as the
+    influences of rare events look heavy-tailed.
     """
     counted = shares > 0
     assert units.evidence is not None
@@ -307,12 +310,21 @@ def _rate_intervals(
     for t, (rate, influence) in enumerate(zip(rates, influences, strict=True)):
         variances = moments_of(influence, units).variances[strata]
         moments = Moments(sizes, variances, np.zeros_like(variances), float(evidence.min()))
-        ends = interval(float(rate), moments, 1 - level, (0.0, 1.0))
-        if ends.is_degenerate:
+        scale, freedom = moments.spread
+        if scale <= _ROUNDING or not 0 < rate < 1:
             low[t], high[t] = (1 - unseen) * rate, (1 - unseen) * rate + unseen
         else:
-            low[t], high[t] = min(ends.low, 1 - unseen), max(ends.high, unseen)
+            ends = _wilson(rate, rate * (1 - rate) / scale**2, -stdtrit(freedom, (1 - level) / 2))
+            low[t], high[t] = min(ends[0], 1 - unseen), max(ends[1], unseen)
     return _widened_to_monotone(low, high)
+
+
+def _wilson(proportion: float, n: float, quantile: float) -> tuple[float, float]:
+    """Return the interval of a proportion of n observations (Wilson 1927)."""
+    squared = quantile**2 / n
+    centre = (proportion + squared / 2) / (1 + squared)
+    distance = np.sqrt(squared * (proportion * (1 - proportion) + squared / 4)) / (1 + squared)
+    return centre - distance, centre + distance
 
 
 def _unseen_rate(
