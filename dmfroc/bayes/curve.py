@@ -10,7 +10,7 @@ import xarray
 from jaxtyping import Float
 
 from dmfroc.bayes.pairs import rates_of_pairs
-from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand
+from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand, grid_of_band
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ def _drawn_curves(
     tree: xarray.DataTree, n_points: int
 ) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "draws m"]]:
     """Return false positive rates, denser at both ends, and the true ones of every draw there."""
-    fpr = (1 - np.cos(np.linspace(0, np.pi, n_points))) / 2
+    fpr = grid_of_band(n_points)
     curves = (tree["posterior"][name].to_numpy() for name in ("fpr", "tpr"))
     of_draws = zip(*(x.reshape(-1, x.shape[2]) for x in curves), strict=True)
     return fpr, np.stack([np.interp(fpr, x, y) for x, y in of_draws])
