@@ -322,6 +322,8 @@ class Study:
             return
         try:
             table, _ = read(self.path)
+            if len(table) != sum(provenance["rows"]):
+                raise DamagedError(self.path, "it has other rows than the study has written")
         except DamagedError as error:
             set_aside(error)
             return

@@ -1,6 +1,7 @@
 """Studies at their edges: odd functions, damaged files, several at once, and kills."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 import study_functions
 from pandas.testing import assert_frame_equal
@@ -84,6 +86,18 @@ def test_what_is_damaged_is_computed_again(tmp_path, damage, which):
     assert {str(file) for file in files} >= {str(w.message).split(" is damaged")[0] for w in caught}
     assert_frame_equal(found, expected, check_exact=True)
     assert_frame_equal(study.run(n_workers=1), expected, check_exact=True)  # without a warning
+
+
+def test_results_that_lack_rows_are_computed_again(tmp_path):
+    """Which rows belong to which setting is known by their numbers."""
+    study = study_of(tmp_path)
+    expected = study.run(n_workers=1)
+    shutil.rmtree(study.path.with_suffix(".parts"))
+    table = pq.read_table(study.path)
+    pq.write_table(table.slice(1), study.path)
+    with pytest.warns(UserWarning, match=r"s\.parquet is damaged: it has other rows than"):
+        found = study.run(n_workers=1)
+    assert_frame_equal(found, expected, check_exact=True)
 
 
 def test_a_file_of_another_kind_is_not_overwritten(tmp_path):
