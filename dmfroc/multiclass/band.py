@@ -12,7 +12,7 @@ the errors at all thresholds, which are about jointly normal, stays within the b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -33,7 +33,7 @@ from dmfroc.multiclass.rates import (
     ThresholdPool,
 )
 from dmfroc.predictions import Predictions
-from dmfroc.uncertainty.influences import Moments, moments_of
+from dmfroc.uncertainty.influences import NO_VARIATION, Moments, moments_of
 from dmfroc.uncertainty.jackknife import joint_covariance
 from dmfroc.uncertainty.level import check_level
 from dmfroc.uncertainty.simultaneous import largest_statistic
@@ -296,8 +296,8 @@ def _rate_intervals(
     """Return the lower and upper ends of the intervals of the rates at all thresholds.
 
     Wilson's interval of a proportion, of as many observations as give it the same variance: on
-    the logit scale one error of many would reach further than ten. Without the kurtosis, as the
-    influences of rare events look heavy-tailed.
+    the logit scale one error of many would reach further than ten. The quantile is that without
+    kurtosis, as the influences of rare events look heavy-tailed.
     """
     counted = shares > 0
     assert units.evidence is not None
@@ -308,10 +308,12 @@ def _rate_intervals(
     unseen = _unseen_rate(shares[counted], evidence, level)
     low, high = np.empty_like(rates), np.empty_like(rates)
     for t, (rate, influence) in enumerate(zip(rates, influences, strict=True)):
-        variances = moments_of(influence, units).variances[strata]
-        moments = Moments(sizes, variances, np.zeros_like(variances), float(evidence.min()))
-        scale, freedom = moments.spread
-        if scale <= _ROUNDING or not 0 < rate < 1:
+        found = moments_of(influence, units)
+        variances, kurtoses = found.variances[strata], found.kurtoses[strata]
+        moments = Moments(sizes, variances, kurtoses, float(evidence.min()))
+        scale = moments.spread.scale
+        freedom = replace(moments, kurtoses=np.zeros_like(kurtoses)).spread.degrees_of_freedom
+        if min(scale, rate, 1 - rate) <= NO_VARIATION:
             low[t], high[t] = (1 - unseen) * rate, (1 - unseen) * rate + unseen
         else:
             ends = _wilson(rate, rate * (1 - rate) / scale**2, -stdtrit(freedom, (1 - level) / 2))
