@@ -281,6 +281,11 @@ def folds_table(table: pd.DataFrame) -> str:
         for (learner, n, n_folds), part in table.groupby(["learner", "n", "n_folds"], sort=False)
         for name in MEASURES_OF_DESIGNS
     ]
+    for name in MEASURES_OF_DESIGNS:
+        of_folds, pooled = (
+            with_error(table[f"{name}_{kind}"]) for kind in ("covered", "pooled_covered")
+        )
+        rows.append(["**all**", "", "", MEASURES[name].title, of_folds, "", "", pooled, ""])
     header = ["learner", "n", "folds", "measure", "coverage, %", "bias / sd", "mean SE / sd"]
     return markdown_table([*header, "pooled scores cover, %", "pooled bias / sd"], rows)
 
@@ -378,7 +383,7 @@ Made by `experiments/designs.py`. Nominal coverage is 95 %, the level of the tes
 
 Three classes, five normal features. The truth of a sample is the mean, over its fitted models, of
 their value in {3 * FRESH_OF_CLASS:,} fresh cases (quasi-random ones);
-{tables["folds"]["replication"].nunique()} samples of each row.
+{tables["folds"]["replication"].nunique()} samples of each row, and all together in the last ones.
 
 {folds_table(tables["folds"])}
 
