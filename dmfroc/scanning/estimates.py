@@ -182,10 +182,8 @@ def _estimate(
         return bound.value(other).value
 
     def remarks(error: float) -> list[str | None]:
-        return [
-            not_cross_fitted_message(measure),
-            less_biased_message(measure, known.value, value_of, bound.predictions, error),
-        ]
+        known_of = (known.value, value_of, bound.predictions, error, known.bias)
+        return [not_cross_fitted_message(measure), less_biased_message(measure, *known_of)]
 
     estimate = method.estimate_of(measure, known, bound.predictions, units, remarks)
     return replace(estimate, error_bound=found.error_bound)

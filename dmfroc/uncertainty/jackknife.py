@@ -101,7 +101,7 @@ class Jackknife(IntervalMethod):
         def remarks(error: float) -> list[str | None]:
             return [
                 chosen_on_itself_message(measure, known.value, known.corrected, error),
-                less_biased_message(measure, known.value, value_of, predictions, error),
+                less_biased_message(measure, known.value, value_of, predictions, error, known.bias),
             ]
 
         return self.estimate_of(measure, known, predictions, units, remarks)
@@ -136,7 +136,7 @@ class Jackknife(IntervalMethod):
             many_cells_message(measure, len(predictions.present), known.bias),
             of_rare_class,
         ]
-        if of_rare_class is None and np.isfinite(value):
+        if of_rare_class is None and np.isfinite(value) and known.corrected is None:
             n_classes = len(predictions.present)
             remarks.append(small_classes_message(measure, units, n_classes, known.bias))
         if ends.is_degenerate:

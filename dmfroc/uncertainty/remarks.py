@@ -99,6 +99,7 @@ def less_biased_message(
     value_of: Callable[[Measure], float],
     predictions: Predictions,
     standard_error: float,
+    allowed_for: float,
 ) -> str | None:
     """Say that another measure of the same is less biased, where that shows."""
     other = measure.less_biased
@@ -107,9 +108,10 @@ def less_biased_message(
     of_other = value_of(other)
     if abs(value - of_other) < NOTABLE_BIAS * standard_error:
         return None
+    so = "" if allowed_for else ", and its interval covers less than it says"
     return (
-        f"{measure.name} is biased here by a notable share of its standard error, and its interval "
-        f"covers less than it says: {other.name}, which is {of_other:.4f}, is less so"
+        f"{measure.name} is biased here by a notable share of its standard error{so}: "
+        f"{other.name}, which is {of_other:.4f}, is less so"
     )
 
 
@@ -127,11 +129,11 @@ def few_clusters_message(units: Units, n_observations: int) -> str | None:
 def small_classes_message(
     measure: Measure, units: Units, n_classes: int, allowed_for: float
 ) -> str | None:
-    """Say that a value is biased, and whether its interval allows for that."""
-    if not has_many_small_classes(measure, units, n_classes):
+    """Say that a value is biased by more than cells, and whether its interval allows for that."""
+    if not has_many_small_classes(measure, units, n_classes) or measure.bias_of_chance is not None:
         return None
     what = (
-        "halves of the sample show that the value is biased, and its interval reaches "
+        f"halves of the sample show that {measure.name} is biased, and its interval reaches "
         f"{_further(allowed_for)}"
         if allowed_for
         else "the value may be biased by as much as its standard error, and the interval cover "
