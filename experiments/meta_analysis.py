@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any
-
 import arviz
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+from _chains import Chains, run_side_by_side
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 from scipy.special import expit
 
@@ -38,23 +34,12 @@ def simulate(generator: np.random.Generator, n_studies: int) -> Counts:
     return Counts(generator.binomial(sizes, rates).astype(float), sizes.astype(float))
 
 
-@functools.cache
-def compiled_chains(problem: Problem) -> Callable[..., Any]:
-    """Return what runs the chains of several meta-analyses side by side."""
-    return jax.jit(jax.vmap(problem.chains(most_careful_kernel, N_WARMUP, N_DRAWS, N_CHAINS)))
-
-
 def run_together(
     problem: Problem, data: list[Counts], approximations: list[Gaussian], seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return draws of the parameters of all meta-analyses, and how many of each diverged."""
-    for_start, for_chains = jax.random.split(jax.random.PRNGKey(seed))
-    start = jax.random.normal(for_start, (len(data), N_CHAINS, problem.size))
-    stacked = (
-        jax.tree.map(lambda *x: jnp.stack(x), *several) for several in (data, approximations)
-    )
-    x, fields = compiled_chains(problem)(jax.random.split(for_chains, len(data)), start, *stacked)
-    return np.asarray(x), np.asarray(fields["diverging"]).sum(axis=(1, 2))
+    chains = Chains(most_careful_kernel, N_CHAINS, N_DRAWS, N_WARMUP)
+    return run_side_by_side(problem, chains, data, approximations, seed)
 
 
 def batch(generator: np.random.Generator, n_studies: int) -> list[dict]:

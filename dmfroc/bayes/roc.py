@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import arviz
 import jax.numpy as jnp
@@ -177,26 +177,25 @@ def bayesian_roc(
     predictions = predictions.counted
     warn_of_absent_classes(predictions)
     seed = seed_of(random_state)
-    bound = bind_pairs(predictions, n_thresholds, pair_weights)
-    counts = pairwise_counts(bound, predictions)
-    area = dmf_auc(pair_weights=pair_weights, n_thresholds=n_thresholds)
-    problem = _problem(structure, likelihood, priors, counts)
-    counts, approximation = _temper(problem, counts, tempering, bound, predictions, area)
+    fit = approximated(
+        predictions, n_thresholds, pair_weights, structure, likelihood, tempering, priors
+    )
     remarks = []
+    size = n_chains, n_draws
     if algorithm == "laplace":
-        size = n_chains, n_draws
-        draws = draw_from_gaussian(problem, counts, approximation, size, seed)
+        draws = draw_from_gaussian(fit.problem, fit.counts, fit.approximation, size, seed)
         remarks.append("the draws are from a normal approximation of the posterior")
     else:
-        size = n_chains, n_draws
-        draws = draw_from_posterior(problem, counts, approximation, size, seed, n_warmup, kernel)
-    posterior = _tree(draws, bound, predictions, n_thresholds, seed)
+        draws = draw_from_posterior(
+            fit.problem, fit.counts, fit.approximation, size, seed, n_warmup, kernel
+        )
+    posterior = _tree(draws, fit.bound, predictions, n_thresholds, seed)
     if algorithm == "nuts":
         remarks += sampling_problems(posterior, _MONITORED)
     is_perfect = bool((posterior["observed_data"]["pairwise_auc"] > 1 - _PERFECT).all())
     remarks += _caveats(predictions, likelihood, is_perfect=is_perfect)
     if not is_perfect:
-        remarks += _misfit_remarks(posterior, predictions, area)
+        remarks += _misfit_remarks(posterior, predictions, fit.area)
     return summarize("dmf_auc", "DMF-AUC", "auc", posterior, level, seed, remarks)
 
 
@@ -245,6 +244,36 @@ def bayesian_roc_prior(
     return _tree(draws, bound, predictions, n_thresholds, seed, kind="prior")
 
 
+class Approximated(NamedTuple):
+    """A sample as the sampler sees it, and the normal approximation that chains start from."""
+
+    bound: RateCounts
+    area: Measure
+    problem: Problem
+    counts: Counts
+    approximation: Gaussian
+
+
+def approximated(
+    predictions: Predictions,
+    n_thresholds: int = DEFAULT_N_THRESHOLDS,
+    pair_weights: PairWeights = "equal",
+    structure: Structure = "rank_one",
+    likelihood: Likelihood = "ordinal",
+    tempering: Tempering = "overlap",
+    priors: Priors = DEFAULT_PRIORS,
+) -> Approximated:
+    """Return what the options of `bayesian_roc` make of predictions, before anything is drawn."""
+    bound = bind_pairs(predictions, n_thresholds, pair_weights)
+    counts = pairwise_counts(bound, predictions)
+    area = dmf_auc(pair_weights=pair_weights, n_thresholds=n_thresholds)
+    problem = problem_of(
+        model_of(structure, likelihood, priors), _update(structure, priors), counts
+    )
+    counts, approximation = _temper(problem, counts, tempering, bound, predictions, area)
+    return Approximated(bound, area, problem, counts, approximation)
+
+
 def bind_pairs(
     predictions: Predictions, n_thresholds: int, pair_weights: PairWeights = "equal"
 ) -> RateCounts:
@@ -291,13 +320,6 @@ def _classes_of_halves(bound: RateCounts) -> Int[np.ndarray, "q 2"]:
 @cache
 def _update(structure: Structure, priors: Priors) -> Any:
     return partial(reestimated_spread, structure=structure, priors=priors)
-
-
-def _problem(
-    structure: Structure, likelihood: Likelihood, priors: Priors, counts: Counts
-) -> Problem:
-    model = model_of(structure, likelihood, priors)
-    return problem_of(model, _update(structure, priors), counts)
 
 
 def _temper(

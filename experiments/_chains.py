@@ -1,0 +1,57 @@
+"""Markov chains of many data sets of one shape, side by side: compiled once, and run as one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from unittest import mock
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from dmfroc.bayes import sampling
+from dmfroc.bayes.sampling import Gaussian, Kernel, Problem
+
+
+class Chains(NamedTuple):
+    """How long the chains of each data set are, and what makes their steps."""
+
+    kernel: Kernel
+    n_chains: int
+    n_draws: int
+    n_warmup: int
+
+
+@contextmanager
+def worth_optimising() -> Iterator[None]:
+    """Compile the parts of approximations as well as can be: a study calls them for hours."""
+    with mock.patch.dict(sampling._SOON_READY, clear=True):
+        yield
+
+
+@functools.cache
+def _compiled(problem: Problem, chains: Chains) -> Callable[..., Any]:
+    run = problem.chains(chains.kernel, chains.n_warmup, chains.n_draws, chains.n_chains)
+    return jax.jit(jax.vmap(run))
+
+
+def run_side_by_side(
+    problem: Problem,
+    chains: Chains,
+    data: Sequence[Any],
+    approximations: Sequence[Gaussian],
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return draws of the parameters of all data sets, and how many of each diverged."""
+    for_start, for_chains = jax.random.split(jax.random.PRNGKey(seed))
+    n_chains = (chains.n_chains,) if chains.n_chains > 1 else ()
+    start = jax.random.normal(for_start, (len(data), *n_chains, problem.size))
+    stacked = (
+        jax.tree.map(lambda *x: jnp.stack(x), *several) for several in (data, approximations)
+    )
+    run = _compiled(problem, chains)
+    x, fields = run(jax.random.split(for_chains, len(data)), start, *stacked)
+    return np.asarray(x), np.asarray(fields["diverging"]).sum(axis=(1, 2))

@@ -1,0 +1,388 @@
+"""Whether posteriors cover, and whether comparisons by them hold their level."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from unittest import mock
+
+import arviz
+import coverage
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+from _chains import Chains, run_side_by_side, worth_optimising
+from _study import RESULTS, arguments, markdown_table, run_study, write_page
+from coverage import LEVEL, STRENGTHS, class_sizes, draw, monte_carlo_error, percent, truth
+from scipy.special import expit
+
+from dmfroc import Predictions, compare, estimate
+from dmfroc._compiled import in_double_precision
+from dmfroc.bayes import bayesian_roc, bayesian_table, method, roc
+from dmfroc.bayes.pairs import areas
+from dmfroc.bayes.roc import approximated
+from dmfroc.bayes.sampling import default_kernel, draw_from_gaussian
+from dmfroc.measures import MEASURES
+from dmfroc.study import Study, grid
+
+CELL_MEASURES = ("dmf_auc", "hand_till", "informedness")
+OTHER_MEASURES = ("one_vs_rest_auc", "accuracy")
+PAIRED_MEASURES = ("dmf_auc", "hand_till", "informedness")
+N_DRAWS, N_TABLES = 1000, 500  # of the normal approximation, and of tables
+LARGEST_OF_M = 5  # classes: the areas of more pairs take long, and their mean is near the DMF-AUC
+SAMPLES_PER_BATCH = 20  # whose chains run side by side
+CHAINS = Chains(default_kernel, n_chains=1, n_draws=500, n_warmup=200)
+KEYS = ["n_classes", "n", "skew", "strength"]
+
+
+@contextmanager
+def by_approximation() -> Iterator[None]:
+    """Let ``method="bayes"`` draw from the normal approximation, few tables, and no more.
+
+    What only the remarks and the posterior predictive check need is left out.
+    """
+    curve = functools.partial(bayesian_roc, algorithm="laplace", n_chains=1, n_draws=N_DRAWS)
+    table = functools.partial(bayesian_table, n_chains=1, n_draws=N_TABLES)
+    with (
+        mock.patch.multiple(method, bayesian_roc=curve, bayesian_table=table),
+        mock.patch.multiple(roc, _misfit_remarks=lambda *_: [], _REPLICATES_PER_CHAIN=1),
+        warnings.catch_warnings(),
+        worth_optimising(),
+    ):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def summary_of(name: str, draws: np.ndarray, true_value: float) -> dict:
+    """Return error, standard deviation and coverage of a posterior."""
+    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return {
+        f"{name}_error": float(draws.mean() - true_value),
+        f"{name}_sd": float(draws.std(ddof=1)),
+        f"{name}_covered": bool(low <= true_value <= high),
+    }
+
+
+def of_jackknife(measure: str, predictions: Predictions, true_value: float) -> dict:
+    found = estimate(measure, predictions, stratify=True, level=LEVEL)
+    low, high = found.interval
+    return {
+        "jackknife_error": found.value - true_value,
+        "jackknife_sd": found.standard_error,
+        "jackknife_covered": bool(low <= true_value <= high),
+    }
+
+
+def areas_of_draws(sample: Predictions, seed: int) -> dict[str, np.ndarray]:
+    """Return what `by_approximation` draws of the DMF-AUC and of M, by one fit for both."""
+    with in_double_precision(), worth_optimising():
+        fit = approximated(sample)
+        sites = draw_from_gaussian(
+            fit.problem, fit.counts, fit.approximation, (1, N_DRAWS), seed
+        ).sites
+    found = {"dmf_auc": sites["auc"][0]}
+    if sample.n_classes <= LARGEST_OF_M:
+        of_average = sites["threshold_effect"][0, :, None]
+        rates = expit(sites["pair_effect"][0][..., None, None] * of_average)
+        found["hand_till"] = areas(rates, np).mean(axis=1)
+    return found
+
+
+def cell(
+    generator: np.random.Generator, n_classes: int, n: int, skew: str, strength: str
+) -> list[dict]:
+    """Return posteriors of a batch of samples: areas by the normal approximation, and a table."""
+    sizes = class_sizes(n_classes, n, skew)
+    true_values = truth(n_classes, n, skew, strength, False, CELL_MEASURES)
+    rows = []
+    for _ in range(SAMPLES_PER_BATCH):
+        sample = draw(generator, sizes, strength, ties=False)
+        seed = int(generator.integers(2**31))
+        table = bayesian_table("informedness", sample, n_draws=N_TABLES, random_state=seed)
+        drawn = areas_of_draws(sample, seed) | {"informedness": table.draws}
+        for measure, draws in drawn.items():
+            true_value = true_values[measure]
+            posterior = summary_of("posterior", draws, true_value)
+            rows.append(
+                {"measure": measure, **posterior, **of_jackknife(measure, sample, true_value)}
+            )
+    return rows
+
+
+def other_measures(generator: np.random.Generator, n_classes: int, n: int, skew: str) -> list[dict]:
+    """Return posteriors that take a curve with weights of its own, or another table."""
+    sizes = class_sizes(n_classes, n, skew)
+    rows = []
+    for strength in STRENGTHS:
+        true_values = truth(n_classes, n, skew, strength, False, OTHER_MEASURES)
+        for _ in range(SAMPLES_PER_BATCH):
+            sample = draw(generator, sizes, strength, ties=False)
+            seed = int(generator.integers(2**31))
+            for measure, true_value in true_values.items():
+                with by_approximation():
+                    found = estimate(measure, sample, method="bayes", random_state=seed)
+                posterior = summary_of("posterior", found.draws, true_value)
+                of_sample = of_jackknife(measure, sample, true_value)
+                rows.append({"strength": strength, "measure": measure, **posterior, **of_sample})
+    return rows
+
+
+def chains(
+    generator: np.random.Generator, n_classes: int, n: int, skew: str, strength: str
+) -> list[dict]:
+    """Draw the posterior of the DMF-AUC of a batch of samples by Markov chains side by side."""
+    sizes = class_sizes(n_classes, n, skew)
+    [true_value] = truth(n_classes, n, skew, strength, False, ("dmf_auc",)).values()
+    samples = [draw(generator, sizes, strength, ties=False) for _ in range(SAMPLES_PER_BATCH)]
+    seed = int(generator.integers(2**31))
+    rows = []
+    with in_double_precision():
+        with worth_optimising():
+            fits = [approximated(sample) for sample in samples]
+        problem, data = fits[0].problem, [fit.counts for fit in fits]
+        x, diverging = run_side_by_side(
+            problem, CHAINS, data, [fit.approximation for fit in fits], seed
+        )
+        for sample, fit, drawn, n_diverging in zip(
+            samples, fits, x, diverging.tolist(), strict=True
+        ):
+            flat = fit.approximation.location + drawn[0] @ fit.approximation.factor.T
+            by_chain = np.asarray(problem.sites(jnp.asarray(flat), fit.counts)["auc"])
+            normal = draw_from_gaussian(
+                problem, fit.counts, fit.approximation, (1, N_DRAWS), seed
+            ).sites["auc"]
+            rows.append(
+                {
+                    "n_diverging": n_diverging,
+                    "ess": float(arviz.ess(by_chain[None], chain_axis=0, draw_axis=1)),
+                    **summary_of("posterior", by_chain, true_value),
+                    **summary_of("approximation", normal.ravel(), true_value),
+                    **of_jackknife("dmf_auc", sample, true_value),
+                }
+            )
+    return rows
+
+
+def pair(generator: np.random.Generator, n_classes: int, n: int, gap: float) -> list[dict]:
+    """Compare two classifiers whose scores are correlated; with gap 0 they are equally good."""
+    y = np.arange(n) % n_classes
+    truly = np.eye(n_classes)[y]
+    common = generator.normal(size=(n, n_classes))
+    samples = {
+        name: Predictions.from_arrays(
+            y, common + 0.7 * generator.normal(size=truly.shape) + shift * truly
+        )
+        for name, shift in (("better", 1.5 + gap), ("worse", 1.5))
+    }
+    seed = int(generator.integers(2**31))
+    rows = []
+    for measure in PAIRED_MEASURES:
+        with by_approximation():
+            [posterior] = compare(
+                samples, measure=measure, method="bayes", random_state=seed
+            ).differences
+            [jackknife] = compare(samples, measure=measure, stratify=True).differences
+        rows.append(
+            {
+                "measure": measure,
+                "posterior_rejects": posterior.p_value < 1 - LEVEL,
+                "jackknife_rejects": jackknife.p_value < 1 - LEVEL,
+                "posterior_sd": posterior.standard_error,
+                "jackknife_sd": jackknife.standard_error,
+            }
+        )
+    return rows
+
+
+def studies() -> dict[str, Study]:
+    common = {"seed": 1, "directory": RESULTS}
+    both, strengths = ["balanced", "skewed"], ["near-perfect", "good", "weak"]
+    cells = grid(n_classes=[2, 3, 5, 10], n=[300], skew=both, strength=strengths)
+    few = grid(n_classes=[2, 3, 5], n=[300], skew=both, strength=strengths)
+    others = grid(n_classes=[3], n=[300], skew=both)
+    pairs = grid(n_classes=[3, 2], n=[300], gap=[0.0, 0.15])
+    return {
+        "cells": Study("posteriors", cell, cells, replications=10, **common),
+        "chains": Study("posteriors_chains", chains, few, replications=10, **common),
+        "others": Study("posteriors_others", other_measures, others, replications=10, **common),
+        "pairs": Study("posteriors_pairs", pair, pairs, replications=500, **common),
+    }
+
+
+def row_of_cell(part: pd.DataFrame, name: str, *, shift: bool) -> list[str]:
+    """Return coverage, bias and spread of a posterior, and what the jackknife covers."""
+    error = part[f"{name}_error"]
+    deviation = error.std()
+    moved = (error - part["jackknife_error"]).mean() / part["jackknife_sd"].mean()
+    return [
+        percent(part[f"{name}_covered"].mean()),
+        f"{error.mean() / deviation:+.2f}",
+        f"{part[f'{name}_sd'].mean() / deviation:.2f}",
+        *([f"{moved:+.2f}"] if shift else []),
+        percent(part["jackknife_covered"].mean()),
+    ]
+
+
+OF_POSTERIOR = ["coverage, %", "bias / sd", "posterior sd / sd"]
+SHIFT = "posterior mean less value in the sample / SE"
+OF_CELL = ["K", "classes", "smallest", "classifier", "samples"]
+
+
+def cell_names(cell: tuple, part: pd.DataFrame) -> list[object]:
+    n_classes, n, skew, strength = cell
+    return [n_classes, skew, class_sizes(n_classes, n, skew).min(), strength, len(part)]
+
+
+def chains_table(table: pd.DataFrame) -> str:
+    rows = [
+        [*cell_names(cell, part), *row_of_cell(part, "posterior", shift=True)]
+        for cell, part in table.groupby(KEYS, sort=False)
+    ]
+    return markdown_table([*OF_CELL, *OF_POSTERIOR, SHIFT, "jackknife covers, %"], rows)
+
+
+def agreement_table(table: pd.DataFrame) -> str:
+    """Compare the normal approximation with the chains, sample by sample."""
+    rows = []
+    for cell, part in table.groupby(KEYS, sort=False):
+        moved = (part["approximation_error"] - part["posterior_error"]) / part["posterior_sd"]
+        ratio = part["approximation_sd"] / part["posterior_sd"]
+        rows.append(
+            [
+                *cell_names(cell, part),
+                f"{moved.mean():+.2f}",
+                f"{moved.std():.2f}",
+                f"{ratio.mean():.2f}",
+                percent(part["posterior_covered"].mean()),
+                percent(part["approximation_covered"].mean()),
+                int((part["n_diverging"] > 0).sum()),
+                f"{part['ess'].median():.0f}",
+            ]
+        )
+    header = [*OF_CELL, "difference of means / sd", "its sd", "ratio of sd", "chains cover, %"]
+    header += ["approximation covers, %", "chains with a divergence", "median effective size"]
+    return markdown_table(header, rows)
+
+
+def cells_table(table: pd.DataFrame) -> str:
+    rows = [
+        [MEASURES[measure].title, *cell_names(cell, part), *row_of_cell(part, "posterior", shift=0)]
+        for measure, of_measure in table.groupby("measure", sort=False)
+        for cell, part in of_measure.groupby(KEYS, sort=False)
+    ]
+    return markdown_table(["measure", *OF_CELL, *OF_POSTERIOR, "jackknife covers, %"], rows)
+
+
+def summary_table(table: pd.DataFrame) -> str:
+    """Count the cells of each measure in which the interval covers about what it says."""
+    rows = []
+    for measure, of_measure in table.groupby("measure", sort=False):
+        by_cell = of_measure.groupby(KEYS)
+        for title, name in (("posterior", "posterior"), ("jackknife", "jackknife")):
+            covered = by_cell[f"{name}_covered"].mean()
+            error = 2 * np.sqrt(LEVEL * (1 - LEVEL) / by_cell.size())
+            rows.append(
+                [
+                    MEASURES[measure].title,
+                    title,
+                    len(covered),
+                    " / ".join(map(percent, (covered.min(), covered.median(), covered.max()))),
+                    int(covered.between(0.92, 0.98).sum()),
+                    int((covered.between(LEVEL - error, LEVEL + error)).sum()),
+                ]
+            )
+    header = ["measure", "interval", "cells", "coverage: least / median / most"]
+    return markdown_table([*header, "within 92 to 98 %", "within the error of 95 %"], rows)
+
+
+def pairs_table(table: pd.DataFrame) -> str:
+    rows = []
+    for (measure, n_classes, gap), part in table.groupby(
+        ["measure", "n_classes", "gap"], sort=False
+    ):
+        rejects, other = part["posterior_rejects"], part["jackknife_rejects"]
+        difference = 100 * (rejects.astype(float) - other.astype(float))
+        rows.append(
+            [
+                MEASURES[measure].title,
+                n_classes,
+                "equally good" if gap == 0 else "one is better",
+                len(part),
+                f"{percent(rejects.mean())} ± {percent(rejects.std() / len(part) ** 0.5)}",
+                percent(other.mean()),
+                f"{difference.mean():+.1f} ± {difference.std() / len(part) ** 0.5:.1f}",
+                f"{(part['posterior_sd'] / part['jackknife_sd']).mean():.2f}",
+            ]
+        )
+    header = ["measure", "K", "classifiers", "pairs", "posterior rejects, %", "jackknife, %"]
+    return markdown_table([*header, "difference", "ratio of standard errors"], rows)
+
+
+def page(tables: dict[str, pd.DataFrame]) -> str:
+    """Report the studies."""
+    every = pd.concat([tables["cells"], tables["others"]], ignore_index=True)
+    return f"""# Posteriors and comparisons by them
+
+Made by `experiments/posteriors.py`, in samples drawn as for [coverage](coverage.md): 300
+observations, class sizes fixed, a weak, a good and a near-perfect classifier, continuous scores;
+the skewed class sizes are a draw of Dirichlet(1) with at least five of each. Nominal coverage is 95
+%; its Monte Carlo error in 200 samples is {monte_carlo_error(200)} points. *sd* is the standard
+deviation of posterior means over samples, *bias* the mean of what they are above the measure in
+about 400,000 observations with the same class proportions. The jackknife's interval is that for
+given class sizes, of the same samples.
+
+## The DMF-AUC by Markov chains
+
+`bayesian_roc` with its defaults, but one chain of {CHAINS.n_draws} draws after {CHAINS.n_warmup}
+for each sample; chains of {SAMPLES_PER_BATCH} samples run side by side.
+
+{chains_table(tables["chains"])}
+
+Draws from the normal approximation, `algorithm="laplace"`, of the same samples, and the health of
+the chains:
+
+{agreement_table(tables["chains"])}
+
+## All measures
+
+`method="bayes"`, with curves drawn from the normal approximation, so that cells of ten classes can
+be afforded; posteriors of tables need none. {N_DRAWS:,} draws of each.
+
+{summary_table(every)}
+
+Of each cell:
+
+{cells_table(every)}
+
+## Comparisons
+
+`compare(..., method="bayes")` of two classifiers on the same 300 observations, with correlated
+scores, curves drawn from the normal approximation; the test rejects where the posterior
+probability that the sign of the difference is another one is below 2.5 % (p < .05). Equally
+good classifiers are to be told apart in 5 %, better ones as often as the jackknife does.
+
+{pairs_table(tables["pairs"])}
+"""
+
+
+def main() -> None:
+    global SAMPLES_PER_BATCH, CHAINS
+    options = arguments(__doc__, is_study=True)
+    chosen = studies()
+    if options.quick:
+        coverage.POPULATION = 6000
+        SAMPLES_PER_BATCH, CHAINS = 2, CHAINS._replace(n_draws=20, n_warmup=10)
+        chosen = {name: replace(s, settings=s.settings[:1]) for name, s in chosen.items()}
+    tables = {name: run_study(study, options) for name, study in chosen.items()}
+    text = page(tables)
+    if options.quick:
+        print(text)
+    else:
+        write_page("posteriors", text)
+
+
+if __name__ == "__main__":
+    main()
