@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from _chains import Chains, run_side_by_side, worth_optimising
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
-from coverage import LEVEL, STRENGTHS, class_sizes, draw, monte_carlo_error, percent, truth
+from coverage import LEVEL, class_sizes, draw, monte_carlo_error, percent, truth
 from scipy.special import expit
 
 from dmfroc import Predictions, compare, estimate
@@ -28,10 +28,11 @@ from dmfroc.bayes.sampling import default_kernel, draw_from_gaussian
 from dmfroc.measures import MEASURES
 from dmfroc.study import Study, grid
 
-CELL_MEASURES = ("dmf_auc", "hand_till", "informedness")
-OTHER_MEASURES = ("one_vs_rest_auc", "accuracy")
+CELL_MEASURES = ("dmf_auc", "hand_till")
+TABLE_MEASURES = ("informedness", "accuracy")
+OTHER_MEASURES = ("one_vs_rest_auc",)
 PAIRED_MEASURES = ("dmf_auc", "hand_till", "informedness")
-N_DRAWS, N_TABLES = 1000, 500  # of the normal approximation, and of tables
+N_DRAWS = 1000  # of the normal approximation, and of tables
 LARGEST_OF_M = 5  # classes: the areas of more pairs take long, and their mean is near the DMF-AUC
 SAMPLES_PER_BATCH = 20  # whose chains run side by side
 CHAINS = Chains(default_kernel, n_chains=1, n_draws=500, n_warmup=200)
@@ -45,7 +46,7 @@ def by_approximation() -> Iterator[None]:
     What only the remarks and the posterior predictive check need is left out.
     """
     curve = functools.partial(bayesian_roc, algorithm="laplace", n_chains=1, n_draws=N_DRAWS)
-    table = functools.partial(bayesian_table, n_chains=1, n_draws=N_TABLES)
+    table = functools.partial(bayesian_table, n_chains=1, n_draws=N_DRAWS)
     with (
         mock.patch.multiple(method, bayesian_roc=curve, bayesian_table=table),
         mock.patch.multiple(roc, _misfit_remarks=lambda *_: [], _REPLICATES_PER_CHAIN=1),
@@ -94,16 +95,14 @@ def areas_of_draws(sample: Predictions, seed: int) -> dict[str, np.ndarray]:
 def cell(
     generator: np.random.Generator, n_classes: int, n: int, skew: str, strength: str
 ) -> list[dict]:
-    """Return posteriors of a batch of samples: areas by the normal approximation, and a table."""
+    """Return posteriors of areas of a batch of samples, by the normal approximation."""
     sizes = class_sizes(n_classes, n, skew)
     true_values = truth(n_classes, n, skew, strength, False, CELL_MEASURES)
     rows = []
     for _ in range(SAMPLES_PER_BATCH):
         sample = draw(generator, sizes, strength, ties=False)
         seed = int(generator.integers(2**31))
-        table = bayesian_table("informedness", sample, n_draws=N_TABLES, random_state=seed)
-        drawn = areas_of_draws(sample, seed) | {"informedness": table.draws}
-        for measure, draws in drawn.items():
+        for measure, draws in areas_of_draws(sample, seed).items():
             true_value = true_values[measure]
             posterior = summary_of("posterior", draws, true_value)
             rows.append(
@@ -112,21 +111,36 @@ def cell(
     return rows
 
 
-def other_measures(generator: np.random.Generator, n_classes: int, n: int, skew: str) -> list[dict]:
-    """Return posteriors that take a curve with weights of its own, or another table."""
-    sizes = class_sizes(n_classes, n, skew)
+def hard_labels(
+    generator: np.random.Generator, n_classes: int, n: int, skew: str, strength: str
+) -> list[dict]:
+    """Return posteriors of measures of hard labels of a batch of samples."""
+    return by_name(generator, TABLE_MEASURES, n_classes, n, skew, strength)
+
+
+def weighted(
+    generator: np.random.Generator, n_classes: int, n: int, skew: str, strength: str
+) -> list[dict]:
+    """Return posteriors that take a curve with weights of its own."""
+    return by_name(generator, OTHER_MEASURES, n_classes, n, skew, strength)
+
+
+def by_name(
+    generator: np.random.Generator, measures: tuple[str, ...], *setting: int | str
+) -> list[dict]:
+    """Return what `estimate` says of a batch of samples."""
+    n_classes, n, skew, strength = setting
+    true_values = truth(n_classes, n, skew, strength, False, measures)
     rows = []
-    for strength in STRENGTHS:
-        true_values = truth(n_classes, n, skew, strength, False, OTHER_MEASURES)
-        for _ in range(SAMPLES_PER_BATCH):
-            sample = draw(generator, sizes, strength, ties=False)
-            seed = int(generator.integers(2**31))
-            for measure, true_value in true_values.items():
-                with by_approximation():
-                    found = estimate(measure, sample, method="bayes", random_state=seed)
-                posterior = summary_of("posterior", found.draws, true_value)
-                of_sample = of_jackknife(measure, sample, true_value)
-                rows.append({"strength": strength, "measure": measure, **posterior, **of_sample})
+    for _ in range(SAMPLES_PER_BATCH):
+        sample = draw(generator, class_sizes(n_classes, n, skew), strength, ties=False)
+        seed = int(generator.integers(2**31))
+        for measure, true_value in true_values.items():
+            with by_approximation():
+                found = estimate(measure, sample, method="bayes", random_state=seed)
+            posterior = summary_of("posterior", found.draws, true_value)
+            of_sample = of_jackknife(measure, sample, true_value)
+            rows.append({"measure": measure, **posterior, **of_sample})
     return rows
 
 
@@ -202,12 +216,13 @@ def studies() -> dict[str, Study]:
     both, strengths = ["balanced", "skewed"], ["near-perfect", "good", "weak"]
     cells = grid(n_classes=[2, 3, 5, 10], n=[300], skew=both, strength=strengths)
     few = grid(n_classes=[2, 3, 5], n=[300], skew=both, strength=strengths)
-    others = grid(n_classes=[3], n=[300], skew=both)
+    skewed = grid(n_classes=[3], n=[300], skew=["skewed"], strength=strengths)
     pairs = grid(n_classes=[3, 2], n=[300], gap=[0.0, 0.15])
     return {
         "cells": Study("posteriors", cell, cells, replications=10, **common),
         "chains": Study("posteriors_chains", chains, few, replications=10, **common),
-        "others": Study("posteriors_others", other_measures, others, replications=10, **common),
+        "tables": Study("posteriors_tables", hard_labels, cells, replications=10, **common),
+        "weighted": Study("posteriors_weighted", weighted, skewed, replications=10, **common),
         "pairs": Study("posteriors_pairs", pair, pairs, replications=500, **common),
     }
 
@@ -323,7 +338,7 @@ def pairs_table(table: pd.DataFrame) -> str:
 
 def page(tables: dict[str, pd.DataFrame]) -> str:
     """Report the studies."""
-    every = pd.concat([tables["cells"], tables["others"]], ignore_index=True)
+    every = pd.concat([tables[name] for name in ("cells", "weighted", "tables")], ignore_index=True)
     return f"""# Posteriors and comparisons by them
 
 Made by `experiments/posteriors.py`, in samples drawn as for [coverage](coverage.md): 300

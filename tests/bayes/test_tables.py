@@ -53,6 +53,14 @@ def test_informedness_is_near_the_jackknife():
     assert (found.method, found.n_draws, found.seed) == ("bayes", 4000, 0)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_the_prior_is_one_error_in_the_whole_table(n_classes):
+    true = np.repeat(np.arange(n_classes), 20)
+    found = bayesian_table("accuracy", Predictions.from_labels(true, true), n_draws=4000)
+    rate = 1 / n_classes / (20 + 1 / (n_classes - 1))
+    assert 1 - found.value == pytest.approx(rate, rel=0.1)
+
+
 def test_weighted_tables_have_the_effective_size():
     classes, scores = normal_scores(10, 200, 2)
     weights = np.random.default_rng(11).exponential(size=200)
