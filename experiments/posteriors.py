@@ -292,25 +292,26 @@ def cells_table(table: pd.DataFrame) -> str:
 
 
 def summary_table(table: pd.DataFrame) -> str:
-    """Count the cells of each measure in which the interval covers about what it says."""
+    """Put the cells of each measure and classifier together."""
     rows = []
-    for measure, of_measure in table.groupby("measure", sort=False):
-        by_cell = of_measure.groupby(KEYS)
-        for title, name in (("posterior", "posterior"), ("jackknife", "jackknife")):
-            covered = by_cell[f"{name}_covered"].mean()
-            error = 2 * np.sqrt(LEVEL * (1 - LEVEL) / by_cell.size())
-            rows.append(
-                [
-                    MEASURES[measure].title,
-                    title,
-                    len(covered),
-                    " / ".join(map(percent, (covered.min(), covered.median(), covered.max()))),
-                    int(covered.between(0.92, 0.98).sum()),
-                    int((covered.between(LEVEL - error, LEVEL + error)).sum()),
-                ]
-            )
-    header = ["measure", "interval", "cells", "coverage: least / median / most"]
-    return markdown_table([*header, "within 92 to 98 %", "within the error of 95 %"], rows)
+    for (measure, strength), part in table.groupby(["measure", "strength"], sort=False):
+        by_cell = part.groupby(KEYS)
+        deviation = by_cell["posterior_error"].std()
+        covered = [part[f"{name}_covered"].mean() for name in ("posterior", "jackknife")]
+        rows.append(
+            [
+                MEASURES[measure].title,
+                strength,
+                by_cell.ngroups,
+                len(part),
+                f"{percent(covered[0])} ± {monte_carlo_error(len(part))}",
+                f"{(by_cell['posterior_error'].mean() / deviation).median():+.2f}",
+                f"{(by_cell['posterior_sd'].mean() / deviation).median():.2f}",
+                percent(covered[1]),
+            ]
+        )
+    header = ["measure", "classifier", "cells", "samples", "coverage, %", "median bias / sd"]
+    return markdown_table([*header, "median posterior sd / sd", "jackknife covers, %"], rows)
 
 
 def pairs_table(table: pd.DataFrame) -> str:
@@ -337,42 +338,48 @@ def pairs_table(table: pd.DataFrame) -> str:
 
 
 def page(tables: dict[str, pd.DataFrame]) -> str:
-    """Report the studies."""
-    every = pd.concat([tables[name] for name in ("cells", "weighted", "tables")], ignore_index=True)
-    return f"""# Posteriors and comparisons by them
+    """Report the studies that have results."""
+    found = [tables[name] for name in ("cells", "weighted", "tables") if name in tables]
+    every = pd.concat(found, ignore_index=True)
+    least = every.groupby(["measure", *KEYS]).size().min()
+    sections = [
+        f"""# Posteriors and comparisons by them
 
 Made by `experiments/posteriors.py`, in samples drawn as for [coverage](coverage.md): 300
 observations, class sizes fixed, a weak, a good and a near-perfect classifier, continuous scores;
 the skewed class sizes are a draw of Dirichlet(1) with at least five of each. Nominal coverage is 95
-%; its Monte Carlo error in 200 samples is {monte_carlo_error(200)} points. *sd* is the standard
-deviation of posterior means over samples, *bias* the mean of what they are above the measure in
-about 400,000 observations with the same class proportions. The jackknife's interval is that for
-given class sizes, of the same samples.
+%. *sd* is the standard deviation of posterior means over samples, *bias* the mean of what they are
+above the measure in about 400,000 observations with the same class proportions. The jackknife's
+interval is that for given class sizes, of the same samples.
 
-## The DMF-AUC by Markov chains
+## All measures
+
+`method="bayes"`, with curves drawn from the normal approximation, `algorithm="laplace"`, so that
+ten classes can be afforded; posteriors of tables need none. {N_DRAWS:,} draws of each. Areas of
+near-perfect classifiers have a posterior that is not normal, for which the chains are there.
+
+{summary_table(every)}
+
+Of each cell; with {least} samples a coverage of 95 % has a Monte Carlo error of
+{monte_carlo_error(least)} points:
+
+{cells_table(every)}
+"""
+    ]
+    if "chains" in tables:
+        sections.append(f"""## The DMF-AUC by Markov chains
 
 `bayesian_roc` with its defaults, but one chain of {CHAINS.n_draws} draws after {CHAINS.n_warmup}
 for each sample; chains of {SAMPLES_PER_BATCH} samples run side by side.
 
 {chains_table(tables["chains"])}
 
-Draws from the normal approximation, `algorithm="laplace"`, of the same samples, and the health of
-the chains:
+Draws from the normal approximation of the same samples, and the health of the chains:
 
 {agreement_table(tables["chains"])}
-
-## All measures
-
-`method="bayes"`, with curves drawn from the normal approximation, so that cells of ten classes can
-be afforded; posteriors of tables need none. {N_DRAWS:,} draws of each.
-
-{summary_table(every)}
-
-Of each cell:
-
-{cells_table(every)}
-
-## Comparisons
+""")
+    if "pairs" in tables:
+        sections.append(f"""## Comparisons
 
 `compare(..., method="bayes")` of two classifiers on the same 300 observations, with correlated
 scores, curves drawn from the normal approximation; the test rejects where the posterior
@@ -380,7 +387,8 @@ probability that the sign of the difference is another one is below 2.5 % (p < .
 good classifiers are to be told apart in 5 %, better ones as often as the jackknife does.
 
 {pairs_table(tables["pairs"])}
-"""
+""")
+    return "\n".join(sections)
 
 
 def main() -> None:
