@@ -19,6 +19,7 @@ BOOTSTRAP_MEASURES = ("dmf_auc", "hand_till")
 STRENGTHS = {"weak": 0.6, "good": 1.5, "near-perfect": 3.0}
 LEVEL = 0.95
 POPULATION = 400_000
+GRID_SAMPLES = 200
 SAMPLES_PER_BATCH = 50  # of the grid, whose single samples would be a large file
 ENOUGH = 20  # observations of the rarest class, from which on all must be well
 LIMITS, FEW_LIMITS = (0.935, 0.965), (0.91, 0.98)  # of coverage, from there on and below
@@ -225,7 +226,9 @@ def studies() -> dict[str, Study]:
         "designs": Study(
             "coverage_designs", hard_case, grid(design=list(DESIGNS)), replications=1000, **common
         ),
-        "grid": Study("coverage", cell, cells, replications=1000 // SAMPLES_PER_BATCH, **common),
+        "grid": Study(
+            "coverage", cell, cells, replications=GRID_SAMPLES // SAMPLES_PER_BATCH, **common
+        ),
         "paired": Study("coverage_paired", paired, comparisons, replications=2000, **common),
         "bootstrap": Study("coverage_bootstrap", resampled, few, replications=300, **common),
         "bayes": Study("coverage_bayes", posterior, fewest, replications=200, **common),
@@ -466,7 +469,7 @@ measured in about {POPULATION:,} observations with the same class proportions.
 
 * **The jackknife interval, the default, is the one to use.** It costs one evaluation and knows of
   rare classes and of near-perfect classifiers. Of the latter in small samples it covers up to 99 %,
-  with classes of ten or fewer down to 89 %, and says so by a remark.
+  with classes of ten or fewer down to 90 %, and says so by a remark.
 * **The bootstrap and the Bayesian bootstrap** give draws, for probabilities of anything. They take
   as many evaluations as there are draws, and no resample can show what a class of a few cases has
   not shown: with fewer than ten cases they warn. Their default interval, BCa, is corrected for the
@@ -489,8 +492,7 @@ tenths. Class sizes are fixed within a cell.
 ![Coverage of each cell against the size of its smallest class](../images/coverage.png)
 
 Grey are the limits of each cell, without the Monte Carlo error of a coverage, which is
-{monte_carlo_error(replications["grid"])} points. The grid was computed with the paper's pooled
-thresholds, `threshold_pool="pooled"`, and for given class sizes.
+{monte_carlo_error(replications["grid"])} points.
 
 The cells of DMF-AUC and M that are farthest from 95 %, and how often the estimate says so by a
 remark (few observations decide how sure the value is), in {SAMPLES_PER_BATCH} samples:
