@@ -39,6 +39,26 @@ _LOST_IN_A_CELL = 0.5803
 _CHANCE = 1e-14  # rounding leaves an independent table with about 1e-17 instead of 0
 
 
+def _bias_of_margin(value: float, n_classes: int) -> float:
+    return -_LOST_IN_A_CELL * (n_classes - 1)
+
+
+def _bias_of_entropy(value: float, n_classes: int) -> float:
+    return n_classes * _bias_of_margin(value, n_classes)
+
+
+def _bias_of_information(value: float, n_classes: int) -> float:
+    return -_bias_of_entropy(value, n_classes)
+
+
+def _bias_of_evenness(value: float, n_classes: int) -> float:
+    return -value * (n_classes - 1)
+
+
+def _bias_of_half_evenness(value: float, n_classes: int) -> float:
+    return _bias_of_evenness(value, n_classes) / 2
+
+
 def _mean_over_classes(
     per_class: Float[AnyArray, " k"], table: Table, weighting: Weighting
 ) -> Float[AnyArray, ""]:
@@ -240,7 +260,7 @@ def evenness_real(table: Table) -> Float[AnyArray, ""]:
     (0.0, 0.25),
     range_of_shares=ranges.evenness_predicted,
     is_flat_at_ends=True,
-    bias_of_chance=lambda value, k: -value * (k - 1),
+    bias_of_chance=_bias_of_evenness,
 )
 def evenness_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the predicted classes."""
@@ -252,7 +272,7 @@ def evenness_predicted(table: Table) -> Float[AnyArray, ""]:
     (0.0, 0.25),
     range_of_shares=ranges.evenness_global,
     is_flat_at_ends=True,
-    bias_of_chance=lambda value, k: -value * (k - 1) / 2,
+    bias_of_chance=_bias_of_half_evenness,
 )
 def evenness_global(table: Table) -> Float[AnyArray, ""]:
     """Return the geometric mean of the evenness of observed and predicted classes."""
@@ -270,7 +290,7 @@ def entropy_real(table: Table) -> Float[AnyArray, ""]:
     POSITIVE,
     range_of_shares=ranges.entropy_predicted,
     is_flat_at_ends=True,
-    bias_of_chance=lambda _, k: -_LOST_IN_A_CELL * (k - 1),
+    bias_of_chance=_bias_of_margin,
 )
 def entropy_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return the entropy of the predicted class in nats, at most ln K."""
@@ -283,7 +303,7 @@ def entropy_predicted(table: Table) -> Float[AnyArray, ""]:
     greater_is_better=False,
     range_of_shares=ranges.entropy_real,
     is_flat_at_ends=True,
-    bias_of_chance=lambda _, k: -_LOST_IN_A_CELL * k * (k - 1),
+    bias_of_chance=_bias_of_entropy,
 )
 def entropy_real_given_predicted(table: Table) -> Float[AnyArray, ""]:
     """Return what remains unknown of the class once it is predicted, in nats, at most ln K."""
@@ -296,7 +316,7 @@ def entropy_real_given_predicted(table: Table) -> Float[AnyArray, ""]:
     greater_is_better=False,
     range_of_shares=ranges.entropy_predicted,
     is_flat_at_ends=True,
-    bias_of_chance=lambda _, k: -_LOST_IN_A_CELL * k * (k - 1),
+    bias_of_chance=_bias_of_entropy,
 )
 def entropy_predicted_given_real(table: Table) -> Float[AnyArray, ""]:
     """Return what remains unknown of the prediction given the class, in nats, at most ln K."""
@@ -309,7 +329,7 @@ def entropy_predicted_given_real(table: Table) -> Float[AnyArray, ""]:
     chance=0.0,
     range_of_shares=ranges.entropy_real,
     is_flat_at_ends=True,
-    bias_of_chance=lambda _, k: _LOST_IN_A_CELL * k * (k - 1),
+    bias_of_chance=_bias_of_information,
 )
 def mutual_information(table: Table) -> Float[AnyArray, ""]:
     """Return what the prediction tells of the class, in nats, at most ln K."""
