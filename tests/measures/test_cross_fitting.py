@@ -100,3 +100,16 @@ def test_guessing_has_the_prevalence_as_its_precision():
     )
     assert usual > 0.15
     assert left_out == pytest.approx(0.1, abs=0.035)
+
+
+def test_one_division_of_many_observations_is_nearly_as_good(monkeypatch):
+    """It leaves areas within a tenth of a standard error; maximal informedness within a half."""
+    many = Predictions.from_arrays(*normal_scores(6, 20_000, 3, 1.5))
+    for name, bound in (("convex_hull_auc", 0.1), ("h_measure", 0.1), ("max_informedness", 0.5)):
+        found = []
+        for least in (10_000, 100_000):
+            monkeypatch.setattr("dmfroc.measures.cross_fitting._MANY", least)
+            found.append(estimate(name, many))
+        once, thrice = found
+        assert once.bias_corrected != thrice.bias_corrected
+        assert abs(once.bias_corrected - thrice.bias_corrected) < bound * thrice.standard_error
