@@ -309,14 +309,6 @@ class Knowledge(NamedTuple):
     interval_at: independent.IntervalAt
     bias: float = 0.0
 
-    def allowing_for(self, bias: float, bounds: tuple[float, float]) -> Knowledge:
-        """Return the same with intervals that reach further, to where the truth is."""
-        if bias == 0:
-            return self
-        return self._replace(
-            interval_at=lambda error: self.interval_at(error).reaching(-bias, bounds), bias=bias
-        )
-
 
 def plain_knowledge(
     measure: Measure,
@@ -325,24 +317,31 @@ def plain_knowledge(
     predictions: Predictions,
     evidence: Float[np.ndarray, " c"] | None,
 ) -> Knowledge:
-    """Return what the moments of its influences say of a value, and its range of its bias.
+    """Return what the moments of its influences say of a value, and what is known of its bias.
 
     Of the predictions only the shares of the classes matter, and that they have this evidence.
     """
     interval_at = _interval_function(measure, value, moments, predictions, evidence)
     known = Knowledge(value, None, moments, interval_at)
-    if evidence is None:
+    if evidence is None or measure.bias_of_chance is None:
         return known
     error, n_classes = standard_error(moments), len(predictions.present)
     n_tables = 1 if predictions.folds is None else len(np.unique(predictions.folds))
     bias = bias_of_cells(measure, value, n_classes, evidence.sum() / n_tables, error)
-    return known.allowing_for(bias, _range_of(measure, moments, predictions))
+    return _allowing_for(bias, known, measure, predictions)
 
 
-def _range_of(
-    measure: Measure, moments: Moments, predictions: Predictions
-) -> tuple[float | int, float | int]:
-    return measure.range_in(predictions, sizes_are_fixed=not moments.depends_on_sizes)
+def _allowing_for(
+    bias: float, known: Knowledge, measure: Measure, predictions: Predictions
+) -> Knowledge:
+    """Return the same with intervals that reach further, to where the truth is."""
+    if bias == 0:
+        return known
+    sizes_are_fixed = not known.moments.depends_on_sizes
+    bounds = measure.range_in(predictions, sizes_are_fixed=sizes_are_fixed)
+    return known._replace(
+        interval_at=lambda error: known.interval_at(error).reaching(-bias, bounds), bias=bias
+    )
 
 
 def _interval_function(
@@ -377,7 +376,7 @@ def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowle
         if known.bias or not np.isfinite(known.value):
             return known
         bias = bias_of_halves(measure, known.value, sample, standard_error(moments))
-        return known.allowing_for(bias, _range_of(measure, moments, predictions))
+        return _allowing_for(bias, known, measure, predictions)
     bounds = measure.range_in(predictions, sizes_are_fixed=True)
     corrected, influences = max(judged[0], bounds[0]), judged[1]
     larger = max(moments, moments_of(influences, units), key=standard_error)
