@@ -46,6 +46,13 @@ def run_study(study: Study, options: argparse.Namespace) -> pd.DataFrame:
         return replace(study, replications=2, directory=folder).run(n_workers=1)
 
 
+def run_studies(studies: dict[str, Study], options: argparse.Namespace) -> dict[str, pd.DataFrame]:
+    """Run several studies as the command line asks for; of quick ones the first setting only."""
+    if options.quick:
+        studies = {name: replace(s, settings=s.settings[:1]) for name, s in studies.items()}
+    return {name: run_study(study, options) for name, study in studies.items()}
+
+
 def simulate(
     generator: np.random.Generator,
     n: int,

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from _study import RESULTS, arguments, markdown_table, run_study, simulate, write_figure, write_page
+from _study import (
+    RESULTS,
+    arguments,
+    markdown_table,
+    run_studies,
+    simulate,
+    write_figure,
+    write_page,
+)
 from matplotlib.figure import Figure
 
 from dmfroc import Predictions, bayesian_roc, compare, estimate
@@ -542,14 +550,12 @@ error of a coverage is {monte_carlo_error(replications["bayes"])} points.
 def main() -> None:
     global POPULATION, SAMPLES_PER_BATCH, bayesian_roc
     options = arguments(__doc__, is_study=True)
-    chosen = studies()
     if options.quick:
         POPULATION, SAMPLES_PER_BATCH = 6000, 2
         bayesian_roc = functools.partial(
             bayesian_roc, algorithm="laplace"
         )  # compiling chains takes long
-        chosen = {name: replace(s, settings=s.settings[:1]) for name, s in chosen.items()}
-    tables = {name: run_study(study, options) for name, study in chosen.items()}
+    tables = run_studies(studies(), options)
     replications = {name: int(table["replication"].nunique()) for name, table in tables.items()}
     replications["grid"] *= SAMPLES_PER_BATCH
     cells = cell_table(tables["grid"])

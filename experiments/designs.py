@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from _study import RESULTS, arguments, markdown_table, run_study, write_page
+from _study import RESULTS, arguments, markdown_table, run_studies, write_page
 from scipy import stats
 from scipy.stats import qmc
 from sklearn.base import clone
@@ -436,11 +435,9 @@ Planned from a pilot of 300,000 cases, then simulated at the planned number of c
 def main() -> None:
     global FRESH_OF_CLASS, TRAINING_SETS
     options = arguments(__doc__, is_study=True)
-    chosen = studies()
     if options.quick:
         FRESH_OF_CLASS, TRAINING_SETS = 256, 3
-        chosen = {name: replace(s, settings=s.settings[:1]) for name, s in chosen.items()}
-    tables = {name: run_study(study, options) for name, study in chosen.items()}
+    tables = run_studies(studies(), options)
     text = page(tables)
     if options.quick:
         print(text)

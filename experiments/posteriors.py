@@ -6,7 +6,6 @@ import functools
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from unittest import mock
 
 import arviz
@@ -15,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from _chains import Chains, run_side_by_side, worth_optimising
-from _study import RESULTS, arguments, markdown_table, run_study, write_page
+from _study import RESULTS, arguments, markdown_table, run_studies, write_page
 from coverage import LEVEL, class_sizes, draw, monte_carlo_error, percent, truth
 from scipy.special import expit
 
@@ -394,12 +393,10 @@ good classifiers are to be told apart in 5 %, better ones as often as the jackkn
 def main() -> None:
     global SAMPLES_PER_BATCH, CHAINS
     options = arguments(__doc__, is_study=True)
-    chosen = studies()
     if options.quick:
         coverage.POPULATION = 6000
         SAMPLES_PER_BATCH, CHAINS = 2, CHAINS._replace(n_draws=20, n_warmup=10)
-        chosen = {name: replace(s, settings=s.settings[:1]) for name, s in chosen.items()}
-    tables = {name: run_study(study, options) for name, study in chosen.items()}
+    tables = run_studies(studies(), options)
     text = page(tables)
     if options.quick:
         print(text)
