@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import matplotlib
 import numpy as np
@@ -94,12 +94,14 @@ def picture(n: int) -> Figure:
     """Draw the curves of the first replication (the paper's figure 3)."""
     figure = Figure(figsize=(9.5, 5), layout="constrained")
     colors = matplotlib.colormaps["viridis"](np.linspace(0, 0.85, len(AVAILABLE)))
+    styles = list(zip([*colors, "black"], cycle(("-", "--", "-.", ":")), strict=False))
     found = classifiers(study(n).generator({"n": n}, 0), n)
     for ax, rule in zip(figure.subplots(1, 2, sharey=True), RULES, strict=True):
-        for p, color in zip((*AVAILABLE, 0), [*colors, "black"], strict=True):
+        for p, (color, dashes) in zip((*AVAILABLE, 0), styles, strict=True):
             curve = multiclass_roc(found[rule, p])
             name = f"{p} of {N_COVARIATES} covariates" if p else "random"
-            ax.plot(curve.fpr, curve.tpr, color=color, label=f"{name}, AUC {curve.auc:.3f}")
+            label = f"{name}, AUC {curve.auc:.3f}"
+            ax.plot(curve.fpr, curve.tpr, dashes, color=color, label=label)
         roc_axes(ax, {"sampled": "sampled labels", "argmax": "deterministic labels"}[rule])
         ax.legend(loc="lower right", fontsize="small")
     return figure

@@ -172,11 +172,10 @@ def row(key: tuple[str, str], found: list[ThresholdSelection]) -> list[str]:
         f"{mean(found, 'difference'):+.3f} ± {mean(found, 'standard_error'):.3f} "
         f"({printed['difference']:+.3f})"
     )
-    threshold = (
-        f"{mean(found, 'threshold_mean'):.2f} ± {mean(found, 'threshold_sd'):.2f} "
-        f"({printed['threshold']:.2f})"
-    )
-    return [*key, *cells, change, threshold]
+    centre, spread = mean(found, "threshold_mean"), mean(found, "threshold_sd")
+    # Above all scores lies the optimum that calls nothing positive
+    threshold = f"{centre:.2f} ± {spread:.2f}" if np.isfinite(centre) else "above all in some folds"
+    return [*key, *cells, change, f"{threshold} ({printed['threshold']:.2f})"]
 
 
 def draw_changes(ax: Axes, results: dict[tuple[str, str], list[ThresholdSelection]]) -> None:
