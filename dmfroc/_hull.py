@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int, Num, Shaped
+from jaxtyping import Bool, Int, Num, Shaped
 
 ROUNDING = 1e-12
 """Differences this small, relative to the range of a quantity, are rounding of weights or costs."""
@@ -26,9 +26,7 @@ def upper_hulls(
     """
     n_points = x.shape[-1]
     flat_x, flat_y = x.reshape(-1, n_points), y.reshape(-1, n_points)
-    is_distinct = np.ones(flat_x.shape, bool)
-    is_distinct[:, 1:] = (flat_x[:, 1:] > flat_x[:, :-1]) | (flat_y[:, 1:] > flat_y[:, :-1])
-    curve, place = np.nonzero(is_distinct)
+    curve, place = np.nonzero(_candidates(flat_x, flat_y))
     is_end = np.append(curve[1:] != curve[:-1], True)
     kept = _vertices(flat_x[curve, place], flat_y[curve, place], is_end)
     curve, place = curve[kept], place[kept]
@@ -38,6 +36,26 @@ def upper_hulls(
     vertices = np.repeat(lasts[:, None], counts.max(), axis=1)
     vertices[curve, rank] = place
     return vertices.reshape(*x.shape[:-1], -1)
+
+
+def _candidates(
+    x: Num[np.ndarray, "curves points"], y: Num[np.ndarray, "curves points"]
+) -> Bool[np.ndarray, "curves points"]:
+    """Return which points are the ends of their curve, or come after a rise and before a run.
+
+    Of points that are repeated only the first is one.
+    """
+    runs, rises = x[:, 1:] > x[:, :-1], y[:, 1:] > y[:, :-1]
+    is_step = runs | rises
+    steps, n_of_curve = np.flatnonzero(is_step), np.count_nonzero(is_step, axis=1)
+    is_corner = np.empty(len(steps), bool)
+    is_corner[:-1] = rises.ravel()[steps[:-1]] & runs.ravel()[steps[1:]]
+    is_corner[np.cumsum(n_of_curve)[n_of_curve > 0] - 1] = True  # at the end of its curve
+    ends = np.zeros(runs.size, bool)
+    ends[steps] = is_corner
+    found = np.ones(x.shape, bool)
+    found[:, 1:] = ends.reshape(runs.shape)
+    return found
 
 
 def hull_of_counts(x: Num[np.ndarray, " t"], y: Num[np.ndarray, " t"]) -> Int[np.ndarray, " v"]:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
 _ABSURD = 10**18  # bytes
+_LITTLE = 1 << 24  # bytes that need not be asked for
 
 
 def check_memory(needed: int, what: str, remedy: str) -> None:
     """Refuse what would take more memory than there is; where that is unknown, go ahead."""
-    available = available_memory()
+    available = available_memory() if needed > _LITTLE else None
     if available is not None and needed > available:
         raise MemoryError(
             f"{what} takes about {_gigabytes(needed)}, but {_gigabytes(available)} are free: "

@@ -359,16 +359,15 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
         if not 0 < value < math.inf:
             raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
     a, b = float(alpha), float(beta)
-    summary = _mean(curve_summaries.h_measure, alpha=a, beta=b)
     return Measure(
         name="h_measure",
         title="H-measure",
         statistic=curve_counts,
-        summary=summary,
+        summary=_mean(curve_summaries.h_measure, alpha=a, beta=b),
         cross_fit=partial(
             cross_fitted,
             WithOptions(curve_summaries.judged_h_measure, (("alpha", a), ("beta", b))),
-            halfway_to=summary,
+            is_halved=True,
         ),
         bounds=(0.0, 1.0),
         chance=0.0,

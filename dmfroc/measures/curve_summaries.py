@@ -16,7 +16,6 @@ from jaxtyping import Float
 from dmfroc._arrays import AnyArray
 from dmfroc._autodiff import after, before, constant, last, take
 from dmfroc._hull import upper_hulls
-from dmfroc.measures.cross_fitting import between
 from dmfroc.measures.statistics.curves import CurvePoints
 
 # Closer to 0 than this, log1p(z)/z and what follows from it come from their series.
@@ -292,29 +291,16 @@ def hull_area(points: CurvePoints, xp: Any) -> Any:
     return roc_area(hull(points, xp), xp)
 
 
-def _at_hull(chosen_on: CurvePoints, points: CurvePoints, xp: Any) -> tuple[Any, Any]:
-    """Return the vertices of the hulls of some observations, and others' points there."""
-    vertices = upper_hulls(chosen_on.fp, chosen_on.tp)
-    own = chosen_on._replace(
-        tp=np.take_along_axis(chosen_on.tp, vertices, -1),
-        fp=np.take_along_axis(chosen_on.fp, vertices, -1),
-    )
-    places = between(chosen_on, vertices)
-    return own, points._replace(tp=take(points.tp, places, xp), fp=take(points.fp, places, xp))
-
-
-def judged_hull_area(chosen_on: CurvePoints, points: CurvePoints, xp: Any) -> Any:
+def judged_hull_area(hulls: CurvePoints, points: CurvePoints, xp: Any) -> Any:
     """Area under the points at the thresholds that are the hull of other observations."""
-    return roc_area(_at_hull(chosen_on, points, xp)[1], xp)
+    return roc_area(points, xp)
 
 
-def judged_informedness(chosen_on: CurvePoints, points: CurvePoints, xp: Any) -> Any:
+def judged_informedness(hulls: CurvePoints, points: CurvePoints, xp: Any) -> Any:
     """Informedness at the threshold that is the best for other observations."""
-    tp, fp = chosen_on.tp, chosen_on.fp
-    best = np.argmax(tp / tp[..., -1:] - fp / fp[..., -1:], axis=-1)[..., None]
-    places = between(chosen_on, best)
-    rates = (take(x, places, xp) / last(x) for x in (points.tp, points.fp))
-    return (next(rates) - next(rates))[..., 0]
+    best = np.argmax(hulls.tp / hulls.tp[..., -1:] - hulls.fp / hulls.fp[..., -1:], axis=-1)
+    tpr, fpr = (take(x, best[..., None], xp) / last(x) for x in (points.tp, points.fp))
+    return (tpr - fpr)[..., 0]
 
 
 def h_measure(points: CurvePoints, xp: Any, alpha: float = 2.0, beta: float = 2.0) -> Any:
@@ -327,10 +313,10 @@ def h_measure(points: CurvePoints, xp: Any, alpha: float = 2.0, beta: float = 2.
 
 
 def judged_h_measure(
-    chosen_on: CurvePoints, points: CurvePoints, xp: Any, alpha: float = 2.0, beta: float = 2.0
+    hulls: CurvePoints, points: CurvePoints, xp: Any, alpha: float = 2.0, beta: float = 2.0
 ) -> Any:
     """Hand's H where the thresholds for all costs are those that are best for others."""
-    return _h_measure(*_at_hull(chosen_on, points, xp), xp, alpha, beta)
+    return _h_measure(hulls, points, xp, alpha, beta)
 
 
 def _h_measure(

@@ -32,10 +32,12 @@ Summary = Callable[[Any, Any], Any]
 """Turns a table into a number, by the array namespace that is its second argument."""
 
 
+type ValueAndInfluences = tuple[float, Float[np.ndarray, " n"]]
+
 type CrossFit = Callable[
-    [Predictions, Int[np.ndarray, " n"]], tuple[float, Float[np.ndarray, " n"]] | None
+    [Predictions, Int[np.ndarray, " n"], ValueAndInfluences], ValueAndInfluences | None
 ]
-"""Takes predictions and the unit of each observation; returns a value and its influences."""
+"""Takes predictions, the unit of each observation, and the measure's own value and influences."""
 
 
 @dataclass(frozen=True)
@@ -301,9 +303,9 @@ class Measure:
         Another measure of the same, of a smaller bias in small samples; a remark gives its value
         where that is far from this one's.
     cross_fit : callable, optional
-        Of a measure with kinks, because it chooses thresholds: takes predictions and the
-        independent unit of each observation, and returns the value where thresholds are chosen by
-        other observations than judge them, with the influences on it, or None. The interval is
+        Of a measure with kinks, because it chooses thresholds: takes predictions, the independent
+        unit of each observation, and the value with the influences on it, and returns the same two
+        where thresholds are chosen by other observations than judge them, or None. The interval is
         about that value.
     obstacle : callable
         Says, to complete a sentence that begins with the name, what keeps the measure from being
@@ -425,6 +427,8 @@ def bind_in_groups(
         for positions in groups.values()
         for first in range(0, len(positions), _MOST_TOGETHER)
     ]
+    # Measures with kinks, which are cross-fitted, take the longest: on several cores they go first.
+    parts.sort(key=lambda positions: measures[positions[0]].is_smooth)
     return [
         (positions, partial(_bind_group, [measures[p] for p in positions], predictions))
         for positions in parts

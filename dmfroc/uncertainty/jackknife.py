@@ -370,7 +370,7 @@ def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowle
     moments = moments_of(found.influences, units).with_parts(found.of_parts)
     judged = None
     if measure.cross_fit is not None and predictions.folds is None:
-        judged = measure.cross_fit(predictions, units.of_row)
+        judged = measure.cross_fit(predictions, units.of_row, (found.value, found.influences))
     if judged is None:
         known = plain_knowledge(measure, found.value, moments, predictions, units.evidence)
         if known.bias or not np.isfinite(known.value):

@@ -143,6 +143,7 @@ def test_parts_of_a_statistic_add_up(monkeypatch, name):
     whole = bind(MEASURES[name], predictions).values_and_gradients(weights)
     monkeypatch.setattr(projections, "_PLACES_AT_ONCE", 50)
     monkeypatch.setattr(curves, "_POINTS_AT_ONCE", 60)
+    monkeypatch.setattr(curves, "_FEWEST_AT_ONCE", 1)
     bound = bind(MEASURES[name], predictions)
     assert len(bound.statistic.parts()) >= 5
     for found, expected in zip(bound.values_and_gradients(weights), whole, strict=True):

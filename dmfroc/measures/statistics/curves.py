@@ -16,6 +16,7 @@ from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.predictions import Predictions
 
 _POINTS_AT_ONCE = 1 << 17  # what a processor's cache holds
+_FEWEST_AT_ONCE = 2  # autograd adds up all numbers over an axis of length one, which takes as long
 
 
 class CurvePoints(NamedTuple):
@@ -47,7 +48,7 @@ class CurveCounts(Statistic):
 
     def parts(self) -> list[CurveCounts]:
         n_columns, n = self.rows.shape
-        at_once = max(_POINTS_AT_ONCE // n, 1)
+        at_once = max(_POINTS_AT_ONCE // n, _FEWEST_AT_ONCE)
         starts = range(0, n_columns, at_once)
         return [self.some(slice(first, first + at_once)) for first in starts]
 

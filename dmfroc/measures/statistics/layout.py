@@ -10,7 +10,8 @@ from jaxtyping import Float, Int, Shaped
 from dmfroc._threads import parallel
 from dmfroc.predictions import Predictions
 
-_ROWS_PER_TASK = 1024
+_NUMBERS_PER_TASK = 1 << 17  # what a processor's cache holds
+_FEWEST_ROWS_PER_TASK = 256
 
 
 class ClassBlocks(NamedTuple):
@@ -54,12 +55,12 @@ def group_by_class(predictions: Predictions) -> ClassBlocks:
     scores = np.empty((len(present), n), f"i{predictions.scores.itemsize}")
     all_present = len(present) == predictions.n_classes
 
-    def transpose_rows(first: int) -> None:
-        rows = predictions.scores[row_order[first : first + _ROWS_PER_TASK]]
+    def transpose(some: slice) -> None:
+        rows = predictions.scores[row_order[some]]
         columns = rows if all_present else rows[:, present]
-        scores[:, first : first + _ROWS_PER_TASK] = to_ordered_integers(columns).T
+        scores[:, some] = to_ordered_integers(columns).T
 
-    parallel(transpose_rows, range(0, n, _ROWS_PER_TASK), scores.size)
+    parallel(transpose, _slices_of_rows(predictions.scores), scores.size)
     return ClassBlocks(row_order, starts, scores)
 
 
@@ -112,12 +113,18 @@ def score_columns(
     found = np.empty((len(columns), len(scores)), scores.dtype)
     is_all = len(columns) == scores.shape[1]
 
-    def transpose_rows(first: int) -> None:
-        rows = scores[first : first + _ROWS_PER_TASK]
-        found[:, first : first + _ROWS_PER_TASK] = (rows if is_all else rows[:, columns]).T
+    def transpose(some: slice) -> None:
+        rows = scores[some]
+        found[:, some] = (rows if is_all else rows[:, columns]).T
 
-    parallel(transpose_rows, range(0, len(scores), _ROWS_PER_TASK), found.size)
+    parallel(transpose, _slices_of_rows(scores), found.size)
     return found
+
+
+def _slices_of_rows(scores: Float[np.ndarray, "n k"]) -> list[slice]:
+    n, k = scores.shape
+    at_once = max(_NUMBERS_PER_TASK // k, _FEWEST_ROWS_PER_TASK)
+    return [slice(first, first + at_once) for first in range(0, n, at_once)]
 
 
 def run_ends(values: Shaped[np.ndarray, " m"], starts: Int[np.ndarray, " c"]) -> np.ndarray:

@@ -21,7 +21,8 @@ from dmfroc.measures.statistics.shared import once_per_predictions
 from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.predictions import Predictions
 
-_ROWS_AT_ONCE = 1 << 21  # which bounds the memory beside the statistic
+_ROWS_AT_ONCE = 1 << 15  # what a processor's cache holds
+_MOST_ROWS_AT_ONCE = 1 << 21  # which bounds the memory beside the statistic
 
 
 class PairTable(NamedTuple):
@@ -99,8 +100,10 @@ class PairCounts(Statistic):
             column = self.columns[position]
             start, stop = int(self.starts[column]), int(self.stops[column])
             d_won, d_entries = derivatives.won[position], np.zeros(2 * (stop - start) + 1)
-            for first in range(0, n, _ROWS_AT_ONCE):
-                some = slice(first, first + _ROWS_AT_ONCE)
+            # Several times as many as entries, over which the sums of each part are added up
+            at_once = min(max(4 * (stop - start), _ROWS_AT_ONCE), _MOST_ROWS_AT_ONCE)
+            for first in range(0, n, at_once):
+                some = slice(first, first + at_once)
                 entry = self.entry[position, some]
                 factor = d_won.take(self.row_class[some])
                 won = _won(below[2 * stop], below, entry, np)

@@ -5,21 +5,28 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from threading import Lock
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from dmfroc.predictions import Predictions
+import numpy as np
 
 
-def once_per_predictions[T](function: Callable[[Predictions], T]) -> Callable[[Predictions], T]:
-    """Remember the result of ``function`` for as long as the predictions exist."""
-    results: WeakKeyDictionary[Predictions, T] = WeakKeyDictionary()
+def once_per_predictions[**P, T](function: Callable[P, T]) -> Callable[P, T]:
+    """Remember the result of ``function`` for as long as its first argument exists.
+
+    That are predictions; what it takes besides are arrays, for the last of which it is remembered.
+    """
+    results: WeakKeyDictionary[Any, tuple[tuple[Any, ...], T]] = WeakKeyDictionary()
     lock = Lock()  # `evaluate` binds its measures in several threads
 
     @functools.wraps(function)
-    def wrapper(predictions: Predictions) -> T:
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
+        predictions: Any = args[0]
+        arrays: tuple[Any, ...] = args[1:]
         with lock:
-            if predictions not in results:
-                results[predictions] = function(predictions)
-            return results[predictions]
+            known = results.get(predictions)
+            if known is None or not all(map(np.array_equal, known[0], arrays)):
+                known = results[predictions] = arrays, function(*args, **kwargs)
+            return known[1]
 
     return wrapper
