@@ -37,19 +37,17 @@ def crossed(by: Any, n: int) -> tuple[list[str], Int[np.ndarray, " n"]]:
     for name, values in columns.items():
         what = "by" if len(columns) == 1 else f"by[{name!r}]"
         codes.append(_coded(values, what, n))
-    combinations, of_row = np.unique(
-        np.stack([of_column for _, of_column in codes]), axis=1, return_inverse=True
-    )
+    of_row = codes[0][1]
+    for distinct, of_column in codes[1:]:
+        _, of_row = np.unique(of_row * len(distinct) + of_column, return_inverse=True)
+    _, first_rows = np.unique(of_row, return_index=True)
     names = []
-    for combination in combinations.T:
-        entries = [
-            str(distinct[code])
-            for (distinct, _), code in zip(codes, combination.tolist(), strict=True)
-        ]
+    for row in first_rows:
+        entries = [str(distinct[of_column[row]]) for distinct, of_column in codes]
         if len(columns) > 1:
             entries = [f"{name}={entry}" for name, entry in zip(columns, entries, strict=True)]
         names.append(", ".join(entries))
-    return names, of_row.ravel()
+    return names, of_row
 
 
 def _columns(by: Any) -> dict[str, Any]:
