@@ -153,6 +153,12 @@ class Picture:
             )
         figure.savefig(self.stream, format=self.format, dpi=150)
 
+    def draw_scan(self, evaluation: dmfroc.Evaluation) -> None:
+        """Draw the curve of a scan, whose scores are counted."""
+        figure = _new_figure(6.0, 6.0)
+        evaluation.plot(ax=figure.add_subplot())
+        figure.savefig(self.stream, format=self.format, dpi=150)
+
     def draw_chart(self, kind: str, predictions: Predictions) -> None:
         """Draw the curves of all classes on one kind of chart, or on nine of them."""
         from dmfroc import plots

@@ -166,8 +166,12 @@ class Accumulator:
         if sum(len(sample.true) for sample in self._pending) > size:
             self._drawn()
 
+    @property
+    def sample(self) -> RowSample:
+        """Rows drawn from all of them so far."""
+        return self._drawn()
+
     def _drawn(self) -> RowSample:
-        """Return the sample of all rows so far."""
         for sample in self._pending:
             self._sample = sample if self._sample is None else self._sample.merged(sample)
         self._pending = []
@@ -184,7 +188,7 @@ class Accumulator:
     def _learned(self) -> Grid:
         """Return the cut points, which are learned now if they have not been before."""
         if self._grid is None:
-            self._fix(grid_from_sample(self._drawn(), ONLY, self._n_bins))
+            self._fix(grid_from_sample(self.sample, ONLY, self._n_bins))
         assert self._grid is not None
         return self._grid
 
@@ -263,6 +267,11 @@ class Accumulator:
         return (ONLY,)
 
     @property
+    def has_groups(self) -> bool:
+        """Whether rows belong together: here they never do."""
+        return False
+
+    @property
     def bound(self) -> Mapping[str, BoundCounts]:
         """The counts, ready for all measures."""
         assert self._counts is not None
@@ -275,7 +284,7 @@ class Accumulator:
     def spreads(self, values: Mapping[str, Sequence[Valued]], *, stratify: bool | None) -> Spreads:
         """Return how the influences of the sampled rows vary."""
         assert self._counts is not None
-        sample, k = self._drawn(), len(self.labels)
+        sample, k = self.sample, len(self.labels)
         look_ups = {name: [x.look_up for x in of_one] for name, of_one in values.items()}
         n_values = len(look_ups[ONLY])
         grids = {ONLY: self._learned()}
@@ -301,7 +310,7 @@ class Accumulator:
         """
         grid = self._learned()
         assert self._counts is not None
-        header, arrays = sample_as_arrays(self._drawn())
+        header, arrays = sample_as_arrays(self.sample)
         arrays |= counts_as_arrays(self._counts)[1] | {"cuts": grid.cuts}
         write(Path(path), header | {"labels": list(self.labels)}, arrays)
 

@@ -181,7 +181,7 @@ def evaluate(
 
     Prints its measures with intervals, from the predicted class scores in FILE.
     """
-    _check_scan(scan, scheduler, plot, fold)
+    _check_scan(scan, scheduler, fold)
     _compile_quickly([file])
     columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
     chosen = measures if measures in (None, "all") else split_list(measures)
@@ -202,7 +202,9 @@ def evaluate(
                 level=level,
                 pair_weights=weights,
             )
-            if picture:
+            if picture and scan:
+                picture.draw_scan(result)
+            elif picture:
                 picture.draw({stem(file): sample}, level, weights, folds)
     notes = unique([*result.warnings, *remarks])
     if as_json:
@@ -528,9 +530,7 @@ def _check_weights(measure: str, pair_weights: str) -> None:
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
 
 
-def _check_scan(scan: bool, scheduler: str | None, plot: Path | None, fold: str | None) -> None:
-    if scan and plot is not None:
-        raise ValueError("--plot needs all scores in memory: leave --scan out")
+def _check_scan(scan: bool, scheduler: str | None, fold: str | None) -> None:
     if scan and fold is not None:
         raise ValueError("--fold needs all scores in memory: leave --scan out")
     if scheduler is not None and not scan:

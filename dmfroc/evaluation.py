@@ -16,7 +16,7 @@ from dmfroc.catalogue import MEASURES, get_measure
 from dmfroc.estimation import estimates_of, warn_of
 from dmfroc.measures.measure import Measure
 from dmfroc.methods import Method, choose_methods
-from dmfroc.multiclass.band import BandKind, band_around, check_kind
+from dmfroc.multiclass.band import BandKind, band_around, band_from_rates, check_kind
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC, curve_of, mean_curve_of
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc
@@ -229,20 +229,29 @@ class CountedEvaluation(Evaluation):
         As of `Evaluation`.
     sample : Sample
         The predictions, and how many units each stratum has.
-    counts : BoundCounts
-        The counts.
+    counted : Counted
+        The scan or the accumulator.
     """
 
-    counts: BoundCounts | None = None
+    counted: Counted | None = None
+
+    @property
+    def _bound(self) -> BoundCounts:
+        assert self.counted is not None
+        return self.counted.bound[only_classifier(self.counted)]
 
     @cached_property
     def curve(self) -> MulticlassROC:
         """The multiclass ROC curve."""
-        assert self.counts is not None
-        return self.counts.curve(self.curve_options)
+        return self._bound.curve(self.curve_options)
 
-    def plot(self, *, plot_band: bool = False, **kwargs: Any) -> MulticlassROCDisplay:
-        """Draw the curve, without a band; takes what `MulticlassROCDisplay.plot` takes.
+    def plot(
+        self, *, plot_band: bool = True, band: BandKind = "pointwise", **kwargs: Any
+    ) -> MulticlassROCDisplay:
+        """Draw the curve with its band; takes what `MulticlassROCDisplay.plot` takes.
+
+        The width of the band is that of the influences of up to 8,192 rows of each class, drawn
+        when the cut points were, which stand for all.
 
         Returns
         -------
@@ -252,14 +261,25 @@ class CountedEvaluation(Evaluation):
         Raises
         ------
         ValueError
-            If a band is asked for.
+            If a band is asked for and rows belong together in groups, which drawn rows do not show.
         """
         from dmfroc.plots import MulticlassROCDisplay
+        from dmfroc.scanning.band import rates_of_counts
 
-        if plot_band:
-            raise ValueError("plot_band=True needs all scores in memory: leave it out")
+        check_kind("band", band)
+        assert self.counted is not None
         estimate = None if self.area is None else self.estimates[self.area]
-        return MulticlassROCDisplay(self.curve, estimate=estimate).plot(**kwargs)
+        around = None
+        if plot_band:
+            if self.counted.has_groups:
+                raise ValueError(
+                    "a band needs all scores of the groups in memory: draw none (plot_band=False)"
+                )
+            rates = rates_of_counts(
+                self._bound, self.curve_options, self.counted.sample, self.sample.units
+            )
+            around = band_from_rates(self.curve, rates, self._level, band)
+        return MulticlassROCDisplay(self.curve, band=around, estimate=estimate).plot(**kwargs)
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Refuse to write a report, which needs all scores in memory."""
@@ -423,7 +443,7 @@ def evaluate_counted(
         curve_options,
         area,
         Sample(counts.predictions, units),
-        counts,
+        sample,
     )
 
 

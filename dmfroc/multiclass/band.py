@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
 from dmfroc._arrays import AnyArray
@@ -29,7 +29,6 @@ from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
     CurveOptions,
-    RateCounts,
     ThresholdPool,
 )
 from dmfroc.predictions import Predictions
@@ -169,9 +168,19 @@ def band_around(
     n_points: int = DEFAULT_N_POINTS,
 ) -> CurveBand:
     """Return the band of a curve that is at hand, computed with the same options."""
+    return band_from_rates(curve, _rates_of(options, sample), level, kind, n_points)
+
+
+def band_from_rates(
+    curve: MulticlassROC,
+    rates: CurveRates,
+    level: float,
+    kind: BandKind = "pointwise",
+    n_points: int = DEFAULT_N_POINTS,
+) -> CurveBand:
+    """Return the band of a curve from its rates and the influences on them."""
     interior = grid_of_band(n_points)[1:-1]
     tpr = np.interp(interior, curve.fpr, curve.tpr)
-    rates = _rates_of(options, sample)
     points = _points(rates, level)
     if kind == "simultaneous":
         points = _points(rates, _level_of_each(rates, points, level))
@@ -202,7 +211,7 @@ def grid_of_band(n_points: int) -> Float[np.ndarray, " m"]:
     return (1 - np.cos(np.linspace(0, np.pi, n_points))) / 2
 
 
-class _Rates(NamedTuple):
+class CurveRates(NamedTuple):
     """The false (0) and true (1) positive rates at the thresholds, and who has a share in them."""
 
     values: Float[np.ndarray, "2 t"]
@@ -211,14 +220,16 @@ class _Rates(NamedTuple):
     units: Units
 
 
-def _rates_of(options: CurveOptions, sample: Sample) -> _Rates:
+def _rates_of(options: CurveOptions, sample: Sample) -> CurveRates:
     predictions, units = sample
     statistic = options(predictions)
     if statistic.is_sample:
         raise ValueError("a band of the curve needs all pairs of classes: leave n_pairs out")
-    values, influences = values_and_influences(statistic, _rates, predictions.sample_weight)
-    shares = _class_shares(statistic, len(predictions.present))
-    return _Rates(values, influences, shares, units)
+    values, influences = values_and_influences(
+        statistic, rates_at_thresholds, predictions.sample_weight
+    )
+    shares = class_shares(statistic.counted, statistic.cell_weights, len(predictions.present))
+    return CurveRates(values, influences, shares, units)
 
 
 class _Points(NamedTuple):
@@ -233,7 +244,7 @@ class _Points(NamedTuple):
     correlation: Float[np.ndarray, " points"]  # of the two rates at a threshold
 
 
-def _points(rates: _Rates, level: float) -> _Points:
+def _points(rates: CurveRates, level: float) -> _Points:
     """Return the curve's points with their jackknife intervals."""
     (fpr_low, fpr_high), (tpr_low, tpr_high) = (
         _rate_intervals(values, influences, shares, rates.units, level)
@@ -254,7 +265,7 @@ def _points(rates: _Rates, level: float) -> _Points:
     )
 
 
-def _level_of_each(rates: _Rates, points: _Points, level: float) -> float:
+def _level_of_each(rates: CurveRates, points: _Points, level: float) -> float:
     """Return the level that intervals need to hold at all thresholds in ``level`` of all samples.
 
     The error at a false positive rate is that of the true positive rate at its threshold, less the
@@ -266,7 +277,8 @@ def _level_of_each(rates: _Rates, points: _Points, level: float) -> float:
     errors = of_tpr - (rise / (high - low))[:, None] * of_fpr
     sums = np.stack([rates.units.sums(influence) for influence in errors])
     covariance = joint_covariance(sums, rates.units)
-    return largest_statistic(covariance, np.eye(len(sums)), _SEED).level_of_each(level)
+    varying = np.eye(len(sums))[np.sqrt(covariance.diagonal()) > _ROUNDING]
+    return largest_statistic(covariance, varying, _SEED).level_of_each(level)
 
 
 def _rates_of_center(solution: Center, xp: Any) -> Float[AnyArray, "2 t"]:
@@ -274,14 +286,16 @@ def _rates_of_center(solution: Center, xp: Any) -> Float[AnyArray, "2 t"]:
     return xp.stack([fpr[1:-1], tpr[1:-1]])
 
 
-_rates = SummaryOfCenter(_rates_of_center)
+rates_at_thresholds = SummaryOfCenter(_rates_of_center)
 """The false (row 0) and true (row 1) positive rates of the curve."""
 
 
-def _class_shares(statistic: RateCounts, n_classes: int) -> Float[np.ndarray, "2 c"]:
+def class_shares(
+    counted: Int[np.ndarray, "g p 2"], cell_weights: Float[np.ndarray, "q 2 1"], n_classes: int
+) -> Float[np.ndarray, "2 c"]:
     """Return each class's share in the curve's false (row 0) and true (row 1) positive rates."""
-    weights = statistic.cell_weights[..., 0]
-    counted = statistic.counted.reshape(-1, 2)[-len(weights) :]
+    weights = cell_weights[..., 0]
+    counted = counted.reshape(-1, 2)[-len(weights) :]
     shares = [np.bincount(counted[:, i], weights[:, i], n_classes) for i in (1, 0)]
     return np.stack([share / share.sum() for share in shares])
 

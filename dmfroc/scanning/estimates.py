@@ -13,6 +13,7 @@ from jaxtyping import Float
 from dmfroc.measures.measure import Measure
 from dmfroc.scanning.bound import BoundCounts, Valued, has_exact_value
 from dmfroc.scanning.influence_sums import Spreads
+from dmfroc.scanning.sample import RowSample
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import Moments
 from dmfroc.uncertainty.interval_method import JointEstimates, check_finite
@@ -42,6 +43,14 @@ class Counted(Protocol):
     @property
     def bound(self) -> Mapping[str, BoundCounts]:
         """The counts of each classifier."""
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether rows belong together."""
+
+    @property
+    def sample(self) -> RowSample:
+        """Rows drawn from all of them."""
 
     def value(self, measure: Measure, classifier: str) -> Valued:
         """Return a measure's value for a classifier."""

@@ -86,6 +86,13 @@ class Scan:
         return self.reader.labels(first)
 
     @cached_property
+    def has_groups(self) -> bool:
+        """Whether rows belong together."""
+        raw: Any = next(iter(self.parts[0].batches(self.fields)))
+        of_batches = isinstance(raw, Mapping) and raw.get("groups") is not None
+        return self.fields.groups is not None or of_batches
+
+    @cached_property
     def sample(self) -> RowSample:
         """Rows drawn from all of them."""
         k = len(self.labels)

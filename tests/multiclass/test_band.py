@@ -10,7 +10,7 @@ from simulations import normal_scores, tied_probabilities
 
 from dmfroc import Predictions, multiclass_roc
 from dmfroc.measures.measure import values_and_influences
-from dmfroc.multiclass.band import _rates, _straight_to_corners, curve_band
+from dmfroc.multiclass.band import _straight_to_corners, curve_band, rates_at_thresholds
 from dmfroc.multiclass.rates import DEFAULT_N_THRESHOLDS, CurveOptions
 
 N = 150
@@ -176,10 +176,10 @@ def test_width_is_that_of_the_bootstrap():
 def test_influences_of_the_rates_are_derivatives():
     few = CASES["three, few"]
     statistic, ones = CurveOptions()(few), np.ones(few.n_observations)
-    _, found = values_and_influences(statistic, _rates, ones)
+    _, found = values_and_influences(statistic, rates_at_thresholds, ones)
 
     def rates(weights):
-        return _rates(statistic.count(weights, np), np)
+        return rates_at_thresholds(statistic.count(weights, np), np)
 
     change = 1e-5 * np.eye(few.n_observations)
     expected = [(rates(1 + shift) - rates(1 - shift)) / 2e-5 for shift in change]

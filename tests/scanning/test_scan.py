@@ -12,6 +12,7 @@ import pytest
 from slow_part import SlowPart
 
 import dmfroc
+from dmfroc.multiclass.band import curve_band
 from dmfroc.scanning.cuts import Grid
 from dmfroc.scanning.finder import Finder
 from dmfroc.scanning.scan import Scan
@@ -236,14 +237,50 @@ def test_two_classes_with_one_score():
     np.testing.assert_allclose(there.curve.tpr, here.curve.tpr, rtol=1e-12)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", ["pointwise", "simultaneous"])
+def test_band_is_that_of_memory(n_classes, kind):
+    y, scores = make(900, n_classes, decimals=2)
+    scan = dmfroc.scan(batches(3, y, scores), n_bins=ENOUGH)
+    found = dmfroc.evaluate(scan, measures=["dmf_auc"]).plot(band=kind).band
+    expected = curve_band(dmfroc.Predictions.from_arrays(y, scores), kind=kind)
+    atol = 1e-12 if kind == "pointwise" else 2e-3  # draws of normal numbers differ
+    for name in ("tpr", "low", "high"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=atol)
+
+
+def test_band_of_drawn_rows_is_as_wide_as_that_of_all(monkeypatch):
+    y, scores = make(12_000, 3)
+    weights = np.random.default_rng(1).uniform(0.5, 1.5, size=len(y))
+    monkeypatch.setattr("dmfroc.scanning.band._ROWS_OF_CLASS", 1000)
+    given = [
+        {"y_true": a, "y_score": b, "sample_weight": c}
+        for a, b, c in batches(4, y, scores, weights)
+    ]
+    found = dmfroc.evaluate(dmfroc.scan(given), measures=["dmf_auc"]).plot().band
+    expected = curve_band(dmfroc.Predictions.from_arrays(y, scores, sample_weight=weights))
+    np.testing.assert_allclose(found.tpr, expected.tpr, atol=1e-3)
+    inside = slice(10, 60)  # towards the corners few rows decide
+    ratio = (found.high - found.low)[inside] / (expected.high - expected.low)[inside]
+    assert np.median(ratio) == pytest.approx(1, abs=0.03)
+    assert ratio == pytest.approx(1, abs=0.1)
+
+
+def test_band_of_groups_is_refused():
+    groups = np.arange(len(Y)) // 4
+    given = [{"y_true": Y, "y_score": SCORES, "groups": groups}]
+    found = dmfroc.evaluate(dmfroc.scan(given), measures=["dmf_auc"])
+    with pytest.raises(ValueError, match="needs all scores of the groups in memory"):
+        found.plot()
+    assert found.plot(plot_band=False).band is None
+
+
 def test_curve_and_table():
     scan = dmfroc.scan(batches(3, Y, SCORES), n_bins=256)
     found = dmfroc.evaluate(scan)
     expected = dmfroc.multiclass_roc(Y, SCORES)
     np.testing.assert_allclose(found.curve.tpr, expected.tpr, atol=2e-3)
     assert found.plot().line_.get_ydata()[-1] == 1
-    with pytest.raises(ValueError, match="plot_band=True needs all scores in memory"):
-        found.plot(plot_band=True)
     with pytest.raises(ValueError, match=r"report\.html: a report needs all scores in memory"):
         found.to_html("report.html")
     assert "binning error" in str(found)
@@ -264,15 +301,18 @@ def test_checkpoint_is_used_again(folder, tmp_path, monkeypatch):
         dmfroc.estimate("hand_till", dmfroc.scan(path, **(options | {"scores": B})))
 
 
-def test_command(folder, capsys):
+def test_command(folder, capsys, tmp_path):
     from dmfroc.cli import app
 
     path, _ = folder
+    picture = tmp_path / "curve.png"
     arguments = ["evaluate", str(path / "*.parquet"), "--label", "y", "--scores", ",".join(A)]
+    arguments += ["--scan", "--measures", "hand_till", "--json", "--plot", str(picture)]
     with pytest.raises(SystemExit) as end:
-        app([*arguments, "--scan", "--measures", "hand_till", "--json"])
+        app(arguments)
     assert end.value.code == 0
     assert '"n_observations": 800' in capsys.readouterr().out
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 # Errors
