@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
 # isort: off
@@ -45,8 +46,17 @@ def get_measure(measure: str | Measure) -> Measure:
             f"{type(measure).__name__}"
         )
     if measure not in MEASURES:
-        raise ValueError(f"measure must be one of {sorted(MEASURES)}, but it is {measure!r}")
+        raise ValueError(
+            f"measure must be one of {sorted(MEASURES)}, but it is {measure!r}{_guess(measure)}"
+        )
     return MEASURES[measure]
+
+
+def _guess(name: str) -> str:
+    """Say which measure may be meant, by its name or by its title."""
+    by_title = {m.title.casefold(): m.name for m in MEASURES.values()}
+    close = difflib.get_close_matches(name.casefold(), [*MEASURES, *by_title])
+    return f": did you mean {by_title.get(close[0], close[0])!r}?" if close else ""
 
 
 def measure_table() -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -172,7 +172,7 @@ def compare(
         estimates=joint.estimates,
         differences=differences,
         order_probabilities=_order_probabilities(
-            tuple(joint.estimates), joint.qualities, np.random.default_rng(options.seed)
+            differences, joint.qualities, tuple(joint.estimates), options.seed
         ),
         level=options.level,
         rope=rope,
@@ -325,7 +325,10 @@ def _named_predictions(
                 f"{str(name)!r}"
             )
     if len(named) < 2:
-        raise ValueError(f"at least two classifiers are needed, but there are {len(named)}")
+        raise ValueError(
+            f"at least two classifiers are needed, but there are {len(named)}: give the scores of "
+            "each, or a file for each"
+        )
     return named
 
 
@@ -401,11 +404,21 @@ def _check_same_observations(named: dict[str, Predictions]) -> None:
 
 
 def _order_probabilities(
-    names: tuple[str, ...],
+    differences: Sequence[Difference],
     draws: Float[np.ndarray, "draws m"],
-    generator: np.random.Generator,
+    names: tuple[str, ...],
+    seed: int,
 ) -> dict[tuple[str, ...], float]:
-    """Count the orders in joint draws of the classifiers' values."""
+    """Count the orders in joint draws of the classifiers' values; of two no draws are needed."""
+    if len(names) == 2:
+        [d] = differences
+        of_both = {names: d.probability_better, names[::-1]: 1 - d.probability_better}
+        return {
+            order: of_both[order]
+            for order in sorted(of_both, key=of_both.__getitem__, reverse=True)
+            if of_both[order] > 0
+        }
+    generator = np.random.default_rng(seed)
     # Classifiers that do not differ at all are put in a random order, not in that of their names.
     jitter = generator.uniform(-1e-12, 1e-12, size=draws.shape)
     ranking = np.argsort(-(draws + jitter), axis=1).astype(np.int32)

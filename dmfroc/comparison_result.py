@@ -64,7 +64,7 @@ class Difference:
     probability_equivalent: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Several classifiers on the same observations.
 
@@ -283,6 +283,10 @@ class Comparison:
         from dmfroc.report.notebook import comparison_as_html
 
         return comparison_as_html(self)
+
+    def __repr__(self) -> str:
+        """Show the table at a prompt, not all arrays behind it."""
+        return str(self)
 
     def __str__(self) -> str:
         percent = f"{100 * self.level:g} %"

@@ -47,7 +47,7 @@ DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
 DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlation", "accuracy")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Measures of one classifier with their intervals, and its ROC curve.
 
@@ -138,6 +138,10 @@ class Evaluation:
             ]
         ).set_index("measure")
 
+    def __repr__(self) -> str:
+        """Show the table at a prompt, not all arrays behind it."""
+        return str(self)
+
     def __str__(self) -> str:
         methods = list(dict.fromkeys(e.method for e in self.estimates.values()))
         several = len(methods) > 1
@@ -217,7 +221,7 @@ class Evaluation:
         return evaluation_as_html(self)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CountedEvaluation(Evaluation):
     """Measures of a classifier whose scores are counted in bins: of a scan or an accumulator.
 

@@ -561,7 +561,10 @@ def test_bad_usage(folder, arguments, message):
             ["GOOD", "--label", "tree", "--measures", ""],
             r"measures must be 'all' or a list of .* is \[\]",
         ),
-        (["GOOD", "--label", "tree", "--measures", "auc"], r"measure must be one of .* is 'auc'"),
+        (
+            ["GOOD", "--label", "tree", "--measures", "auc"],
+            r"measure must be one of .* is 'auc': did you mean 'auc_mu'\?",
+        ),
         (
             ["GOOD", "--label", "tree", "--pair-weights", "even"],
             r"--pair-weights must be 'equal', 'prevalence' or a CSV file .* it is 'even', .*",
@@ -600,7 +603,7 @@ def test_evaluate_refuses_costs_that_are_not_text(good, costs):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["GOOD", "--label", "tree"], r"at least two classifiers are needed, but there are 1"),
+        (["GOOD", "--label", "tree"], r"at least two classifiers are needed, but there are 1: .*"),
         (["GOOD", "missing.csv", "--label", "tree"], r"missing\.csv: there is no such file; .*"),
         (
             ["GOOD", "SHUFFLED", "--label", "tree"],
@@ -608,7 +611,7 @@ def test_evaluate_refuses_costs_that_are_not_text(good, costs):
         ),
         (
             ["GOOD", "POOR", "--label", "tree", "--measure", "auc"],
-            r"measure must be one of .* is 'auc'",
+            r"measure must be one of .* is 'auc': did you mean 'auc_mu'\?",
         ),
         (
             ["GOOD", "POOR", "--label=tree", "--measure=hand_till", "--pair-weights=prevalence"],

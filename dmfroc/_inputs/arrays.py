@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
@@ -10,6 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dmfroc._inputs.messages import IN_MEMORY
 
 _LARGEST_EXACT = 2**53  # up to here every integer is a float
 
@@ -80,22 +83,35 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
     return array
 
 
-def as_floats(values: NDArray[Any], what: str, *, copy: bool | None = None) -> NDArray[Any]:
+def as_floats(
+    values: NDArray[Any],
+    what: str,
+    *,
+    copy: bool | None = None,
+    name_row: Callable[[int], str] = IN_MEMORY.row,
+) -> NDArray[Any]:
     """Real numbers as a float32 or float64 array in C order; a new one only if need be."""
     kind = values.dtype.kind
     if kind == "O":
-        values = _numbers(values, what)
+        values = _numbers(values, what, name_row)
     elif kind not in "biuf" and values.dtype.name != "bfloat16":
         raise TypeError(f"{what} holds {values.dtype} values; convert them to real numbers")
     is_short = kind not in "biuO" and values.dtype.itemsize <= 4
     return np.array(values, dtype=np.float32 if is_short else np.float64, order="C", copy=copy)
 
 
-def _numbers(values: NDArray[Any], what: str) -> NDArray[np.float64]:
+def _numbers(
+    values: NDArray[Any], what: str, name_row: Callable[[int], str]
+) -> NDArray[np.float64]:
     numbers = [np.nan if is_missing(item) else item for item in values.ravel().tolist()]
     for kind in set(map(type, numbers)):
         if not issubclass(kind, Real | Decimal | np.bool):  # NumPy would read "0.5" as a number
-            raise TypeError(f"{what} holds a {kind.__name__}; convert it to real numbers")
+            place = _first_of(kind, numbers)
+            row = place // (values[0].size if values.ndim > 1 else 1)
+            raise TypeError(
+                f"{what} holds a {kind.__name__}; convert it to real numbers: {name_row(row)} has "
+                f"{numbers[place]!r}"
+            )
     try:
         floats = np.array(numbers, dtype=np.float64)
     except OverflowError:
@@ -104,6 +120,22 @@ def _numbers(values: NDArray[Any], what: str) -> NDArray[np.float64]:
             "it"
         ) from None
     return floats.reshape(values.shape)
+
+
+def _first_of(kind: type, items: list[Any]) -> int:
+    """Return the place of the first item of a kind, of text the first that is not of a number."""
+    places = [place for place, item in enumerate(items) if type(item) is kind]
+    if kind is not str:
+        return places[0]
+    return next((place for place in places if not _is_number(items[place])), places[0])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def check_distinct(

@@ -91,13 +91,20 @@ def match_columns(
     missing = [label for label in wanted if label not in found]
     strange = [name for name, label in zip(names, classes, strict=True) if label is None]
     if missing or strange:
+        remedy = "choose with scores=" if source.is_table_file else "pass an array and labels="
+        if any(_is_unnamed(text) for text in texts):
+            remedy += "; the column without a name is of row numbers: save without (index=False)"
+        elif len(prefixes := _full_prefixes(texts, label_of)) > 1:
+            remedy += (
+                f" those of one classifier, which begin with one of {listing(prefixes)}, or save a "
+                "file for each"
+            )
         raise ValueError(
             f"{source.scores}: columns and classes do not match by name: "
             + (f"no column for class {listing(missing)}; " if missing else "")
             + (f"no class for column {listing(strange)}; " if strange else "")
             + f"the columns are {listing(names)}. Name each column after its class, with one "
-            "prefix for all if need be, or "
-            + ("choose with scores=" if source.is_table_file else "pass an array and labels=")
+            f"prefix for all if need be, or {remedy}"
         )
     position = {label: index for index, label in enumerate(classes) if label is not None}
     if len(position) < len(classes):
@@ -119,6 +126,18 @@ def _shared_prefix(texts: list[str], wanted: Collection[str]) -> str:
             if count > found and _is_boundary(prefix, label):
                 best, found = prefix, count
     return best
+
+
+def _full_prefixes(texts: list[str], wanted: Collection[str]) -> list[str]:
+    """Return the prefixes that lead every class to a column."""
+    first = next(iter(wanted))
+    prefixes = {text.removesuffix(first) for text in texts if text.endswith(first)}
+    return sorted(p for p in prefixes if all(p + label in texts for label in wanted))
+
+
+def _is_unnamed(text: str) -> bool:
+    """Whether a column has the name that row numbers get where they are saved as a column."""
+    return not text or text.startswith("Unnamed: ")
 
 
 def _is_boundary(prefix: str, label: str) -> bool:

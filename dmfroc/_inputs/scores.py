@@ -107,7 +107,7 @@ def _score_columns(
             f"{source.scores} must have shape (n, K), or (n,) for two classes, but is "
             f"{f'of shape {array.shape}' if array.ndim else f'a {type(y_score).__name__}'}"
         )
-    matrix = as_floats(array, source.scores, copy=copy or None)
+    matrix = as_floats(array, source.scores, copy=copy or None, name_row=source.row)
     check_distinct(array, matrix, source.scores)
     return None, (matrix[:, np.newaxis] if matrix.ndim == 1 else matrix).T
 
@@ -116,7 +116,7 @@ def _score_column(column: Any, source: Source) -> NDArray[Any]:
     what = f"{source.scores} column {plain(column.name)!r}"
     try:
         values = series_values(column)
-        floats = as_floats(values, what)
+        floats = as_floats(values, what, name_row=source.row)
         check_distinct(values, floats, what)
         return floats
     except TypeError as error:

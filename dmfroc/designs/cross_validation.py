@@ -131,7 +131,7 @@ def cross_validate(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NestedCrossValidation:
     """A learner's performance with an interval that knows how fits vary.
 
@@ -154,6 +154,10 @@ class NestedCrossValidation:
     bias: float
     naive_standard_error: float
     n_fits: int
+
+    def __repr__(self) -> str:
+        """Show the table at a prompt, not all arrays behind it."""
+        return str(self)
 
     def __str__(self) -> str:
         return str(self.estimate)

@@ -43,7 +43,7 @@ Classifiers = SimulatedClassifier | Mapping[str, SimulatedClassifier] | None
 Pilot = Predictions | Mapping[str, Predictions] | MultinomialPopulation
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """How many cases are needed, and what any other number would give.
 
@@ -200,6 +200,10 @@ class Plan:
 
         with opened(path) as stream:
             stream.write(plan_page(self).encode("utf-8"))
+
+    def __repr__(self) -> str:
+        """Show the table at a prompt, not all arrays behind it."""
+        return str(self)
 
     def __str__(self) -> str:
         counts = ", ".join(f"{label} {count}" for label, count in self.class_counts.items())

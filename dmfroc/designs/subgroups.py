@@ -74,7 +74,7 @@ class OmnibusTest:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SubgroupComparison:
     """One classifier in several groups of observations.
 
@@ -210,6 +210,10 @@ class SubgroupComparison:
 
         with opened(path) as stream:
             stream.write(subgroups_page(self).encode("utf-8"))
+
+    def __repr__(self) -> str:
+        """Show the table at a prompt, not all arrays behind it."""
+        return str(self)
 
     def __str__(self) -> str:
         percent = f"{100 * self.level:g} %"

@@ -94,7 +94,7 @@ class RunsTest:
     differences: tuple[RunsDifference, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RunsComparison:
     """Several runs of each classifier on the same cases.
 
@@ -196,6 +196,10 @@ class RunsComparison:
 
         with opened(path) as stream:
             stream.write(runs_page(self).encode("utf-8"))
+
+    def __repr__(self) -> str:
+        """Show the table at a prompt, not all arrays behind it."""
+        return str(self)
 
     def __str__(self) -> str:
         percent = f"{100 * self.level:g} % interval"

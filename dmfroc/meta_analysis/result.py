@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998, 0.9995]])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SummaryROC:
     """Summary of the accuracy of a test over studies; see `dmfroc.summary_roc`.
 
@@ -198,6 +198,10 @@ class SummaryROC:
         from dmfroc.plots.meta_analysis import ForestDisplay
 
         return ForestDisplay(self).plot(**options)
+
+    def __repr__(self) -> str:
+        """Show the table at a prompt, not all arrays behind it."""
+        return str(self)
 
     def __str__(self) -> str:
         n_people = self.studies.counts.sizes.sum()

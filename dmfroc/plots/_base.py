@@ -16,7 +16,14 @@ from dmfroc.curves.hull import Hull, convex_hull
 from dmfroc.curves.isometrics import Isometric, isometrics
 from dmfroc.plots._estimators import scores_of
 from dmfroc.plots._marks import Marks
-from dmfroc.plots._style import COLORS, new_axes, place_legend, rate_texts, style_of
+from dmfroc.plots._style import (
+    COLORS,
+    HANDLE_LENGTH,
+    new_axes,
+    place_legend,
+    rate_texts,
+    style_of,
+)
 from dmfroc.predictions import Predictions, as_predictions
 
 if TYPE_CHECKING:
@@ -478,6 +485,7 @@ def draw_legend(ax: Axes, location: str) -> None:
         "fontsize": "small",
         "framealpha": 0.85,
         "edgecolor": "none",
+        "handlelength": HANDLE_LENGTH,
     }
     if is_inside:
         place_legend(ax, location, [x for x in ax.lines if x.get_gid() == _CURVE_ID], **legend)

@@ -62,6 +62,7 @@ def rate_texts(rates: Sequence[float], digits: int) -> list[str]:
 
 Corner = Literal["upper left", "upper right", "lower left", "lower right"]
 CORNERS: tuple[Corner, ...] = ("lower right", "upper left", "upper right", "lower left")
+HANDLE_LENGTH = 3.0  # letters: within the default's two, dashes of two kinds look alike
 _MARGIN = 0.02  # of the axes, between a legend and what it must not cover
 
 

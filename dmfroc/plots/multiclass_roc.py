@@ -29,6 +29,7 @@ from dmfroc.multiclass.rates import (
 from dmfroc.plots._estimators import scores_of
 from dmfroc.plots._style import (
     COLORS,
+    HANDLE_LENGTH,
     draw_band,
     new_axes,
     place_legend,
@@ -456,10 +457,10 @@ def _draw_legend(ax: Axes) -> None:
     handles, texts = ax.get_legend_handles_labels()
     order = sorted(range(len(handles)), key=lambda index: handles[index] in chance)
     # In the size of the letters: one is 0.53 wide on average, a line of them 1.5 high, the symbol
-    # with its paddings 4 wide. At most so large that an interval fits on one line.
+    # with its paddings 5 wide. At most so large that an interval fits on one line.
     side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72
-    size = min(FontProperties(size="small").get_size_in_points(), side / (0.53 * _WIDEST + 4))
-    wrapped = [_wrapped(texts[index], int((side / size - 4) / 0.53)) for index in order]
+    size = min(FontProperties(size="small").get_size_in_points(), side / (0.53 * _WIDEST + 5))
+    wrapped = [_wrapped(texts[index], int((side / size - 5) / 0.53)) for index in order]
     place_legend(
         ax,
         "lower right",
@@ -469,6 +470,7 @@ def _draw_legend(ax: Axes) -> None:
         fontsize=size,
         framealpha=0.85,
         edgecolor="none",
+        handlelength=HANDLE_LENGTH,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +41,16 @@ if TYPE_CHECKING:
     from dmfroc.evaluation import Evaluation
 
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for
+_MEANINGS = {
+    "dmf_auc": "DMF-AUC: the area under the one curve that all pairs of classes share; 1/2 is "
+    "guessing, 1 is perfect.",
+    "hand_till": "Hand-Till M: how often, of two observations of different classes, the scores put "
+    "the right one first, averaged over all pairs; 1/2 is guessing, 1 is perfect.",
+    "informedness": "Informedness: how much the class of the largest score tells of the observed "
+    "class; 0 is guessing, 1 is perfect.",
+}
 _DIGITS = 6
+_MOST_IN_TITLE = 4  # classifiers
 _MANY_CLASSES = 30  # of whose pairwise areas three digits must do
 _MOST_NUMBERS = 45_000  # of all matrices together; of more, the file would grow too large
 
@@ -66,6 +75,7 @@ def evaluation_page(evaluation: Evaluation, name: str = "classifier") -> str:
     context |= {
         "title": f"{first.title} {number(first.value, first.standard_error)}",
         "verdict": evaluation_verdict(evaluation),
+        "meanings": _meanings(evaluation.estimates),
         "parts": [estimates_table(estimates, caption)],
         "provenance": _provenance(evaluation.sample, estimates, evaluation.curve_options)
         + context["band_provenance"],
@@ -91,8 +101,9 @@ def comparison_page(comparison: Comparison) -> str:
     }
     context = _context(samples, comparison.curve_options, comparison.level, areas)
     context |= {
-        "title": " / ".join(comparison.estimates),
+        "title": _question(list(comparison.estimates)),
         "verdict": comparison_verdict(comparison),
+        "meanings": _meanings(dict.fromkeys([comparison.measure, *next(iter(beside.values()))])),
         "parts": _parts(comparison, {name: list(found.values()) for name, found in beside.items()}),
         "provenance": _provenance(
             next(iter(samples.values())),
@@ -204,6 +215,17 @@ def _context(
         "band_provenance": [("Band of the curve", _band_text(n_band, level))] if n_band else [],
         "has_matrices": 2 * len(labels) ** 2 * len(named) <= _MOST_NUMBERS,
     }
+
+
+def _question(names: list[str]) -> str:
+    if len(names) > _MOST_IN_TITLE:
+        return f"Which of {len(names)} classifiers is best?"
+    return f"Which is better: {', '.join(names[:-1])} or {names[-1]}?"
+
+
+def _meanings(measures: Iterable[str]) -> list[str]:
+    """Say what the values are, for those who did not ask for them."""
+    return [_MEANINGS[name] for name in measures if name in _MEANINGS]
 
 
 def _sections(named: Mapping[str, Numbers]) -> list[tuple[str, str]]:

@@ -85,6 +85,8 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
         sentences.insert(
             0, f"{best} is better than all others: {title} {values[best]} against {others}."
         )
+    elif len(ordered) == 1 and not decided:
+        sentences.append(_higher(comparison, ordered[0]))
     elif not decided:
         sentences.append(
             f"{best} has the best {comparison.title}, "
@@ -227,6 +229,17 @@ def _sentence(comparison: Comparison, d: Difference) -> str:
 def _kind(comparison: Comparison) -> str:
     kind = "simultaneous " if comparison.simultaneous else ""
     return f"{kind}{100 * comparison.level:g} % interval"
+
+
+def _higher(comparison: Comparison, d: Difference) -> str:
+    """Say which of two has the better value, which may be by chance."""
+    values = [_value(comparison.estimates[name]) for name in (d.first, d.second)]
+    if d.value == 0:
+        return f"{d.first} and {d.second} have the same {comparison.title}, {values[0]}."
+    return (
+        f"{d.first} has the better {comparison.title}, {values[0]} against {values[1]}, but that "
+        "may be by chance."
+    )
 
 
 def _undecided(comparison: Comparison, d: Difference) -> str:

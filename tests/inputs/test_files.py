@@ -179,6 +179,13 @@ def test_saved_pandas_index_is_no_score(tmp_path):
         (["y,a,b", "a,1,2", "c,3,4"], ValueError, "no column for class 'c'"),
         (["y,p_a,p_b,id", "a,1,2,3", "b,3,4,5"], ValueError, "no class for column 'id'"),
         (["y,p_a,p_b,id", "a,1,2,3", "b,3,4,5"], ValueError, "or choose with scores="),
+        (["y,,a,b", "a,0,1,2", "b,1,3,4"], ValueError, "save without (index=False)"),
+        (
+            ["y,p_a,p_b,q_a,q_b", "a,1,2,3,4", "b,3,4,5,6"],
+            ValueError,
+            "those of one classifier, which begin with one of 'p_', 'q_', or save a file for each",
+        ),
+        (["y,a,b", "a,1,2", "b,n/a?,4"], TypeError, "real numbers: data row 2 has 'n/a?'"),
         (["y,a,b", "a,1,2", "a,3,4"], ValueError, "label column 'y' holds one class only ('a')"),
         (["y,a,b"], ValueError, "label column 'y' is empty"),
         (["y,a,a", "a,1,2", "b,3,4"], ValueError, "duplicate column names: 'a'; rename them"),
@@ -187,8 +194,8 @@ def test_saved_pandas_index_is_no_score(tmp_path):
         (
             ["y,a,b,note", "a,1,2,x", "b,3,4,y"],
             TypeError,
-            "score column 'note' holds a str; convert it to real numbers; name the score columns "
-            "with scores=",
+            "score column 'note' holds a str; convert it to real numbers: data row 1 has 'x'; name "
+            "the score columns with scores=",
         ),
         (
             ["y,a,b", "2020-01-01,1,2", "2020-01-02,3,4"],

@@ -226,6 +226,13 @@ def test_unknown_measures_are_told():
         estimate("auc", CLASSES, SCORES)
 
 
+def test_a_title_leads_to_the_name():
+    with pytest.raises(ValueError, match=r"'DMF-AUC': did you mean 'dmf_auc'\?"):
+        get_measure("DMF-AUC")
+    with pytest.raises(ValueError, match=r"'nonsense'$"):
+        get_measure("nonsense")
+
+
 def test_absent_classes_are_told_once_for_each_measure():
     keep = CLASSES != 1
     for make in (measures.hand_till, measures.gini, measures.auc_mu, measures.dmf_auc):
