@@ -457,10 +457,10 @@ def _draw_legend(ax: Axes) -> None:
     handles, texts = ax.get_legend_handles_labels()
     order = sorted(range(len(handles)), key=lambda index: handles[index] in chance)
     # In the size of the letters: one is 0.53 wide on average, a line of them 1.5 high, the symbol
-    # with its paddings 5 wide. At most so large that an interval fits on one line.
+    # with its paddings 8 wide. At most so large that an interval fits on one line.
     side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72
-    size = min(FontProperties(size="small").get_size_in_points(), side / (0.53 * _WIDEST + 5))
-    wrapped = [_wrapped(texts[index], int((side / size - 5) / 0.53)) for index in order]
+    size = min(FontProperties(size="small").get_size_in_points(), side / (0.53 * _WIDEST + 8))
+    wrapped = [_wrapped(texts[index], int((side / size - 8) / 0.53)) for index in order]
     place_legend(
         ax,
         "lower right",
