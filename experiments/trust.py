@@ -197,7 +197,7 @@ def cell(generator: np.random.Generator, design: str) -> list[dict]:
 
 def study() -> Study:
     settings = grid(design=list(DESIGNS))
-    return Study("trust", cell, settings, replications=10, seed=2, directory=RESULTS)
+    return Study("trust", cell, settings, replications=20, seed=2, directory=RESULTS)
 
 
 def cells_of(table: pd.DataFrame) -> pd.DataFrame:
