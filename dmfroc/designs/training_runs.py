@@ -380,7 +380,7 @@ def _value_and_errors(
     left = np.empty(len(units.stratum))
     for unit in range(len(left)):
         kept = np.where(units.of_row == unit, 0.0, weights)
-        left[unit] = bound.values_and_gradients(kept)[0][0]
+        left[unit] = bound.values(kept)[0]
     return found.value, left
 
 

@@ -79,6 +79,10 @@ class BoundMeasures(ABC):
     ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
         """Return the values and their derivatives with respect to the weights."""
 
+    def values(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " values"]:
+        """Return the values, without JAX."""
+        return self.values_and_gradients(weights)[0]
+
     def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts | None:
         """Return what is known of the sampling of parts; None where all of them are counted."""
         return None
@@ -478,13 +482,8 @@ def within(
 def value_of(measure: Measure, predictions: Predictions) -> float:
     """Return the value of ``measure`` under the observations' own weights."""
     counted = predictions.counted
-    bound = bind(measure, counted)
-    weights = counted.sample_weight
-    if isinstance(bound, SummariesOfCounts):
-        values = bound.values(weights)
-    else:
-        values = bound.values_and_gradients(weights)[0]
-    value = float(within(values[0], measure.range_in(counted)))
+    [found] = bind(measure, counted).values(counted.sample_weight)
+    value = float(within(found, measure.range_in(counted)))
     warn([*caveats([measure], predictions), undefined_message({measure.name: value})])
     return value
 

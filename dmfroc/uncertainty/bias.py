@@ -56,9 +56,7 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample, error: float)
     for _ in range(_N_DIVISIONS):
         is_first = _half_of_units(predictions, units, generator)[units.of_row]
         for half in (is_first, ~is_first):
-            [of_half], _ = bound.values_and_gradients(
-                np.where(half, predictions.sample_weight, 0.0)
-            )
+            [of_half] = bound.values(np.where(half, predictions.sample_weight, 0.0))
             found.append(of_half)
     bias = _HALVES_OF * (float(np.mean(found)) - value)
     # A half may lack a prediction without which the measure is not defined.

@@ -94,8 +94,7 @@ class Jackknife(IntervalMethod):
         predictions, units = sample
 
         def value_of(other: Measure) -> float:
-            bound = bind(other, predictions)
-            [value], _ = bound.values_and_gradients(predictions.sample_weight)
+            [value] = bind(other, predictions).values(predictions.sample_weight)
             return float(value)
 
         def remarks(error: float) -> list[str | None]:

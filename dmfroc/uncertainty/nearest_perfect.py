@@ -84,5 +84,5 @@ def _with_missed(
 
 
 def _value(measure: Measure, predictions: Predictions) -> float:
-    [value], _ = bind(measure, predictions).values_and_gradients(predictions.sample_weight)
+    [value] = bind(measure, predictions).values(predictions.sample_weight)
     return float(value)
