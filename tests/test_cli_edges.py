@@ -64,6 +64,7 @@ def test_strange_archives_are_refused(tmp_path, monkeypatch):
     assert "cannot be read" in complaint(archive(path, y=b"not numpy", y_score=odd))
     archive(path, y=array(np.arange(1000) % 2), y_score=array(np.zeros((1000, 2))))
     monkeypatch.setattr("dmfroc._memory.available_memory", lambda: 20_000)
+    monkeypatch.setattr("dmfroc._memory._LITTLE", 0)
     assert "reading the array 'y_score' takes about" in complaint(path)
 
 
