@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from unittest import mock
 
@@ -32,19 +32,21 @@ TABLE_MEASURES = ("informedness", "accuracy")
 OTHER_MEASURES = ("one_vs_rest_auc",)
 PAIRED_MEASURES = ("dmf_auc", "hand_till", "informedness")
 N_DRAWS = 1000  # of the normal approximation, and of tables
-LARGEST_OF_M = 5  # classes: the areas of more pairs take long, and their mean is near the DMF-AUC
 SAMPLES_PER_BATCH = 20  # whose chains run side by side
 CHAINS = Chains(default_kernel, n_chains=1, n_draws=500, n_warmup=200)
+BY_CHAINS = {"n_draws": CHAINS.n_draws, "n_warmup": CHAINS.n_warmup}
+BY_APPROXIMATION = {"algorithm": "laplace", "n_draws": N_DRAWS}
+COVERAGE = ("chains", "one_vs_rest", "tables")
 KEYS = ["n_classes", "n", "skew", "strength"]
 
 
 @contextmanager
-def by_approximation() -> Iterator[None]:
-    """Let ``method="bayes"`` draw from the normal approximation, few tables, and no more.
+def drawing(curve: Mapping[str, object]) -> Iterator[None]:
+    """Let ``method="bayes"`` draw curves by these options, few tables, and no more.
 
     What only the remarks and the posterior predictive check need is left out.
     """
-    curve = functools.partial(bayesian_roc, algorithm="laplace", n_chains=1, n_draws=N_DRAWS)
+    curve = functools.partial(bayesian_roc, n_chains=1, **curve)
     table = functools.partial(bayesian_table, n_chains=1, n_draws=N_DRAWS)
     with (
         mock.patch.multiple(method, bayesian_roc=curve, bayesian_table=table),
@@ -76,40 +78,6 @@ def of_jackknife(measure: str, predictions: Predictions, true_value: float) -> d
     }
 
 
-def areas_of_draws(sample: Predictions, seed: int) -> dict[str, np.ndarray]:
-    """Return what `by_approximation` draws of the DMF-AUC and of M, by one fit for both."""
-    with in_double_precision(), worth_optimising():
-        fit = approximated(sample)
-        sites = draw_from_gaussian(
-            fit.problem, fit.counts, fit.approximation, (1, N_DRAWS), seed
-        ).sites
-    found = {"dmf_auc": sites["auc"][0]}
-    if sample.n_classes <= LARGEST_OF_M:
-        of_average = sites["threshold_effect"][0, :, None]
-        rates = expit(sites["pair_effect"][0][..., None, None] * of_average)
-        found["hand_till"] = areas(rates, np).mean(axis=1)
-    return found
-
-
-def cell(
-    generator: np.random.Generator, n_classes: int, n: int, skew: str, strength: str
-) -> list[dict]:
-    """Return posteriors of areas of a batch of samples, by the normal approximation."""
-    sizes = class_sizes(n_classes, n, skew)
-    true_values = truth(n_classes, n, skew, strength, False, CELL_MEASURES)
-    rows = []
-    for _ in range(SAMPLES_PER_BATCH):
-        sample = draw(generator, sizes, strength, ties=False)
-        seed = int(generator.integers(2**31))
-        for measure, draws in areas_of_draws(sample, seed).items():
-            true_value = true_values[measure]
-            posterior = summary_of("posterior", draws, true_value)
-            rows.append(
-                {"measure": measure, **posterior, **of_jackknife(measure, sample, true_value)}
-            )
-    return rows
-
-
 def hard_labels(
     generator: np.random.Generator, n_classes: int, n: int, skew: str, strength: str
 ) -> list[dict]:
@@ -117,17 +85,17 @@ def hard_labels(
     return by_name(generator, TABLE_MEASURES, n_classes, n, skew, strength)
 
 
-def weighted(
+def one_vs_rest(
     generator: np.random.Generator, n_classes: int, n: int, skew: str, strength: str
 ) -> list[dict]:
-    """Return posteriors that take a curve with weights of its own."""
+    """Return posteriors that take a curve for each class."""
     return by_name(generator, OTHER_MEASURES, n_classes, n, skew, strength)
 
 
 def by_name(
     generator: np.random.Generator, measures: tuple[str, ...], *setting: int | str
 ) -> list[dict]:
-    """Return what `estimate` says of a batch of samples."""
+    """Return what `estimate` says of a batch of samples, of few draws."""
     n_classes, n, skew, strength = setting
     true_values = truth(n_classes, n, skew, strength, False, measures)
     rows = []
@@ -135,7 +103,7 @@ def by_name(
         sample = draw(generator, class_sizes(n_classes, n, skew), strength, ties=False)
         seed = int(generator.integers(2**31))
         for measure, true_value in true_values.items():
-            with by_approximation():
+            with drawing(BY_CHAINS):
                 found = estimate(measure, sample, method="bayes", random_state=seed)
             posterior = summary_of("posterior", found.draws, true_value)
             of_sample = of_jackknife(measure, sample, true_value)
@@ -146,9 +114,9 @@ def by_name(
 def chains(
     generator: np.random.Generator, n_classes: int, n: int, skew: str, strength: str
 ) -> list[dict]:
-    """Draw the posterior of the DMF-AUC of a batch of samples by Markov chains side by side."""
+    """Draw posteriors of areas of a batch of samples by Markov chains side by side."""
     sizes = class_sizes(n_classes, n, skew)
-    [true_value] = truth(n_classes, n, skew, strength, False, ("dmf_auc",)).values()
+    true_values = truth(n_classes, n, skew, strength, False, CELL_MEASURES)
     samples = [draw(generator, sizes, strength, ties=False) for _ in range(SAMPLES_PER_BATCH)]
     seed = int(generator.integers(2**31))
     rows = []
@@ -163,20 +131,32 @@ def chains(
             samples, fits, x, diverging.tolist(), strict=True
         ):
             flat = fit.approximation.location + drawn[0] @ fit.approximation.factor.T
-            by_chain = np.asarray(problem.sites(jnp.asarray(flat), fit.counts)["auc"])
+            by_chain = values_of(problem.sites(jnp.asarray(flat), fit.counts))
             normal = draw_from_gaussian(
                 problem, fit.counts, fit.approximation, (1, N_DRAWS), seed
-            ).sites["auc"]
-            rows.append(
-                {
-                    "n_diverging": n_diverging,
-                    "ess": float(arviz.ess(by_chain[None], chain_axis=0, draw_axis=1)),
-                    **summary_of("posterior", by_chain, true_value),
-                    **summary_of("approximation", normal.ravel(), true_value),
-                    **of_jackknife("dmf_auc", sample, true_value),
-                }
-            )
+            ).sites
+            by_normal = values_of({name: site[0] for name, site in normal.items()})
+            for measure, true_value in true_values.items():
+                draws = by_chain[measure]
+                rows.append(
+                    {
+                        "measure": measure,
+                        "n_diverging": n_diverging,
+                        "ess": float(arviz.ess(draws[None], chain_axis=0, draw_axis=1)),
+                        **summary_of("posterior", draws, true_value),
+                        **summary_of("approximation", by_normal[measure], true_value),
+                        **of_jackknife(measure, sample, true_value),
+                    }
+                )
     return rows
+
+
+def values_of(sites: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the DMF-AUC and M of each draw."""
+    drawn = (np.asarray(sites[name]) for name in ("threshold_effect", "pair_effect", "auc"))
+    logits, effects, area = drawn
+    of_pairs = np.stack([areas(expit(e[:, None, None] * logits), np) for e in effects.T])
+    return {"dmf_auc": area, "hand_till": of_pairs.mean(axis=0)}
 
 
 def pair(generator: np.random.Generator, n_classes: int, n: int, gap: float) -> list[dict]:
@@ -184,16 +164,15 @@ def pair(generator: np.random.Generator, n_classes: int, n: int, gap: float) -> 
     y = np.arange(n) % n_classes
     truly = np.eye(n_classes)[y]
     common = generator.normal(size=(n, n_classes))
-    samples = {
-        name: Predictions.from_arrays(
-            y, common + 0.7 * generator.normal(size=truly.shape) + shift * truly
-        )
-        for name, shift in (("better", 1.5 + gap), ("worse", 1.5))
-    }
+    samples = {}
+    for name, shift in (("better", 1.5 + gap), ("worse", 1.5)):
+        scores = common + 0.7 * generator.normal(size=truly.shape) + shift * truly
+        # The rows add up to nothing, so that two columns rank alike.
+        samples[name] = Predictions.from_arrays(y, scores - scores.mean(axis=1, keepdims=True))
     seed = int(generator.integers(2**31))
     rows = []
     for measure in PAIRED_MEASURES:
-        with by_approximation():
+        with drawing(BY_APPROXIMATION):
             [posterior] = compare(
                 samples, measure=measure, method="bayes", random_state=seed
             ).differences
@@ -214,34 +193,33 @@ def studies() -> dict[str, Study]:
     common = {"seed": 1, "directory": RESULTS}
     both, strengths = ["balanced", "skewed"], ["near-perfect", "good", "weak"]
     cells = grid(n_classes=[2, 3, 5, 10], n=[300], skew=both, strength=strengths)
-    few = grid(n_classes=[2, 3, 5], n=[300], skew=both, strength=strengths)
     skewed = grid(n_classes=[3], n=[300], skew=["skewed"], strength=strengths)
     pairs = grid(n_classes=[3, 2], n=[300], gap=[0.0, 0.15])
     return {
-        "cells": Study("posteriors", cell, cells, replications=10, **common),
-        "chains": Study("posteriors_chains", chains, few, replications=10, **common),
+        "chains": Study("posteriors", chains, cells, replications=10, **common),
         "tables": Study("posteriors_tables", hard_labels, cells, replications=10, **common),
-        "weighted": Study("posteriors_weighted", weighted, skewed, replications=10, **common),
+        "one_vs_rest": Study(
+            "posteriors_one_vs_rest", one_vs_rest, skewed, replications=10, **common
+        ),
         "pairs": Study("posteriors_pairs", pair, pairs, replications=500, **common),
     }
 
 
-def row_of_cell(part: pd.DataFrame, name: str, *, shift: bool) -> list[str]:
+def row_of_cell(part: pd.DataFrame) -> list[str]:
     """Return coverage, bias and spread of a posterior, and what the jackknife covers."""
-    error = part[f"{name}_error"]
+    error = part["posterior_error"]
     deviation = error.std()
     moved = (error - part["jackknife_error"]).mean() / part["jackknife_sd"].mean()
     return [
-        percent(part[f"{name}_covered"].mean()),
+        percent(part["posterior_covered"].mean()),
         f"{error.mean() / deviation:+.2f}",
-        f"{part[f'{name}_sd'].mean() / deviation:.2f}",
-        *([f"{moved:+.2f}"] if shift else []),
+        f"{part['posterior_sd'].mean() / deviation:.2f}",
+        f"{moved:+.2f}",
         percent(part["jackknife_covered"].mean()),
     ]
 
 
-OF_POSTERIOR = ["coverage, %", "bias / sd", "posterior sd / sd"]
-SHIFT = "posterior mean less value in the sample / SE"
+OF_POSTERIOR = ["coverage, %", "bias / sd", "posterior sd / sd", "shift / SE"]
 OF_CELL = ["K", "classes", "smallest", "classifier", "samples"]
 
 
@@ -250,18 +228,10 @@ def cell_names(cell: tuple, part: pd.DataFrame) -> list[object]:
     return [n_classes, skew, class_sizes(n_classes, n, skew).min(), strength, len(part)]
 
 
-def chains_table(table: pd.DataFrame) -> str:
-    rows = [
-        [*cell_names(cell, part), *row_of_cell(part, "posterior", shift=True)]
-        for cell, part in table.groupby(KEYS, sort=False)
-    ]
-    return markdown_table([*OF_CELL, *OF_POSTERIOR, SHIFT, "jackknife covers, %"], rows)
-
-
 def agreement_table(table: pd.DataFrame) -> str:
     """Compare the normal approximation with the chains, sample by sample."""
     rows = []
-    for cell, part in table.groupby(KEYS, sort=False):
+    for cell, part in table[table["measure"] == "dmf_auc"].groupby(KEYS, sort=False):
         moved = (part["approximation_error"] - part["posterior_error"]) / part["posterior_sd"]
         ratio = part["approximation_sd"] / part["posterior_sd"]
         rows.append(
@@ -283,7 +253,7 @@ def agreement_table(table: pd.DataFrame) -> str:
 
 def cells_table(table: pd.DataFrame) -> str:
     rows = [
-        [MEASURES[measure].title, *cell_names(cell, part), *row_of_cell(part, "posterior", shift=0)]
+        [MEASURES[measure].title, *cell_names(cell, part), *row_of_cell(part)]
         for measure, of_measure in table.groupby("measure", sort=False)
         for cell, part in of_measure.groupby(KEYS, sort=False)
     ]
@@ -338,8 +308,7 @@ def pairs_table(table: pd.DataFrame) -> str:
 
 def page(tables: dict[str, pd.DataFrame]) -> str:
     """Report the studies that have results."""
-    found = [tables[name] for name in ("cells", "weighted", "tables") if name in tables]
-    every = pd.concat(found, ignore_index=True)
+    every = pd.concat([tables[name] for name in COVERAGE if name in tables], ignore_index=True)
     least = every.groupby(["measure", *KEYS]).size().min()
     sections = [
         f"""# Posteriors and comparisons by them
@@ -349,13 +318,14 @@ observations, class sizes fixed, a weak, a good and a near-perfect classifier, c
 the skewed class sizes are a draw of Dirichlet(1) with at least five of each. Nominal coverage is 95
 %. *sd* is the standard deviation of posterior means over samples, *bias* the mean of what they are
 above the measure in about 400,000 observations with the same class proportions. The jackknife's
-interval is that for given class sizes, of the same samples.
+interval is that for given class sizes, of the same samples; *shift* is the posterior mean less the
+value in the sample, SE the jackknife's.
 
 ## All measures
 
-`method="bayes"`, with curves drawn from the normal approximation, `algorithm="laplace"`, so that
-ten classes can be afforded; posteriors of tables need none. {N_DRAWS:,} draws of each. Areas of
-near-perfect classifiers have a posterior that is not normal, for which the chains are there.
+What `method="bayes"` returns, with fewer draws of each sample: curves by one Markov chain of
+{CHAINS.n_draws} draws after {CHAINS.n_warmup}, tables of hard labels by {N_DRAWS:,} independent
+draws.
 
 {summary_table(every)}
 
@@ -366,14 +336,11 @@ Of each cell; with {least} samples a coverage of 95 % has a Monte Carlo error of
 """
     ]
     if "chains" in tables:
-        sections.append(f"""## The DMF-AUC by Markov chains
+        sections.append(f"""## Markov chains and the normal approximation
 
-`bayesian_roc` with its defaults, but one chain of {CHAINS.n_draws} draws after {CHAINS.n_warmup}
-for each sample; chains of {SAMPLES_PER_BATCH} samples run side by side.
-
-{chains_table(tables["chains"])}
-
-Draws from the normal approximation of the same samples, and the health of the chains:
+Draws of `algorithm="laplace"` beside the chains of the same samples, and the health of the chains.
+Areas of near-perfect classifiers have a posterior that is not normal, for which the chains are
+there.
 
 {agreement_table(tables["chains"])}
 """)
