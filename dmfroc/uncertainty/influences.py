@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import chdtri, ndtri, stdtr, stdtrit
 
 from dmfroc.measures.measure import BoundMeasures, Measure, within
 from dmfroc.predictions import Predictions
@@ -30,7 +30,7 @@ from dmfroc.uncertainty.units import Units
 NO_VARIATION = 1e-10
 _ROUNDING = 1e-14  # relative to a variance
 _PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
-_FEW = 4  # observations that decide: so many are as good as none
+_FEW = 6  # observations that decide: so many are as good as none
 
 
 class PartInfluences(NamedTuple):
@@ -300,7 +300,7 @@ def standard_error(moments: Moments) -> float:
 
 
 def share_of_few(moments: Moments) -> float:
-    """Return 1 if at most four observations make nearly all of the variance, 0 if eight do.
+    """Return 1 if at most six observations make nearly all of the variance, 0 if twelve do.
 
     They are as many as a variance of that kurtosis is known by, and seen only among many others.
     """
@@ -333,13 +333,16 @@ class Interval:
         low, high = min(self.low, self.low + further), max(self.high, self.high + further)
         return replace(self, low=max(low, bounds[0]), high=min(high, bounds[1]))
 
-    def drawn_towards(self, perfect: PerfectSample | None, share: float) -> Interval:
-        """Return the interval, by a share as little sure of good values as after perfection."""
-        if perfect is None:
-            return self
-        if perfect.worst < perfect.best:
-            return replace(self, low=self.low - share * max(self.low - perfect.worst, 0))
-        return replace(self, high=self.high + share * max(perfect.worst - self.high, 0))
+    def between(self, surest: float, least_sure: float, share: float) -> Interval:
+        """Return the interval, its worse end no further away than one of two bounds.
+
+        By a share it is also no nearer than the other: below the value where that one is.
+        """
+        if least_sure < surest:
+            low = max(self.low, least_sure)
+            return replace(self, low=low - share * max(low - surest, 0))
+        high = min(self.high, least_sure)
+        return replace(self, high=high + share * max(surest - high, 0))
 
 
 class PerfectSample(NamedTuple):
@@ -347,6 +350,19 @@ class PerfectSample(NamedTuple):
 
     best: float
     worst: float
+
+    def worst_after(self, value: float, variance: float, error: float) -> float:
+        """Return how bad a classifier may be that has this value in a sample, whatever its misses.
+
+        What is lost is a weighted sum of counts of rare misses, of which one that was not seen may
+        weigh as much as any. Fay and Feuer (1997) bound the mean of such a sum by the gamma
+        distribution with the moments that it would have with one more of the largest; where all
+        weigh alike that is the exact bound of a Poisson mean.
+        """
+        largest = (self.best - self.worst) / np.log(error)
+        lost, of_sum = value - self.best + largest, variance + largest**2
+        freedom = 2 * lost**2 / of_sum
+        return float(self.best + of_sum / (2 * lost) * chdtri(freedom, error / 2))
 
 
 PerfectAt = Callable[[float], PerfectSample | None]
@@ -375,7 +391,7 @@ def interval(
     the value are added up (Zou and Donner 2008).
 
     Where few observations make the difference, the interval is no surer than that of a ``perfect``
-    sample, in which none does.
+    sample, in which none does, and no less sure than the bound for misses of any kind.
     """
     if range_of_sizes is not None and moments.depends_on_sizes:
         given = interval(
@@ -404,8 +420,18 @@ def interval(
     half_width = -stdtrit(freedom, error / 2) * scale * to_scale.slope(value)
     ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
     found = Interval(max(float(ends[0]), low), min(float(ends[1]), high))
-    few = share_of_few(moments)
-    return found if few == 0 or perfect is None else found.drawn_towards(perfect(error), few)
+    return where_few_decide(found, value, moments, error, perfect)
+
+
+def where_few_decide(
+    found: Interval, value: float, moments: Moments, error: float, perfect: PerfectAt | None
+) -> Interval:
+    """Return an interval of a value that is between what is sure if few observations decide."""
+    share = share_of_few(moments)
+    if share == 0 or perfect is None or (of_perfect := perfect(error)) is None:
+        return found
+    least_sure = of_perfect.worst_after(value, moments.spread.scale**2, error)
+    return found.between(of_perfect.worst, least_sure, share)
 
 
 def interval_below(

@@ -17,6 +17,7 @@ from dmfroc.uncertainty import independent
 from dmfroc.uncertainty.bias import bias_of_cells, bias_of_halves
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
+    NO_VARIATION,
     Influences,
     Interval,
     Moments,
@@ -31,6 +32,8 @@ from dmfroc.uncertainty.influences import (
     probability_above,
     standard_error,
     two_sided_p_value,
+    where_few_decide,
+    without_variation,
 )
 from dmfroc.uncertainty.interval_method import (
     USE_BOOTSTRAP,
@@ -379,10 +382,14 @@ def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowle
     bounds = measure.range_in(predictions, sizes_are_fixed=True)
     corrected, influences = max(judged[0], bounds[0]), judged[1]
     larger = max(moments, moments_of(influences, units), key=standard_error)
+    perfect = perfect_sample(measure, predictions, units.evidence)
 
     def interval_at(error: float) -> Interval:
+        if moments.spread.scale <= NO_VARIATION:
+            return without_variation(found.value, moments.n_complete_sets, error, bounds, perfect)
         # What is chosen on fewer observations is too small as the value is too large, less or more.
         ends = interval_below(corrected, larger, error, bounds)
+        ends = where_few_decide(ends, corrected, moments, error, perfect)
         return ends.reaching(max(found.value - ends.high, 0.0), bounds)
 
     return Knowledge(found.value, corrected, larger, interval_at)

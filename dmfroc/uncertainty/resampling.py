@@ -25,9 +25,11 @@ from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
     NO_VARIATION,
     Influences,
+    Interval,
     class_sizes_of,
     influences_of,
     moments_of,
+    where_few_decide,
     without_variation,
 )
 from dmfroc.uncertainty.interval_method import IntervalMethod, JointEstimates, Sample, check_finite
@@ -147,12 +149,12 @@ class Resampling(IntervalMethod):
             few_units_message(units),
             undefined_draws_message(int((~is_defined).sum()), self.n_draws),
         ]
+        perfect = perfect_sample(measure, predictions, units.evidence)
         if not np.isfinite([value, error]).all():
-            error = low = high = np.nan
+            error, ends = np.nan, Interval(np.nan, np.nan)
         elif error <= NO_VARIATION * max(abs(value), 1):
-            perfect = perfect_sample(measure, predictions, units.evidence)
             ends = without_variation(value, units.n_complete_sets, 1 - self.level, bounds, perfect)
-            error, low, high = 0.0, ends.low, ends.high
+            error = 0.0
             remarks.append(no_variation_message(value, bounds, moments))
         else:
             low, high = replicate_interval(
@@ -165,12 +167,13 @@ class Resampling(IntervalMethod):
                 self.interval_type,
                 bayesian=self.is_bayesian,
             )
+            ends = where_few_decide(Interval(low, high), value, moments, 1 - self.level, perfect)
         return Estimate(
             measure=measure.name,
             title=measure.title,
             value=value,
             standard_error=error,
-            interval=(low, high),
+            interval=(ends.low, ends.high),
             level=self.level,
             method=self.name,
             class_sizes=class_sizes_of(moments, units),
