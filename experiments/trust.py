@@ -151,9 +151,11 @@ def draw(generator: np.random.Generator, design: Design, times: int = 1) -> dict
 def truths(name: str) -> dict[str, float]:
     """Return all measures of a large sample with the same class proportions."""
     design, generator = DESIGNS[name], np.random.default_rng(0)
+    alike = replace(design, sizes=(1,) * len(design.sizes))  # to volumes, sizes are all the same
     found = {}
     for size, volumes in ((POPULATION, False), (VOLUME_POPULATION, True)):
-        large = draw(generator, design, max(size // sum(design.sizes), 1))
+        drawn = alike if volumes and design.clusters is None else design
+        large = draw(generator, drawn, max(size // sum(drawn.sizes), 1))
         large = Predictions.from_arrays(large["y_true"], large["y_score"])
         for measure_name, measure in MEASURES.items():
             if ("vus" in measure_name) == volumes and measure.applies_to(large):

@@ -42,13 +42,13 @@ def cross_fitted(
     unit_of_row: Int[np.ndarray, " n"],
     plain: ValueAndInfluences,
     *,
-    is_halved: bool = False,
+    towards_plain: float = 0.0,
 ) -> ValueAndInfluences | None:
     """Return the cross-fitted value and the influences on it.
 
     Observations of a unit are in the same fold. Nothing is returned where a fold lacks a class.
-    If thresholds for all costs lose as much on other observations as they gain on their own, the
-    value is halfway to the ``plain`` one, of thresholds that are chosen and judged on the same.
+    What thresholds lose on other observations is no bias of those that are chosen best for all:
+    the value is by some share that of the ``plain`` ones, chosen and judged on the same.
     """
     judgements = _judgements(predictions, unit_of_row)
     if judgements is None:
@@ -63,9 +63,8 @@ def cross_fitted(
         of_fold, derivatives = value_and_derivatives(summary, judgement.points)
         value += float(of_fold)
         influences[judgement.judges] += weights[judgement.judges] * judgement.pull_back(derivatives)
-    if is_halved:
-        return (value + plain[0]) / 2, (influences + plain[1]) / 2
-    return value, influences
+    rest = 1 - towards_plain
+    return rest * value + towards_plain * plain[0], rest * influences + towards_plain * plain[1]
 
 
 class _Judgement(NamedTuple):

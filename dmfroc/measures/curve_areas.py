@@ -29,6 +29,8 @@ KAPPA_AREAS = {
 }
 _STRAIGHT = (curve_summaries.partial_area, curve_summaries.roc_area, curve_summaries.gini)
 _SHARE_OF_TIES = {"lower": 0.0, "half": 0.5, "upper": 1.0}
+# Of what its thresholds for all costs gain on the observations that chose them, not lost on others.
+_GAIN_OF_H = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -367,7 +369,7 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
         cross_fit=partial(
             cross_fitted,
             WithOptions(curve_summaries.judged_h_measure, (("alpha", a), ("beta", b))),
-            is_halved=True,
+            towards_plain=_GAIN_OF_H,
         ),
         bounds=(0.0, 1.0),
         chance=0.0,

@@ -1,11 +1,14 @@
 """How far a value may be from the truth because it is biased, which no standard error says.
 
-Two kinds are large enough to matter: chance in the many cells of a table raises what a prediction
-seems to tell of the class, and where many classes have few observations each, so does chance in
-their curves. An interval reaches further by that much, on the side where the truth is.
+Some are large enough to matter: chance in the many cells of a table raises what a prediction seems
+to tell of the class, where many classes have few observations each so does chance in their curves,
+and an observation that is ranked among others raises its own precision. An interval reaches further
+by that much, on the side where the truth is.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,6 +20,7 @@ NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _N_DIVISIONS = 2
 _HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
+_MANY_OF_A_CLASS = 1000  # observations, of which the bias of its own precision does not show
 _MOST_SCORES = 1 << 20  # of which the halves take little time
 
 
@@ -27,6 +31,21 @@ def bias_of_cells(
     if measure.bias_of_chance is None:
         return 0.0
     bias = measure.bias_of_chance(value, n_classes) / evidence
+    return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
+
+
+def bias_beside_another(
+    measure: Measure,
+    value: float,
+    value_of: Callable[[Measure], float],
+    predictions: Predictions,
+    error: float,
+) -> float:
+    """Return by how much a value exceeds that of a less biased measure of the same, if notable."""
+    other = measure.less_biased
+    if other is None or predictions.class_counts[predictions.present].min() > _MANY_OF_A_CLASS:
+        return 0.0
+    bias = value - value_of(other)
     return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
 
 

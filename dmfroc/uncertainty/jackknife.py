@@ -14,7 +14,7 @@ from dmfroc._threads import parallel
 from dmfroc.measures.measure import BoundMeasures, Measure, bind, caveats, undefined_message
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty import independent
-from dmfroc.uncertainty.bias import bias_of_cells, bias_of_halves
+from dmfroc.uncertainty.bias import bias_beside_another, bias_of_cells, bias_of_halves
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
     NO_VARIATION,
@@ -96,14 +96,17 @@ class Jackknife(IntervalMethod):
     def _estimate_in_memory(self, measure: Measure, known: Knowledge, sample: Sample) -> Estimate:
         predictions, units = sample
 
-        def value_of(other: Measure) -> float:
-            [value] = bind(other, predictions).values(predictions.sample_weight)
-            return float(value)
-
         def remarks(error: float) -> list[str | None]:
             return [
                 chosen_on_itself_message(measure, known.value, known.corrected, error),
-                less_biased_message(measure, known.value, value_of, predictions, error, known.bias),
+                less_biased_message(
+                    measure,
+                    known.value,
+                    lambda other: _value_of(other, predictions),
+                    predictions,
+                    error,
+                    known.bias,
+                ),
             ]
 
         return self.estimate_of(measure, known, predictions, units, remarks)
@@ -377,7 +380,10 @@ def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowle
         known = plain_knowledge(measure, found.value, moments, predictions, units.evidence)
         if known.bias or not np.isfinite(known.value):
             return known
-        bias = bias_of_halves(measure, known.value, sample, standard_error(moments))
+        error = standard_error(moments)
+        bias = bias_of_halves(measure, known.value, sample, error) or bias_beside_another(
+            measure, known.value, lambda other: _value_of(other, predictions), predictions, error
+        )
         return _allowing_for(bias, known, measure, predictions)
     bounds = measure.range_in(predictions, sizes_are_fixed=True)
     corrected, influences = max(judged[0], bounds[0]), judged[1]
@@ -387,12 +393,18 @@ def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowle
     def interval_at(error: float) -> Interval:
         if moments.spread.scale <= NO_VARIATION:
             return without_variation(found.value, moments.n_complete_sets, error, bounds, perfect)
-        # What is chosen on fewer observations is too small as the value is too large, less or more.
         ends = interval_below(corrected, larger, error, bounds)
         ends = where_few_decide(ends, corrected, moments, error, perfect)
-        return ends.reaching(max(found.value - ends.high, 0.0), bounds)
+        # What is chosen on fewer observations is too small as the value is too large, less or more.
+        halfway = interval_below((corrected + found.value) / 2, larger, error, bounds)
+        return replace(ends, high=max(ends.high, halfway.high, found.value))
 
     return Knowledge(found.value, corrected, larger, interval_at)
+
+
+def _value_of(measure: Measure, predictions: Predictions) -> float:
+    [value] = bind(measure, predictions).values(predictions.sample_weight)
+    return float(value)
 
 
 def _jointly(

@@ -6,14 +6,17 @@ from collections.abc import Callable
 
 from dmfroc.measures.measure import Measure
 from dmfroc.predictions import Predictions
-from dmfroc.uncertainty.bias import NOTABLE_BIAS, has_many_small_classes
+from dmfroc.uncertainty.bias import (
+    NOTABLE_BIAS,
+    bias_beside_another,
+    has_many_small_classes,
+)
 from dmfroc.uncertainty.influences import Moments
 from dmfroc.uncertainty.units import Units
 
 # Below these, intervals cover 89 to 99 % where they say 95 %.
 _FEW_DEGREES_OF_FREEDOM = 8
 _FEW_ERRORS = 0.25  # observations of the rarest class times distance from a perfect value
-_MANY_OF_A_CLASS = 1000  # observations, of which biases do not show
 _FEW_CLUSTERS = 20
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
@@ -102,16 +105,13 @@ def less_biased_message(
     allowed_for: float,
 ) -> str | None:
     """Say that another measure of the same is less biased, where that shows."""
-    other = measure.less_biased
-    if other is None or predictions.class_counts[predictions.present].min() > _MANY_OF_A_CLASS:
-        return None
-    of_other = value_of(other)
-    if abs(value - of_other) < NOTABLE_BIAS * standard_error:
+    bias = bias_beside_another(measure, value, value_of, predictions, standard_error)
+    if bias == 0 or measure.less_biased is None:
         return None
     so = "" if allowed_for else ", and its interval covers less than it says"
     return (
         f"{measure.name} is biased here by a notable share of its standard error{so}: "
-        f"{other.name}, which is {of_other:.4f}, is less so"
+        f"{measure.less_biased.name}, which is {value - bias:.4f}, is less so"
     )
 
 
