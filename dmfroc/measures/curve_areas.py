@@ -30,7 +30,7 @@ KAPPA_AREAS = {
 _STRAIGHT = (curve_summaries.partial_area, curve_summaries.roc_area, curve_summaries.gini)
 _SHARE_OF_TIES = {"lower": 0.0, "half": 0.5, "upper": 1.0}
 # Of what its thresholds for all costs gain on the observations that chose them, not lost on others.
-_GAIN_OF_H = 1 / 3
+_GAIN_OF_H = 3 / 8
 
 
 @dataclass(frozen=True)
