@@ -3,12 +3,16 @@
 import delong
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
 from simulations import normal_scores
 
 from dmfroc import Predictions, estimate, hand_till_score, influences
 from dmfroc.measures import MEASURES as MEASURES_BY_NAME
 from dmfroc.measures import dmf_auc, get_measure, informedness
 from dmfroc.measures.measure import bind
+from dmfroc.uncertainty.influences import PerfectSample
 
 MEASURES = ["dmf_auc", "hand_till", "informedness"]
 SKEWED = [0.6, 0.3, 0.1]
@@ -172,3 +176,36 @@ def test_influences_take_what_estimate_takes():
         influences("recall", classes, scores)
     with pytest.warns(UserWarning, match="1 class has a column but no observation .* out: 3"):
         influences("gini", classes, np.column_stack([scores, scores[:, 0]]), labels=range(4))
+
+
+@pytest.mark.parametrize("error", [0.05, 0.2])
+@pytest.mark.parametrize("n_misses", [0, 1, 3, 40])
+def test_misses_that_weigh_alike_have_the_exact_bound_of_a_poisson_mean(n_misses, error):
+    weight = 0.01
+    of_perfect = PerfectSample(1.0, 1 + weight * np.log(error))
+    worst = of_perfect.worst_after(1 - n_misses * weight, n_misses * weight**2, error)
+    # The mean under which so few are as improbable as the error on one side.
+    mean = (1 - worst) / weight
+    assert stats.poisson(mean).cdf(n_misses) == pytest.approx(error / 2, rel=1e-9)
+
+
+def test_a_bound_of_what_is_better_when_smaller_is_the_mirrored_one():
+    up = PerfectSample(1.0, 0.9).worst_after(0.95, 1e-3, 0.05)
+    down = PerfectSample(0.0, 0.1).worst_after(0.05, 1e-3, 0.05)
+    assert down == pytest.approx(1 - up, rel=1e-12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_bound_falls_with_every_miss(seed):
+    """Fay and Feuer's bound takes one more loss of any size for a worse sample."""
+    generator = np.random.default_rng(seed)
+    of_perfect = PerfectSample(1.0, 0.97)
+    largest = 0.03 / -np.log(0.05)
+    losses = generator.uniform(0, largest, 20)
+    ends = [
+        of_perfect.worst_after(1 - losses[:n].sum(), (losses[:n] ** 2).sum(), 0.05)
+        for n in range(21)
+    ]
+    assert (np.diff(ends) < 1e-12).all()
+    assert ends[0] < of_perfect.worst

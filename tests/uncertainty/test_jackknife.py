@@ -3,6 +3,8 @@
 import delong
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import optimize, stats
 from scipy.special import expit, logit
 from simulations import area_of_shift, normal_scores
@@ -308,17 +310,37 @@ def test_a_single_observation_in_each_class(measure):
     assert not any("stands in" in w for w in found.warnings)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_a_sample_with_a_miss_is_no_surer_than_a_perfect_one(seed):
+@pytest.mark.parametrize(
+    "measure",
+    ["hand_till", "dmf_auc", "informedness", "accuracy", "correlation", "convex_hull_auc"],
+)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_a_sample_with_a_few_misses_is_no_surer_than_a_perfect_one(measure, seed):
     generator = np.random.default_rng(seed)
     n_classes = generator.integers(2, 5)
     classes = np.repeat(np.arange(n_classes), generator.integers(8, 80, n_classes))
     scores = 2 * np.eye(n_classes)[classes] + generator.random((len(classes), n_classes))
-    lowest = estimate("hand_till", classes, scores).interval[0]
-    # A case falls behind some of the others, or behind all.
-    row = generator.integers(len(classes))
-    scores[row, classes[row]] -= generator.uniform(1, 3)
-    assert estimate("hand_till", classes, scores).interval[0] <= lowest
+    lowest = estimate(measure, classes, scores).interval[0]
+    for _ in range(4):
+        # A case falls behind some of the others, or behind all.
+        row = generator.integers(len(classes))
+        scores[row, classes[row]] -= generator.uniform(1, 3)
+        assert estimate(measure, classes, scores).interval[0] <= lowest + 1e-9
+
+
+@pytest.mark.parametrize("sizes", [(30, 30), (19, 24), (100, 10)])
+def test_each_error_makes_a_proportion_less_sure(sizes):
+    classes = np.repeat([0, 1], sizes)
+    predicted = classes.copy()
+    lows = []
+    for place in range(9):
+        found = estimate("accuracy", classes, y_pred=predicted, stratify=True)
+        exact = stats.binomtest(place, len(classes)).proportion_ci(0.95).high
+        assert found.interval[0] > 1 - 1.7 * exact  # one error of 43 once meant anything above .68
+        lows.append(found.interval[0])
+        predicted[-1 - place] = 0
+    assert (np.diff(lows) < 0).all()
 
 
 def test_the_end_of_a_perfect_sample_gives_way_to_what_many_misses_show():
