@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from jaxtyping import Float
 
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.predictions import Predictions
@@ -22,6 +23,42 @@ _N_DIVISIONS = 2
 _HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
 _MANY_OF_A_CLASS = 1000  # observations, of which the bias of its own precision does not show
 _MOST_SCORES = 1 << 20  # of which the halves take little time
+
+
+def bias_of(measure: Measure, value: float, sample: Sample, error: float) -> float:
+    """Return what is known of the bias of a value with this standard error, if it is notable."""
+    predictions, units = sample
+    return (
+        bias_of_table(measure, value, predictions, units.evidence, error)
+        or bias_of_halves(measure, value, sample, error)
+        or bias_beside_another(
+            measure, value, lambda other: value_of(other, predictions), predictions, error
+        )
+    )
+
+
+def value_of(measure: Measure, predictions: Predictions) -> float:
+    """Return the value of a measure of these predictions."""
+    [value] = bind(measure, predictions).values(predictions.sample_weight)
+    return float(value)
+
+
+def bias_of_table(
+    measure: Measure,
+    value: float,
+    predictions: Predictions,
+    evidence: Float[np.ndarray, " c"] | None,
+    error: float,
+) -> float:
+    """Return the bias that chance in the table of hard labels, or in each fold's, may give a value.
+
+    Of the predictions only the shares of the classes matter, and that they have this evidence.
+    """
+    if evidence is None:
+        return 0.0
+    n_tables = 1 if predictions.folds is None else len(np.unique(predictions.folds))
+    n_of_each = float(evidence.sum()) / n_tables
+    return bias_of_cells(measure, value, len(predictions.present), n_of_each, error)
 
 
 def bias_of_cells(

@@ -14,7 +14,7 @@ from dmfroc._threads import parallel
 from dmfroc.measures.measure import BoundMeasures, Measure, bind, caveats, undefined_message
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty import independent
-from dmfroc.uncertainty.bias import bias_beside_another, bias_of_cells, bias_of_halves
+from dmfroc.uncertainty.bias import bias_of, bias_of_table, value_of
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
     NO_VARIATION,
@@ -102,7 +102,7 @@ class Jackknife(IntervalMethod):
                 less_biased_message(
                     measure,
                     known.value,
-                    lambda other: _value_of(other, predictions),
+                    lambda other: value_of(other, predictions),
                     predictions,
                     error,
                     known.bias,
@@ -327,12 +327,8 @@ def plain_knowledge(
     Of the predictions only the shares of the classes matter, and that they have this evidence.
     """
     interval_at = _interval_function(measure, value, moments, predictions, evidence)
+    bias = bias_of_table(measure, value, predictions, evidence, standard_error(moments))
     known = Knowledge(value, None, moments, interval_at)
-    if evidence is None or measure.bias_of_chance is None:
-        return known
-    error, n_classes = standard_error(moments), len(predictions.present)
-    n_tables = 1 if predictions.folds is None else len(np.unique(predictions.folds))
-    bias = bias_of_cells(measure, value, n_classes, evidence.sum() / n_tables, error)
     return _allowing_for(bias, known, measure, predictions)
 
 
@@ -380,10 +376,7 @@ def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowle
         known = plain_knowledge(measure, found.value, moments, predictions, units.evidence)
         if known.bias or not np.isfinite(known.value):
             return known
-        error = standard_error(moments)
-        bias = bias_of_halves(measure, known.value, sample, error) or bias_beside_another(
-            measure, known.value, lambda other: _value_of(other, predictions), predictions, error
-        )
+        bias = bias_of(measure, known.value, sample, standard_error(moments))
         return _allowing_for(bias, known, measure, predictions)
     bounds = measure.range_in(predictions, sizes_are_fixed=True)
     corrected, influences = max(judged[0], bounds[0]), judged[1]
@@ -400,11 +393,6 @@ def _knowledge_of(measure: Measure, found: Influences, sample: Sample) -> Knowle
         return replace(ends, high=max(ends.high, halfway.high, found.value))
 
     return Knowledge(found.value, corrected, larger, interval_at)
-
-
-def _value_of(measure: Measure, predictions: Predictions) -> float:
-    [value] = bind(measure, predictions).values(predictions.sample_weight)
-    return float(value)
 
 
 def _jointly(

@@ -96,6 +96,17 @@ def not_cross_fitted_message(measure: Measure) -> str | None:
     )
 
 
+def not_resampled_message(measure: Measure) -> str | None:
+    """Say that no replicate shows by how much a measure is too good."""
+    if measure.cross_fit is None:
+        return None
+    return (
+        f"{measure.name} chooses its thresholds on the observations that it judges, which makes it "
+        "too large, and replicates of it even more so: the interval covers far less than it says; "
+        "that of method='jackknife' has them chosen by others"
+    )
+
+
 def less_biased_message(
     measure: Measure,
     value: float,

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
+from scipy.special import ndtri
 
 from dmfroc._options import is_one_of
 from dmfroc.measures.measure import (
@@ -20,6 +21,7 @@ from dmfroc.measures.measure import (
     undefined_message,
     within,
 )
+from dmfroc.uncertainty.bias import bias_of, value_of
 from dmfroc.uncertainty.draws import compare_draws
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
@@ -37,7 +39,11 @@ from dmfroc.uncertainty.nearest_perfect import perfect_sample
 from dmfroc.uncertainty.options import INTERVAL_TYPES, IntervalType, Options
 from dmfroc.uncertainty.remarks import (
     few_units_message,
+    less_biased_message,
+    many_cells_message,
     no_variation_message,
+    not_resampled_message,
+    small_classes_message,
     undefined_draws_message,
 )
 from dmfroc.uncertainty.replicates import Replicates, replicate_interval
@@ -168,6 +174,22 @@ class Resampling(IntervalMethod):
                 bayesian=self.is_bayesian,
             )
             ends = where_few_decide(Interval(low, high), value, moments, 1 - self.level, perfect)
+            bias = bias_of(measure, value, sample, error)
+            ends = _allowing_for(bias, ends, value, error, self.level).reaching(-bias, bounds)
+            n_classes = len(predictions.present)
+            remarks += [
+                not_resampled_message(measure),
+                many_cells_message(measure, n_classes, bias),
+                small_classes_message(measure, units, n_classes, bias),
+                less_biased_message(
+                    measure,
+                    value,
+                    lambda other: value_of(other, predictions),
+                    predictions,
+                    error,
+                    bias,
+                ),
+            ]
         return Estimate(
             measure=measure.name,
             title=measure.title,
@@ -242,6 +264,19 @@ class Resampling(IntervalMethod):
 def _has_random_sizes(found: Influences, sample: Sample) -> bool:
     """Whether random sizes of the classes make a difference to a value."""
     return moments_of(found.influences, sample.units).depends_on_sizes
+
+
+def _allowing_for(
+    bias: float, ends: Interval, value: float, error: float, level: float
+) -> Interval:
+    """Return the interval, on the side of the truth as far from the value as a normal one.
+
+    Replicates of a biased value are as biased again, so that hardly any lie on that side.
+    """
+    if bias == 0:
+        return ends
+    end = value - np.sign(bias) * ndtri((1 + level) / 2) * error
+    return replace(ends, low=float(min(ends.low, end)), high=float(max(ends.high, end)))
 
 
 def _in_one_stratum(sample: Sample) -> Sample:

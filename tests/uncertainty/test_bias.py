@@ -116,3 +116,32 @@ def test_intervals_about_cross_fitted_values_contain_the_value(name, n, n_classe
     found = estimate(name, *normal_scores(3, n, n_classes, 1.5))
     low, high = found.interval
     assert low < found.bias_corrected < found.value <= high
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
+def test_intervals_of_replicates_allow_for_the_same_bias(method):
+    """All replicates of the information in a table of noise are above what is true, 0."""
+    classes, scores = normal_scores(3, 300, 10, 0.0)
+    found = estimate("mutual_information", classes, scores, method=method, n_draws=300)
+    assert found.draws.min() > 0.05
+    assert found.interval[0] == pytest.approx(0, abs=1e-12)
+    assert any("further down" in remark for remark in found.warnings)
+
+
+@pytest.mark.parametrize("measure", ["max_informedness", "convex_hull_auc", "h_measure"])
+def test_replicates_of_chosen_thresholds_are_told_to_be_too_good(measure):
+    classes, scores = normal_scores(4, 150, 3)
+    found = estimate(measure, classes, scores, method="bootstrap", n_draws=200)
+    assert any("replicates of it even more so" in remark for remark in found.warnings)
+
+
+def test_average_precision_reaches_to_where_it_would_be_without_its_own_share():
+    classes, scores = normal_scores(5, 60, 3, 0.0)
+    plain, without = (
+        estimate(m, classes, scores, stratify=True)
+        for m in ("average_precision", "leave_one_out_average_precision")
+    )
+    bias = plain.value - without.value
+    assert bias > plain.standard_error / 4
+    assert without.interval[0] == pytest.approx(plain.interval[0], abs=0.3 * without.standard_error)
+    assert any("leave_one_out" in remark for remark in plain.warnings)
