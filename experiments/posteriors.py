@@ -36,7 +36,8 @@ SAMPLES_PER_BATCH = 20  # whose chains run side by side
 CHAINS = Chains(default_kernel, n_chains=1, n_draws=500, n_warmup=200)
 BY_CHAINS = {"n_draws": CHAINS.n_draws, "n_warmup": CHAINS.n_warmup}
 BY_APPROXIMATION = {"algorithm": "laplace", "n_draws": N_DRAWS}
-COVERAGE = ("chains", "one_vs_rest", "tables")
+BY_CHAINS_OF = ("chains", "ten")
+COVERAGE = (*BY_CHAINS_OF, "one_vs_rest", "tables")
 KEYS = ["n_classes", "n", "skew", "strength"]
 
 
@@ -193,10 +194,12 @@ def studies() -> dict[str, Study]:
     common = {"seed": 1, "directory": RESULTS}
     both, strengths = ["balanced", "skewed"], ["near-perfect", "good", "weak"]
     cells = grid(n_classes=[2, 3, 5, 10], n=[300], skew=both, strength=strengths)
+    few, ten = ([c for c in cells if (c["n_classes"] == 10) == is_ten] for is_ten in (False, True))
     skewed = grid(n_classes=[3], n=[300], skew=["skewed"], strength=strengths)
     pairs = grid(n_classes=[3, 2], n=[300], gap=[0.0, 0.15])
     return {
-        "chains": Study("posteriors", chains, cells, replications=10, **common),
+        "chains": Study("posteriors", chains, few, replications=10, **common),
+        "ten": Study("posteriors_ten", chains, ten, replications=10, **common),
         "tables": Study("posteriors_tables", hard_labels, cells, replications=10, **common),
         "one_vs_rest": Study(
             "posteriors_one_vs_rest", one_vs_rest, skewed, replications=10, **common
@@ -335,14 +338,15 @@ Of each cell; with {least} samples a coverage of 95 % has a Monte Carlo error of
 {cells_table(every)}
 """
     ]
-    if "chains" in tables:
+    by_chains = [tables[name] for name in BY_CHAINS_OF if name in tables]
+    if by_chains:
         sections.append(f"""## Markov chains and the normal approximation
 
 Draws of `algorithm="laplace"` beside the chains of the same samples, and the health of the chains.
 Areas of near-perfect classifiers have a posterior that is not normal, for which the chains are
 there.
 
-{agreement_table(tables["chains"])}
+{agreement_table(pd.concat(by_chains, ignore_index=True))}
 """)
     if "pairs" in tables:
         sections.append(f"""## Comparisons
