@@ -135,8 +135,17 @@ priors, in {N_CHAINS} chains of {N_DRAWS} draws after {N_WARMUP}, with the small
 
 {report(table)}
 
-Standard deviations and biases are those of logits.
+Standard deviations and biases are those of logits. With ten studies a posterior is wider than
+estimates vary because it does not know how much studies differ: known by nine degrees of freedom,
+that alone makes a t distribution of it, with 1.13 times the standard deviation. Where draws
+diverge, the median number is {median_of_divergences(table)} of {N_CHAINS * N_DRAWS:,}: the
+correlation and two small standard deviations of ten studies allow of a narrow neck.
 """
+
+
+def median_of_divergences(table: pd.DataFrame) -> str:
+    diverging = table["n_diverging"][table["n_diverging"] > 0]
+    return f"{diverging.median():g}" if len(diverging) else "none"
 
 
 if __name__ == "__main__":
