@@ -332,9 +332,9 @@ so. All numbers are in `experiments/results/trust_cells.csv`.
 
 ## What fails without a remark
 
-*Left* misses have the truth below the interval, *right* ones above it. Of measures that depend on how
-frequent the classes are, default intervals take the class sizes for a matter of chance: where a
-design has them fixed, they are wider than they need be, and `stratify=True` says so.
+*Left* misses have the truth below the interval, *right* ones above it. Of measures that depend on
+how frequent the classes are, default intervals take the class sizes for a matter of chance: where a
+design has them fixed, they are wider than they need be; `stratify=True` gives those for fixed ones.
 
 {table_of_cells(untold)}
 
