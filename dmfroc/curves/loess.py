@@ -94,7 +94,8 @@ def loess(
         raise ValueError(f"degree must be 1 or 2, but it is {degree}")
     counts = weights > 0
     order = np.flatnonzero(counts)[np.argsort(xs[counts], kind="stable")]
-    observations = _Observations(xs[order], ys[order], weights[order], np.empty((4, len(order))))
+    x_sorted = _with_ties(xs[order])
+    observations = _Observations(x_sorted, ys[order], weights[order], np.empty((4, len(order))))
     # A whole product may fall short of itself by rounding: 0.7 of 10 observations are 7
     n_neighbors = min(len(order), max(degree + 1, int(np.floor(span * len(order) + 1e-9))))
     fitted = [_fit(observations, float(point), n_neighbors, degree) for point in points]
@@ -108,6 +109,15 @@ class _Observations(NamedTuple):
     y: Float[np.ndarray, " n"]
     weights: Float[np.ndarray, " n"]
     scratch: Float[np.ndarray, "4 n"]
+
+
+def _with_ties(x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    """Return sorted x of which those that differ by rounding are the same number.
+
+    Left apart, they would have a slope of their own, next to that of observations of small weight.
+    """
+    is_new = np.diff(x, prepend=-np.inf) > _TIED_IN_X * max(abs(x[0]), abs(x[-1]))
+    return x[is_new][np.cumsum(is_new) - 1]
 
 
 def _finite(name: str, values: Any) -> Float[np.ndarray, " n"]:

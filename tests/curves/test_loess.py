@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dmfroc import curves
@@ -116,6 +116,17 @@ def test_any_number_of_ties(sample, span, degree):
 
 
 @given(tied(), spans, degrees, st.integers(0, 1000))
+@example(  # the slope is that of an observation of hardly any weight
+    (
+        np.array([0, 0, 0, 0, 2, 1, 2]) / 16,
+        np.eye(7)[6],
+        np.array([1, 1, 1, 1, 1, 2**-30, 1]),
+        5 / 32,
+    ),
+    0.75,
+    1,
+    1,
+)
 def test_x_that_differ_by_rounding_are_tied(sample, span, degree, seed):
     x, y, w, point = sample
     noise = np.random.default_rng(seed).integers(-4, 5, len(x)) * np.finfo(float).eps
