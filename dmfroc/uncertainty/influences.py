@@ -302,10 +302,10 @@ def standard_error(moments: Moments) -> float:
 def share_of_few(moments: Moments) -> float:
     """Return 1 if at most six observations make nearly all of the variance, 0 if twelve do.
 
-    They are as many as a variance of that kurtosis is known by, and seen only among many others.
+    They are as many as a variance of that kurtosis is known by, of each class no more than it has.
     """
     parts = moments.variances / moments.sizes
-    excess = (parts**2 * np.maximum(moments.kurtoses, 0) / moments.sizes).sum()
+    excess = (parts**2 * np.maximum(moments.kurtoses, 1) / moments.sizes).sum()
     if excess == 0:
         return 0.0
     return float(np.clip(2 - parts.sum() ** 2 / excess / _FEW, 0, 1))
