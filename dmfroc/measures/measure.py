@@ -479,11 +479,16 @@ def within(
     return np.where(np.isclose(values, inside, rtol=_ROUNDING, atol=_ROUNDING), inside, values)
 
 
+def bare_value_of(measure: Measure, predictions: Predictions) -> float:
+    """Return the value of ``measure`` as it is computed, without remarks."""
+    [value] = bind(measure, predictions).values(predictions.sample_weight)
+    return float(value)
+
+
 def value_of(measure: Measure, predictions: Predictions) -> float:
     """Return the value of ``measure`` under the observations' own weights."""
     counted = predictions.counted
-    [found] = bind(measure, counted).values(counted.sample_weight)
-    value = float(within(found, measure.range_in(counted)))
+    value = float(within(bare_value_of(measure, counted), measure.range_in(counted)))
     warn([*caveats([measure], predictions), undefined_message({measure.name: value})])
     return value
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure, bare_value_of, bind
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.units import Sample, Units
 
@@ -32,15 +32,9 @@ def bias_of(measure: Measure, value: float, sample: Sample, error: float) -> flo
         bias_of_table(measure, value, predictions, units.evidence, error)
         or bias_of_halves(measure, value, sample, error)
         or bias_beside_another(
-            measure, value, lambda other: value_of(other, predictions), predictions, error
+            measure, value, lambda other: bare_value_of(other, predictions), predictions, error
         )
     )
-
-
-def value_of(measure: Measure, predictions: Predictions) -> float:
-    """Return the value of a measure of these predictions."""
-    [value] = bind(measure, predictions).values(predictions.sample_weight)
-    return float(value)
 
 
 def bias_of_table(

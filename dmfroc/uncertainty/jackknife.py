@@ -11,10 +11,17 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._threads import parallel
-from dmfroc.measures.measure import BoundMeasures, Measure, bind, caveats, undefined_message
+from dmfroc.measures.measure import (
+    BoundMeasures,
+    Measure,
+    bare_value_of,
+    bind,
+    caveats,
+    undefined_message,
+)
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty import independent
-from dmfroc.uncertainty.bias import bias_of, bias_of_table, value_of
+from dmfroc.uncertainty.bias import bias_of, bias_of_table
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
     NO_VARIATION,
@@ -102,7 +109,7 @@ class Jackknife(IntervalMethod):
                 less_biased_message(
                     measure,
                     known.value,
-                    lambda other: value_of(other, predictions),
+                    lambda other: bare_value_of(other, predictions),
                     predictions,
                     error,
                     known.bias,

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure, bare_value_of
 from dmfroc.predictions import Predictions
 from dmfroc.uncertainty.influences import PerfectAt, PerfectSample
 
@@ -45,7 +45,7 @@ def perfect_sample(
         nobody = _with_missed(predictions, weights, [0], [1], 0.0)
         if not measure.applies_to(nobody):
             return None
-        value = _value(measure, nobody)
+        value = bare_value_of(measure, nobody)
         if not abs(value - best) <= _TOLERANCE:
             return None
         # Of the class of which most may go unseen, of the one that weighs most, or of all alike;
@@ -58,7 +58,7 @@ def perfect_sample(
             for by_weight in (np.argsort(weights), np.argsort(-weights)):
                 others = [int(by_weight[by_weight != place][0]) for place in missed]
                 worse = _with_missed(predictions, weights, missed, others, unseen)
-                values.append(_value(measure, worse))
+                values.append(bare_value_of(measure, worse))
         return PerfectSample(value, min(values) if measure.greater_is_better else max(values))
 
     return at
@@ -81,8 +81,3 @@ def _with_missed(
     with_missed = np.append(weights, weights[missed] * share)
     with_missed[missed] *= 1 - share
     return Predictions(predictions.labels, true, scores, with_missed, predicted).counted
-
-
-def _value(measure: Measure, predictions: Predictions) -> float:
-    [value] = bind(measure, predictions).values(predictions.sample_weight)
-    return float(value)

@@ -73,15 +73,20 @@ def chosen_on_itself_message(
         return None
     if cross_fitted is None:
         return (
-            f"{measure.name} chooses its thresholds on the observations that it judges, which "
-            "makes it too large, and a class has too few to choose them on others: the interval "
-            "covers far less than it says"
+            f"{_too_large(measure)}, and a class has too few to choose them on others: the "
+            "interval covers far less than it says"
         )
     if abs(value - cross_fitted) < NOTABLE_BIAS * standard_error:
         return None
     return (
+        f"{_too_large(measure)}: the interval is about {cross_fitted:.4f}, where others choose them"
+    )
+
+
+def _too_large(measure: Measure) -> str:
+    return (
         f"{measure.name} chooses its thresholds on the observations that it judges, which makes it "
-        f"too large: the interval is about {cross_fitted:.4f}, where others choose them"
+        "too large"
     )
 
 
@@ -90,9 +95,8 @@ def not_cross_fitted_message(measure: Measure) -> str | None:
     if measure.cross_fit is None:
         return None
     return (
-        f"{measure.name} chooses its thresholds on the observations that it judges, which makes it "
-        "too large; counts of scores in bins do not show how it does on others, so that the "
-        "interval covers less than it says unless every class has many observations"
+        f"{_too_large(measure)}; counts of scores in bins do not show how it does on others, so "
+        "that the interval covers less than it says unless every class has many observations"
     )
 
 
@@ -101,9 +105,8 @@ def not_resampled_message(measure: Measure) -> str | None:
     if measure.cross_fit is None:
         return None
     return (
-        f"{measure.name} chooses its thresholds on the observations that it judges, which makes it "
-        "too large, and replicates of it even more so: the interval covers far less than it says; "
-        "that of method='jackknife' has them chosen by others"
+        f"{_too_large(measure)}, and replicates of it even more so: the interval covers far less "
+        "than it says; that of method='jackknife' has them chosen by others"
     )
 
 

@@ -16,12 +16,13 @@ from dmfroc.measures.measure import (
     BoundMeasures,
     Measure,
     SummariesOfCounts,
+    bare_value_of,
     bind,
     caveats,
     undefined_message,
     within,
 )
-from dmfroc.uncertainty.bias import bias_of, value_of
+from dmfroc.uncertainty.bias import bias_of
 from dmfroc.uncertainty.draws import compare_draws
 from dmfroc.uncertainty.estimate import Estimate
 from dmfroc.uncertainty.influences import (
@@ -175,7 +176,9 @@ class Resampling(IntervalMethod):
             )
             ends = where_few_decide(Interval(low, high), value, moments, 1 - self.level, perfect)
             bias = bias_of(measure, value, sample, error)
-            ends = _allowing_for(bias, ends, value, error, self.level).reaching(-bias, bounds)
+            ends = _as_long_as_a_normal_one(bias, ends, value, error, self.level).reaching(
+                -bias, bounds
+            )
             n_classes = len(predictions.present)
             remarks += [
                 not_resampled_message(measure),
@@ -184,7 +187,7 @@ class Resampling(IntervalMethod):
                 less_biased_message(
                     measure,
                     value,
-                    lambda other: value_of(other, predictions),
+                    lambda other: bare_value_of(other, predictions),
                     predictions,
                     error,
                     bias,
@@ -266,7 +269,7 @@ def _has_random_sizes(found: Influences, sample: Sample) -> bool:
     return moments_of(found.influences, sample.units).depends_on_sizes
 
 
-def _allowing_for(
+def _as_long_as_a_normal_one(
     bias: float, ends: Interval, value: float, error: float, level: float
 ) -> Interval:
     """Return the interval, on the side of the truth as far from the value as a normal one.
