@@ -488,7 +488,8 @@ def bare_value_of(measure: Measure, predictions: Predictions) -> float:
 def value_of(measure: Measure, predictions: Predictions) -> float:
     """Return the value of ``measure`` under the observations' own weights."""
     counted = predictions.counted
-    value = float(within(bare_value_of(measure, counted), measure.range_in(counted)))
+    bare = np.asarray(bare_value_of(measure, counted))
+    value = float(within(bare, measure.range_in(counted)))
     warn([*caveats([measure], predictions), undefined_message({measure.name: value})])
     return value
 
