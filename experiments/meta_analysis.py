@@ -14,7 +14,7 @@ from dmfroc._compiled import in_double_precision
 from dmfroc.bayes.sampling import Gaussian, Problem, approximate, problem_of
 from dmfroc.meta_analysis.data import Counts, padded
 from dmfroc.meta_analysis.fit import most_careful_kernel
-from dmfroc.meta_analysis.models import SummaryPriors, model_of, update_of
+from dmfroc.meta_analysis.models import SummaryPriors, model_of
 from dmfroc.study import Study, grid
 
 LOCATION, SD, CORRELATION = np.array([1.4, -2.0]), np.array([0.6, 0.5]), 0.4
@@ -50,8 +50,7 @@ def batch(generator: np.random.Generator, n_studies: int) -> list[dict]:
             Counts(*(jnp.asarray(field) for field in padded(simulate(generator, n_studies))))
             for _ in range(BATCH)
         ]
-        model, update = model_of("bivariate", priors), update_of("bivariate", priors)
-        problem = problem_of(model, update, data[0])
+        problem = problem_of(model_of("bivariate", priors), data[0])
         approximations = [approximate(problem, counts) for counts in data]
         seed = int(generator.integers(2**31))
         x, diverging = run_together(problem, data, approximations, seed)
@@ -59,7 +58,7 @@ def batch(generator: np.random.Generator, n_studies: int) -> list[dict]:
         for counts, approximation, drawn, n_diverging in zip(
             data, approximations, x, diverging.tolist(), strict=True
         ):
-            flat = approximation.location + drawn.reshape(-1, problem.size) @ approximation.factor.T
+            flat = approximation.at(drawn.reshape(-1, problem.size))
             sites = problem.sites(flat, counts)
             location = np.asarray(sites["location"])
             low, high = np.quantile(location, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)

@@ -10,7 +10,6 @@ from unittest import mock
 
 import arviz
 import coverage
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from _chains import Chains, run_side_by_side, worth_optimising
@@ -131,8 +130,7 @@ def chains(
         for sample, fit, drawn, n_diverging in zip(
             samples, fits, x, diverging.tolist(), strict=True
         ):
-            flat = fit.approximation.location + drawn[0] @ fit.approximation.factor.T
-            by_chain = values_of(problem.sites(jnp.asarray(flat), fit.counts))
+            by_chain = values_of(problem.sites(fit.approximation.at(drawn[0]), fit.counts))
             normal = draw_from_gaussian(
                 problem, fit.counts, fit.approximation, (1, N_DRAWS), seed
             ).sites

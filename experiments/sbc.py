@@ -8,7 +8,6 @@ model itself, with independent columns and an untempered likelihood.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import jax
@@ -26,7 +25,6 @@ from dmfroc.bayes.models import (
     Priors,
     Structure,
     model_of,
-    reestimated_spread,
 )
 from dmfroc.bayes.sampling import (
     Problem,
@@ -89,8 +87,7 @@ def problem(model: str) -> tuple[Callable[[Any], None], Counts, Problem]:
     sizes = jnp.full((N_PAIRS, 2), float(CLASS_SIZE))
     empty = Counts(jnp.zeros((N_PAIRS, 2, N_THRESHOLDS)), sizes, jnp.ones(()))
     of_counts = model_of(structure, likelihood, PRIORS)
-    update = partial(reestimated_spread, structure=structure, priors=PRIORS)
-    return of_counts, empty, problem_of(of_counts, update, empty)
+    return of_counts, empty, problem_of(of_counts, empty)
 
 
 def ranks(generator: np.random.Generator, model: str) -> dict[str, int]:

@@ -26,8 +26,6 @@ Structure = Literal["rank_one", "hierarchical"]
 Likelihood = Literal["ordinal", "binomial"]
 Model = Callable[["Counts"], None]
 
-_NEWTON_STEPS = 8
-
 
 class Counts(NamedTuple):
     """What the likelihood sees.
@@ -146,29 +144,6 @@ def _random_pairs(n_pairs: int, priors: Priors) -> tuple[Array, Array]:
     correlated = effect @ (spread[:, None] * correlation).T
     shift = correlated[:, 1:]
     return _with_mean_one(correlated[:, 0]), shift - shift.mean(axis=0)
-
-
-def reestimated_spread(
-    sites: dict[str, Array], structure: Structure, priors: Priors
-) -> Float[Array, " h"]:
-    """Return the logarithms of the spreads that draws of the pairs' effects make most likely.
-
-    The maximization step of expectation maximization: under the prior, with the effects known.
-    """
-    if structure == "rank_one":
-        effects, medians = sites["effect"][..., None], np.array([priors.pair_spread])
-    else:
-        effects = sites["effect"] @ jnp.swapaxes(sites["correlation"], -1, -2)
-        medians = np.array([priors.pair_spread, priors.intercept_spread, priors.intercept_spread])
-    squares = (effects * sites["spread"].reshape(-1, 1, len(medians))) ** 2
-    n_pairs, mean_square = effects.shape[-2], squares.reshape(-1, len(medians)).mean(axis=0)
-    precision = 1 / priors.spread_log_scale**2
-    log_spread = jnp.log(mean_square) / 2
-    for _ in range(_NEWTON_STEPS):
-        ratio = mean_square * jnp.exp(-2 * log_spread)
-        slope = n_pairs * (1 - ratio) + precision * (log_spread - np.log(medians))
-        log_spread = log_spread - slope / (2 * n_pairs * ratio + precision)
-    return log_spread
 
 
 def _with_mean_one(log_effect: Float[Array, " q"]) -> Float[Array, " q"]:

@@ -13,6 +13,7 @@ from scipy.special import expit
 from dmfroc._arrays import AnyArray
 
 _CELLS_AT_ONCE = 20_000_000
+EFFECTS = ("pair_effect", "pair_shift", "threshold_effect")
 
 
 def areas(rates: Float[AnyArray, "*draw q 2 t"], xp: Any) -> Float[AnyArray, "*draw q"]:
@@ -26,9 +27,15 @@ def areas(rates: Float[AnyArray, "*draw q 2 t"], xp: Any) -> Float[AnyArray, "*d
 def rates_of_pairs(tree: xarray.DataTree) -> Iterator[Float[np.ndarray, "chain some q 2 t"]]:
     """Yield the true and false positive rates of every pair, some draws of all chains at a time."""
     posterior = tree["posterior"]
-    scale, shift, logits = (
-        posterior[name].to_numpy() for name in ("pair_effect", "pair_shift", "threshold_effect")
-    )
+    yield from rates_in_parts(*(posterior[name].to_numpy() for name in EFFECTS))
+
+
+def rates_in_parts(
+    scale: Float[np.ndarray, "chain draw q"],
+    shift: Float[np.ndarray, "chain draw q 2"],
+    logits: Float[np.ndarray, "chain draw 2 t"],
+) -> Iterator[Float[np.ndarray, "chain some q 2 t"]]:
+    """Yield the rates that these effects give the pairs, some draws of all chains at a time."""
     n_chains, n_draws, n_pairs = scale.shape
     step = max(1, _CELLS_AT_ONCE // (n_chains * n_pairs * logits[0, 0].size))
     for first in range(0, n_draws, step):

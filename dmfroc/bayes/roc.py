@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import arviz
@@ -10,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import xarray
 from jaxtyping import Float, Int
-from scipy.special import expit
 
 from dmfroc._arrays import AnyArray
+from dmfroc._autodiff import value_and_pull_back
 from dmfroc._compiled import double_precision
 from dmfroc.bayes.models import (
     Counts,
@@ -20,10 +19,9 @@ from dmfroc.bayes.models import (
     Priors,
     Structure,
     model_of,
-    reestimated_spread,
 )
 from dmfroc.bayes.options import check_size, effective_sizes
-from dmfroc.bayes.pairs import areas
+from dmfroc.bayes.pairs import EFFECTS, areas, rates_in_parts
 from dmfroc.bayes.posterior import Posterior, sampling_problems, summarize
 from dmfroc.bayes.sampling import (
     Draws,
@@ -42,7 +40,6 @@ from dmfroc.measures.measure import (
     Measure,
     absent_classes_message,
     bind,
-    values_and_influences,
     warn_of_absent_classes,
 )
 from dmfroc.multiclass.costs import PairWeights
@@ -61,7 +58,7 @@ from dmfroc.uncertainty.seed import seed_of
 from dmfroc.uncertainty.units import units_of
 
 Tempering = Literal["overlap", "pairs", "jackknife", "none"]
-Algorithm = Literal["nuts", "laplace"]
+Algorithm = Literal["mcmc", "laplace"]
 
 DEFAULT_PRIORS = Priors()
 DEFAULT_N_THRESHOLDS = 49
@@ -93,7 +90,7 @@ def bayesian_roc(
     likelihood: Likelihood = "ordinal",
     tempering: Tempering = "overlap",
     priors: Priors = DEFAULT_PRIORS,
-    algorithm: Algorithm = "nuts",
+    algorithm: Algorithm = "mcmc",
     kernel: Kernel = default_kernel,
     n_thresholds: int = DEFAULT_N_THRESHOLDS,
     n_chains: int = 4,
@@ -129,7 +126,7 @@ def bayesian_roc(
         deviation of the area equals the jackknife's standard error. ``"none"`` is 1.
     priors : Priors
         Scales of the prior.
-    algorithm : {"nuts", "laplace"}
+    algorithm : {"mcmc", "laplace"}
         Markov chains, or independent draws from the normal approximation that the chains start
         from.
     kernel : callable
@@ -190,7 +187,7 @@ def bayesian_roc(
             fit.problem, fit.counts, fit.approximation, size, seed, n_warmup, kernel
         )
     posterior = _tree(draws, fit.bound, predictions, n_thresholds, seed)
-    if algorithm == "nuts":
+    if algorithm == "mcmc":
         remarks += sampling_problems(posterior, _MONITORED)
     is_perfect = bool((posterior["observed_data"]["pairwise_auc"] > 1 - _PERFECT).all())
     remarks += _caveats(predictions, likelihood, is_perfect=is_perfect)
@@ -233,7 +230,7 @@ def bayesian_roc_prior(
     >>> sorted(tree.children)
     ['constant_data', 'observed_data', 'prior', 'prior_predictive']
     """
-    check_choices(structure, "ordinal", "pairs", "nuts")
+    check_choices(structure, "ordinal", "pairs", "mcmc")
     check_size(n_draws=n_draws, n_thresholds=n_thresholds)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     predictions = predictions.counted
@@ -267,9 +264,7 @@ def approximated(
     bound = bind_pairs(predictions, n_thresholds, pair_weights)
     counts = pairwise_counts(bound, predictions)
     area = dmf_auc(pair_weights=pair_weights, n_thresholds=n_thresholds)
-    problem = problem_of(
-        model_of(structure, likelihood, priors), _update(structure, priors), counts
-    )
+    problem = problem_of(model_of(structure, likelihood, priors), counts)
     counts, approximation = _temper(problem, counts, tempering, bound, predictions, area)
     return Approximated(bound, area, problem, counts, approximation)
 
@@ -317,11 +312,6 @@ def _classes_of_halves(bound: RateCounts) -> Int[np.ndarray, "q 2"]:
     return np.asarray(bound.counted).reshape(-1, 2)[-len(bound.cell_weights) :]
 
 
-@cache
-def _update(structure: Structure, priors: Priors) -> Any:
-    return partial(reestimated_spread, structure=structure, priors=priors)
-
-
 def _temper(
     problem: Problem,
     counts: Counts,
@@ -350,6 +340,10 @@ def _temper(
     return counts, approximation
 
 
+class _Rates(NamedTuple):
+    rates: Float[np.ndarray, "q 2 t"]
+
+
 def _overlap(bound: RateCounts, predictions: Predictions, default: float) -> float:
     """Return the power that makes up for columns that share observations.
 
@@ -358,12 +352,26 @@ def _overlap(bound: RateCounts, predictions: Predictions, default: float) -> flo
     the ratio is therefore steadier than either. Columns that weigh w have the precision w, by
     which the variances in their weighted sum are too small.
     """
-    _, found = values_and_influences(bound, _areas_of_pairs, predictions.sample_weight)
-    positive, _ = _classes_of_halves(bound).T
-    of_positive, of_negative = bound.cell_weights[..., 0].T[..., None]
-    is_positive = np.asarray(bound.class_of_row) == positive[:, None]
-    weighted = np.where(is_positive, of_positive, of_negative) * found
-    apart, together = (weighted * found).sum(), (weighted.sum(axis=0) ** 2).sum()
+    weights, of_halves = predictions.sample_weight, bound.cell_weights[..., 0]
+    table = bound.count(weights, np)
+    rates, to_table = value_and_pull_back(RateTable.rates, table)
+    _, to_rates = value_and_pull_back(lambda of, xp: areas(of.rates, xp), _Rates(rates))
+    [slopes] = to_rates(np.ones(len(of_halves)))
+
+    def square(factors: Float[np.ndarray, "q 2"]) -> float:
+        """Return the sum of squares of the influences on a weighted sum of all halves."""
+        derivatives = to_table(factors[..., None] * slopes)
+        influences = weights * bound.pull_back(weights, table, derivatives)
+        return float(influences @ influences)
+
+    # Pairs without a class in common have influences of different observations.
+    positive, negative = _classes_of_halves(bound).T
+    rounds = 2 * ((positive + negative) % len(bound.totals)) + (positive < negative)
+    apart = sum(
+        square(np.where(rounds[:, None] == one, np.sqrt(of_halves), 0.0))
+        for one in np.unique(rounds)
+    )
+    together = square(of_halves)
     return float(apart / together) if together > NO_VARIATION**2 else default
 
 
@@ -464,18 +472,17 @@ def _replicate(
 ) -> Float[np.ndarray, "chain draw q"]:
     """Draw the areas of all pairs in data sets like the observed one."""
     step = max(1, draws.sites["auc"].shape[1] // _REPLICATES_PER_CHAIN)
-    scale, shift, logits = (
-        draws.sites[name][:, ::step] for name in ("pair_effect", "pair_shift", "threshold_effect")
-    )
-    rates = expit(scale[..., None, None] * logits[:, :, None] + shift[..., None])
-    edge = np.zeros((*rates.shape[:-1], 1))
-    shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=-1), axis=-1).clip(0)
     generator = np.random.default_rng(seed)
-    replicated = generator.multinomial(
-        np.broadcast_to(sizes, shares.shape[:-1]), shares / shares.sum(axis=-1, keepdims=True)
-    )
-    above = np.cumsum(replicated, axis=-1)[..., :-1]
-    return areas(above / sizes[..., None], np)
+    parts = []
+    for rates in rates_in_parts(*(draws.sites[name][:, ::step] for name in EFFECTS)):
+        edge = np.zeros((*rates.shape[:-1], 1))
+        shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=-1), axis=-1).clip(0)
+        replicated = generator.multinomial(
+            np.broadcast_to(sizes, shares.shape[:-1]), shares / shares.sum(axis=-1, keepdims=True)
+        )
+        above = np.cumsum(replicated, axis=-1)[..., :-1]
+        parts.append(areas(above / sizes[..., None], np))
+    return np.concatenate(parts, axis=1)
 
 
 def check_choices(structure: str, likelihood: str, tempering: str, algorithm: str) -> None:

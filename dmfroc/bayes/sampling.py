@@ -18,10 +18,11 @@ import numpyro.distributions as dist
 import scipy.optimize
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
-from numpyro.infer import HMC, MCMC, NUTS, Predictive
+from numpyro.infer import HMC, MCMC, Predictive
 from numpyro.infer.mcmc import MCMCKernel
 from numpyro.infer.util import constrain_fn, initialize_model, potential_energy
 
+from dmfroc._arrays import AnyArray
 from dmfroc._compiled import compiled
 
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
@@ -32,10 +33,14 @@ _SOON_READY = {"compiler_options": {"xla_backend_optimization_level": 0}}
 # Of chains: more of it takes longer than it saves, and none makes every step six times as long.
 _BRIEFLY_OPTIMISED = {"compiler_options": {"xla_backend_optimization_level": 1}}
 _MAX_ITERATIONS = 2000
-_N_EXPECTATION_DRAWS = 50
-_MAX_EXPECTATION_STEPS = 20
-_SETTLED = 0.05  # relative change of a scale
-_MAX_TREE_DEPTH, _ACCEPTANCE = 8, 0.7
+_N_EXPECTATION_DRAWS = 10
+_FIRST_LOG_SCALE = -1.0
+_SEARCH = {"factor": 1.0, "eps": 0.01, "xtol": 0.02}  # of the scales
+_DIFFERENCE = 0.2  # of logarithms of scales
+_MOST_TOGETHER = 80  # effects; of more, each varies by itself given all other parameters
+_N_PROBES = 8
+_NUMBERS_AT_ONCE = 1 << 18  # of the Hessian
+_TRAJECTORY, _ACCEPTANCE = 1.8, 0.8
 # What Hamiltonian kernels report of each draw, and what ArviZ calls it.
 _STATISTICS = {
     "diverging": "diverging",
@@ -50,10 +55,31 @@ Run = Callable[..., tuple[Array, dict[str, Array]]]
 
 
 class Gaussian(NamedTuple):
-    """A normal approximation of the posterior of the unconstrained parameters."""
+    """A normal approximation of the posterior of the unconstrained parameters.
 
-    location: Float[Array, " d"]
-    factor: Float[Array, "d d"]  # its product with its transpose is the covariance
+    Attributes
+    ----------
+    location
+        The mean.
+    shared
+        What the first of as many standard normal coordinates as it has columns move.
+    apart
+        For each effect that varies by itself, the last parameters, what its coordinates move.
+    """
+
+    location: Float[AnyArray, " d"]
+    shared: Float[AnyArray, "d c"]
+    apart: Float[AnyArray, "n m m"]
+
+    def at(self, x: Float[AnyArray, "*draws d"]) -> Float[AnyArray, "*draws d"]:
+        """Return the parameters at standard normal coordinates."""
+        n_shared = self.shared.shape[1]
+        flat = self.location + x[..., :n_shared] @ self.shared.T
+        if len(self.apart) == 0:
+            return flat
+        of_each = x[..., n_shared:].reshape(*x.shape[:-1], *self.apart.shape[:2], 1)
+        moved = (self.apart @ of_each).reshape(*x.shape[:-1], -1)
+        return flat + jnp.pad(moved, [(0, 0)] * (x.ndim - 1) + [(n_shared, 0)])
 
 
 class Draws(NamedTuple):
@@ -63,48 +89,54 @@ class Draws(NamedTuple):
     sample_stats: dict[str, np.ndarray]
 
 
-Update = Callable[[dict[str, Array]], Float[Array, " h"]]
-
-
 class Problem:
     """A model and a shape of data, with everything that is compiled for them.
 
-    Parameters are one flat vector on the whole line; the first ``n_scales`` are the logarithms
-    of the scales (site ``spread``) of the site ``effect``. ``update`` returns what draws of all
-    sites say about these logarithms.
+    Parameters are one flat vector on the whole line: the first ``n_scales`` are the logarithms of
+    the scales (site ``spread``) of the site ``effect``, of which the last are. Of many effects,
+    ``n_apart`` in number and of ``size_of_each``, each varies by itself given all that is shared.
     """
 
-    def __init__(self, model: Callable[[Any], None], update: Update, data: Any):
+    def __init__(self, model: Callable[[Any], None], data: Any):
         # Only shapes matter here; to run the model, each of its operations would be compiled.
         shapes = jax.eval_shape(
             lambda key: initialize_model(key, model, model_args=(data,)).param_info.z,
             jax.random.PRNGKey(0),
         )
         start = jax.tree.map(lambda site: jnp.zeros(site.shape), shapes)
-        self.n_scaled = len(start["effect"])
-        scales = start.pop("spread")
-        flat, self.unravel = ravel_pytree((scales, start))
+        scales, effect = start.pop("spread"), start.pop("effect")
+        flat, self.unravel = ravel_pytree((scales, start, effect))
         self.model = model
         self._traced_potential = compiled(self.potential)  # NumPyro asks for it again and again
         self.size, self.n_scales = len(flat), scales.size
-        self.value_and_gradient = compiled(jax.value_and_grad(self.potential), **_SOON_READY)
-        self.hessian = compiled(jax.hessian(self.potential), **_SOON_READY)
+        self.n_apart = len(effect) if len(effect) > _MOST_TOGETHER else 0
+        self.size_of_each = effect.size // len(effect)
+        options = {} if self.n_apart else _SOON_READY
+        self.value_and_gradient = compiled(jax.value_and_grad(self.potential), **options)
+        self.hessian_products = compiled(
+            jax.vmap(self._hessian_product, in_axes=(None, None, 0)), **options
+        )
         self.sites = compiled(jax.vmap(self._sites, in_axes=(0, None)), **_SOON_READY)
         self.site_and_gradient = compiled(
             jax.value_and_grad(lambda flat, data, site: self._sites(flat, data)[site]),
             static_argnames="site",
             **_SOON_READY,
         )
-        self.update = compiled(update, **_SOON_READY)
         self._samplers: dict[Any, Run] = {}
 
     def _parameters(self, flat: Float[Array, " d"]) -> dict[str, Array]:
-        scales, others = self.unravel(flat)
-        return {"spread": scales, **others}
+        scales, others, effect = self.unravel(flat)
+        return {"spread": scales, "effect": effect, **others}
 
     def potential(self, flat: Float[Array, " d"], data: Any) -> Float[Array, ""]:
         """Return minus the log posterior density, up to a constant."""
         return potential_energy(self.model, (data,), {}, self._parameters(flat))
+
+    def _hessian_product(
+        self, flat: Float[AnyArray, " d"], data: Any, direction: Float[AnyArray, " d"]
+    ) -> Float[Array, " d"]:
+        gradient = jax.grad(lambda x: self.potential(x, data))
+        return jax.jvp(gradient, (flat,), (direction,))[1]
 
     def _sites(self, flat: Float[Array, " d"], data: Any) -> dict[str, Array]:
         return constrain_fn(
@@ -115,9 +147,8 @@ class Problem:
         """Describe the posterior in coordinates in which the approximation is standard normal."""
         flat = dist.ImproperUniform(dist.constraints.real_vector, (), (self.size,))
         x = numpyro.sample("x", flat)
-        moved = approximation.location + approximation.factor @ x
         with numpyro.handlers.block():  # the inner model's sites are no sites of this one
-            potential = self._traced_potential(moved, data)
+            potential = self._traced_potential(approximation.at(x), data)
         numpyro.factor("log_density", -potential)
 
     def chains(self, kernel: Kernel, n_warmup: int, n_draws: int, n_chains: int) -> Run:
@@ -156,11 +187,11 @@ def _problems() -> dict[Any, Problem]:
     return {}
 
 
-def problem_of(model: Callable[[Any], None], update: Update, data: Any) -> Problem:
+def problem_of(model: Callable[[Any], None], data: Any) -> Problem:
     """Return the problem of a model and the shapes of its data, compiled at most once."""
     key = model, tuple(np.shape(leaf) for leaf in jax.tree.leaves(data))
     if key not in _problems():
-        _problems()[key] = Problem(model, update, data)
+        _problems()[key] = Problem(model, data)
     return _problems()[key]
 
 
@@ -168,29 +199,88 @@ def approximate(problem: Problem, data: Any) -> Gaussian:
     """Return the normal approximation at the mode of the parameters given their scales.
 
     A joint mode of parameters and their scale says little about either. The scales therefore
-    maximise the density averaged over all other parameters, by expectation maximization with the
-    normal approximation of the latter.
+    maximise the density averaged over all other parameters: its slope is the average slope of the
+    joint density (Fisher's identity) over draws from the normal approximation of the latter.
     """
     n = problem.n_scales
     flat = np.zeros(problem.size)
-    noise = np.random.default_rng(0).normal(size=(_N_EXPECTATION_DRAWS, problem.size - n))
+    # Signs are on average right where normal noise is, and in squares of a coordinate always.
+    noise = np.random.default_rng(0).choice([-1.0, 1.0], (_N_EXPECTATION_DRAWS, problem.size))
     noise = np.concatenate([noise, -noise])  # no error in linear terms
-    for _ in range(_MAX_EXPECTATION_STEPS):
-        flat = _mode(problem, flat, data)
-        hessian = np.asarray(problem.hessian(flat, data))
-        factor = _inverse_square_root(hessian[n:, n:])
-        draws = np.tile(flat, (len(noise), 1))
-        draws[:, n:] += noise @ factor.T
-        log_scales = np.asarray(problem.update(problem.sites(jnp.asarray(draws), data)))
-        change = np.abs(log_scales - flat[:n]).max()
-        if change < _SETTLED:
-            break
-        flat[:n] = log_scales
-    joint = np.zeros_like(hessian)
-    joint[n:, n:] = factor
-    joint[:n, :n] = np.eye(n) / np.sqrt(problem.n_scaled)
-    joint[n:, :n] = -factor @ factor.T @ hessian[n:, :n] @ joint[:n, :n]
-    return Gaussian(jnp.asarray(flat), jnp.asarray(joint))
+
+    def slope(scales: np.ndarray) -> np.ndarray:
+        nonlocal flat  # the next mode is near
+        flat = _mode(problem, np.append(scales, flat[n:]), data)
+        draws = np.asarray(_normal_at(problem, flat, data).at(noise))
+        gradients = np.array([problem.value_and_gradient(draw, data)[1] for draw in draws])
+        return gradients[:, :n].mean(axis=0)
+
+    scales = scipy.optimize.root(slope, np.full(n, _FIRST_LOG_SCALE), options=_SEARCH).x
+    rises = [slope(scales + step) - slope(scales - step) for step in _DIFFERENCE * np.eye(n)]
+    curvature = np.array(rises) / (2 * _DIFFERENCE)
+    flat = _mode(problem, np.append(scales, flat[n:]), data)
+    return _normal_at(problem, flat, data, _inverse_square_root((curvature + curvature.T) / 2))
+
+
+def _normal_at(
+    problem: Problem,
+    flat: Float[np.ndarray, " d"],
+    data: Any,
+    of_scales: Float[np.ndarray, "h h"] | None = None,
+) -> Gaussian:
+    """Return the normal approximation about a mode given the scales.
+
+    ``of_scales`` is what standard normal coordinates move the scales; if None, these stay.
+    """
+    n = problem.n_scales
+    shared, apart, between = _hessian_parts(problem, flat, data)
+    root = _inverse_square_root(apart)
+    response = root @ root @ between.reshape(*apart.shape[:2], len(shared))
+    response = response.reshape(between.shape)
+    shared = shared - between.T @ response
+    factor = np.zeros_like(shared)
+    factor[n:, n:] = _inverse_square_root(shared[n:, n:])
+    if of_scales is not None:
+        factor[:n, :n] = of_scales
+        factor[n:, :n] = -factor[n:, n:] @ factor[n:, n:] @ shared[n:, :n] @ of_scales
+    return Gaussian(flat, np.concatenate([factor, -response @ factor]), root)
+
+
+def _hessian_parts(
+    problem: Problem, flat: Float[np.ndarray, " d"], data: Any
+) -> tuple[
+    Float[np.ndarray, "c c"],
+    Float[np.ndarray, "n m m"],
+    Float[np.ndarray, "e c"],
+]:
+    """Return the second derivatives of all that is shared, of each effect, and of both.
+
+    Many effects hardly depend on each other, and it would take their number squared to see how.
+    Their own derivatives are seen by changing all of them at once by random signs, which cancels
+    what they do to each other (Bekas, Kokiopoulou and Saad 2007).
+    """
+    n, m = problem.n_apart, problem.size_of_each
+    n_shared = len(flat) - n * m
+    at_once = min(n_shared, max(1, _NUMBERS_AT_ONCE // len(flat)))
+
+    def products(directions: Float[np.ndarray, "r d"]) -> Float[np.ndarray, "r d"]:
+        padded = np.pad(directions, [(0, -len(directions) % at_once), (0, 0)])
+        parts = [
+            problem.hessian_products(flat, data, padded[first : first + at_once])
+            for first in range(0, len(padded), at_once)
+        ]
+        return np.concatenate(parts)[: len(directions)]
+
+    columns = products(np.eye(n_shared, len(flat)))
+    apart = np.zeros((n, m, m))
+    if n > 0:
+        shape = _N_PROBES, m, n, m
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=shape) * np.eye(m)[:, None]
+        flat_signs = signs.reshape(-1, n * m)
+        found = products(np.pad(flat_signs, [(0, 0), (n_shared, 0)]))[:, n_shared:]
+        of_each = np.einsum("pcnc,pcnk->nck", signs, found.reshape(shape)) / _N_PROBES
+        apart = (of_each + of_each.swapaxes(1, 2)) / 2
+    return columns[:, :n_shared], apart, columns[:, n_shared:].T
 
 
 def _mode(problem: Problem, start: Float[np.ndarray, " d"], data: Any) -> Float[np.ndarray, " d"]:
@@ -211,23 +301,25 @@ def _mode(problem: Problem, start: Float[np.ndarray, " d"], data: Any) -> Float[
     return np.append(scales, found.x)
 
 
-def _inverse_square_root(matrix: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d d"]:
-    """Return F with ``F F' = matrix^-1``; directions that curve the wrong way count as flat."""
+def _inverse_square_root(matrix: Float[np.ndarray, "*some d d"]) -> Float[np.ndarray, "*some d d"]:
+    """Return the symmetric F with ``F F = matrix^-1``; what curves the wrong way counts as flat."""
     values, vectors = np.linalg.eigh(matrix)
-    return vectors / np.sqrt(np.maximum(values, 1e-3))
+    return (vectors / np.sqrt(np.maximum(values, 1e-3))[..., None, :]) @ vectors.swapaxes(-1, -2)
 
 
 def standard_deviation(problem: Problem, data: Any, approximation: Gaussian, site: str) -> float:
     """Return the standard deviation of a scalar site by the delta method."""
     _, gradient = problem.site_and_gradient(approximation.location, data, site)
-    return float(jnp.linalg.norm(approximation.factor.T @ gradient))
+    _, pull_back = jax.vjp(approximation.at, jnp.zeros(problem.size))
+    [moved] = pull_back(gradient)
+    return float(jnp.linalg.norm(moved))
 
 
 def draw_from_gaussian(
     problem: Problem, data: Any, approximation: Gaussian, size: tuple[int, int], seed: int
 ) -> Draws:
     """Draw independently from the approximation; ``size`` counts chains and draws."""
-    x = jax.random.normal(jax.random.PRNGKey(seed), (*size, problem.size))
+    x = np.random.default_rng(seed).normal(size=(*size, problem.size))
     return _to_sites(problem, data, approximation, x, {})
 
 
@@ -242,11 +334,10 @@ def draw_from_posterior(
 ) -> Draws:
     """Draw by Markov chains that start in the approximation; ``size`` counts chains and draws."""
     n_chains, n_draws = size
-    for_start, for_chains = jax.random.split(jax.random.PRNGKey(seed))
     shape = (n_chains, problem.size) if n_chains > 1 else (problem.size,)
-    start = jax.random.normal(for_start, shape)
+    start = np.random.default_rng(seed).normal(size=shape)
     run = problem.sampler(kernel, n_warmup, n_draws, n_chains)
-    x, fields = run(for_chains, start, data, approximation)
+    x, fields = run(jax.random.PRNGKey(seed), start, data, approximation)
     statistics = {_STATISTICS[name]: np.asarray(fields[name]) for name in fields}
     return _to_sites(problem, data, approximation, x, statistics)
 
@@ -255,26 +346,26 @@ def _to_sites(
     problem: Problem,
     data: Any,
     approximation: Gaussian,
-    x: Float[Array, "chain draw d"],
+    x: Float[AnyArray, "chain draw d"],
     statistics: dict[str, np.ndarray],
 ) -> Draws:
-    flat = approximation.location + x.reshape(-1, problem.size) @ approximation.factor.T
-    sites = problem.sites(flat, data)
+    sites = problem.sites(approximation.at(x.reshape(-1, problem.size)), data)
     return Draws(
         {name: np.asarray(s).reshape(*x.shape[:2], *s.shape[1:]) for name, s in sites.items()},
         statistics,
     )
 
 
-def default_kernel(model: Callable[..., None]) -> NUTS:
-    """Return the No-U-Turn sampler, whose mass matrix is right from the start.
+def default_kernel(model: Callable[..., None]) -> HMC:
+    """Return Hamiltonian Monte Carlo, whose mass matrix is right from the start.
 
-    In round coordinates steps of half a standard deviation are accepted in four of five cases, and
-    seven of them reach the other side: smaller steps would need twice as many.
+    In round coordinates nothing is left of the start after a quarter of a turn, pi / 2. A little
+    more makes up for the directions that are longer than approximated, and takes about five steps;
+    the No-U-Turn sampler, which finds out for itself, takes seven or more.
     """
-    return NUTS(
+    return HMC(
         model,
-        max_tree_depth=_MAX_TREE_DEPTH,
+        trajectory_length=_TRAJECTORY,
         adapt_mass_matrix=False,
         target_accept_prob=_ACCEPTANCE,
     )

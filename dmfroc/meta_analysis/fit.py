@@ -22,7 +22,6 @@ from dmfroc.meta_analysis.models import (
     SummaryPriors,
     hsroc_of_bivariate,
     model_of,
-    update_of,
 )
 
 RATES = ["sensitivity", "fpr"]
@@ -59,7 +58,7 @@ def draw(counts: Counts, settings: Settings, kernel: Any) -> Draws:
     """Draw from the posterior of counts, those of studies and of padding."""
     model = model_of(settings.model, settings.priors)
     data = Counts(*(jnp.asarray(field) for field in padded(counts)))
-    problem = problem_of(model, update_of(settings.model, settings.priors), data)
+    problem = problem_of(model, data)
     return draw_from_posterior(
         problem,
         data,

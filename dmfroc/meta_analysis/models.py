@@ -62,13 +62,10 @@ class Average(NamedTuple):
         The mean.
     factor
         The Cholesky factor of the covariance.
-    basis
-        What turns independent deviations, whose standard deviations are drawn, into these.
     """
 
     location: Float[Array, " 2"]
     factor: Float[Array, "2 2"]
-    basis: Float[Array, "2 2"]
 
 
 def spread_scales(name: ModelName, priors: SummaryPriors) -> Float[np.ndarray, " 2"]:
@@ -92,8 +89,6 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
         numpyro.deterministic("location", average.location)
         numpyro.deterministic("factor", average.factor)
         numpyro.deterministic("study_effect", logits)
-        deviation = jnp.linalg.solve(average.basis, (logits - average.location).T).T
-        numpyro.deterministic("deviation", deviation)
         numpyro.deterministic("curve_intercept", intercept)
         numpyro.deterministic("curve_slope", slope)
 
@@ -148,8 +143,7 @@ def _sample_bivariate(priors: SummaryPriors) -> Average:
     center = numpyro.sample("center", dist.Normal(0, 1).expand([2]).to_event(1))
     spread = _improper("spread", dist.constraints.independent(dist.constraints.positive, 1), 2)
     slope = _improper("slope", dist.constraints.real)
-    basis = jnp.eye(2).at[1, 0].set(slope)
-    factor = basis * spread
+    factor = jnp.eye(2).at[1, 0].set(slope) * spread
     sd = jnp.sqrt((factor**2).sum(axis=1))
     root = factor / sd[:, None]
     prior_of_sd = dist.HalfNormal(spread_scales("bivariate", priors)).log_prob(sd).sum()
@@ -157,7 +151,7 @@ def _sample_bivariate(priors: SummaryPriors) -> Average:
     # From standard deviations and correlation to what is drawn.
     volume = jnp.log(root[1, 1]) - jnp.log(sd[1]) + jnp.log(spread[0])
     numpyro.factor("log_prior_of_covariance", prior_of_sd + prior_of_root + volume)
-    return Average(priors.location_scale * center, factor, basis)
+    return Average(priors.location_scale * center, factor)
 
 
 def _sample_hsroc(priors: SummaryPriors) -> Average:
@@ -188,7 +182,7 @@ def bivariate_of_hsroc(
     volume = spread.prod()  # the determinant of the root, but for its sign
     factor = jnp.array([[1.0, 0], [0, 0]]) * sd[0] + jnp.array([[0, 0], [1.0, 0]]) * shared
     factor = factor + jnp.array([[0, 0], [0, 1.0]]) * volume / sd[0]
-    return Average(linear @ jnp.stack([threshold, accuracy]), factor, linear)
+    return Average(linear @ jnp.stack([threshold, accuracy]), factor)
 
 
 def hsroc_of_bivariate(
@@ -217,25 +211,3 @@ def line_of(average: Average) -> tuple[Float[Array, ""], Float[Array, ""]]:
     covariance = average.factor @ average.factor.T
     slope = jnp.sqrt(covariance[0, 0] / covariance[1, 1])
     return average.location[0] - slope * average.location[1], slope
-
-
-@cache
-def update_of(
-    name: ModelName, priors: SummaryPriors
-) -> Callable[[dict[str, Array]], Float[Array, " 2"]]:
-    """Return what estimates the log standard deviations from draws of the studies' effects.
-
-    Their mode under the half-normal prior: with n studies of mean square m and scale a it solves
-    ``n m - (n - 1) s^2 - s^4 / a^2 = 0``.
-    """
-    scales = spread_scales(name, priors)
-
-    def update(sites: dict[str, Array]) -> Float[Array, " 2"]:
-        deviations = sites["deviation"]
-        n, mean_square = deviations.shape[-2], (deviations**2).mean(axis=(0, 1))
-        half = scales**2 * (n - 1) / 2
-        # As a quotient, without the difference of two nearly equal numbers.
-        total = n * mean_square * scales**2
-        return jnp.log(total / (half + jnp.sqrt(half**2 + total))) / 2
-
-    return update

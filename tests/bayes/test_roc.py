@@ -545,7 +545,7 @@ def test_absent_class_is_left_out(sample):
 def test_choices_are_checked(options, message):
     given = {"structure": "rank_one", "likelihood": "ordinal", "tempering": "pairs"}
     with pytest.raises(ValueError, match=message):
-        check_choices(**given | {"algorithm": "nuts"} | options)
+        check_choices(**given | {"algorithm": "mcmc"} | options)
 
 
 def test_numbers_are_checked(sample):

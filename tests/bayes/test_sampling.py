@@ -1,0 +1,112 @@
+"""The normal approximation that chains start from, and what makes up for overlapping columns."""
+
+from unittest import mock
+
+import arviz
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+import pytest
+from simulations import normal_scores
+
+from dmfroc import Predictions, bayesian_roc
+from dmfroc._compiled import in_double_precision
+from dmfroc.bayes import sampling
+from dmfroc.bayes.models import Priors, model_of
+from dmfroc.bayes.pairs import areas
+from dmfroc.bayes.roc import _overlap, bind_pairs, pairwise_counts
+from dmfroc.bayes.sampling import Problem, approximate, standard_deviation
+from dmfroc.measures.measure import values_and_influences
+
+SD_OF_LOG_SPREAD, SD_OF_ERROR = 0.7, 0.5
+
+
+def normal_effects(observed):
+    """Observe normal effects of unknown spread with normal error: the marginal is known."""
+    spread = numpyro.sample("spread", dist.LogNormal(0, SD_OF_LOG_SPREAD))
+    effect = numpyro.sample("effect", dist.Normal(0, 1).expand([len(observed)]).to_event(1))
+    numpyro.factor("data", -(((observed - spread * effect) / SD_OF_ERROR) ** 2).sum() / 2)
+    numpyro.deterministic("total", spread * effect.sum())
+
+
+def log_density_of_spread(log_spread, observed):
+    variance = np.exp(2 * log_spread) + SD_OF_ERROR**2
+    of_data = -(np.log(variance) + observed**2 / variance).sum() / 2
+    return of_data - (log_spread / SD_OF_LOG_SPREAD) ** 2 / 2
+
+
+@pytest.mark.parametrize(("n_effects", "n_apart"), [(5, 0), (60, 0), (60, 60)])
+def test_spread_is_at_the_mode_of_its_marginal_density(n_effects, n_apart):
+    observed = 0.8 * np.random.default_rng(n_effects).normal(size=n_effects)
+    grid = np.linspace(-3, 2, 5001)
+    log_density = np.array([log_density_of_spread(x, observed) for x in grid])
+    mode = grid[log_density.argmax()]
+    curvature = -np.gradient(np.gradient(log_density, grid), grid)[log_density.argmax()]
+    most = 0 if n_apart else n_effects
+    with mock.patch.object(sampling, "_MOST_TOGETHER", most), in_double_precision():
+        problem = Problem(normal_effects, jnp.asarray(observed))
+        found = approximate(problem, jnp.asarray(observed))
+    assert problem.n_apart == n_apart
+    sd = np.linalg.norm(found.shared[0])
+    assert found.location[0] == pytest.approx(mode, abs=0.02 * sd)
+    assert sd == pytest.approx(curvature**-0.5, rel=0.02)
+
+
+@pytest.mark.parametrize("structure", ["rank_one", "hierarchical"])
+def test_effects_that_vary_by_themselves_have_the_covariance_of_all_together(structure):
+    sample = Predictions.from_arrays(*normal_scores(5, 300, 10))
+    model = model_of(structure, "ordinal", Priors())
+    found = []
+    for most in (90, 0):
+        with mock.patch.object(sampling, "_MOST_TOGETHER", most), in_double_precision():
+            counts = pairwise_counts(bind_pairs(sample, 7), sample)
+            problem = Problem(model, counts)
+            approximation = approximate(problem, counts)
+            moved = np.asarray(approximation.at(np.eye(problem.size)) - approximation.location)
+            of_area = standard_deviation(problem, counts, approximation, "auc")
+        sds = np.linalg.norm(moved, axis=0)
+        found.append((np.asarray(approximation.location), sds, of_area))
+    (location, sds, of_area), (location_apart, sds_apart, of_area_apart) = found
+    assert np.abs(location_apart - location).max() < 0.05 * sds.min()
+    np.testing.assert_allclose(sds_apart, sds, rtol=0.02)
+    assert of_area_apart == pytest.approx(of_area, rel=0.002)
+
+
+def test_approximate_spread_of_many_pairs_is_near_that_of_the_chains():
+    classes, scores = normal_scores(7, 400, 8)
+    chains, normal = (
+        np.log(
+            bayesian_roc(
+                classes, scores, n_thresholds=7, n_chains=2, n_draws=300, algorithm=algorithm
+            ).posterior["posterior"]["spread"]
+        )
+        for algorithm in ("mcmc", "laplace")
+    )
+    assert float(normal.mean()) == pytest.approx(
+        float(chains.mean()), abs=0.4 * float(chains.std())
+    )
+    assert float(normal.std()) == pytest.approx(float(chains.std()), rel=0.2)
+    assert float(arviz.rhat(chains.to_numpy(), chain_axis=0, draw_axis=1)) < 1.02
+
+
+@pytest.mark.parametrize("pair_weights", ["equal", "prevalence"])
+@pytest.mark.parametrize(("n_classes", "is_tied"), [(2, False), (3, True), (6, False)])
+def test_overlap_is_that_of_the_influences_on_every_pair(n_classes, is_tied, pair_weights):
+    classes, scores = normal_scores(9, 120, n_classes)
+    generator = np.random.default_rng(1)
+    sample = Predictions.from_arrays(
+        classes,
+        np.round(2 * scores) if is_tied else scores,
+        sample_weight=generator.exponential(size=len(classes)),
+    )
+    bound = bind_pairs(sample, 9, pair_weights)
+    _, of_pairs = values_and_influences(
+        bound, lambda table, xp: areas(table.rates(xp), xp), sample.sample_weight
+    )
+    positive = np.asarray(bound.counted).reshape(-1, 2)[-len(of_pairs) :, 0]
+    is_positive = sample.true == positive[:, None]
+    weights = np.where(is_positive, *bound.cell_weights[..., 0].T[..., None])
+    apart = (weights * of_pairs**2).sum()
+    together = ((weights * of_pairs).sum(axis=0) ** 2).sum()
+    assert _overlap(bound, sample, default=np.nan) == pytest.approx(apart / together, rel=1e-10)
