@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 from unittest import mock
 
 import jax
@@ -13,16 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from dmfroc.bayes import sampling
-from dmfroc.bayes.sampling import Gaussian, Kernel, Problem
-
-
-class Chains(NamedTuple):
-    """How long the chains of each data set are, and what makes their steps."""
-
-    kernel: Kernel
-    n_chains: int
-    n_draws: int
-    n_warmup: int
+from dmfroc.bayes.sampling import Chains, Gaussian, Problem
 
 
 @contextmanager
@@ -34,8 +25,7 @@ def worth_optimising() -> Iterator[None]:
 
 @functools.cache
 def _compiled(problem: Problem, chains: Chains) -> Callable[..., Any]:
-    run = problem.chains(chains.kernel, chains.n_warmup, chains.n_draws, chains.n_chains)
-    return jax.jit(jax.vmap(run))
+    return jax.jit(jax.vmap(problem.chains(chains)))
 
 
 def run_side_by_side(
@@ -47,8 +37,7 @@ def run_side_by_side(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return draws of the parameters of all data sets, and how many of each diverged."""
     for_start, for_chains = jax.random.split(jax.random.PRNGKey(seed))
-    n_chains = (chains.n_chains,) if chains.n_chains > 1 else ()
-    start = jax.random.normal(for_start, (len(data), *n_chains, problem.size))
+    start = jax.random.normal(for_start, (len(data), *problem.shape_of_start(chains)))
     stacked = (
         jax.tree.map(lambda *x: jnp.stack(x), *several) for several in (data, approximations)
     )

@@ -6,12 +6,12 @@ import arviz
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
-from _chains import Chains, run_side_by_side
+from _chains import run_side_by_side
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 from scipy.special import expit
 
 from dmfroc._compiled import in_double_precision
-from dmfroc.bayes.sampling import Gaussian, Problem, approximate, problem_of
+from dmfroc.bayes.sampling import Chains, Gaussian, Problem, approximate, problem_of
 from dmfroc.meta_analysis.data import Counts, padded
 from dmfroc.meta_analysis.fit import most_careful_kernel
 from dmfroc.meta_analysis.models import SummaryPriors, model_of

@@ -12,7 +12,7 @@ import arviz
 import coverage
 import numpy as np
 import pandas as pd
-from _chains import Chains, run_side_by_side, worth_optimising
+from _chains import run_side_by_side, worth_optimising
 from _study import RESULTS, arguments, markdown_table, run_studies, write_page
 from coverage import LEVEL, class_sizes, draw, monte_carlo_error, percent, truth
 from scipy.special import expit
@@ -22,7 +22,7 @@ from dmfroc._compiled import in_double_precision
 from dmfroc.bayes import bayesian_roc, bayesian_table, method, roc
 from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.roc import approximated
-from dmfroc.bayes.sampling import default_kernel, draw_from_gaussian
+from dmfroc.bayes.sampling import Chains, default_kernel, draw_from_gaussian
 from dmfroc.measures import MEASURES
 from dmfroc.study import Study, grid
 

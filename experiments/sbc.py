@@ -27,6 +27,7 @@ from dmfroc.bayes.models import (
     model_of,
 )
 from dmfroc.bayes.sampling import (
+    Chains,
     Problem,
     approximate,
     default_kernel,
@@ -39,6 +40,7 @@ from dmfroc.study import Study, grid
 PRIORS = Priors()
 N_PAIRS, N_THRESHOLDS, CLASS_SIZE = 6, 7, 40
 N_DRAWS, N_WARMUP, THINNING = 495, 200, 5
+CHAINS = Chains(default_kernel, n_chains=1, n_draws=N_DRAWS, n_warmup=N_WARMUP)
 N_RANKS = N_DRAWS // THINNING + 1
 N_BINS = 25  # divides the number of ranks
 MODELS: dict[str, tuple[Structure, Likelihood]] = {
@@ -100,9 +102,7 @@ def ranks(generator: np.random.Generator, model: str) -> dict[str, int]:
         above = simulate_counts(generator, truth, MODELS[model][1])
         counts = empty._replace(above=jnp.asarray(above))
         approximation = approximate(sampled, counts)
-        draws = draw_from_posterior(
-            sampled, counts, approximation, (1, N_DRAWS), of_posterior, N_WARMUP, default_kernel
-        )
+        draws = draw_from_posterior(sampled, counts, approximation, CHAINS, of_posterior)
     kept = {name: values[0, ::THINNING] for name, values in draws.sites.items()}
     found = (quantities(kept) < quantities(truth)).sum(axis=0)
     return dict(zip(QUANTITIES, found.tolist(), strict=True))

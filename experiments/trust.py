@@ -72,8 +72,9 @@ class Design:
 
     @property
     def stratify(self) -> bool | None:
-        """What a user says who knows the design: class sizes are fixed; None where they are not."""
-        return None if self.has_random_sizes or self.clusters is not None else True
+        """What a user says who knows the design: True where class shares are the same each time."""
+        varies = self.has_random_sizes or self.has_weights or self.clusters is not None
+        return None if varies else True
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:
@@ -323,7 +324,8 @@ def page(table: pd.DataFrame) -> str:
 
 Made by `experiments/trust.py`: how often the default interval of every measure covers the truth,
 where it says {100 * LEVEL:g} %, in {n} samples or more of each design, and {fewest} or more of the
-measures that take longest. Where class sizes are the same in every sample, `stratify=True` says so.
+measures that take longest. Where the shares of the classes are the same in every sample,
+`stratify=True` says so.
 With {n} samples the Monte Carlo error of such a coverage is
 {100 * np.sqrt(LEVEL * (1 - LEVEL) / n):.1f} points, with {fewest} it is
 {100 * np.sqrt(LEVEL * (1 - LEVEL) / fewest):.1f}. The samples are new: none had a part in how the

@@ -24,6 +24,7 @@ from dmfroc.bayes.options import check_size, effective_sizes
 from dmfroc.bayes.pairs import EFFECTS, areas, rates_in_parts
 from dmfroc.bayes.posterior import Posterior, sampling_problems, summarize
 from dmfroc.bayes.sampling import (
+    Chains,
     Draws,
     Gaussian,
     Kernel,
@@ -174,20 +175,19 @@ def bayesian_roc(
     predictions = predictions.counted
     warn_of_absent_classes(predictions)
     seed = seed_of(random_state)
+    chains = Chains(kernel, n_chains, n_draws, n_warmup) if algorithm == "mcmc" else None
     fit = approximated(
-        predictions, n_thresholds, pair_weights, structure, likelihood, tempering, priors
+        predictions, n_thresholds, pair_weights, structure, likelihood, tempering, priors, chains
     )
     remarks = []
-    size = n_chains, n_draws
-    if algorithm == "laplace":
+    if chains is None:
+        size = n_chains, n_draws
         draws = draw_from_gaussian(fit.problem, fit.counts, fit.approximation, size, seed)
         remarks.append("the draws are from a normal approximation of the posterior")
     else:
-        draws = draw_from_posterior(
-            fit.problem, fit.counts, fit.approximation, size, seed, n_warmup, kernel
-        )
+        draws = draw_from_posterior(fit.problem, fit.counts, fit.approximation, chains, seed)
     posterior = _tree(draws, fit.bound, predictions, n_thresholds, seed)
-    if algorithm == "mcmc":
+    if chains is not None:
         remarks += sampling_problems(posterior, _MONITORED)
     is_perfect = bool((posterior["observed_data"]["pairwise_auc"] > 1 - _PERFECT).all())
     remarks += _caveats(predictions, likelihood, is_perfect=is_perfect)
@@ -259,12 +259,18 @@ def approximated(
     likelihood: Likelihood = "ordinal",
     tempering: Tempering = "overlap",
     priors: Priors = DEFAULT_PRIORS,
+    chains: Chains | None = None,
 ) -> Approximated:
-    """Return what the options of `bayesian_roc` make of predictions, before anything is drawn."""
+    """Return what the options of `bayesian_roc` make of predictions, before anything is drawn.
+
+    If ``chains`` are to be drawn, they are compiled meanwhile.
+    """
     bound = bind_pairs(predictions, n_thresholds, pair_weights)
     counts = pairwise_counts(bound, predictions)
     area = dmf_auc(pair_weights=pair_weights, n_thresholds=n_thresholds)
     problem = problem_of(model_of(structure, likelihood, priors), counts)
+    if chains is not None:
+        problem.sampler(chains, counts)
     counts, approximation = _temper(problem, counts, tempering, bound, predictions, area)
     return Approximated(bound, area, problem, counts, approximation)
 

@@ -7,7 +7,8 @@ is compiled for one model and one shape of data, so that further data sets cost 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -18,9 +19,9 @@ import numpyro.distributions as dist
 import scipy.optimize
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
-from numpyro.infer import HMC, MCMC, Predictive
+from numpyro.infer import HMC, MCMC, Predictive, init_to_uniform
 from numpyro.infer.mcmc import MCMCKernel
-from numpyro.infer.util import constrain_fn, initialize_model, potential_energy
+from numpyro.infer.util import constrain_fn, potential_energy, unconstrain_fn
 
 from dmfroc._arrays import AnyArray
 from dmfroc._compiled import compiled
@@ -29,9 +30,9 @@ Kernel = Callable[[Callable[..., None]], MCMCKernel]
 """What turns a NumPyro model into a kernel, such as the class `numpyro.infer.NUTS`."""
 
 # For what is called some hundred times: optimising it would take longer than all of the calls.
-_SOON_READY = {"compiler_options": {"xla_backend_optimization_level": 0}}
+_SOON_READY: dict[str, Any] = {"compiler_options": {"xla_backend_optimization_level": 0}}
 # Of chains: more of it takes longer than it saves, and none makes every step six times as long.
-_BRIEFLY_OPTIMISED = {"compiler_options": {"xla_backend_optimization_level": 1}}
+_BRIEFLY_OPTIMISED: dict[str, Any] = {"compiler_options": {"xla_backend_optimization_level": 1}}
 _MAX_ITERATIONS = 2000
 _N_EXPECTATION_DRAWS = 10
 _FIRST_LOG_SCALE = -1.0
@@ -52,6 +53,15 @@ _STATISTICS = {
 
 
 Run = Callable[..., tuple[Array, dict[str, Array]]]
+
+
+class Chains(NamedTuple):
+    """How many Markov chains are run, how long, and what makes their steps."""
+
+    kernel: Kernel
+    n_chains: int
+    n_draws: int
+    n_warmup: int
 
 
 class Gaussian(NamedTuple):
@@ -99,10 +109,7 @@ class Problem:
 
     def __init__(self, model: Callable[[Any], None], data: Any):
         # Only shapes matter here; to run the model, each of its operations would be compiled.
-        shapes = jax.eval_shape(
-            lambda key: initialize_model(key, model, model_args=(data,)).param_info.z,
-            jax.random.PRNGKey(0),
-        )
+        shapes = jax.eval_shape(partial(_any_parameters, model), jax.random.PRNGKey(0), data)
         start = jax.tree.map(lambda site: jnp.zeros(site.shape), shapes)
         scales, effect = start.pop("spread"), start.pop("effect")
         flat, self.unravel = ravel_pytree((scales, start, effect))
@@ -122,7 +129,7 @@ class Problem:
             static_argnames="site",
             **_SOON_READY,
         )
-        self._samplers: dict[Any, Run] = {}
+        self._samplers: dict[Chains, Future[Run]] = {}
 
     def _parameters(self, flat: Float[Array, " d"]) -> dict[str, Array]:
         scales, others, effect = self.unravel(flat)
@@ -151,17 +158,17 @@ class Problem:
             potential = self._traced_potential(approximation.at(x), data)
         numpyro.factor("log_density", -potential)
 
-    def chains(self, kernel: Kernel, n_warmup: int, n_draws: int, n_chains: int) -> Run:
+    def chains(self, chains: Chains) -> Run:
         """Return what runs the chains; JAX can compile it, or run it on many data sets at once."""
 
         def run(
             key: Array, start: Array, data: Any, approximation: Gaussian
         ) -> tuple[Array, dict[str, Array]]:
             driver = MCMC(
-                kernel(self.whitened),
-                num_warmup=n_warmup,
-                num_samples=n_draws,
-                num_chains=n_chains,
+                chains.kernel(self.whitened),
+                num_warmup=chains.n_warmup,
+                num_samples=chains.n_draws,
+                num_chains=chains.n_chains,
                 chain_method="vectorized",
                 progress_bar=False,
             )
@@ -174,12 +181,50 @@ class Problem:
 
         return run
 
-    def sampler(self, kernel: Kernel, n_warmup: int, n_draws: int, n_chains: int) -> Run:
-        """Return what runs the chains, compiled as a whole, once for the same arguments."""
-        key = kernel, n_warmup, n_draws, n_chains
-        if key not in self._samplers:
-            self._samplers[key] = compiled(self.chains(*key), **_BRIEFLY_OPTIMISED)
-        return self._samplers[key]
+    def shape_of_start(self, chains: Chains) -> tuple[int, ...]:
+        """Return the shape of where chains start, as NumPyro wants it."""
+        return (chains.n_chains, self.size) if chains.n_chains > 1 else (self.size,)
+
+    def sampler(self, chains: Chains, data: Any) -> Run:
+        """Return what runs the chains, compiled as a whole, once for the same arguments.
+
+        Only the shapes of ``data`` matter. Compiling goes on beside whatever is done before the
+        chains are run; NumPyro, which is not made for several threads, has done its part by then.
+        """
+        if chains not in self._samplers:
+            n, m = self.n_apart, self.size_of_each
+            arguments = (
+                jax.random.PRNGKey(0),
+                np.zeros(self.shape_of_start(chains)),
+                data,
+                Gaussian(
+                    np.zeros(self.size),
+                    np.zeros((self.size, self.size - n * m)),
+                    np.zeros((n, m, m)),
+                ),
+            )
+            traced = jax.jit(self.chains(chains), **_BRIEFLY_OPTIMISED).lower(*arguments)
+            self._samplers[chains] = _compiler().submit(traced.compile)
+        future = self._samplers[chains]
+        return lambda *given: future.result()(*given)
+
+
+def _any_parameters(model: Callable[[Any], None], key: Array, data: Any) -> dict[str, Array]:
+    seeded = numpyro.handlers.seed(model, key)
+    drawn = numpyro.handlers.substitute(seeded, substitute_fn=init_to_uniform)
+    trace = numpyro.handlers.trace(drawn).get_trace(data)
+    values = {
+        name: site["value"]
+        for name, site in trace.items()
+        if site["type"] == "sample" and not site["is_observed"]  # as factors are
+    }
+    found: dict[str, Array] = unconstrain_fn(model, (data,), {}, values)
+    return found
+
+
+@cache
+def _compiler() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, "dmfroc-compiler")
 
 
 @cache
@@ -327,16 +372,12 @@ def draw_from_posterior(
     problem: Problem,
     data: Any,
     approximation: Gaussian,
-    size: tuple[int, int],
+    chains: Chains,
     seed: int,
-    n_warmup: int,
-    kernel: Kernel,
 ) -> Draws:
-    """Draw by Markov chains that start in the approximation; ``size`` counts chains and draws."""
-    n_chains, n_draws = size
-    shape = (n_chains, problem.size) if n_chains > 1 else (problem.size,)
-    start = np.random.default_rng(seed).normal(size=shape)
-    run = problem.sampler(kernel, n_warmup, n_draws, n_chains)
+    """Draw by Markov chains that start in the approximation."""
+    start = np.random.default_rng(seed).normal(size=problem.shape_of_start(chains))
+    run = problem.sampler(chains, data)
     x, fields = run(jax.random.PRNGKey(seed), start, data, approximation)
     statistics = {_STATISTICS[name]: np.asarray(fields[name]) for name in fields}
     return _to_sites(problem, data, approximation, x, statistics)

@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from dmfroc._compiled import double_precision
 from dmfroc.bayes.posterior import sampling_problems
-from dmfroc.bayes.sampling import Draws, approximate, draw_from_posterior, problem_of
+from dmfroc.bayes.sampling import Chains, Draws, approximate, draw_from_posterior, problem_of
 from dmfroc.meta_analysis.curve import area_under_line
 from dmfroc.meta_analysis.data import Counts, Studies, padded
 from dmfroc.meta_analysis.models import (
@@ -59,15 +59,9 @@ def draw(counts: Counts, settings: Settings, kernel: Any) -> Draws:
     model = model_of(settings.model, settings.priors)
     data = Counts(*(jnp.asarray(field) for field in padded(counts)))
     problem = problem_of(model, data)
-    return draw_from_posterior(
-        problem,
-        data,
-        approximate(problem, data),
-        (settings.n_chains, settings.n_draws),
-        settings.seed,
-        settings.n_warmup,
-        kernel,
-    )
+    chains = Chains(kernel, settings.n_chains, settings.n_draws, settings.n_warmup)
+    problem.sampler(chains, data)  # is compiled meanwhile
+    return draw_from_posterior(problem, data, approximate(problem, data), chains, settings.seed)
 
 
 def fit(studies: Studies, settings: Settings) -> tuple[xarray.DataTree, list[str]]:
