@@ -35,7 +35,9 @@ _SOON_READY: dict[str, Any] = {"compiler_options": {"xla_backend_optimization_le
 _BRIEFLY_OPTIMISED: dict[str, Any] = {"compiler_options": {"xla_backend_optimization_level": 1}}
 _MAX_ITERATIONS = 2000
 _N_EXPECTATION_DRAWS = 10
-_FIRST_LOG_SCALE = -1.0
+_FIRST_LOG_SCALE, _MOST_LOG_SCALE = -1.0, 2.0
+_LEAST_SCALE = 0.02
+_LEAST_CURVATURE_OF_SCALES, _LEAST_CURVATURE = 0.25, 1e-3
 _SEARCH = {"factor": 1.0, "eps": 0.01, "xtol": 0.02}  # of the scales
 _DIFFERENCE = 0.2  # of logarithms of scales
 _MOST_TOGETHER = 80  # effects; of more, each varies by itself given all other parameters
@@ -117,7 +119,7 @@ class Problem:
         self._traced_potential = compiled(self.potential)  # NumPyro asks for it again and again
         self.size, self.n_scales = len(flat), scales.size
         self.n_apart = len(effect) if len(effect) > _MOST_TOGETHER else 0
-        self.size_of_each = effect.size // len(effect)
+        self.n_scaled, self.size_of_each = len(effect), effect.size // len(effect)
         options = {} if self.n_apart else _SOON_READY
         self.value_and_gradient = compiled(jax.value_and_grad(self.potential), **options)
         self.hessian_products = compiled(
@@ -240,12 +242,13 @@ def problem_of(model: Callable[[Any], None], data: Any) -> Problem:
     return _problems()[key]
 
 
-def approximate(problem: Problem, data: Any) -> Gaussian:
+def approximate(problem: Problem, data: Any, least_scale: float = _LEAST_SCALE) -> Gaussian:
     """Return the normal approximation at the mode of the parameters given their scales.
 
     A joint mode of parameters and their scale says little about either. The scales therefore
     maximise the density averaged over all other parameters: its slope is the average slope of the
-    joint density (Fisher's identity) over draws from the normal approximation of the latter.
+    joint density (Fisher's identity) over draws from the normal approximation of the latter. Where
+    effects hardly differ there may be no maximum: no scale is less than ``least_scale``.
     """
     n = problem.n_scales
     flat = np.zeros(problem.size)
@@ -253,18 +256,23 @@ def approximate(problem: Problem, data: Any) -> Gaussian:
     noise = np.random.default_rng(0).choice([-1.0, 1.0], (_N_EXPECTATION_DRAWS, problem.size))
     noise = np.concatenate([noise, -noise])  # no error in linear terms
 
+    def within(scales: np.ndarray) -> np.ndarray:
+        return scales.clip(np.log(least_scale), _MOST_LOG_SCALE)
+
     def slope(scales: np.ndarray) -> np.ndarray:
         nonlocal flat  # the next mode is near
-        flat = _mode(problem, np.append(scales, flat[n:]), data)
+        flat = _mode(problem, np.append(within(scales), flat[n:]), data)
         draws = np.asarray(_normal_at(problem, flat, data).at(noise))
         gradients = np.array([problem.value_and_gradient(draw, data)[1] for draw in draws])
-        return gradients[:, :n].mean(axis=0)
+        return gradients[:, :n].mean(axis=0) + problem.n_scaled * (scales - within(scales))
 
-    scales = scipy.optimize.root(slope, np.full(n, _FIRST_LOG_SCALE), options=_SEARCH).x
+    found = scipy.optimize.root(slope, np.full(n, _FIRST_LOG_SCALE), options=_SEARCH)
+    scales = within(found.x)
     rises = [slope(scales + step) - slope(scales - step) for step in _DIFFERENCE * np.eye(n)]
     curvature = np.array(rises) / (2 * _DIFFERENCE)
     flat = _mode(problem, np.append(scales, flat[n:]), data)
-    return _normal_at(problem, flat, data, _inverse_square_root((curvature + curvature.T) / 2))
+    of_scales = _inverse_square_root((curvature + curvature.T) / 2, _LEAST_CURVATURE_OF_SCALES)
+    return _normal_at(problem, flat, data, of_scales)
 
 
 def _normal_at(
@@ -346,10 +354,12 @@ def _mode(problem: Problem, start: Float[np.ndarray, " d"], data: Any) -> Float[
     return np.append(scales, found.x)
 
 
-def _inverse_square_root(matrix: Float[np.ndarray, "*some d d"]) -> Float[np.ndarray, "*some d d"]:
-    """Return the symmetric F with ``F F = matrix^-1``; what curves the wrong way counts as flat."""
+def _inverse_square_root(
+    matrix: Float[np.ndarray, "*some d d"], least: float = _LEAST_CURVATURE
+) -> Float[np.ndarray, "*some d d"]:
+    """Return the symmetric F with ``F F = matrix^-1``, of eigenvalues that are at least so much."""
     values, vectors = np.linalg.eigh(matrix)
-    return (vectors / np.sqrt(np.maximum(values, 1e-3))[..., None, :]) @ vectors.swapaxes(-1, -2)
+    return (vectors / np.sqrt(np.maximum(values, least))[..., None, :]) @ vectors.swapaxes(-1, -2)
 
 
 def standard_deviation(problem: Problem, data: Any, approximation: Gaussian, site: str) -> float:
