@@ -83,6 +83,15 @@ def compiled[**P, R](function: Callable[P, R], **options: Any) -> Callable[P, R]
     return double_precision(jax.jit(function, **options))
 
 
+def traced(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Trace a function for arguments of these shapes; any thread may call what it returns.
+
+    That compiles it, and returns what takes such arguments.
+    """
+    with in_double_precision():
+        return jax.jit(function, **options).lower(*arguments).compile
+
+
 def share(array: np.ndarray) -> jax.Array:
     """Hand ``array`` to JAX, without a copy where its memory allows; never write to it after."""
     with in_double_precision():

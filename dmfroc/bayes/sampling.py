@@ -24,7 +24,7 @@ from numpyro.infer.mcmc import MCMCKernel
 from numpyro.infer.util import constrain_fn, potential_energy, unconstrain_fn
 
 from dmfroc._arrays import AnyArray
-from dmfroc._compiled import compiled
+from dmfroc._compiled import compiled, traced
 
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
 """What turns a NumPyro model into a kernel, such as the class `numpyro.infer.NUTS`."""
@@ -205,8 +205,8 @@ class Problem:
                     np.zeros((n, m, m)),
                 ),
             )
-            traced = jax.jit(self.chains(chains), **_BRIEFLY_OPTIMISED).lower(*arguments)
-            self._samplers[chains] = _compiler().submit(traced.compile)
+            compile_run = traced(self.chains(chains), *arguments, **_BRIEFLY_OPTIMISED)
+            self._samplers[chains] = _compiler().submit(compile_run)
         future = self._samplers[chains]
         return lambda *given: future.result()(*given)
 
