@@ -25,7 +25,7 @@ def worth_optimising() -> Iterator[None]:
 
 @functools.cache
 def _compiled(problem: Problem, chains: Chains) -> Callable[..., Any]:
-    return jax.jit(jax.vmap(problem.chains(chains)))
+    return jax.jit(jax.vmap(problem.uncompiled_sampler(chains)))
 
 
 def run_side_by_side(

@@ -280,10 +280,14 @@ def table_of_cells(cells: pd.DataFrame) -> str:
     return markdown_table([*header, "mean SE / sd", "bias / sd", "with a remark, %"], rows)
 
 
+def failing(cells: pd.DataFrame) -> pd.Series:
+    """Return which cells cover less or more than they may."""
+    return cells["is_short"] | cells["is_wide"]
+
+
 def counts_of(cells: pd.DataFrame) -> list:
     """Return how many cells hold, fail with a remark and fail without."""
-    fails = cells["is_short"] | cells["is_wide"]
-    is_told = cells["told"] >= OFTEN
+    fails, is_told = failing(cells), cells["told"] >= OFTEN
     return [
         len(cells),
         int((~fails).sum()),
@@ -308,7 +312,7 @@ def page(table: pd.DataFrame) -> str:
         ],
     )
     is_told = cells["told"] >= OFTEN
-    fails = cells["is_short"] | cells["is_wide"]
+    fails = failing(cells)
     untold, claiming = cells[fails & ~is_told], cells[~fails & ~is_told]
     far = cells[(cells["coverage"] < LOWEST) & cells["is_short"] & is_told]
     sizes = "\n".join(

@@ -160,7 +160,7 @@ class Problem:
             potential = self._traced_potential(approximation.at(x), data)
         numpyro.factor("log_density", -potential)
 
-    def chains(self, chains: Chains) -> Run:
+    def uncompiled_sampler(self, chains: Chains) -> Run:
         """Return what runs the chains; JAX can compile it, or run it on many data sets at once."""
 
         def run(
@@ -205,7 +205,7 @@ class Problem:
                     np.zeros((n, m, m)),
                 ),
             )
-            compile_run = traced(self.chains(chains), *arguments, **_BRIEFLY_OPTIMISED)
+            compile_run = traced(self.uncompiled_sampler(chains), *arguments, **_BRIEFLY_OPTIMISED)
             self._samplers[chains] = _compiler().submit(compile_run)
         future = self._samplers[chains]
         return lambda *given: future.result()(*given)

@@ -26,7 +26,7 @@ from dmfroc.meta_analysis.models import (
 
 RATES = ["sensitivity", "fpr"]
 _MONITORED = ["location", "sd", "auc"]
-_LEAST_SCALE = 0.1  # of the logits of studies, to start from: chains hardly leave smaller ones
+LEAST_SCALE = 0.1  # of the logits of studies, to start from: chains hardly leave smaller ones
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def draw(counts: Counts, settings: Settings, kernel: Any) -> Draws:
     problem = problem_of(model, data)
     chains = Chains(kernel, settings.n_chains, settings.n_draws, settings.n_warmup)
     problem.sampler(chains, data)  # is compiled meanwhile
-    approximation = approximate(problem, data, _LEAST_SCALE)
+    approximation = approximate(problem, data, LEAST_SCALE)
     return draw_from_posterior(problem, data, approximation, chains, settings.seed)
 
 
