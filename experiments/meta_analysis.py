@@ -13,7 +13,7 @@ from scipy.special import expit
 from dmfroc._compiled import in_double_precision
 from dmfroc.bayes.sampling import Chains, Gaussian, Problem, approximate, problem_of
 from dmfroc.meta_analysis.data import Counts, padded
-from dmfroc.meta_analysis.fit import LEAST_SCALE, most_careful_kernel
+from dmfroc.meta_analysis.fit import careful_kernel
 from dmfroc.meta_analysis.models import SummaryPriors, model_of
 from dmfroc.study import Study, grid
 
@@ -38,7 +38,7 @@ def run_together(
     problem: Problem, data: list[Counts], approximations: list[Gaussian], seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return draws of the parameters of all meta-analyses, and how many of each diverged."""
-    chains = Chains(most_careful_kernel, N_CHAINS, N_DRAWS, N_WARMUP)
+    chains = Chains(careful_kernel, N_CHAINS, N_DRAWS, N_WARMUP)
     return run_side_by_side(problem, chains, data, approximations, seed)
 
 
@@ -51,7 +51,7 @@ def batch(generator: np.random.Generator, n_studies: int) -> list[dict]:
             for _ in range(BATCH)
         ]
         problem = problem_of(model_of("bivariate", priors), data[0])
-        approximations = [approximate(problem, counts, LEAST_SCALE) for counts in data]
+        approximations = [approximate(problem, counts) for counts in data]
         seed = int(generator.integers(2**31))
         x, diverging = run_together(problem, data, approximations, seed)
         rows = []

@@ -26,7 +26,6 @@ from dmfroc.meta_analysis.models import (
 
 RATES = ["sensitivity", "fpr"]
 _MONITORED = ["location", "sd", "auc"]
-LEAST_SCALE = 0.1  # of the logits of studies, to start from: chains hardly leave smaller ones
 
 
 @dataclass(frozen=True)
@@ -42,16 +41,13 @@ class Settings:
 
 
 def careful_kernel(model: Any) -> NUTS:
-    """Return the No-U-Turn sampler with steps that are small enough for few studies.
-
-    The density is steep where studies hardly differ, too.
-    """
-    return NUTS(model, target_accept_prob=0.98, max_tree_depth=10)
+    """Return the No-U-Turn sampler with steps that are small enough for few studies."""
+    return NUTS(model, target_accept_prob=0.95, max_tree_depth=10)
 
 
 def most_careful_kernel(model: Any) -> NUTS:
     """Return it with smaller steps still, for a second try."""
-    return NUTS(model, target_accept_prob=0.995, max_tree_depth=10)
+    return NUTS(model, target_accept_prob=0.99, max_tree_depth=10)
 
 
 @double_precision
@@ -62,7 +58,7 @@ def draw(counts: Counts, settings: Settings, kernel: Any) -> Draws:
     problem = problem_of(model, data)
     chains = Chains(kernel, settings.n_chains, settings.n_draws, settings.n_warmup)
     problem.sampler(chains, data)  # is compiled meanwhile
-    approximation = approximate(problem, data, LEAST_SCALE)
+    approximation = approximate(problem, data)
     return draw_from_posterior(problem, data, approximation, chains, settings.seed)
 
 

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
+from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
 from dmfroc.meta_analysis.data import Counts
@@ -81,7 +82,7 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
 
     def model(counts: Counts) -> None:
         average = sample_average(priors)
-        logits = _sample_studies(average, _share_of_data(counts))
+        logits = _sample_studies(average, counts)
         negatives = counts.sizes - counts.positives
         log_likelihood = counts.sizes * jax.nn.log_sigmoid(logits) - negatives * logits
         numpyro.factor("log_likelihood", log_likelihood.sum())
@@ -95,38 +96,36 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
     return model
 
 
-def _sample_studies(average: Average, known: Float[Array, "s 2"]) -> Float[Array, "s 2"]:
+def _sample_studies(average: Average, counts: Counts) -> Float[Array, "s 2"]:
     """Draw the effects of studies, which are jointly normal.
 
-    Effects that the counts fix are drawn as such, those that they leave open in standard deviations
-    from the mean, and all others by as much in between: each is simple where it is used, and only
-    there (Papaspiliopoulos, Roberts and Skold 2007).
+    What is drawn is standard normal where the counts' likelihood is: effects in standard deviations
+    of their posterior given all that studies share. In these coordinates the density has no neck
+    where studies hardly differ, and none where the counts say all.
     """
-    n_studies, n_effects = known.shape
+    n_studies, n_effects = counts.sizes.shape
     drawn = _improper("effect", dist.constraints.real_matrix, n_studies, n_effects)
-    sd = jnp.sqrt((average.factor**2).sum(axis=1))
-    stretch = known + (1 - known) * sd
-    effect = (1 - known) * average.location + stretch * drawn
-    scaled = _solve_lower(average.factor, effect - average.location)
-    log_volume = jnp.log(jnp.diagonal(average.factor)).sum()
-    numpyro.factor(
-        "log_prior_of_studies",
-        jnp.log(stretch).sum() - n_studies * log_volume - (scaled**2).sum() / 2,
-    )
-    return effect
+    seen, information = _logits_of(counts)
+    factor = average.factor
+    precision = jnp.eye(n_effects) + factor.T @ (information[..., None] * factor)
+    root = jnp.linalg.cholesky(precision)
+    pull = (information * (seen - average.location)) @ factor
+    standardized = _solve(root, _solve(root, pull) + drawn, transposed=True)
+    log_volume = -jnp.log(jnp.diagonal(root, axis1=1, axis2=2)).sum()
+    numpyro.factor("log_prior_of_studies", log_volume - (standardized**2).sum() / 2)
+    return average.location + standardized @ factor.T
 
 
-def _share_of_data(counts: Counts) -> Float[Array, "s 2"]:
-    """Return about how much of the information on a logit is the counts' and not the prior's."""
-    negatives = counts.sizes - counts.positives
-    information = counts.positives * negatives / jnp.maximum(counts.sizes, 1.0)
-    return information / (information + 1.0)
+def _logits_of(counts: Counts) -> tuple[Float[Array, "s 2"], Float[Array, "s 2"]]:
+    """Return about where the likelihood of each logit is highest, and its curvature."""
+    positives, negatives = counts.positives + 0.5, counts.sizes - counts.positives + 0.5
+    information = positives * negatives / (positives + negatives)
+    return jnp.log(positives / negatives), jnp.where(counts.sizes > 0, information, 0.0)
 
 
-def _solve_lower(factor: Float[Array, "2 2"], x: Float[Array, "s 2"]) -> Float[Array, "s 2"]:
-    """Return ``x factor'^-1`` for a lower triangular factor, without LAPACK."""
-    first = x[:, 0] / factor[0, 0]
-    return jnp.stack([first, (x[:, 1] - factor[1, 0] * first) / factor[1, 1]], axis=1)
+def _solve(root: Array, x: Array, transposed: bool = False) -> Array:
+    solved = solve_triangular(root, x[..., None], trans=int(transposed), lower=True)
+    return solved[..., 0]
 
 
 def _improper(name: str, constraint: Any, *shape: int) -> Array:
@@ -134,31 +133,25 @@ def _improper(name: str, constraint: Any, *shape: int) -> Array:
 
 
 def _sample_bivariate(priors: SummaryPriors) -> Average:
-    """Draw means and covariance, with half-normal standard deviations and LKJ correlation.
-
-    What is drawn of the covariance are the standard deviations of the first logit, and of the
-    second given the first, and the slope on it: given the former, the mode of logits and slope
-    together is that of a regression, where that of logits and correlation would make them agree.
-    """
+    """Draw means and covariance, with half-normal standard deviations and LKJ correlation."""
     center = numpyro.sample("center", dist.Normal(0, 1).expand([2]).to_event(1))
-    spread = _improper("spread", dist.constraints.independent(dist.constraints.positive, 1), 2)
-    slope = _improper("slope", dist.constraints.real)
-    factor = jnp.eye(2).at[1, 0].set(slope) * spread
-    sd = jnp.sqrt((factor**2).sum(axis=1))
-    root = factor / sd[:, None]
-    prior_of_sd = dist.HalfNormal(spread_scales("bivariate", priors)).log_prob(sd).sum()
-    prior_of_root = dist.LKJCholesky(2, priors.correlation_concentration).log_prob(root)
-    # From standard deviations and correlation to what is drawn.
-    volume = jnp.log(root[1, 1]) - jnp.log(sd[1]) + jnp.log(spread[0])
-    numpyro.factor("log_prior_of_covariance", prior_of_sd + prior_of_root + volume)
-    return Average(priors.location_scale * center, factor)
+    scales = spread_scales("bivariate", priors)
+    spread = numpyro.sample("spread", dist.HalfNormal(scales).to_event(1))
+    root = numpyro.sample("root", dist.LKJCholesky(2, priors.correlation_concentration))
+    return Average(priors.location_scale * center, spread[:, None] * root)
 
 
 def _sample_hsroc(priors: SummaryPriors) -> Average:
-    """Draw mean threshold and accuracy, their spreads, and the asymmetry of the curve."""
-    center = numpyro.sample("center", dist.Normal(0, 1).expand([2]).to_event(1))
-    threshold, accuracy = priors.location_scale * center * np.array([1, 2])
+    """Draw mean threshold and accuracy, their spreads, and the asymmetry of the curve.
+
+    What is drawn of the former two are the mean logits, of which counts tell whatever the asymmetry
+    is; the volume of both is the same.
+    """
+    location = _improper("center", dist.constraints.real_vector, 2)
     asymmetry = priors.shape_scale * numpyro.sample("asymmetry", dist.Normal(0, 1))
+    threshold, accuracy = threshold_and_accuracy(location, jnp.exp(asymmetry / 2))
+    of_center = dist.Normal(0, priors.location_scale)
+    numpyro.factor("prior_of_center", of_center.log_prob(jnp.stack([threshold, accuracy / 2])))
     scales = spread_scales("hsroc", priors)
     spread = numpyro.sample("spread", dist.HalfNormal(scales).to_event(1))
     return bivariate_of_hsroc(threshold, accuracy, asymmetry, spread)
@@ -176,13 +169,13 @@ def bivariate_of_hsroc(
     """
     stretch = jnp.exp(-asymmetry * np.array([0.5, -0.5]))
     linear = stretch[:, None] * np.array([[1, 0.5], [1, -0.5]])
-    root = linear * spread
-    sd = jnp.sqrt((root**2).sum(axis=1))
-    shared = (root[0] * root[1]).sum() / sd[0]
-    volume = spread.prod()  # the determinant of the root, but for its sign
-    factor = jnp.array([[1.0, 0], [0, 0]]) * sd[0] + jnp.array([[0, 0], [1.0, 0]]) * shared
-    factor = factor + jnp.array([[0, 0], [0, 1.0]]) * volume / sd[0]
-    return Average(linear @ jnp.stack([threshold, accuracy]), factor)
+    return Average(linear @ jnp.stack([threshold, accuracy]), linear * spread)
+
+
+def threshold_and_accuracy(location: Any, stretch: Any) -> tuple[Any, Any]:
+    """Return Rutter and Gatsonis' means of mean logits; ``stretch`` is ``exp(beta / 2)``."""
+    of_cases, of_others = location[..., 0] * stretch, location[..., 1] / stretch
+    return (of_cases + of_others) / 2, of_cases - of_others
 
 
 def hsroc_of_bivariate(
@@ -191,12 +184,11 @@ def hsroc_of_bivariate(
     """Return Rutter and Gatsonis' parameters of a bivariate model, the inverse of the above."""
     variance_tpr, variance_fpr = covariance[..., 0, 0], covariance[..., 1, 1]
     asymmetry = np.log(variance_fpr / variance_tpr) / 2
-    stretch = np.exp(asymmetry / 2)
-    of_cases, of_others = location[..., 0] * stretch, location[..., 1] / stretch
+    threshold, accuracy = threshold_and_accuracy(location, np.exp(asymmetry / 2))
     product, shared = np.sqrt(variance_tpr * variance_fpr), covariance[..., 0, 1]
     return {
-        "threshold": (of_cases + of_others) / 2,
-        "accuracy": of_cases - of_others,
+        "threshold": threshold,
+        "accuracy": accuracy,
         "asymmetry": asymmetry,
         "threshold_sd": np.sqrt(np.maximum(product + shared, 0) / 2),
         "accuracy_sd": np.sqrt(2 * np.maximum(product - shared, 0)),
