@@ -157,8 +157,8 @@ def _logits_of_pairs(
 
 
 def _log_sigmoid(x: Float[Array, "*cells"]) -> Float[Array, "*cells"]:
-    """Return log s(x) at half the cost of `jax.nn.log_sigmoid`, exact above -700."""
-    return -jnp.log1p(jnp.exp(jnp.minimum(-x, 700.0)))
+    """Return log s(x) at half the cost of `jax.nn.log_sigmoid`; below -700, where it is x, as x."""
+    return jnp.minimum(x + 700.0, 0.0) - jnp.log1p(jnp.exp(jnp.minimum(-x, 700.0)))
 
 
 def ordinal_log_likelihood(

@@ -20,6 +20,7 @@ import scipy.optimize
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 from numpyro.infer import HMC, MCMC, Predictive, init_to_uniform
+from numpyro.infer.hmc import HMCState
 from numpyro.infer.mcmc import MCMCKernel
 from numpyro.infer.util import constrain_fn, potential_energy, unconstrain_fn
 
@@ -44,6 +45,7 @@ _MOST_TOGETHER = 80  # effects; of more, each varies by itself given all other p
 _N_PROBES = 8
 _NUMBERS_AT_ONCE = 1 << 18  # of the Hessian
 _TRAJECTORY, _ACCEPTANCE = 1.8, 0.8
+_MOST_STEPS = 1024  # per draw, those of NumPyro's No-U-Turn sampler
 # What Hamiltonian kernels report of each draw, and what ArviZ calls it.
 _STATISTICS = {
     "diverging": "diverging",
@@ -242,13 +244,13 @@ def problem_of(model: Callable[[Any], None], data: Any) -> Problem:
     return _problems()[key]
 
 
-def approximate(problem: Problem, data: Any, least_scale: float = _LEAST_SCALE) -> Gaussian:
+def approximate(problem: Problem, data: Any) -> Gaussian:
     """Return the normal approximation at the mode of the parameters given their scales.
 
     A joint mode of parameters and their scale says little about either. The scales therefore
     maximise the density averaged over all other parameters: its slope is the average slope of the
     joint density (Fisher's identity) over draws from the normal approximation of the latter. Where
-    effects hardly differ there may be no maximum: no scale is less than ``least_scale``.
+    effects hardly differ there may be no maximum: scales are kept from zero.
     """
     n = problem.n_scales
     flat = np.zeros(problem.size)
@@ -257,7 +259,7 @@ def approximate(problem: Problem, data: Any, least_scale: float = _LEAST_SCALE) 
     noise = np.concatenate([noise, -noise])  # no error in linear terms
 
     def within(scales: np.ndarray) -> np.ndarray:
-        return scales.clip(np.log(least_scale), _MOST_LOG_SCALE)
+        return scales.clip(np.log(_LEAST_SCALE), _MOST_LOG_SCALE)
 
     def slope(scales: np.ndarray) -> np.ndarray:
         nonlocal flat  # the next mode is near
@@ -407,6 +409,20 @@ def _to_sites(
     )
 
 
+class _BoundedHMC(HMC):  # type: ignore[misc]  # NumPyro has no types
+    """Hamiltonian Monte Carlo with a least step size, for a most number of steps per draw.
+
+    Where no step is accepted, NumPyro makes them smaller without end, and trajectories of as many
+    more. Draws that need smaller ones than the least are rejected, and told as divergent.
+    """
+
+    def sample(self, state: HMCState, model_args: Any, model_kwargs: Any) -> HMCState:
+        """Return the next state, as the one of `numpyro.infer.HMC`."""
+        step_size = jnp.maximum(state.adapt_state.step_size, _TRAJECTORY / _MOST_STEPS)
+        adapted = state.adapt_state._replace(step_size=step_size)
+        return super().sample(state._replace(adapt_state=adapted), model_args, model_kwargs)
+
+
 def default_kernel(model: Callable[..., None]) -> HMC:
     """Return Hamiltonian Monte Carlo, whose mass matrix is right from the start.
 
@@ -414,7 +430,7 @@ def default_kernel(model: Callable[..., None]) -> HMC:
     more makes up for the directions that are longer than approximated, and takes about five steps;
     the No-U-Turn sampler, which finds out for itself, takes seven or more.
     """
-    return HMC(
+    return _BoundedHMC(
         model,
         trajectory_length=_TRAJECTORY,
         adapt_mass_matrix=False,

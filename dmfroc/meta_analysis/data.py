@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import narwhals as nw
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._inputs.messages import listing
+from dmfroc._inputs.messages import listing, shortened
+
+ThresholdScale = Literal["identity", "log"]
 
 _LEAST_STUDIES = 3
 _FEW_STUDIES = 5
+_FEW_WITH_SEVERAL = 3
+_LARGEST_LOSS = 0.05  # share of people who may lack at some thresholds
 _AT_ONCE = 8  # shapes are multiples of it, so that models are compiled for few of them
 _LARGEST_COUNT = 2**53
 
@@ -24,14 +27,37 @@ class Counts(NamedTuple):
 
     Attributes
     ----------
-    positives
-        True and false positives.
-    sizes
-        Cases and non-cases.
+    between
+        Cases and non-cases between successive thresholds, those above the largest first. Studies
+        with few thresholds repeat their last one, with nothing in between.
+    cutoffs
+        Thresholds, largest first, in pooled standard deviations from their mean; zero where the
+        table has none.
     """
 
-    positives: Float[Any, "s 2"]
-    sizes: Float[Any, "s 2"]
+    between: Float[Any, "s 2 t_plus_1"]
+    cutoffs: Float[Any, "s t"]
+
+
+class CountsOfStudy(NamedTuple):
+    """What one study counted: thresholds, largest first, positives at each, and people."""
+
+    thresholds: Float[np.ndarray, " t"]
+    positives: Float[np.ndarray, "2 t"]
+    sizes: Float[np.ndarray, " 2"]
+    differs: bool  # whether the numbers of people depend on the threshold
+
+
+class Standardization(NamedTuple):
+    """How thresholds enter the model: on which scale, and their mean and deviation there."""
+
+    scale: ThresholdScale
+    center: float
+    unit: float
+
+    def __call__(self, thresholds: Float[np.ndarray, "*t"]) -> Float[np.ndarray, "*t"]:
+        """Return thresholds as the model takes them."""
+        return (_on_scale(thresholds, self.scale) - self.center) / self.unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,44 +70,75 @@ class Studies:
         Of the studies, in the order of the table.
     counts : Counts
         By study, without padding.
+    positives : numpy.ndarray of shape (s, 2, t)
+        True and false positives at each threshold, NaN beyond those of the study.
+    sizes : numpy.ndarray of shape (s, 2)
+        Cases and non-cases.
+    thresholds : numpy.ndarray of shape (s, t)
+        As published, largest first, NaN beyond those of the study; zero where there are none.
+    standardized : Standardization
+        Makes cutoffs of thresholds.
     remarks : tuple of str
         What a careful reader has to know of the table.
     """
 
     names: tuple[str, ...]
     counts: Counts
+    positives: Float[np.ndarray, "s 2 t"]
+    sizes: Float[np.ndarray, "s 2"]
+    thresholds: Float[np.ndarray, "s t"]
+    standardized: Standardization
     remarks: tuple[str, ...]
 
     def without(self, study: int) -> Counts:
         """Return the counts as if one study had none."""
-        kept = np.arange(len(self.names))[:, None] != study
-        return Counts(*(field * kept for field in self.counts))
+        kept = np.arange(len(self.names)) != study
+        return self.counts._replace(between=self.counts.between * kept[:, None, None])
 
 
 def padded(counts: Counts) -> Counts:
     """Add studies without observations up to a multiple of eight."""
-    missing = -len(counts.sizes) % _AT_ONCE
-    return Counts(*(np.pad(field, ((0, missing), (0, 0))) for field in counts))
+    missing = -len(counts.cutoffs) % _AT_ONCE
+    return Counts(*(np.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1)) for x in counts))
 
 
-def read_studies(table: Any, columns: Mapping[str, str | None]) -> Studies:
-    """Read counts from the columns of a table; `columns` gives the name of each role's."""
-    found = _columns_of(table, columns)
-    tp, fn, fp, tn = (_counts(found[role], columns[role]) for role in ("tp", "fn", "fp", "tn"))
-    names = [str(x) for x in found.get("study", range(1, len(tp) + 1))]
-    for name, n_rows in Counter(names).items():
-        if n_rows > 1:
-            raise ValueError(f"study {name!r} has {n_rows} rows: keep one row per study")
-    counts = Counts(np.stack([tp, fp], axis=1), np.stack([tp + fn, fp + tn], axis=1))
-    for name, n_people in zip(names, counts.sizes.sum(axis=1), strict=True):
-        if n_people == 0:
-            raise ValueError(f"study {name!r} has no observations: leave it out")
-    if len(names) < _LEAST_STUDIES:
+def check_scale(threshold_scale: str) -> None:
+    """Refuse a scale of thresholds that is none of those known."""
+    if threshold_scale not in get_args(ThresholdScale):
         raise ValueError(
-            f"the table has {len(names)} studies ({listing(names)}): a meta-analysis needs "
-            f"{_LEAST_STUDIES} studies at least"
+            f"threshold_scale must be one of {get_args(ThresholdScale)}, but it is "
+            f"{threshold_scale!r}"
         )
-    return Studies(tuple(names), counts, _remarks(len(names)))
+
+
+def read_studies(
+    table: Any, columns: Mapping[str, str | None], threshold_scale: ThresholdScale = "identity"
+) -> Studies:
+    """Read counts from the columns of a table; `columns` gives the name of each role's."""
+    check_scale(threshold_scale)
+    found = _columns_of(table, columns)
+    cells = np.stack([_counts(found[role], columns[role]) for role in ("tp", "fn", "fp", "tn")], 1)
+    names = [str(x) for x in found.get("study", range(1, len(cells) + 1))]
+    thresholds = _thresholds(found.get("threshold"), threshold_scale, len(cells))
+    rows_of: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        rows_of.setdefault(name, []).append(row)
+    for name, rows in rows_of.items():
+        if "threshold" not in found and len(rows) > 1:
+            raise ValueError(
+                f"study {name!r} has {len(rows)} rows: keep one row per study, or name the column "
+                "of their thresholds, threshold="
+            )
+    if len(rows_of) < _LEAST_STUDIES:
+        raise ValueError(
+            f"the table has {len(rows_of)} studies ({listing(list(rows_of))}): a meta-analysis "
+            f"needs {_LEAST_STUDIES} studies at least"
+        )
+    counted = {
+        name: _counts_of_study(thresholds[rows], cells[rows], name)
+        for name, rows in rows_of.items()
+    }
+    return _lay_out(counted, threshold_scale, _remarks(counted, "threshold" in found))
 
 
 def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequence[Any]]:
@@ -104,7 +161,7 @@ def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequ
                 f"name the column of {role}, {role}="
             )
     if len(frame) == 0:
-        raise ValueError("table has no rows: give one row per study")
+        raise ValueError("table has no rows: give one row per study, or per study and threshold")
     return {role: frame[name].to_list() for role, name in wanted.items()}
 
 
@@ -119,10 +176,129 @@ def _counts(column: Sequence[Any], name: str | None) -> Float[np.ndarray, " rows
     return np.array(column, dtype=float)
 
 
-def _remarks(n_studies: int) -> tuple[str, ...]:
-    if n_studies >= _FEW_STUDIES:
-        return ()
-    return (
-        f"there are only {n_studies} studies: how much studies differ is mostly what the prior "
-        "says, priors=SummaryPriors(spread_scale=...)",
+def _thresholds(
+    column: Sequence[Any] | None, scale: ThresholdScale, n_rows: int
+) -> Float[np.ndarray, " rows"]:
+    if column is None:
+        return np.zeros(n_rows)
+    check_thresholds(column, scale)
+    found = np.array(column, dtype=float)
+    if len(set(found)) == 1:
+        raise ValueError(
+            f"threshold is {found[0]:g} in all rows: leave threshold= out, nothing depends on it"
+        )
+    return found
+
+
+def check_thresholds(thresholds: Sequence[Any], scale: ThresholdScale) -> None:
+    """Refuse what has no place on the scale."""
+    kind = "positive and finite for threshold_scale='log'" if scale == "log" else "finite"
+    for row, x in enumerate(thresholds):
+        is_number = isinstance(x, int | float | np.number) and not isinstance(x, bool)
+        if not (is_number and np.isfinite(x) and (x > 0 or scale == "identity")):
+            raise ValueError(
+                f"threshold must be {kind}, but row {row} (counting from 0) has {x!r}: correct it"
+            )
+
+
+def _counts_of_study(
+    thresholds: Float[np.ndarray, " t"], cells: Float[np.ndarray, "t 4"], name: str
+) -> CountsOfStudy:
+    """Return what a study counted, largest threshold first, if it can be of one sample."""
+    order = np.argsort(-thresholds)
+    thresholds = thresholds[order]
+    for value in thresholds[1:][np.diff(thresholds) == 0]:
+        raise ValueError(f"study {name!r} has several rows of threshold {value:g}: keep one")
+    if not cells.sum(axis=1).all():
+        raise ValueError(f"study {name!r} has no observations: leave it out")
+    cases, others = cells[order, :2], cells[order, 2:]
+    halves = [_one_sample(*half, name) for half in ((cases, "cases"), (others, "non-cases"))]
+    positives, sizes = zip(*halves, strict=True)
+    differs = any(np.ptp(half.sum(axis=1)) > 0 for half in (cases, others))
+    return CountsOfStudy(thresholds, np.stack(positives), np.array(sizes), differs)
+
+
+def _one_sample(
+    cells: Float[np.ndarray, "t 2"], what: str, name: str
+) -> tuple[Float[np.ndarray, " t"], float]:
+    """Return positives at each threshold, and people; the same people at all thresholds.
+
+    A few who lack at some thresholds are left out by keeping the rates.
+    """
+    total = cells.sum(axis=1)
+    least, most = total.min(), total.max()
+    if most - least > max(_LARGEST_LOSS * most, 1):
+        raise ValueError(
+            f"study {name!r} has {least:.0f} to {most:.0f} {what}, depending on the threshold: "
+            "all thresholds of a study must be those of the same people"
+        )
+    positive = cells[:, 0] / np.maximum(total, 1) * total.mean()
+    if (np.diff(positive) < -(most - least) - 1e-9).any():
+        raise ValueError(
+            f"study {name!r} has fewer positive {what} at a smaller threshold: a test is positive "
+            "at or above its threshold; where small values are positive, give minus the threshold"
+        )
+    return np.maximum.accumulate(positive), float(total.mean())
+
+
+def _lay_out(
+    counted: Mapping[str, CountsOfStudy], scale: ThresholdScale, remarks: tuple[str, ...]
+) -> Studies:
+    most = max(len(study.thresholds) for study in counted.values())
+    thresholds = np.full((len(counted), most), np.nan)
+    positives = np.full((len(counted), 2, most), np.nan)
+    for row, study in enumerate(counted.values()):
+        thresholds[row, : len(study.thresholds)] = study.thresholds
+        positives[row, :, : len(study.thresholds)] = study.positives
+    sizes = np.stack([study.sizes for study in counted.values()])
+    on_scale = _on_scale(thresholds, scale)
+    standardized = Standardization(
+        scale, float(np.nanmean(on_scale)), float(np.nanstd(on_scale)) or 1.0
     )
+    at_or_above = np.concatenate([_repeat_last(positives), sizes[..., None]], axis=2)
+    return Studies(
+        names=tuple(counted),
+        counts=Counts(
+            np.diff(at_or_above, axis=2, prepend=0.0), standardized(_repeat_last(thresholds))
+        ),
+        positives=positives,
+        sizes=sizes,
+        thresholds=thresholds,
+        standardized=standardized,
+        remarks=remarks,
+    )
+
+
+def _remarks(counted: Mapping[str, CountsOfStudy], have_thresholds: bool) -> tuple[str, ...]:
+    remarks = []
+    uneven = [f"study {name!r}" for name, study in counted.items() if study.differs]
+    n_studies = len(counted)
+    n_with_several = sum(len(study.thresholds) > 1 for study in counted.values())
+    if uneven:
+        remarks.append(
+            f"{shortened(uneven)}: not all people have results at all thresholds; the rates were "
+            "taken for those of their mean number"
+        )
+    if have_thresholds and n_with_several < _FEW_WITH_SEVERAL:
+        remarks.append(
+            f"{n_with_several} of {n_studies} studies have several thresholds: how rates depend on "
+            "the threshold is mostly what the prior says, and chains may not find it; consider "
+            "one row per study, without threshold="
+        )
+    if n_studies < _FEW_STUDIES:
+        remarks.append(
+            f"there are only {n_studies} studies: how much studies differ is mostly what the prior "
+            "says, priors=SummaryPriors(spread_scale=...)"
+        )
+    return tuple(remarks)
+
+
+def _repeat_last(x: Float[np.ndarray, "*u t"]) -> Float[np.ndarray, "*u t"]:
+    """Return x with its last number in place of the NaN that follow."""
+    n_known = np.isfinite(x).sum(axis=-1, keepdims=True)
+    index = np.minimum(np.arange(x.shape[-1]), n_known - 1)
+    return np.take_along_axis(x, index, axis=-1)
+
+
+def _on_scale(thresholds: Float[np.ndarray, "*t"], scale: ThresholdScale) -> Any:
+    return np.log(thresholds) if scale == "log" else thresholds

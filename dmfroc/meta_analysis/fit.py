@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import arviz
+import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray
+from jaxtyping import Float
 from numpyro.infer import NUTS
 from scipy.special import expit
 
@@ -18,13 +20,20 @@ from dmfroc.bayes.sampling import Chains, Draws, approximate, draw_from_posterio
 from dmfroc.meta_analysis.curve import area_under_line
 from dmfroc.meta_analysis.data import Counts, Studies, padded
 from dmfroc.meta_analysis.models import (
+    Data,
     ModelName,
     SummaryPriors,
     hsroc_of_bivariate,
+    likelihood_of,
     model_of,
 )
 
 RATES = ["sensitivity", "fpr"]
+_EFFECTS: dict[ModelName, list[str]] = {
+    "bivariate": RATES,
+    "hsroc": RATES,
+    "ordinal": ["cases", "non-cases", "log scale of cases", "log scale of non-cases"],
+}
 _MONITORED = ["location", "sd", "auc"]
 
 
@@ -50,12 +59,17 @@ def most_careful_kernel(model: Any) -> NUTS:
     return NUTS(model, target_accept_prob=0.99, max_tree_depth=10)
 
 
+def data_of(counts: Counts, model: ModelName, priors: SummaryPriors) -> Data:
+    """Return what a model takes of counts, those of studies and of padding."""
+    filled = jax.tree.map(jnp.asarray, padded(counts))
+    return Data(filled, likelihood_of(model, priors, filled))
+
+
 @double_precision
 def draw(counts: Counts, settings: Settings, kernel: Any) -> Draws:
-    """Draw from the posterior of counts, those of studies and of padding."""
-    model = model_of(settings.model, settings.priors)
-    data = Counts(*(jnp.asarray(field) for field in padded(counts)))
-    problem = problem_of(model, data)
+    """Draw from the posterior of counts."""
+    data = data_of(counts, settings.model, settings.priors)
+    problem = problem_of(model_of(settings.model, settings.priors), data)
     chains = Chains(kernel, settings.n_chains, settings.n_draws, settings.n_warmup)
     problem.sampler(chains, data)  # is compiled meanwhile
     approximation = approximate(problem, data)
@@ -68,11 +82,13 @@ def fit(studies: Studies, settings: Settings) -> tuple[xarray.DataTree, list[str
     Chains that diverge or disagree are run again, twice as long and with smaller steps.
     """
     tree = tree_of(draw(studies.counts, settings, careful_kernel), studies, settings)
-    if sampling_problems(tree, _MONITORED):
+    problems = sampling_problems(tree, _MONITORED)
+    if problems:
         longer = replace(settings, n_draws=2 * settings.n_draws, n_warmup=2 * settings.n_warmup)
         drawn = draw(studies.counts, longer, most_careful_kernel)
         tree = tree_of(drawn, studies, settings)
-    return tree, sampling_problems(tree, _MONITORED)
+        problems = sampling_problems(tree, _MONITORED)
+    return tree, problems
 
 
 def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTree:
@@ -83,29 +99,29 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
     sd = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
     generator = np.random.default_rng(settings.seed)
     noise = generator.normal(size=(*location.shape, 1))
-    effects = sites["study_effect"][:, :, : len(studies.names)]
-    rates = expit(effects)
+    n_studies = len(studies.names)
+    rates = expit(sites["logits"][:, :, :n_studies])
     variables = {
         "location": location,
         "sd": sd,
         "correlation": covariance / (sd[..., :, None] * sd[..., None, :]),
         "new_study": location + (factor @ noise)[..., 0],
-        "study_effect": effects,
+        "study_effect": sites["study_effect"][:, :, :n_studies],
         "rates": rates,
         "curve_intercept": sites["curve_intercept"],
         "curve_slope": sites["curve_slope"],
         "auc": area_under_line(sites["curve_intercept"], sites["curve_slope"]),
     }
-    variables |= {f"hsroc_{k}": x for k, x in hsroc_of_bivariate(location, covariance).items()}
-    replicated = generator.binomial(studies.counts.sizes.astype(int), rates)
+    if settings.model != "ordinal":
+        variables |= {f"hsroc_{k}": x for k, x in hsroc_of_bivariate(location, covariance).items()}
     groups: dict[str, Any] = {
         "posterior": variables,
-        "posterior_predictive": {"positives": replicated},
-        "observed_data": {"positives": studies.counts.positives},
-        "constant_data": {"sizes": studies.counts.sizes},
+        "posterior_predictive": {"positives": _replicate(rates, studies, generator)},
+        "observed_data": {"positives": studies.positives},
+        "constant_data": {"sizes": studies.sizes, "thresholds": studies.thresholds},
         "sample_stats": draws.sample_stats,
     }
-    study_rate = ["study", "rate"]
+    at_threshold = ["study", "rate", "point"]
     tree = arviz.from_dict(
         groups,
         dims={
@@ -114,16 +130,29 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
             "correlation": ["effect", "effect_2"],
             "new_study": ["effect"],
             "study_effect": ["study", "effect"],
-            "rates": study_rate,
-            "positives": study_rate,
-            "sizes": study_rate,
+            "rates": at_threshold,
+            "positives": at_threshold,
+            "sizes": ["study", "rate"],
+            "thresholds": ["study", "point"],
         },
         coords={
-            "effect": RATES,
-            "effect_2": RATES,
+            "effect": _EFFECTS[settings.model],
+            "effect_2": _EFFECTS[settings.model],
             "study": list(studies.names),
             "rate": RATES,
         },
     )
     assert isinstance(tree, xarray.DataTree)
     return tree
+
+
+def _replicate(
+    rates: Float[np.ndarray, "chain draw s 2 t"], studies: Studies, generator: np.random.Generator
+) -> Float[np.ndarray, "chain draw s 2 t"]:
+    """Draw the positives of studies like those observed; NaN beyond the thresholds of each."""
+    edge = np.zeros((*rates.shape[:-1], 1))
+    shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=-1), axis=-1).clip(0)
+    sizes = np.rint(studies.sizes).astype(int)
+    drawn = generator.multinomial(sizes, shares / shares.sum(axis=-1, keepdims=True))
+    positives = np.cumsum(drawn, axis=-1)[..., :-1].astype(float)
+    return np.where(np.isnan(studies.thresholds)[:, None], np.nan, positives)

@@ -1,13 +1,14 @@
 """NumPyro models of the counts of studies, and what they say of summary curves.
 
-Every model draws the logits of both rates of each study, jointly normal; counts are binomial.
+Every model draws effects of studies, jointly normal, which are or give the logits of both rates;
+counts between successive thresholds are multinomial, with one threshold binomial.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -15,13 +16,18 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
+import scipy.optimize
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
+from dmfroc._arrays import AnyArray
+from dmfroc._compiled import compiled
+from dmfroc.bayes.models import log_likelihood_of_bins
 from dmfroc.meta_analysis.data import Counts
 
-ModelName = Literal["bivariate", "hsroc"]
-Model = Callable[[Counts], None]
+ModelName = Literal["bivariate", "hsroc", "ordinal"]
+
+_LOG_LOGISTIC_SCALE = np.log(np.sqrt(3) / np.pi)  # of standard deviation one
 
 
 @dataclass(frozen=True)
@@ -32,15 +38,18 @@ class SummaryPriors:
     ----------
     location_scale : float
         Standard deviation of the mean logit rates (bivariate), of the mean threshold and half of
-        the mean accuracy (hsroc).
+        the mean accuracy (hsroc), of the mean test result of cases and of non-cases, in standard
+        deviations of the thresholds (ordinal).
     spread_scale : float
-        Scale of the half-normal standard deviations between studies of the logits; of the
-        accuracy it is twice as large.
+        Scale of the half-normal standard deviations between studies of the logits or of the mean
+        test results; of the accuracy it is twice as large, of the logarithm of a test's spread
+        half.
     shape_scale : float
-        Standard deviation of the asymmetry beta (hsroc).
+        Standard deviation of the asymmetry beta (hsroc), and of the logarithm of a test's spread
+        in each group (ordinal).
     correlation_concentration : float
-        Concentration of the LKJ prior of the correlation between both logits (bivariate); 1 is
-        uniform.
+        Concentration of the LKJ prior of the correlations between a study's effects (bivariate,
+        ordinal); 1 is uniform.
     """
 
     location_scale: float = 3.0
@@ -55,90 +64,171 @@ class SummaryPriors:
 
 
 class Average(NamedTuple):
-    """Mean and covariance of the logits of sensitivity and false positive rate of a study.
+    """Mean and covariance of the effects of a study.
 
     Attributes
     ----------
     location
         The mean.
     factor
-        The Cholesky factor of the covariance.
+        A lower triangular root of the covariance.
     """
 
-    location: Float[Array, " 2"]
-    factor: Float[Array, "2 2"]
+    location: Float[Array, " p"]
+    factor: Float[Array, "p p"]
 
 
-def spread_scales(name: ModelName, priors: SummaryPriors) -> Float[np.ndarray, " 2"]:
+class Likelihood(NamedTuple):
+    """What counts alone say of the effects of each study, as a normal distribution.
+
+    Attributes
+    ----------
+    mean
+        About where the likelihood is highest.
+    precision
+        Its curvature there; zero in directions of which the counts say nothing.
+    """
+
+    mean: Float[Any, "s p"]
+    precision: Float[Any, "s p p"]
+
+
+class Data(NamedTuple):
+    """What a model takes: counts, and where to look for the effects."""
+
+    counts: Counts
+    likelihood: Likelihood
+
+
+Model = Callable[[Data], None]
+
+
+def spread_scales(name: ModelName, priors: SummaryPriors) -> Float[np.ndarray, " p"]:
     """Return the scales of the priors of the standard deviations between studies."""
-    ratios = {"bivariate": [1, 1], "hsroc": [1, 2]}
+    ratios = {"bivariate": [1, 1], "hsroc": [1, 2], "ordinal": [1, 1, 0.5, 0.5]}
     return priors.spread_scale * np.array(ratios[name], dtype=float)
+
+
+def prior_of_effects(
+    name: ModelName, priors: SummaryPriors
+) -> tuple[Float[np.ndarray, " p"], Float[np.ndarray, " p"]]:
+    """Return mean and standard deviation, before any count is seen, of the mean effects."""
+    location = [priors.location_scale] * 2
+    if name != "ordinal":
+        return np.zeros(2), np.array(location)
+    mean = np.array([0, 0, _LOG_LOGISTIC_SCALE, _LOG_LOGISTIC_SCALE])
+    return mean, np.array(location + [priors.shape_scale] * 2)
 
 
 @cache
 def model_of(name: ModelName, priors: SummaryPriors) -> Model:
-    """Return a NumPyro model of `Counts`; the same object for the same arguments."""
-    sample_average = {"bivariate": _sample_bivariate, "hsroc": _sample_hsroc}[name]
+    """Return a NumPyro model of `Data`; the same object for the same arguments."""
+    sample_average = _sample_hsroc if name == "hsroc" else partial(_sample_correlated, name)
 
-    def model(counts: Counts) -> None:
+    def model(data: Data) -> None:
         average = sample_average(priors)
-        logits = _sample_studies(average, counts)
-        negatives = counts.sizes - counts.positives
-        log_likelihood = counts.sizes * jax.nn.log_sigmoid(logits) - negatives * logits
-        numpyro.factor("log_likelihood", log_likelihood.sum())
+        effects = _sample_studies(average, data.likelihood)
+        numpyro.factor("log_likelihood", _log_likelihood(data.counts, effects))
         intercept, slope = line_of(average)
         numpyro.deterministic("location", average.location)
         numpyro.deterministic("factor", average.factor)
-        numpyro.deterministic("study_effect", logits)
+        numpyro.deterministic("study_effect", effects)
+        numpyro.deterministic("logits", logits_at(effects, data.counts.cutoffs))
         numpyro.deterministic("curve_intercept", intercept)
         numpyro.deterministic("curve_slope", slope)
 
     return model
 
 
-def _sample_studies(average: Average, counts: Counts) -> Float[Array, "s 2"]:
+def logits_at(
+    effects: Float[AnyArray, "s p"], cutoffs: Float[AnyArray, "s t"], xp: Any = jnp
+) -> Float[AnyArray, "s 2 t"]:
+    """Return the logits of both rates at cutoffs: the effects, or those of logistic test results.
+
+    The latter have two locations and two logarithms of scales, of cases and of non-cases.
+    """
+    if effects.shape[-1] == 2:
+        return effects[..., None]
+    return (effects[:, :2, None] - cutoffs[:, None]) * xp.exp(-effects[:, 2:, None])
+
+
+def _log_likelihood(counts: Counts, effects: Float[Array, "s p"]) -> Float[Array, ""]:
+    logits = logits_at(effects, counts.cutoffs)
+    is_bin = counts.between[..., 1:-1] > 0  # thresholds that are repeated are no distance apart
+    distances = jnp.where(is_bin, jnp.diff(logits, axis=-1), 1.0)
+    return log_likelihood_of_bins(counts.between, logits, distances)
+
+
+def likelihood_of(name: ModelName, priors: SummaryPriors, counts: Counts) -> Likelihood:
+    """Return the normal approximation of the likelihood of each study's effects.
+
+    Where the counts leave an effect open, its prior says where to look.
+    """
+    mean, sd = (
+        np.broadcast_to(x, (len(counts.cutoffs), len(x))) for x in prior_of_effects(name, priors)
+    )
+
+    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = _value_and_gradient(flat.reshape(mean.shape), counts)
+        deviation = (flat - mean.ravel()) / sd.ravel()
+        penalty = deviation @ deviation / 2
+        return float(penalty - value), deviation / sd.ravel() - np.ravel(gradient)
+
+    found = scipy.optimize.minimize(
+        objective, mean.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 1000}
+    )
+    effects = found.x.reshape(mean.shape)
+    curvature, directions = np.linalg.eigh(-np.asarray(_curvature(effects, counts)))
+    precision = (directions * curvature.clip(0)[:, None]) @ directions.swapaxes(1, 2)
+    return Likelihood(effects, precision)
+
+
+_value_and_gradient = compiled(jax.value_and_grad(lambda x, counts: _log_likelihood(counts, x)))
+
+
+@compiled
+def _curvature(effects: Float[Array, "s p"], counts: Counts) -> Float[Array, "s p p"]:
+    def of_study(effect: Float[Array, " p"], of_it: Counts) -> Float[Array, ""]:
+        return _log_likelihood(jax.tree.map(lambda x: x[None], of_it), effect[None])
+
+    return jax.vmap(jax.hessian(of_study))(effects, counts)
+
+
+def _sample_studies(average: Average, likelihood: Likelihood) -> Float[Array, "s p"]:
     """Draw the effects of studies, which are jointly normal.
 
-    What is drawn is standard normal where the counts' likelihood is: effects in standard deviations
-    of their posterior given all that studies share. In these coordinates the density has no neck
+    What is drawn is standard normal where the likelihood is: effects in standard deviations of
+    their posterior given all that studies share. In these coordinates the density has no neck
     where studies hardly differ, and none where the counts say all.
     """
-    n_studies, n_effects = counts.sizes.shape
+    n_studies, n_effects = likelihood.mean.shape
     drawn = _improper("effect", dist.constraints.real_matrix, n_studies, n_effects)
-    seen, information = _logits_of(counts)
-    factor = average.factor
-    precision = jnp.eye(n_effects) + factor.T @ (information[..., None] * factor)
-    root = jnp.linalg.cholesky(precision)
-    pull = (information * (seen - average.location)) @ factor
-    standardized = _solve(root, _solve(root, pull) + drawn, transposed=True)
+    location, factor = average
+    shrinkage = jnp.eye(n_effects) + factor.T @ likelihood.precision @ factor
+    # Its upper root makes that of the posterior lower triangular, as that of the prior is: it then
+    # does not turn with the correlation where one effect is known much better than another.
+    root = jnp.linalg.cholesky(shrinkage[:, ::-1, ::-1])[:, ::-1, ::-1]
+    pull = factor.T @ likelihood.precision @ (likelihood.mean - location)[..., None]
+    moved = solve_triangular(root, pull) + drawn[..., None]
+    standard = solve_triangular(root, moved, trans="T")[..., 0]
     log_volume = -jnp.log(jnp.diagonal(root, axis1=1, axis2=2)).sum()
-    numpyro.factor("log_prior_of_studies", log_volume - (standardized**2).sum() / 2)
-    return average.location + standardized @ factor.T
-
-
-def _logits_of(counts: Counts) -> tuple[Float[Array, "s 2"], Float[Array, "s 2"]]:
-    """Return about where the likelihood of each logit is highest, and its curvature."""
-    positives, negatives = counts.positives + 0.5, counts.sizes - counts.positives + 0.5
-    information = positives * negatives / (positives + negatives)
-    return jnp.log(positives / negatives), jnp.where(counts.sizes > 0, information, 0.0)
-
-
-def _solve(root: Array, x: Array, transposed: bool = False) -> Array:
-    solved = solve_triangular(root, x[..., None], trans=int(transposed), lower=True)
-    return solved[..., 0]
+    numpyro.factor("prior_of_studies", dist.Normal().log_prob(standard).sum() + log_volume)
+    return location + standard @ factor.T
 
 
 def _improper(name: str, constraint: Any, *shape: int) -> Array:
     return numpyro.sample(name, dist.ImproperUniform(constraint, (), event_shape=shape))
 
 
-def _sample_bivariate(priors: SummaryPriors) -> Average:
-    """Draw means and covariance, with half-normal standard deviations and LKJ correlation."""
-    center = numpyro.sample("center", dist.Normal(0, 1).expand([2]).to_event(1))
-    scales = spread_scales("bivariate", priors)
+def _sample_correlated(name: ModelName, priors: SummaryPriors) -> Average:
+    """Draw means and covariance, with half-normal standard deviations and LKJ correlations."""
+    mean, sd = prior_of_effects(name, priors)
+    center = numpyro.sample("center", dist.Normal(0, 1).expand([len(mean)]).to_event(1))
+    scales = spread_scales(name, priors)
     spread = numpyro.sample("spread", dist.HalfNormal(scales).to_event(1))
-    root = numpyro.sample("root", dist.LKJCholesky(2, priors.correlation_concentration))
-    return Average(priors.location_scale * center, spread[:, None] * root)
+    prior_of_root = dist.LKJCholesky(len(mean), priors.correlation_concentration)
+    root = numpyro.sample("root", prior_of_root)
+    return Average(mean + sd * center, spread[:, None] * root)
 
 
 def _sample_hsroc(priors: SummaryPriors) -> Average:
@@ -169,7 +259,9 @@ def bivariate_of_hsroc(
     """
     stretch = jnp.exp(-asymmetry * np.array([0.5, -0.5]))
     linear = stretch[:, None] * np.array([[1, 0.5], [1, -0.5]])
-    return Average(linear @ jnp.stack([threshold, accuracy]), linear * spread)
+    root = linear * spread
+    _, upper = jnp.linalg.qr(root.T)
+    return Average(linear @ jnp.stack([threshold, accuracy]), upper.T)
 
 
 def threshold_and_accuracy(location: Any, stretch: Any) -> tuple[Any, Any]:
@@ -196,10 +288,13 @@ def hsroc_of_bivariate(
 
 
 def line_of(average: Average) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """Return intercept and slope of Rutter and Gatsonis' curve.
+    """Return intercept and slope of the curve, ``logit tpr = intercept + slope logit fpr``.
 
-    That is, of ``logit tpr = intercept + slope logit fpr``.
+    Of rates it is Rutter and Gatsonis' curve, of test results that of the mean study.
     """
+    if len(average.location) == 4:
+        of_cases, of_others, log_cases, log_others = average.location
+        return (of_cases - of_others) * jnp.exp(-log_cases), jnp.exp(log_others - log_cases)
     covariance = average.factor @ average.factor.T
     slope = jnp.sqrt(covariance[0, 0] / covariance[1, 1])
     return average.location[0] - slope * average.location[1], slope

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import arviz
 import numpy as np
@@ -16,8 +17,9 @@ from scipy.stats import chi2
 import dmfroc
 from dmfroc._tables import decimals, format_table
 from dmfroc.meta_analysis.curve import area_under_line, line_at, region_around
-from dmfroc.meta_analysis.data import Studies
+from dmfroc.meta_analysis.data import Studies, check_thresholds
 from dmfroc.meta_analysis.fit import Settings, careful_kernel, draw
+from dmfroc.meta_analysis.models import logits_at
 from dmfroc.multiclass.band import CurveBand
 from dmfroc.uncertainty.estimate import Estimate
 
@@ -27,6 +29,13 @@ if TYPE_CHECKING:
     from dmfroc.plots.meta_analysis import ForestDisplay, SummaryROCDisplay
 
 _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998, 0.9995]])
+
+
+class Logits(NamedTuple):
+    """Draws of the logits of sensitivity and false positive rate."""
+
+    summary: Float[np.ndarray, "draws 2"]
+    new_study: Float[np.ndarray, "draws 2"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +49,7 @@ class SummaryROC:
     settings : Settings
         The model, its priors, and the chains.
     posterior : xarray.DataTree
-        All draws with named dimensions (chain, draw, study, effect, rate), the
+        All draws with named dimensions (chain, draw, study, effect, rate, point), the
         sampler's statistics, the observed and the replicated counts.
     level : float
         Probability of intervals and regions.
@@ -56,13 +65,13 @@ class SummaryROC:
 
     @property
     def sensitivity(self) -> Estimate:
-        """Sensitivity of the mean study."""
-        return self._estimate("sensitivity", expit(self._draws("location")[:, 0]))
+        """Sensitivity of the mean study; of several thresholds see `at`."""
+        return self._estimate("sensitivity", expit(self._logits().summary[:, 0]))
 
     @property
     def specificity(self) -> Estimate:
-        """Specificity of the mean study."""
-        return self._estimate("specificity", expit(-self._draws("location")[:, 1]))
+        """Specificity of the mean study; of several thresholds see `at`."""
+        return self._estimate("specificity", expit(-self._logits().summary[:, 1]))
 
     @cached_property
     def auc(self) -> Estimate:
@@ -80,17 +89,21 @@ class SummaryROC:
     @property
     def observed_range(self) -> tuple[float, float]:
         """Smallest and largest false positive rate of the studies; beyond, the curve guesses."""
-        positives, sizes = (field[:, 1] for field in self.studies.counts)
-        rates = positives[sizes > 0] / sizes[sizes > 0]
-        return float(rates.min()), float(rates.max())
+        sizes = self.studies.sizes[:, 1]
+        rates = self.studies.positives[sizes > 0, 1] / sizes[sizes > 0, None]
+        return float(np.nanmin(rates)), float(np.nanmax(rates))
 
-    def region(self, kind: str = "credible") -> Float[np.ndarray, "corners 2"]:
+    def region(
+        self, kind: str = "credible", threshold: float | None = None
+    ) -> Float[np.ndarray, "corners 2"]:
         """Return the region of the summary point, or of the rates of a new study.
 
         Parameters
         ----------
         kind : {"credible", "prediction"}
             Where the mean study is, or where a further study of any size would be.
+        threshold : float, optional
+            At which threshold, if there are several.
 
         Returns
         -------
@@ -100,15 +113,53 @@ class SummaryROC:
         """
         if kind not in ("credible", "prediction"):
             raise ValueError(f"kind must be 'credible' or 'prediction', but it is {kind!r}")
-        logits = self._draws("location" if kind == "credible" else "new_study")
+        found = self._logits(threshold)
+        logits = found.summary if kind == "credible" else found.new_study
         return region_around(logits[:, ::-1], self.level)
+
+    def at(self, thresholds: float | Sequence[float]) -> pd.DataFrame:
+        """Return sensitivity and specificity at thresholds, with intervals and predictions.
+
+        Parameters
+        ----------
+        thresholds : float or sequence of float
+            On the scale of the table; they need be those of no study.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By threshold: posterior mean, interval, and interval of a new study, of either rate.
+
+        Raises
+        ------
+        ValueError
+            If the table had no thresholds, or one is not finite (with ``threshold_scale="log"``,
+            not positive).
+        """
+        import pandas as pd
+
+        rows = {}
+        for threshold in np.atleast_1d(np.asarray(thresholds, dtype=float)):
+            found = self._logits(float(threshold))
+            row: dict[str, float] = {}
+            for column, (name, sign) in enumerate((("sensitivity", 1), ("specificity", -1))):
+                of_mean, of_new = (self._summary(expit(sign * x[:, column])) for x in found)
+                row |= {
+                    name: of_mean["value"],
+                    f"{name}_low": of_mean["low"],
+                    f"{name}_high": of_mean["high"],
+                    f"{name}_predicted_low": of_new["low"],
+                    f"{name}_predicted_high": of_new["high"],
+                }
+            rows[float(threshold)] = row
+        return pd.DataFrame(rows).T.rename_axis("threshold")
 
     @property
     def heterogeneity(self) -> pd.DataFrame:
         """How studies differ: standard deviations and correlations of their effects.
 
         Posterior means and intervals; of the rates of a further study, the interval in which it
-        is expected.
+        is expected (of several thresholds see `at`).
         """
         import pandas as pd
 
@@ -118,9 +169,10 @@ class SummaryROC:
         for i, first in enumerate(effects):
             for j, second in enumerate(effects[:i]):
                 found[f"correlation of {second} and {first}"] = correlation[:, i, j]
-        new = self._draws("new_study")
-        found["sensitivity of a new study"] = expit(new[:, 0])
-        found["specificity of a new study"] = expit(-new[:, 1])
+        if not self._has_thresholds:
+            new = self._draws("new_study")
+            found["sensitivity of a new study"] = expit(new[:, 0])
+            found["specificity of a new study"] = expit(-new[:, 1])
         rows = {name: self._summary(x) for name, x in found.items()}
         return pd.DataFrame(rows).T
 
@@ -141,10 +193,11 @@ class SummaryROC:
         Returns
         -------
         pandas.DataFrame
-            By study left out: sensitivity, specificity and area without it. ``shift`` is how far
-            the mean effects move, in posterior standard deviations (Mahalanobis); ``surprise`` the
-            probability of a new study, drawn by the others, to be nearer to their mean than this
-            study is estimated to be: near one for studies that the others do not expect.
+            By study left out: the area without it, and of single thresholds sensitivity and
+            specificity. ``shift`` is how far the mean effects move, in posterior standard
+            deviations (Mahalanobis); ``surprise`` the probability of a new study, drawn by the
+            others, to be nearer to their mean than this study is estimated to be: near one for
+            studies that the others do not expect.
             Divergences and R-hat are those of the chains.
         """
         import pandas as pd
@@ -160,9 +213,9 @@ class SummaryROC:
             moved = center - location.mean(axis=0)
             effect = self._draws("study_effect")[:, study].mean(axis=0)
             total = np.cov(without.T) + (factor @ np.swapaxes(factor, 1, 2)).mean(axis=0)
-            rows[name] = {
-                "sensitivity": float(expit(without[:, 0]).mean()),
-                "specificity": float(expit(-without[:, 1]).mean()),
+            rates = {"sensitivity": expit(without[:, 0]), "specificity": expit(-without[:, 1])}
+            means = {} if self._has_thresholds else {k: float(x.mean()) for k, x in rates.items()}
+            rows[name] = means | {
                 "auc": float(
                     area_under_line(sites["curve_intercept"], sites["curve_slope"]).mean()
                 ),
@@ -204,7 +257,8 @@ class SummaryROC:
         return str(self)
 
     def __str__(self) -> str:
-        n_people = self.studies.counts.sizes.sum()
+        n_people = self.studies.sizes.sum()
+        found = [] if self._has_thresholds else [self.sensitivity, self.specificity]
         table = format_table(
             ["summary", "value", f"{100 * self.level:g} % interval"],
             [
@@ -213,12 +267,34 @@ class SummaryROC:
                     f"{e.value:.{digits}f}",
                     f"{e.interval[0]:.{digits}f} to {e.interval[1]:.{digits}f}",
                 ]
-                for e in (self.sensitivity, self.specificity, self.auc)
+                for e in [*found, self.auc]
                 for digits in [decimals(e.standard_error)]
             ],
         )
         head = f"{len(self.studies.names)} studies, {n_people:.0f} people, {self.settings.model}"
         return "\n".join([head, "", table, *(f"note: {remark}" for remark in self.warnings)])
+
+    @property
+    def _has_thresholds(self) -> bool:
+        return self.settings.model == "ordinal"
+
+    def _logits(self, threshold: float | None = None) -> Logits:
+        mean, new = self._draws("location"), self._draws("new_study")
+        if not self._has_thresholds:
+            if threshold is not None:
+                raise ValueError(
+                    "the rates are those of one threshold per study, whichever it was: name the "
+                    "column of thresholds, summary_roc(..., threshold=)"
+                )
+            return Logits(mean, new)
+        if threshold is None:
+            raise ValueError(
+                "sensitivity and specificity are those of a threshold: see at(threshold), or name "
+                "one, threshold="
+            )
+        check_thresholds([threshold], self.studies.standardized.scale)
+        cutoff = self.studies.standardized(np.array([[threshold]]))
+        return Logits(*(logits_at(x, cutoff, np)[..., 0] for x in (mean, new)))
 
     def _draws(self, name: str) -> Float[np.ndarray, "draws ..."]:
         values = self.posterior["posterior"][name].to_numpy()

@@ -8,7 +8,7 @@ import numpy as np
 
 from dmfroc._remarks import warn
 from dmfroc.bayes.options import check_size
-from dmfroc.meta_analysis.data import read_studies
+from dmfroc.meta_analysis.data import ThresholdScale, read_studies
 from dmfroc.meta_analysis.fit import Settings, fit
 from dmfroc.meta_analysis.models import ModelName, SummaryPriors
 from dmfroc.meta_analysis.result import SummaryROC
@@ -26,7 +26,9 @@ def summary_roc(
     fn: str = "fn",
     fp: str = "fp",
     tn: str = "tn",
-    model: ModelName = "bivariate",
+    threshold: str | None = None,
+    threshold_scale: ThresholdScale = "identity",
+    model: ModelName | None = None,
     priors: SummaryPriors = DEFAULT_SUMMARY_PRIORS,
     n_chains: int = 4,
     n_draws: int = 1000,
@@ -36,23 +38,30 @@ def summary_roc(
 ) -> SummaryROC:
     """Return the summary ROC curve of several studies from their published counts.
 
-    Studies differ by more than chance: logits of sensitivity and false positive rate are drawn for
-    each from a joint normal distribution. Counts given those are binomial, with no correction of
-    zeros.
+    Studies differ by more than chance: logits of sensitivity and false positive rate, or location
+    and spread of the test's results, are drawn for each from a joint normal distribution. Counts
+    given those are binomial (multinomial between several thresholds), with no correction of zeros.
 
     Parameters
     ----------
     table : data frame, or mapping of str to sequences
-        One row per study.
+        One row per study, or per study and threshold.
     study : str or None
         Column with the name of the study; None takes each row for a study of its own.
     tp, fn, fp, tn : str
         Columns with the numbers of true positives, false negatives, false positives and true
         negatives.
-    model : {"bivariate", "hsroc"}
-        ``"bivariate"``: normal logits of both rates (Reitsma).
+    threshold : str, optional
+        Column with the threshold at or above which a test result is positive. Studies may have
+        one or several, and different ones.
+    threshold_scale : {"identity", "log"}
+        Scale of the thresholds on which test results are logistic.
+    model : {"bivariate", "hsroc", "ordinal"}, optional
+        ``"bivariate"``, the default without thresholds: normal logits of both rates (Reitsma).
         ``"hsroc"``: normal threshold and accuracy, and an asymmetry of the curve (Rutter and
         Gatsonis); the same distribution of the counts, with a prior on other parameters.
+        ``"ordinal"``, the only one with thresholds: logistic test results with locations and
+        log scales, of cases and of non-cases, that are jointly normal over the studies.
     priors : SummaryPriors
         Scales of the prior.
     n_chains, n_draws, n_warmup : int
@@ -78,15 +87,16 @@ def summary_roc(
     Raises
     ------
     TypeError, ValueError
-        If the table lacks a column, holds what are no counts, has several rows of a study or fewer
-        than three studies; or an option is out of its range.
+        If the table lacks a column, holds what are no counts, has fewer than three studies, or
+        rows of a study that cannot be of the same people; or an option is out of its range.
 
     References
     ----------
     Reitsma et al. (2005), Bivariate analysis of sensitivity and specificity produces informative
     summary measures in diagnostic reviews; Rutter and Gatsonis (2001), A hierarchical regression
     approach to meta-analysis of diagnostic test accuracy evaluations; Harbord et al. (2007), A
-    unification of models for meta-analysis of diagnostic accuracy studies.
+    unification of models for meta-analysis of diagnostic accuracy studies; Jones et al. (2019),
+    Quantifying how diagnostic test accuracy depends on threshold in a meta-analysis.
 
     Examples
     --------
@@ -100,19 +110,33 @@ def summary_roc(
     >>> print(f"{found.sensitivity.value:.1f} {found.specificity.value:.1f}")
     0.9 0.8
     """
-    check_model(model)
+    chosen = chosen_model(model, threshold)
     check_level(level)
     check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup)
-    columns = {"study": study, "tp": tp, "fn": fn, "fp": fp, "tn": tn}
-    studies = read_studies(table, columns)
-    settings = Settings(model, priors, n_chains, n_draws, n_warmup, seed_of(random_state))
+    columns = {"study": study, "threshold": threshold, "tp": tp, "fn": fn, "fp": fp, "tn": tn}
+    studies = read_studies(table, columns, threshold_scale)
+    settings = Settings(chosen, priors, n_chains, n_draws, n_warmup, seed_of(random_state))
     posterior, remarks = fit(studies, settings)
     remarks = [*studies.remarks, *remarks]
     warn(remarks)
     return SummaryROC(studies, settings, posterior, level, tuple(remarks))
 
 
-def check_model(model: str) -> None:
-    """Refuse a model that is none of those known."""
-    if model not in get_args(ModelName):
+def chosen_model(model: str | None, threshold: str | None) -> ModelName:
+    """Return the model that was asked for, or that of the table."""
+    default: ModelName = "bivariate" if threshold is None else "ordinal"
+    known: dict[str | None, ModelName] = {name: name for name in get_args(ModelName)}
+    chosen = (known | {None: default}).get(model)
+    if chosen is None:
         raise ValueError(f"model must be one of {get_args(ModelName)}, but it is {model!r}")
+    if chosen == "ordinal" and threshold is None:
+        raise ValueError(
+            "model='ordinal' needs thresholds: name their column, threshold=, or use "
+            "model='bivariate'"
+        )
+    if chosen != "ordinal" and threshold is not None:
+        raise ValueError(
+            f"model={model!r} does not know thresholds: leave threshold= out, with one row per "
+            "study, or use model='ordinal'"
+        )
+    return chosen

@@ -36,8 +36,8 @@ class SummaryROCDisplay:
         The summary curve over the false positive rates of the studies.
     band_ : matplotlib.collections.PolyCollection or None
         Its band.
-    studies_ : matplotlib.collections.PathCollection
-        The studies, by their size.
+    studies_ : matplotlib.collections.PathCollection or list of matplotlib.lines.Line2D
+        The studies, by their size; of several thresholds, one line for each study.
     regions_ : dict of str to matplotlib.lines.Line2D
         Outlines of the credible and of the prediction region.
     ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
@@ -46,7 +46,7 @@ class SummaryROCDisplay:
 
     line_: Line2D
     band_: PolyCollection | None
-    studies_: PathCollection
+    studies_: PathCollection | list[Line2D]
     regions_: dict[str, Line2D]
     ax_: Axes
     figure_: Any
@@ -58,6 +58,7 @@ class SummaryROCDisplay:
         self,
         ax: Axes | None = None,
         *,
+        threshold: float | None = None,
         plot_band: bool = False,
         plot_regions: bool = True,
     ) -> SummaryROCDisplay:
@@ -67,6 +68,8 @@ class SummaryROCDisplay:
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
+        threshold : float, optional
+            Of several, the one whose summary point and regions are drawn.
         plot_band : bool
             Whether to draw the pointwise band of the curve.
         plot_regions : bool
@@ -81,7 +84,9 @@ class SummaryROCDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         self._draw_studies()
         self._draw_curve(plot_band)
-        self._draw_point(plot_regions)
+        self.regions_ = {}
+        if threshold is not None or self.summary.settings.model != "ordinal":
+            self._draw_point(threshold, plot_regions)
         ax.set(
             xlim=(-0.01, 1.01),
             ylim=(-0.01, 1.01),
@@ -93,18 +98,25 @@ class SummaryROCDisplay:
         return self
 
     def _draw_studies(self) -> None:
-        positives, sizes = self.summary.studies.counts
+        studies, color = self.summary.studies, COLORS[-1]
         with np.errstate(invalid="ignore"):  # a study may have no cases, or nothing but cases
-            tpr, fpr = (positives / sizes).T
-        n_people = sizes.sum(axis=1)
+            tpr, fpr = (studies.positives / studies.sizes[..., None]).swapaxes(0, 1)
+        if self.summary.settings.model == "ordinal":
+            self.studies_ = [
+                self.ax_.plot(x, y, "o-", color=color, alpha=0.35, markersize=3, linewidth=0.8)[0]
+                for x, y in zip(fpr, tpr, strict=True)
+            ]
+            self.studies_[0].set_label(f"{len(fpr)} studies, by threshold")
+            return
+        n_people = studies.sizes.sum(axis=1)
         self.studies_ = self.ax_.scatter(
             fpr,
             tpr,
             s=_LARGEST_MARKER * n_people / n_people.max() + 12,
             facecolors="none",
-            edgecolors=COLORS[-1],
+            edgecolors=color,
             alpha=0.7,
-            label=f"{len(sizes)} studies, by size",
+            label=f"{len(fpr)} studies, by size",
         )
 
     def _draw_curve(self, plot_band: bool) -> None:
@@ -122,20 +134,23 @@ class SummaryROCDisplay:
         )
         self.band_ = draw_band(self.ax_, curve, COLORS[0]) if plot_band else None
 
-    def _draw_point(self, plot_regions: bool) -> None:
+    def _draw_point(self, threshold: float | None, plot_regions: bool) -> None:
         summary, percent = self.summary, f"{100 * self.summary.level:g} %"
-        tpr, specificity = summary.sensitivity.value, summary.specificity.value
+        at = "" if threshold is None else f" at {threshold:g}"
+        if threshold is None:
+            tpr, specificity = summary.sensitivity.value, summary.specificity.value
+        else:
+            tpr, specificity = summary.at(threshold)[["sensitivity", "specificity"]].iloc[0]
         self.ax_.plot(
             1 - specificity,
             tpr,
             "s",
             color=COLORS[1],
-            label=f"summary: sensitivity {tpr:.3f},\nspecificity {specificity:.3f}",
+            label=f"summary{at}: sensitivity {tpr:.3f},\nspecificity {specificity:.3f}",
         )
-        self.regions_ = {}
         styles = {"credible": "-", "prediction": "--"} if plot_regions else {}
         for kind, style in styles.items():
-            corners = summary.region(kind)
+            corners = summary.region(kind, threshold)
             [self.regions_[kind]] = self.ax_.plot(
                 *corners.T, style, color=COLORS[1], label=f"{percent} {kind} region"
             )
@@ -181,8 +196,13 @@ class ForestDisplay:
         ForestDisplay
             Itself.
         """
-        names, (positives, sizes) = self.summary.studies.names, self.summary.studies.counts
-        n = len(names)
+        if self.summary.settings.model == "ordinal":
+            raise ValueError(
+                "a forest has one row per study, but there are several thresholds: keep one row "
+                "per study, or draw plot()"
+            )
+        names, sizes = self.summary.studies.names, self.summary.studies.sizes
+        positives, n = self.summary.studies.positives[..., 0], len(names)
         if axes is None:
             from matplotlib import pyplot
 
@@ -191,7 +211,7 @@ class ForestDisplay:
             axes = left, right
         self.axes_, self.figure_ = axes, axes[0].figure
         correct = positives[:, 0], sizes[:, 1] - positives[:, 1]
-        rates = self.summary.posterior["posterior"]["rates"].to_numpy()
+        rates = self.summary.posterior["posterior"]["rates"].to_numpy()[..., 0]
         shrunk = rates.reshape(-1, *rates.shape[2:])
         summaries = [self.summary.sensitivity, self.summary.specificity]
         heterogeneity = self.summary.heterogeneity

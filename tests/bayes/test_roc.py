@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 from numpyro.infer import HMC
 from scipy import stats
-from scipy.special import expit, softmax
+from scipy.special import expit, log_expit, softmax
 from simulations import normal_scores
 
 from dmfroc import (
@@ -305,6 +305,37 @@ def test_ordinal_likelihood_is_multinomial():
     above, sizes = np.asarray(counts.above), np.asarray(counts.sizes)[..., None]
     expected = (above * np.log(rates) + (sizes - above) * np.log(1 - rates)).sum()
     assert float(cells) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("far", [30.0, 800.0, 1e5])
+def test_likelihoods_are_exact_where_rates_are_indistinguishable_from_0_and_1(far):
+    # Beyond 700, where exp overflows, the density once rose without bound.
+    logits = far * np.array([[-1.0, 0.2, 1.0], [-0.7, -0.1, 0.9]])
+    above = np.array([[[3.0, 3, 7], [1, 2, 9]]])
+    with jax.enable_x64(True):
+        counts = Counts(jnp.asarray(above), jnp.asarray([[10.0, 10]]), jnp.ones(()))
+        curve = Curve(jnp.asarray(logits), jnp.asarray(np.diff(logits, axis=1)))
+        given = counts, curve, jnp.ones(1), jnp.zeros((1, 2))
+        bins, cells = ordinal_log_likelihood(*given), binomial_log_likelihood(*given)
+        slope = jax.grad(lambda scale: binomial_log_likelihood(*given[:2], scale, given[3]))(
+            given[2]
+        )
+    log_above, log_below = log_expit(logits), log_expit(-logits)
+    expected = (above * log_above + (10 - above) * log_below).sum()
+    assert float(cells) == pytest.approx(expected, rel=1e-12)
+    assert float(slope[0]) == pytest.approx((logits * (above - 10 * expit(logits))).sum(), rel=1e-9)
+    edges = np.diff(
+        np.concatenate([np.zeros((2, 1)), above[0], np.full((2, 1), 10)], axis=1), axis=1
+    )
+    shares = np.concatenate(
+        [
+            log_above[:, :1],
+            log_above[:, 1:] + log_below[:, :-1] + np.log(-np.expm1(-np.diff(logits, axis=1))),
+            log_below[:, -1:],
+        ],
+        axis=1,
+    )
+    assert float(bins) == pytest.approx((edges * shares).sum(), rel=1e-12)
 
 
 def test_hierarchical_structure_takes_up_shifted_pairs():

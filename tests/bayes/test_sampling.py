@@ -8,6 +8,8 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import pytest
+from jax.random import PRNGKey
+from numpyro.infer import MCMC
 from simulations import normal_scores
 
 from dmfroc import Predictions, bayesian_roc
@@ -16,7 +18,7 @@ from dmfroc.bayes import sampling
 from dmfroc.bayes.models import Priors, model_of
 from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.roc import _overlap, bind_pairs, pairwise_counts
-from dmfroc.bayes.sampling import Problem, approximate, standard_deviation
+from dmfroc.bayes.sampling import Problem, approximate, default_kernel, standard_deviation
 from dmfroc.measures.measure import values_and_influences
 
 SD_OF_LOG_SPREAD, SD_OF_ERROR = 0.7, 0.5
@@ -110,3 +112,19 @@ def test_overlap_is_that_of_the_influences_on_every_pair(n_classes, is_tied, pai
     apart = (weights * of_pairs**2).sum()
     together = ((weights * of_pairs).sum(axis=0) ** 2).sum()
     assert _overlap(bound, sample, default=np.nan) == pytest.approx(apart / together, rel=1e-10)
+
+
+def test_chains_end_where_no_step_is_accepted():
+    """Steps become smaller there, and trajectories of constant length would have ever more."""
+
+    def stuck(data):
+        x = numpyro.sample("x", dist.Normal(0, 1))
+        numpyro.factor("nowhere", jnp.where(x == 0.5, data, 0.0))
+
+    driver = MCMC(default_kernel(stuck), num_warmup=100, num_samples=20, progress_bar=False)
+    with in_double_precision():
+        start = {"x": jnp.array(0.5)}
+        driver.run(PRNGKey(0), 1e6, init_params=start, extra_fields=("num_steps", "diverging"))
+        fields = driver.get_extra_fields()
+    assert np.asarray(fields["num_steps"]).max() == 1024
+    assert np.asarray(fields["diverging"]).all()

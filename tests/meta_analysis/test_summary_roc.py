@@ -1,6 +1,8 @@
 """Meta-analysis of counts: the two models are one, known fits, input that cannot be right."""
 
+import jax
 import numpy as np
+import numpyro
 import pandas as pd
 import pytest
 import xarray
@@ -12,13 +14,18 @@ from scipy.special import expit, logit
 from dmfroc import SummaryPriors, summary_roc
 from dmfroc._compiled import in_double_precision
 from dmfroc.meta_analysis.curve import area_under_line, region_around
-from dmfroc.meta_analysis.data import read_studies
+from dmfroc.meta_analysis.data import check_scale, read_studies
 from dmfroc.meta_analysis.models import (
+    Average,
+    Likelihood,
+    _log_likelihood,
+    _sample_studies,
     bivariate_of_hsroc,
     hsroc_of_bivariate,
+    likelihood_of,
     line_of,
 )
-from dmfroc.meta_analysis.summary import check_model
+from dmfroc.meta_analysis.summary import chosen_model
 
 # One shape of data, 9 to 16 studies, serves all tests: compiling takes most of their time.
 SMALL = {"n_chains": 2, "n_draws": 1000, "n_warmup": 500}
@@ -131,6 +138,128 @@ def test_public_data_agree_with_the_published_fit(external_directory):
     assert sd[0] < high[0]
 
 
+# Several thresholds
+
+
+def ordinal_table(seed, n_studies=9, n_people=400, spread=0.3):
+    generator = np.random.default_rng(seed)
+    rows = []
+    for study in range(n_studies):
+        cases = generator.logistic(2.0 + generator.normal(scale=spread), 1.0, n_people)
+        others = generator.logistic(0.0 + generator.normal(scale=spread), 0.7, n_people)
+        cutoffs = generator.choice([-0.5, 0.5, 1.0, 1.5, 2.5], size=2 + study % 2, replace=False)
+        rows += [
+            {"study": study, "cut": c, "tp": a, "fn": n_people - a, "fp": b, "tn": n_people - b}
+            for c in cutoffs
+            for a, b in [((cases >= c).sum(), (others >= c).sum())]
+        ]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def by_threshold():
+    return summary_roc(ordinal_table(0), threshold="cut", **SMALL)
+
+
+def test_thresholds_that_differ_between_studies(by_threshold):
+    thresholds = np.array([0.0, 1.0, 2.0])  # two of them no study has
+    at = by_threshold.at(thresholds)
+    for name, expected in (
+        ("sensitivity", expit(2.0 - thresholds)),
+        ("specificity", expit(thresholds / 0.7)),
+    ):
+        assert (at[f"{name}_low"] < expected).all()
+        assert (at[f"{name}_high"] > expected).all()
+        assert (at[f"{name}_predicted_low"] < at[f"{name}_low"]).all()
+        assert at[name].to_numpy() == pytest.approx(expected, abs=0.1)
+    assert at["sensitivity"].is_monotonic_decreasing
+    # Area of two logistic distributions of different spread.
+    expected, _ = integrate.quad(
+        lambda x: expit(2.0 - x) * stats.logistic.pdf(x, 0, 0.7), -30, 30, points=[0]
+    )
+    assert by_threshold.auc.interval[0] < expected < by_threshold.auc.interval[1]
+    tree = by_threshold.to_datatree()
+    observed, replicated = (
+        tree[group]["positives"] for group in ("observed_data", "posterior_predictive")
+    )
+    assert np.allclose(replicated.mean(["chain", "draw"]), observed, atol=15, equal_nan=True)
+
+
+def test_summary_of_thresholds_is_asked_for_one(by_threshold, found):
+    with pytest.raises(ValueError, match="those of a threshold"):
+        _ = by_threshold.sensitivity
+    with pytest.raises(ValueError, match=r"threshold must be finite, but row 0 .* has nan"):
+        by_threshold.at(np.nan)
+    with pytest.raises(ValueError, match="those of one threshold per study"):
+        found.at(1.0)
+    assert "specificity" not in str(by_threshold).lower()
+    assert by_threshold.heterogeneity.index[0] == "sd of cases"
+    display = by_threshold.plot(ax=Figure().subplots(), threshold=1.0)
+    assert len(display.studies_) == 9
+    assert set(display.regions_) == {"credible", "prediction"}
+    assert not by_threshold.plot(ax=Figure().subplots()).regions_
+    with pytest.raises(ValueError, match="several thresholds"):
+        by_threshold.plot_forest()
+
+
+def test_scale_of_thresholds_changes_nothing_but_their_names(by_threshold):
+    table = ordinal_table(0)
+    in_logarithms = summary_roc(
+        table.assign(cut=np.exp(table["cut"])), threshold="cut", threshold_scale="log", **SMALL
+    )
+    assert in_logarithms.auc.value == pytest.approx(by_threshold.auc.value, abs=1e-9)
+    assert in_logarithms.at(np.e).to_numpy() == pytest.approx(by_threshold.at(1.0).to_numpy())
+
+
+def test_density_of_studies_is_the_multivariate_normal():
+    """Whatever likelihood the coordinates are made for, the effects have the prior's density."""
+    generator = np.random.default_rng(5)
+    roots = generator.normal(size=(3, 4, 3))
+    likelihood = Likelihood(generator.normal(size=(3, 4)), roots @ roots.swapaxes(1, 2))
+    factor = np.linalg.cholesky(np.cov(generator.normal(size=(4, 9))))
+    average = Average(generator.normal(size=4), factor)
+    drawn = generator.normal(size=(3, 4))
+
+    def effects_and_density(drawn):
+        model = numpyro.handlers.substitute(_sample_studies, {"effect": drawn})
+        trace = numpyro.handlers.trace(model)
+        effects = trace(average, likelihood)
+        return effects, trace.trace["prior_of_studies"]["fn"].log_factor
+
+    with in_double_precision():
+        effects, density = effects_and_density(jnp.asarray(drawn))
+        jacobian = jax.jacobian(lambda x: effects_and_density(x)[0])(jnp.asarray(drawn))
+    prior = stats.multivariate_normal(average.location, factor @ factor.T)
+    _, log_volume = np.linalg.slogdet(np.reshape(jacobian, (12, 12)))
+    expected = prior.logpdf(effects).sum() + log_volume
+    assert float(density) == pytest.approx(expected, rel=1e-10)
+
+
+def test_likelihood_is_multinomial_and_its_approximation_has_its_mode():
+    studies = read_studies(ordinal_table(2), COLUMNS | {"threshold": "cut"})
+    location, log_scale = np.array([0.9, -0.4]), np.array([0.1, -0.3])
+    effects = np.tile(np.concatenate([location, log_scale]), (9, 1))
+    with in_double_precision():
+        counts = jax.tree.map(jnp.asarray, studies.counts)
+        found = float(_log_likelihood(counts, jnp.asarray(effects)))
+        likelihood = likelihood_of("ordinal", SummaryPriors(), counts)
+        slope = jax.grad(_log_likelihood, argnums=1)(counts, jnp.asarray(likelihood.mean))
+    expected = 0.0
+    for study in range(9):
+        known = np.isfinite(studies.thresholds[study])
+        cutoffs = studies.standardized(studies.thresholds[study, known])
+        for group in range(2):
+            at = stats.logistic.sf(cutoffs, location[group], np.exp(log_scale[group]))
+            shares = np.diff(np.concatenate([[0], at, [1]]))
+            positives = studies.positives[study, group, known]
+            cells = np.diff(np.concatenate([[0], positives, studies.sizes[study, [group]]]))
+            expected += cells @ np.log(shares)
+    assert found == pytest.approx(expected, rel=1e-12)
+    # The prior, which is there for what the counts leave open, moves it by little.
+    curvature = np.diagonal(likelihood.precision, axis1=1, axis2=2)
+    assert (np.abs(slope) < 0.3 * np.sqrt(curvature)).all()
+
+
 # Curve and regions
 
 
@@ -207,7 +336,16 @@ def test_displays(found):
         ({"tp": [1.5] * 9}, {}, "column 'tp' must hold numbers of people, but row 0 .* has 1.5"),
         ({"fn": [-1] * 9}, {}, "column 'fn' must hold numbers of people, but row 0 .* has -1"),
         ({}, {"tp": "TP"}, "tp='TP' is no column of the table, which has 'study', 'tp'"),
-        ({"study": ["a"] * 9}, {}, "study 'a' has 9 rows: keep one row per study"),
+        ({"study": ["a"] * 9}, {}, "study 'a' has 9 rows: keep one row per study, or name"),
+        ({}, {"model": "ordinal"}, "needs thresholds: name their column"),
+        ({}, {"model": "hsroc", "threshold": "tp"}, "does not know thresholds"),
+        ({"cut": [1.0] * 9}, {"threshold": "cut"}, "threshold is 1 in all rows"),
+        ({"cut": ["1"] * 9}, {"threshold": "cut"}, "threshold must be finite, but row 0 .* '1'"),
+        (
+            {"cut": [-1.0] * 9},
+            {"threshold": "cut", "threshold_scale": "log"},
+            "positive and finite for threshold_scale='log', but row 0",
+        ),
         ({"tp": [0] * 9, "fn": [0] * 9, "fp": [0] * 9, "tn": [0] * 9}, {}, "no observations"),
         ({}, {"level": 95.0}, "level must be between 0 and 1"),
         ({}, {"n_chains": 0}, "n_chains must be a positive integer"),
@@ -218,9 +356,34 @@ def test_input_that_cannot_be_right(change, options, error):
         summary_roc(simulated(0).assign(**change), **options)
 
 
+def test_rows_of_a_study_are_of_the_same_people():
+    table = ordinal_table(0)
+    columns = COLUMNS | {"threshold": "cut"}
+    short = table.copy()
+    short.loc[0, "fn"] += 60
+    with pytest.raises(ValueError, match="study '0' has 400 to 460 cases"):
+        read_studies(short, columns)
+    with pytest.raises(ValueError, match="give minus the threshold"):
+        read_studies(table.assign(cut=-table["cut"]), columns)
+    with pytest.raises(ValueError, match="study '0' has several rows of threshold"):
+        read_studies(pd.concat([table, table[:1]]), columns)
+    nearly = table.copy()
+    nearly.loc[0, "fn"] += 2
+    assert "study '0': not all people" in read_studies(nearly, columns).remarks[0]
+
+
+def test_studies_of_one_threshold_say_little_of_others():
+    table = simulated(0).assign(cut=[0.0] * 5 + [1.0] * 4)
+    [remark] = read_studies(table, COLUMNS | {"threshold": "cut"}).remarks
+    assert remark.startswith("0 of 9 studies have several thresholds")
+    assert read_studies(table, COLUMNS).remarks == ()
+
+
 def test_other_input():
     with pytest.raises(ValueError, match=r"model must be one of .* but it is 'moses'"):
-        check_model("moses")
+        chosen_model("moses", None)
+    with pytest.raises(ValueError, match="threshold_scale must be one of"):
+        check_scale("sqrt")
     with pytest.raises(ValueError, match="needs 3 studies at least"):
         summary_roc(simulated(0)[:2])
     with pytest.raises(TypeError, match="table must be a data frame"):
