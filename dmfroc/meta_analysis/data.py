@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
@@ -13,6 +14,8 @@ from jaxtyping import Float
 from dmfroc._inputs.messages import listing, shortened
 
 ThresholdScale = Literal["identity", "log"]
+Pair = tuple[Any, Any]
+"""Classes: of those truly in the first, positives are true ones, of those in the other false."""
 
 _LEAST_STUDIES = 3
 _FEW_STUDIES = 5
@@ -25,17 +28,20 @@ _LARGEST_COUNT = 2**53
 class Counts(NamedTuple):
     """What a model sees of studies.
 
+    Rates are sensitivity and false positive rate, of every pair of classes where there are several.
+
     Attributes
     ----------
     between
-        Cases and non-cases between successive thresholds, those above the largest first. Studies
-        with few thresholds repeat their last one, with nothing in between.
+        People whom a rate counts, between successive thresholds, those above the largest first.
+        Studies with few thresholds repeat their last one, with nothing in between. People of whom
+        several pairs count the same are shared among these.
     cutoffs
         Thresholds, largest first, in pooled standard deviations from their mean; zero where the
         table has none.
     """
 
-    between: Float[Any, "s 2 t_plus_1"]
+    between: Float[Any, "s r t_plus_1"]
     cutoffs: Float[Any, "s t"]
 
 
@@ -43,9 +49,10 @@ class CountsOfStudy(NamedTuple):
     """What one study counted: thresholds, largest first, positives at each, and people."""
 
     thresholds: Float[np.ndarray, " t"]
-    positives: Float[np.ndarray, "2 t"]
-    sizes: Float[np.ndarray, " 2"]
+    positives: Float[np.ndarray, "r t"]
+    sizes: Float[np.ndarray, " r"]
     differs: bool  # whether the numbers of people depend on the threshold
+    shares: Float[np.ndarray, " r"] | float = 1.0  # of the evidence of these people
 
 
 class Standardization(NamedTuple):
@@ -70,10 +77,13 @@ class Studies:
         Of the studies, in the order of the table.
     counts : Counts
         By study, without padding.
-    positives : numpy.ndarray of shape (s, 2, t)
-        True and false positives at each threshold, NaN beyond those of the study.
-    sizes : numpy.ndarray of shape (s, 2)
-        Cases and non-cases.
+    pairs : tuple of str
+        Pairs of classes, in the order of the table; none where there are but two classes.
+    positives : numpy.ndarray of shape (s, r, t)
+        True and false positives at each threshold, of each pair in turn; NaN beyond the thresholds
+        of the study, and for pairs that it lacks.
+    sizes : numpy.ndarray of shape (s, r)
+        Cases and non-cases, likewise; zero for pairs that the study lacks.
     thresholds : numpy.ndarray of shape (s, t)
         As published, largest first, NaN beyond those of the study; zero where there are none.
     standardized : Standardization
@@ -83,9 +93,10 @@ class Studies:
     """
 
     names: tuple[str, ...]
+    pairs: tuple[str, ...]
     counts: Counts
-    positives: Float[np.ndarray, "s 2 t"]
-    sizes: Float[np.ndarray, "s 2"]
+    positives: Float[np.ndarray, "s r t"]
+    sizes: Float[np.ndarray, "s r"]
     thresholds: Float[np.ndarray, "s t"]
     standardized: Standardization
     remarks: tuple[str, ...]
@@ -124,21 +135,29 @@ def read_studies(
     for row, name in enumerate(names):
         rows_of.setdefault(name, []).append(row)
     for name, rows in rows_of.items():
-        if "threshold" not in found and len(rows) > 1:
+        if len(rows) > 1 and not {"threshold", "pair"} & found.keys():
             raise ValueError(
                 f"study {name!r} has {len(rows)} rows: keep one row per study, or name the column "
-                "of their thresholds, threshold="
+                "of their thresholds, threshold=, or of their pairs of classes, pair="
             )
     if len(rows_of) < _LEAST_STUDIES:
         raise ValueError(
             f"the table has {len(rows_of)} studies ({listing(list(rows_of))}): a meta-analysis "
             f"needs {_LEAST_STUDIES} studies at least"
         )
+    if "pair" in found:
+        of_rows = [_pair_of(entry, row) for row, entry in enumerate(found["pair"])]
+        pairs = tuple(dict.fromkeys(of_rows))
+        counted = {
+            name: _counts_of_pairs({row: of_rows[row] for row in rows}, pairs, cells, name)
+            for name, rows in rows_of.items()
+        }
+        return _lay_out(counted, threshold_scale, tuple(map(_name_of, pairs)), _remarks(counted))
     counted = {
         name: _counts_of_study(thresholds[rows], cells[rows], name)
         for name, rows in rows_of.items()
     }
-    return _lay_out(counted, threshold_scale, _remarks(counted, "threshold" in found))
+    return _lay_out(counted, threshold_scale, (), _remarks(counted, "threshold" in found))
 
 
 def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequence[Any]]:
@@ -201,6 +220,53 @@ def check_thresholds(thresholds: Sequence[Any], scale: ThresholdScale) -> None:
             )
 
 
+def _pair_of(entry: Any, row: int) -> Pair:
+    if isinstance(entry, str) and entry.count(" from ") == 1:
+        true, reference = entry.split(" from ")
+    elif isinstance(entry, tuple | list) and len(entry) == 2:
+        true, reference = entry
+    else:
+        raise ValueError(
+            "pair must name (true, reference) classes, as a tuple or as 'true from reference', "
+            f"but row {row} (counting from 0) has {entry!r}: correct it"
+        )
+    if true == reference:
+        raise ValueError(
+            f"pair must name two classes, but row {row} (counting from 0) pairs {true!r} with "
+            "itself: correct it"
+        )
+    return true, reference
+
+
+def _name_of(pair: Pair) -> str:
+    return f"{pair[0]} from {pair[1]}"
+
+
+def _counts_of_pairs(
+    of_rows: Mapping[int, Pair],
+    pairs: Sequence[Pair],
+    cells: Float[np.ndarray, "rows 4"],
+    name: str,
+) -> CountsOfStudy:
+    """Return what a study counted of each pair of classes.
+
+    Those truly of a class are the same people in its pairs with all other classes, and those of a
+    reference class likewise: each of such pairs has an equal share of their evidence.
+    """
+    n_pairs_of = Counter(("true", true) for true, _ in of_rows.values())
+    n_pairs_of.update(("reference", reference) for _, reference in of_rows.values())
+    positives, sizes = np.full((2 * len(pairs), 1), np.nan), np.zeros(2 * len(pairs))
+    shares = np.ones(2 * len(pairs))
+    for row, pair in of_rows.items():
+        place = 2 * pairs.index(pair) + np.arange(2)
+        if sizes[place].any():
+            raise ValueError(f"study {name!r} has several rows of {_name_of(pair)}: keep one")
+        one = _counts_of_study(np.zeros(1), cells[[row]], f"{name}, {_name_of(pair)}")
+        positives[place], sizes[place] = one.positives, one.sizes
+        shares[place] = [1 / n_pairs_of["true", pair[0]], 1 / n_pairs_of["reference", pair[1]]]
+    return CountsOfStudy(np.zeros(1), positives, sizes, False, shares)
+
+
 def _counts_of_study(
     thresholds: Float[np.ndarray, " t"], cells: Float[np.ndarray, "t 4"], name: str
 ) -> CountsOfStudy:
@@ -242,25 +308,29 @@ def _one_sample(
 
 
 def _lay_out(
-    counted: Mapping[str, CountsOfStudy], scale: ThresholdScale, remarks: tuple[str, ...]
+    counted: Mapping[str, CountsOfStudy],
+    scale: ThresholdScale,
+    pairs: tuple[str, ...],
+    remarks: tuple[str, ...],
 ) -> Studies:
+    sizes = np.stack([study.sizes for study in counted.values()])
     most = max(len(study.thresholds) for study in counted.values())
     thresholds = np.full((len(counted), most), np.nan)
-    positives = np.full((len(counted), 2, most), np.nan)
+    positives = np.full((*sizes.shape, most), np.nan)
     for row, study in enumerate(counted.values()):
         thresholds[row, : len(study.thresholds)] = study.thresholds
         positives[row, :, : len(study.thresholds)] = study.positives
-    sizes = np.stack([study.sizes for study in counted.values()])
     on_scale = _on_scale(thresholds, scale)
     standardized = Standardization(
         scale, float(np.nanmean(on_scale)), float(np.nanstd(on_scale)) or 1.0
     )
-    at_or_above = np.concatenate([_repeat_last(positives), sizes[..., None]], axis=2)
+    filled = np.where(sizes[..., None] > 0, _repeat_last(positives), 0.0)
+    between = np.diff(np.concatenate([filled, sizes[..., None]], axis=2), axis=2, prepend=0.0)
+    shares = np.stack([study.shares * np.ones(sizes.shape[1]) for study in counted.values()])
     return Studies(
         names=tuple(counted),
-        counts=Counts(
-            np.diff(at_or_above, axis=2, prepend=0.0), standardized(_repeat_last(thresholds))
-        ),
+        pairs=pairs,
+        counts=Counts(between * shares[..., None], standardized(_repeat_last(thresholds))),
         positives=positives,
         sizes=sizes,
         thresholds=thresholds,
@@ -269,7 +339,9 @@ def _lay_out(
     )
 
 
-def _remarks(counted: Mapping[str, CountsOfStudy], have_thresholds: bool) -> tuple[str, ...]:
+def _remarks(
+    counted: Mapping[str, CountsOfStudy], have_thresholds: bool = False
+) -> tuple[str, ...]:
     remarks = []
     uneven = [f"study {name!r}" for name, study in counted.items() if study.differs]
     n_studies = len(counted)

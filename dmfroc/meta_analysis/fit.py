@@ -33,8 +33,10 @@ _EFFECTS: dict[ModelName, list[str]] = {
     "bivariate": RATES,
     "hsroc": RATES,
     "ordinal": ["cases", "non-cases", "log scale of cases", "log scale of non-cases"],
+    "multiclass": RATES,
 }
 _MONITORED = ["location", "sd", "auc"]
+_MONITORED_PAIRS = [*_MONITORED, "pair_location", "pair_sd", "within_sd"]
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,14 @@ def fit(studies: Studies, settings: Settings) -> tuple[xarray.DataTree, list[str
 
     Chains that diverge or disagree are run again, twice as long and with smaller steps.
     """
+    monitored = _MONITORED_PAIRS if studies.pairs else _MONITORED
     tree = tree_of(draw(studies.counts, settings, careful_kernel), studies, settings)
-    problems = sampling_problems(tree, _MONITORED)
+    problems = sampling_problems(tree, monitored)
     if problems:
         longer = replace(settings, n_draws=2 * settings.n_draws, n_warmup=2 * settings.n_warmup)
         drawn = draw(studies.counts, longer, most_careful_kernel)
         tree = tree_of(drawn, studies, settings)
-        problems = sampling_problems(tree, _MONITORED)
+        problems = sampling_problems(tree, monitored)
     return tree, problems
 
 
@@ -112,7 +115,9 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
         "curve_slope": sites["curve_slope"],
         "auc": area_under_line(sites["curve_intercept"], sites["curve_slope"]),
     }
-    if settings.model != "ordinal":
+    if settings.model == "multiclass":
+        variables |= {name: sites[name] for name in ("pair_location", "pair_sd", "within_sd")}
+    if settings.model in ("bivariate", "hsroc"):
         variables |= {f"hsroc_{k}": x for k, x in hsroc_of_bivariate(location, covariance).items()}
     groups: dict[str, Any] = {
         "posterior": variables,
@@ -122,6 +127,7 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
         "sample_stats": draws.sample_stats,
     }
     at_threshold = ["study", "rate", "point"]
+    of_pairs = [f"{rate} of {pair}" for pair in studies.pairs for rate in RATES]
     tree = arviz.from_dict(
         groups,
         dims={
@@ -129,7 +135,9 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
             "sd": ["effect"],
             "correlation": ["effect", "effect_2"],
             "new_study": ["effect"],
-            "study_effect": ["study", "effect"],
+            "study_effect": ["study", "rate" if studies.pairs else "effect"],
+            "pair_location": ["pair", "effect"],
+            "pair_sd": ["effect"],
             "rates": at_threshold,
             "positives": at_threshold,
             "sizes": ["study", "rate"],
@@ -139,7 +147,8 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
             "effect": _EFFECTS[settings.model],
             "effect_2": _EFFECTS[settings.model],
             "study": list(studies.names),
-            "rate": RATES,
+            "rate": of_pairs or RATES,
+            **({"pair": list(studies.pairs)} if studies.pairs else {}),
         },
     )
     assert isinstance(tree, xarray.DataTree)
@@ -147,12 +156,12 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
 
 
 def _replicate(
-    rates: Float[np.ndarray, "chain draw s 2 t"], studies: Studies, generator: np.random.Generator
-) -> Float[np.ndarray, "chain draw s 2 t"]:
-    """Draw the positives of studies like those observed; NaN beyond the thresholds of each."""
+    rates: Float[np.ndarray, "chain draw s r t"], studies: Studies, generator: np.random.Generator
+) -> Float[np.ndarray, "chain draw s r t"]:
+    """Draw the positives of studies like those observed; NaN where nothing was."""
     edge = np.zeros((*rates.shape[:-1], 1))
     shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=-1), axis=-1).clip(0)
     sizes = np.rint(studies.sizes).astype(int)
     drawn = generator.multinomial(sizes, shares / shares.sum(axis=-1, keepdims=True))
     positives = np.cumsum(drawn, axis=-1)[..., :-1].astype(float)
-    return np.where(np.isnan(studies.thresholds)[:, None], np.nan, positives)
+    return np.where(np.isnan(studies.positives), np.nan, positives)

@@ -1,6 +1,6 @@
 """NumPyro models of the counts of studies, and what they say of summary curves.
 
-Every model draws effects of studies, jointly normal, which are or give the logits of both rates;
+Every model draws effects of studies, jointly normal, which are or give the logits of their rates;
 counts between successive thresholds are multinomial, with one threshold binomial.
 """
 
@@ -25,7 +25,7 @@ from dmfroc._compiled import compiled
 from dmfroc.bayes.models import log_likelihood_of_bins
 from dmfroc.meta_analysis.data import Counts
 
-ModelName = Literal["bivariate", "hsroc", "ordinal"]
+ModelName = Literal["bivariate", "hsroc", "ordinal", "multiclass"]
 
 _LOG_LOGISTIC_SCALE = np.log(np.sqrt(3) / np.pi)  # of standard deviation one
 
@@ -37,7 +37,8 @@ class SummaryPriors:
     Attributes
     ----------
     location_scale : float
-        Standard deviation of the mean logit rates (bivariate), of the mean threshold and half of
+        Standard deviation of the mean logit rates (bivariate, multiclass), of the mean threshold
+        and half of
         the mean accuracy (hsroc), of the mean test result of cases and of non-cases, in standard
         deviations of the thresholds (ordinal).
     spread_scale : float
@@ -49,13 +50,17 @@ class SummaryPriors:
         in each group (ordinal).
     correlation_concentration : float
         Concentration of the LKJ prior of the correlations between a study's effects (bivariate,
-        ordinal); 1 is uniform.
+        ordinal, multiclass); 1 is uniform.
+    pair_scale : float
+        Scale of the half-normal standard deviations of the logits between pairs of classes, and
+        between studies of a pair beyond those of all pairs (multiclass).
     """
 
     location_scale: float = 3.0
     spread_scale: float = 1.5
     shape_scale: float = 1.0
     correlation_concentration: float = 1.0
+    pair_scale: float = 1.0
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -105,17 +110,18 @@ Model = Callable[[Data], None]
 
 def spread_scales(name: ModelName, priors: SummaryPriors) -> Float[np.ndarray, " p"]:
     """Return the scales of the priors of the standard deviations between studies."""
-    ratios = {"bivariate": [1, 1], "hsroc": [1, 2], "ordinal": [1, 1, 0.5, 0.5]}
-    return priors.spread_scale * np.array(ratios[name], dtype=float)
+    ratios = {"hsroc": [1, 2], "ordinal": [1, 1, 0.5, 0.5]}
+    of_studies = priors.spread_scale * np.array(ratios.get(name, [1, 1]), dtype=float)
+    return np.append(of_studies, [priors.pair_scale] * 3) if name == "multiclass" else of_studies
 
 
 def prior_of_effects(
-    name: ModelName, priors: SummaryPriors
+    name: ModelName, priors: SummaryPriors, n_rates: int = 2
 ) -> tuple[Float[np.ndarray, " p"], Float[np.ndarray, " p"]]:
     """Return mean and standard deviation, before any count is seen, of the mean effects."""
-    location = [priors.location_scale] * 2
+    location = [priors.location_scale] * n_rates
     if name != "ordinal":
-        return np.zeros(2), np.array(location)
+        return np.zeros(n_rates), np.array(location)
     mean = np.array([0, 0, _LOG_LOGISTIC_SCALE, _LOG_LOGISTIC_SCALE])
     return mean, np.array(location + [priors.shape_scale] * 2)
 
@@ -123,17 +129,19 @@ def prior_of_effects(
 @cache
 def model_of(name: ModelName, priors: SummaryPriors) -> Model:
     """Return a NumPyro model of `Data`; the same object for the same arguments."""
-    sample_average = _sample_hsroc if name == "hsroc" else partial(_sample_correlated, name)
 
     def model(data: Data) -> None:
-        average = sample_average(priors)
-        effects = _sample_studies(average, data.likelihood)
-        numpyro.factor("log_likelihood", _log_likelihood(data.counts, effects))
+        if name == "multiclass":
+            average, of_study = _sample_pairs(priors, data.likelihood)
+        else:
+            average = of_study = _sample_average(name, priors)
+        effects = _sample_normal("effect", of_study, data.likelihood)
+        numpyro.factor("log_likelihood", _log_likelihood(name, data.counts, effects))
         intercept, slope = line_of(average)
         numpyro.deterministic("location", average.location)
         numpyro.deterministic("factor", average.factor)
         numpyro.deterministic("study_effect", effects)
-        numpyro.deterministic("logits", logits_at(effects, data.counts.cutoffs))
+        numpyro.deterministic("logits", logits_at(name, effects, data.counts.cutoffs))
         numpyro.deterministic("curve_intercept", intercept)
         numpyro.deterministic("curve_slope", slope)
 
@@ -141,19 +149,24 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
 
 
 def logits_at(
-    effects: Float[AnyArray, "s p"], cutoffs: Float[AnyArray, "s t"], xp: Any = jnp
-) -> Float[AnyArray, "s 2 t"]:
-    """Return the logits of both rates at cutoffs: the effects, or those of logistic test results.
+    name: ModelName,
+    effects: Float[AnyArray, "s p"],
+    cutoffs: Float[AnyArray, "s t"],
+    xp: Any = jnp,
+) -> Float[AnyArray, "s r t"]:
+    """Return the logits of the rates at cutoffs: the effects, or those of logistic test results.
 
     The latter have two locations and two logarithms of scales, of cases and of non-cases.
     """
-    if effects.shape[-1] == 2:
+    if name != "ordinal":
         return effects[..., None]
     return (effects[:, :2, None] - cutoffs[:, None]) * xp.exp(-effects[:, 2:, None])
 
 
-def _log_likelihood(counts: Counts, effects: Float[Array, "s p"]) -> Float[Array, ""]:
-    logits = logits_at(effects, counts.cutoffs)
+def _log_likelihood(
+    name: ModelName, counts: Counts, effects: Float[Array, "s p"]
+) -> Float[Array, ""]:
+    logits = logits_at(name, effects, counts.cutoffs)
     is_bin = counts.between[..., 1:-1] > 0  # thresholds that are repeated are no distance apart
     distances = jnp.where(is_bin, jnp.diff(logits, axis=-1), 1.0)
     return log_likelihood_of_bins(counts.between, logits, distances)
@@ -164,12 +177,11 @@ def likelihood_of(name: ModelName, priors: SummaryPriors, counts: Counts) -> Lik
 
     Where the counts leave an effect open, its prior says where to look.
     """
-    mean, sd = (
-        np.broadcast_to(x, (len(counts.cutoffs), len(x))) for x in prior_of_effects(name, priors)
-    )
+    of_prior = prior_of_effects(name, priors, counts.between.shape[1])
+    mean, sd = (np.broadcast_to(x, (len(counts.cutoffs), len(x))) for x in of_prior)
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = _value_and_gradient(flat.reshape(mean.shape), counts)
+        value, gradient = _value_and_gradient(flat.reshape(mean.shape), counts, name)
         deviation = (flat - mean.ravel()) / sd.ravel()
         penalty = deviation @ deviation / 2
         return float(penalty - value), deviation / sd.ravel() - np.ravel(gradient)
@@ -178,31 +190,36 @@ def likelihood_of(name: ModelName, priors: SummaryPriors, counts: Counts) -> Lik
         objective, mean.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 1000}
     )
     effects = found.x.reshape(mean.shape)
-    curvature, directions = np.linalg.eigh(-np.asarray(_curvature(effects, counts)))
+    curvature, directions = np.linalg.eigh(-np.asarray(_curvature(effects, counts, name)))
     precision = (directions * curvature.clip(0)[:, None]) @ directions.swapaxes(1, 2)
     return Likelihood(effects, precision)
 
 
-_value_and_gradient = compiled(jax.value_and_grad(lambda x, counts: _log_likelihood(counts, x)))
+_value_and_gradient = compiled(
+    jax.value_and_grad(lambda x, counts, name: _log_likelihood(name, counts, x)),
+    static_argnames="name",
+)
 
 
-@compiled
-def _curvature(effects: Float[Array, "s p"], counts: Counts) -> Float[Array, "s p p"]:
+@partial(compiled, static_argnames="name")
+def _curvature(
+    effects: Float[Array, "s p"], counts: Counts, name: ModelName
+) -> Float[Array, "s p p"]:
     def of_study(effect: Float[Array, " p"], of_it: Counts) -> Float[Array, ""]:
-        return _log_likelihood(jax.tree.map(lambda x: x[None], of_it), effect[None])
+        return _log_likelihood(name, jax.tree.map(lambda x: x[None], of_it), effect[None])
 
     return jax.vmap(jax.hessian(of_study))(effects, counts)
 
 
-def _sample_studies(average: Average, likelihood: Likelihood) -> Float[Array, "s p"]:
-    """Draw the effects of studies, which are jointly normal.
+def _sample_normal(site: str, average: Average, likelihood: Likelihood) -> Float[Array, "s p"]:
+    """Draw the effects of studies (or of pairs of classes), which are jointly normal.
 
     What is drawn is standard normal where the likelihood is: effects in standard deviations of
     their posterior given all that studies share. In these coordinates the density has no neck
     where studies hardly differ, and none where the counts say all.
     """
     n_studies, n_effects = likelihood.mean.shape
-    drawn = _improper("effect", dist.constraints.real_matrix, n_studies, n_effects)
+    drawn = _improper(site, dist.constraints.real_matrix, n_studies, n_effects)
     location, factor = average
     shrinkage = jnp.eye(n_effects) + factor.T @ likelihood.precision @ factor
     # Its upper root makes that of the posterior lower triangular, as that of the prior is: it then
@@ -212,7 +229,7 @@ def _sample_studies(average: Average, likelihood: Likelihood) -> Float[Array, "s
     moved = solve_triangular(root, pull) + drawn[..., None]
     standard = solve_triangular(root, moved, trans="T")[..., 0]
     log_volume = -jnp.log(jnp.diagonal(root, axis1=1, axis2=2)).sum()
-    numpyro.factor("prior_of_studies", dist.Normal().log_prob(standard).sum() + log_volume)
+    numpyro.factor(f"prior_of_{site}", dist.Normal().log_prob(standard).sum() + log_volume)
     return location + standard @ factor.T
 
 
@@ -220,19 +237,65 @@ def _improper(name: str, constraint: Any, *shape: int) -> Array:
     return numpyro.sample(name, dist.ImproperUniform(constraint, (), event_shape=shape))
 
 
-def _sample_correlated(name: ModelName, priors: SummaryPriors) -> Average:
-    """Draw means and covariance, with half-normal standard deviations and LKJ correlations."""
-    mean, sd = prior_of_effects(name, priors)
-    center = numpyro.sample("center", dist.Normal(0, 1).expand([len(mean)]).to_event(1))
+def _sample_average(name: ModelName, priors: SummaryPriors) -> Average:
+    spread = _sample_spread(name, priors)
+    return _sample_hsroc(priors, spread) if name == "hsroc" else _correlated(name, priors, spread)
+
+
+def _sample_spread(name: ModelName, priors: SummaryPriors) -> Float[Array, " scales"]:
     scales = spread_scales(name, priors)
-    spread = numpyro.sample("spread", dist.HalfNormal(scales).to_event(1))
+    return numpyro.sample("spread", dist.HalfNormal(scales).to_event(1))
+
+
+def _correlated(name: ModelName, priors: SummaryPriors, sd: Float[Array, " p"]) -> Average:
+    """Draw means, and correlations for the standard deviations of a study's effects."""
+    mean, sd_of_mean = prior_of_effects(name, priors)
+    center = numpyro.sample("center", dist.Normal(0, 1).expand([len(mean)]).to_event(1))
     prior_of_root = dist.LKJCholesky(len(mean), priors.correlation_concentration)
     root = numpyro.sample("root", prior_of_root)
-    return Average(mean + sd * center, spread[:, None] * root)
+    return Average(mean + sd_of_mean * center, sd[:, None] * root)
 
 
-def _sample_hsroc(priors: SummaryPriors) -> Average:
-    """Draw mean threshold and accuracy, their spreads, and the asymmetry of the curve.
+def _sample_pairs(priors: SummaryPriors, likelihood: Likelihood) -> tuple[Average, Average]:
+    """Draw the logit rates of the average pair of classes, and those of all pairs together.
+
+    A rate of a pair in a study is that of the average pair, plus an effect of the pair, one of the
+    study, which is that of all its pairs, and one of the pair in this study.
+    """
+    spread = _sample_spread("multiclass", priors)
+    average = _correlated("multiclass", priors, spread[:2])
+    shared = average.factor @ average.factor.T
+    of_one = shared + spread[4] ** 2 * jnp.eye(2)
+    between_pairs = average._replace(factor=jnp.diag(spread[2:4]))
+    of_pairs = _sample_normal(
+        "pair_effect", between_pairs, _likelihood_of_pairs(likelihood, of_one)
+    )
+    n_pairs = len(of_pairs)
+    of_all = jnp.tile(shared, (n_pairs, n_pairs)) + spread[4] ** 2 * jnp.eye(2 * n_pairs)
+    numpyro.deterministic("pair_location", of_pairs)
+    numpyro.deterministic("pair_sd", spread[2:4])
+    numpyro.deterministic("within_sd", spread[4])
+    return (
+        average._replace(factor=jnp.linalg.cholesky(of_one)),
+        Average(of_pairs.ravel(), jnp.linalg.cholesky(of_all)),
+    )
+
+
+def _likelihood_of_pairs(likelihood: Likelihood, covariance: Float[Array, "2 2"]) -> Likelihood:
+    """Return about what all studies together say of each pair, if they differ by a covariance."""
+    n_studies, n_effects = likelihood.mean.shape
+    mean = likelihood.mean.reshape(n_studies, -1, 2, 1)
+    pair = np.arange(n_effects // 2)
+    blocks = likelihood.precision.reshape(n_studies, len(pair), 2, len(pair), 2)
+    precision = blocks[:, pair, :, pair]  # pair by study
+    known = jnp.linalg.solve(jnp.eye(2) + precision @ covariance, precision)
+    of_all = known.sum(axis=1)
+    pull = (known @ mean.swapaxes(0, 1)).sum(axis=1)
+    return Likelihood(jnp.linalg.solve(of_all + 1e-9 * jnp.eye(2), pull)[..., 0], of_all)
+
+
+def _sample_hsroc(priors: SummaryPriors, spread: Float[Array, " 2"]) -> Average:
+    """Draw mean threshold and accuracy, and the asymmetry of the curve, for their spreads.
 
     What is drawn of the former two are the mean logits, of which counts tell whatever the asymmetry
     is; the volume of both is the same.
@@ -242,8 +305,6 @@ def _sample_hsroc(priors: SummaryPriors) -> Average:
     threshold, accuracy = threshold_and_accuracy(location, jnp.exp(asymmetry / 2))
     of_center = dist.Normal(0, priors.location_scale)
     numpyro.factor("prior_of_center", of_center.log_prob(jnp.stack([threshold, accuracy / 2])))
-    scales = spread_scales("hsroc", priors)
-    spread = numpyro.sample("spread", dist.HalfNormal(scales).to_event(1))
     return bivariate_of_hsroc(threshold, accuracy, asymmetry, spread)
 
 

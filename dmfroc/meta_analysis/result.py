@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from dmfroc.plots.meta_analysis import ForestDisplay, SummaryROCDisplay
 
+_RATES = ("sensitivity", 1), ("specificity", -1)  # and the signs of their logits
 _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998, 0.9995]])
 
 
@@ -49,7 +50,7 @@ class SummaryROC:
     settings : Settings
         The model, its priors, and the chains.
     posterior : xarray.DataTree
-        All draws with named dimensions (chain, draw, study, effect, rate, point), the
+        All draws with named dimensions (chain, draw, study, effect, rate, point, pair), the
         sampler's statistics, the observed and the replicated counts.
     level : float
         Probability of intervals and regions.
@@ -65,12 +66,12 @@ class SummaryROC:
 
     @property
     def sensitivity(self) -> Estimate:
-        """Sensitivity of the mean study; of several thresholds see `at`."""
+        """Sensitivity of the mean study and average pair; of several thresholds see `at`."""
         return self._estimate("sensitivity", expit(self._logits().summary[:, 0]))
 
     @property
     def specificity(self) -> Estimate:
-        """Specificity of the mean study; of several thresholds see `at`."""
+        """Specificity of the mean study and average pair; of several thresholds see `at`."""
         return self._estimate("specificity", expit(-self._logits().summary[:, 1]))
 
     @cached_property
@@ -89,8 +90,8 @@ class SummaryROC:
     @property
     def observed_range(self) -> tuple[float, float]:
         """Smallest and largest false positive rate of the studies; beyond, the curve guesses."""
-        sizes = self.studies.sizes[:, 1]
-        rates = self.studies.positives[sizes > 0, 1] / sizes[sizes > 0, None]
+        sizes = self.studies.sizes[:, 1::2]
+        rates = self.studies.positives[:, 1::2][sizes > 0] / sizes[sizes > 0, None]
         return float(np.nanmin(rates)), float(np.nanmax(rates))
 
     def region(
@@ -142,7 +143,7 @@ class SummaryROC:
         for threshold in np.atleast_1d(np.asarray(thresholds, dtype=float)):
             found = self._logits(float(threshold))
             row: dict[str, float] = {}
-            for column, (name, sign) in enumerate((("sensitivity", 1), ("specificity", -1))):
+            for column, (name, sign) in enumerate(_RATES):
                 of_mean, of_new = (self._summary(expit(sign * x[:, column])) for x in found)
                 row |= {
                     name: of_mean["value"],
@@ -159,7 +160,8 @@ class SummaryROC:
         """How studies differ: standard deviations and correlations of their effects.
 
         Posterior means and intervals; of the rates of a further study, the interval in which it
-        is expected (of several thresholds see `at`).
+        is expected (of several thresholds see `at`). With pairs of classes, how the average pair
+        differs between studies, and then how pairs differ.
         """
         import pandas as pd
 
@@ -173,8 +175,42 @@ class SummaryROC:
             new = self._draws("new_study")
             found["sensitivity of a new study"] = expit(new[:, 0])
             found["specificity of a new study"] = expit(-new[:, 1])
+        if self.studies.pairs:
+            between = self._draws("pair_sd")
+            found |= {
+                f"sd of {name} between pairs": between[:, i] for i, name in enumerate(effects)
+            }
+            found["sd of a pair in a study"] = self._draws("within_sd")
         rows = {name: self._summary(x) for name, x in found.items()}
         return pd.DataFrame(rows).T
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """Both rates of each pair of classes in the mean study, drawn towards the average pair.
+
+        Columns as those of `at`, without predictions.
+
+        Raises
+        ------
+        ValueError
+            If the table had no pairs.
+        """
+        import pandas as pd
+
+        if not self.studies.pairs:
+            raise ValueError(
+                "there are no pairs of classes: name their column, summary_roc(..., pair=)"
+            )
+        location = self._draws("pair_location")
+        rows = {}
+        for index, pair in enumerate(self.studies.pairs):
+            row: dict[str, float] = {}
+            for column, (name, sign) in enumerate(_RATES):
+                found = self._summary(expit(sign * location[:, index, column]))
+                row |= {name: found["value"], f"{name}_low": found["low"]}
+                row[f"{name}_high"] = found["high"]
+            rows[pair] = row
+        return pd.DataFrame(rows).T.rename_axis("pair")
 
     def to_datatree(self) -> xarray.DataTree:
         """Return all draws with named dimensions, as ArviZ takes them."""
@@ -193,11 +229,11 @@ class SummaryROC:
         Returns
         -------
         pandas.DataFrame
-            By study left out: the area without it, and of single thresholds sensitivity and
-            specificity. ``shift`` is how far the mean effects move, in posterior standard
-            deviations (Mahalanobis); ``surprise`` the probability of a new study, drawn by the
-            others, to be nearer to their mean than this study is estimated to be: near one for
-            studies that the others do not expect.
+            By study left out: the area without it, and unless there are several thresholds
+            sensitivity and specificity. ``shift`` is how far the mean effects move, in posterior
+            standard deviations (Mahalanobis); ``surprise`` the probability of a new study, drawn
+            by the others, to be nearer to their mean than this study is estimated to be: near one
+            for studies that the others do not expect.
             Divergences and R-hat are those of the chains.
         """
         import pandas as pd
@@ -211,7 +247,7 @@ class SummaryROC:
             without, factor = sites["location"], sites["factor"]
             center = without.mean(axis=0)
             moved = center - location.mean(axis=0)
-            effect = self._draws("study_effect")[:, study].mean(axis=0)
+            effect = self._effect_of(study)
             total = np.cov(without.T) + (factor @ np.swapaxes(factor, 1, 2)).mean(axis=0)
             rates = {"sensitivity": expit(without[:, 0]), "specificity": expit(-without[:, 1])}
             means = {} if self._has_thresholds else {k: float(x.mean()) for k, x in rates.items()}
@@ -227,6 +263,13 @@ class SummaryROC:
                 ),
             }
         return pd.DataFrame(rows).T.rename_axis("study")
+
+    def _effect_of(self, study: int) -> Float[np.ndarray, " p"]:
+        """Return the mean effects of a study, of its pairs of classes on average."""
+        effect = self._draws("study_effect")[:, study].mean(axis=0)
+        if not self.studies.pairs:
+            return effect
+        return effect.reshape(-1, 2)[self.studies.sizes[study, ::2] > 0].mean(axis=0)
 
     def plot(self, **options: Any) -> SummaryROCDisplay:
         """Draw studies, summary point, regions and curve; takes what `SummaryROCDisplay.plot` does.
@@ -257,7 +300,8 @@ class SummaryROC:
         return str(self)
 
     def __str__(self) -> str:
-        n_people = self.studies.sizes.sum()
+        n_pairs = len(self.studies.pairs)
+        of = f"{n_pairs} pairs of classes" if n_pairs else f"{self.studies.sizes.sum():.0f} people"
         found = [] if self._has_thresholds else [self.sensitivity, self.specificity]
         table = format_table(
             ["summary", "value", f"{100 * self.level:g} % interval"],
@@ -271,7 +315,7 @@ class SummaryROC:
                 for digits in [decimals(e.standard_error)]
             ],
         )
-        head = f"{len(self.studies.names)} studies, {n_people:.0f} people, {self.settings.model}"
+        head = f"{len(self.studies.names)} studies, {of}, {self.settings.model}"
         return "\n".join([head, "", table, *(f"note: {remark}" for remark in self.warnings)])
 
     @property
@@ -294,7 +338,8 @@ class SummaryROC:
             )
         check_thresholds([threshold], self.studies.standardized.scale)
         cutoff = self.studies.standardized(np.array([[threshold]]))
-        return Logits(*(logits_at(x, cutoff, np)[..., 0] for x in (mean, new)))
+        model = self.settings.model
+        return Logits(*(logits_at(model, x, cutoff, np)[..., 0] for x in (mean, new)))
 
     def _draws(self, name: str) -> Float[np.ndarray, "draws ..."]:
         values = self.posterior["posterior"][name].to_numpy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -28,6 +28,7 @@ def summary_roc(
     tn: str = "tn",
     threshold: str | None = None,
     threshold_scale: ThresholdScale = "identity",
+    pair: str | None = None,
     model: ModelName | None = None,
     priors: SummaryPriors = DEFAULT_SUMMARY_PRIORS,
     n_chains: int = 4,
@@ -45,7 +46,7 @@ def summary_roc(
     Parameters
     ----------
     table : data frame, or mapping of str to sequences
-        One row per study, or per study and threshold.
+        One row per study, or per study and threshold, or per study and pair of classes.
     study : str or None
         Column with the name of the study; None takes each row for a study of its own.
     tp, fn, fp, tn : str
@@ -56,12 +57,18 @@ def summary_roc(
         one or several, and different ones.
     threshold_scale : {"identity", "log"}
         Scale of the thresholds on which test results are logistic.
-    model : {"bivariate", "hsroc", "ordinal"}, optional
-        ``"bivariate"``, the default without thresholds: normal logits of both rates (Reitsma).
+    pair : str, optional
+        Column with the pair of classes, (true, reference) or ``"true from reference"``: the cases
+        are those of the first class, the non-cases those of the second.
+    model : {"bivariate", "hsroc", "ordinal", "multiclass"}, optional
+        ``"bivariate"``, the default without thresholds and pairs: normal logits of both rates
+        (Reitsma).
         ``"hsroc"``: normal threshold and accuracy, and an asymmetry of the curve (Rutter and
         Gatsonis); the same distribution of the counts, with a prior on other parameters.
         ``"ordinal"``, the only one with thresholds: logistic test results with locations and
         log scales, of cases and of non-cases, that are jointly normal over the studies.
+        ``"multiclass"``, the only one with pairs: normal logits of both rates, the sums of those
+        of the average pair, of an effect of the pair, one of the study, and one of both.
     priors : SummaryPriors
         Scales of the prior.
     n_chains, n_draws, n_warmup : int
@@ -110,11 +117,12 @@ def summary_roc(
     >>> print(f"{found.sensitivity.value:.1f} {found.specificity.value:.1f}")
     0.9 0.8
     """
-    chosen = chosen_model(model, threshold)
+    chosen = chosen_model(model, threshold, pair)
     check_level(level)
     check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup)
-    columns = {"study": study, "threshold": threshold, "tp": tp, "fn": fn, "fp": fp, "tn": tn}
-    studies = read_studies(table, columns, threshold_scale)
+    roles = {"study": study, "threshold": threshold, "pair": pair}
+    counted = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
+    studies = read_studies(table, roles | counted, threshold_scale)
     settings = Settings(chosen, priors, n_chains, n_draws, n_warmup, seed_of(random_state))
     posterior, remarks = fit(studies, settings)
     remarks = [*studies.remarks, *remarks]
@@ -122,21 +130,31 @@ def summary_roc(
     return SummaryROC(studies, settings, posterior, level, tuple(remarks))
 
 
-def chosen_model(model: str | None, threshold: str | None) -> ModelName:
+def chosen_model(model: str | None, threshold: str | None, pair: str | None) -> ModelName:
     """Return the model that was asked for, or that of the table."""
-    default: ModelName = "bivariate" if threshold is None else "ordinal"
-    known: dict[str | None, ModelName] = {name: name for name in get_args(ModelName)}
-    chosen = (known | {None: default}).get(model)
-    if chosen is None:
+    if model not in (None, *get_args(ModelName)):
         raise ValueError(f"model must be one of {get_args(ModelName)}, but it is {model!r}")
-    if chosen == "ordinal" and threshold is None:
+    if threshold is not None and pair is not None:
         raise ValueError(
-            "model='ordinal' needs thresholds: name their column, threshold=, or use "
-            "model='bivariate'"
+            "threshold= and pair= are of different models: keep one threshold of each study and "
+            "pair, or the rows of one pair"
         )
-    if chosen != "ordinal" and threshold is not None:
-        raise ValueError(
-            f"model={model!r} does not know thresholds: leave threshold= out, with one row per "
-            "study, or use model='ordinal'"
-        )
-    return chosen
+    default: ModelName = "bivariate"
+    if threshold is not None:
+        default = "ordinal"
+    elif pair is not None:
+        default = "multiclass"
+    for name, column, option in (
+        ("ordinal", threshold, "threshold="),
+        ("multiclass", pair, "pair="),
+    ):
+        if model == name and column is None:
+            raise ValueError(
+                f"model={model!r} needs a column, {option}: name it, or use model='bivariate'"
+            )
+        if model not in (None, name) and column is not None:
+            raise ValueError(
+                f"model={model!r} does not know {option}: leave it out, with one row per study, "
+                f"or use model={name!r}"
+            )
+    return default if model is None else cast(ModelName, model)

@@ -37,7 +37,8 @@ class SummaryROCDisplay:
     band_ : matplotlib.collections.PolyCollection or None
         Its band.
     studies_ : matplotlib.collections.PathCollection or list of matplotlib.lines.Line2D
-        The studies, by their size; of several thresholds, one line for each study.
+        The studies, or their pairs of classes, by their size; of several thresholds, one line for
+        each study.
     regions_ : dict of str to matplotlib.lines.Line2D
         Outlines of the credible and of the prediction region.
     ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
@@ -100,7 +101,8 @@ class SummaryROCDisplay:
     def _draw_studies(self) -> None:
         studies, color = self.summary.studies, COLORS[-1]
         with np.errstate(invalid="ignore"):  # a study may have no cases, or nothing but cases
-            tpr, fpr = (studies.positives / studies.sizes[..., None]).swapaxes(0, 1)
+            rates = studies.positives / studies.sizes[..., None]
+        tpr, fpr = (rates[:, which::2].reshape(-1, rates.shape[2]) for which in (0, 1))
         if self.summary.settings.model == "ordinal":
             self.studies_ = [
                 self.ax_.plot(x, y, "o-", color=color, alpha=0.35, markersize=3, linewidth=0.8)[0]
@@ -108,15 +110,17 @@ class SummaryROCDisplay:
             ]
             self.studies_[0].set_label(f"{len(fpr)} studies, by threshold")
             return
-        n_people = studies.sizes.sum(axis=1)
+        n_people = studies.sizes[:, ::2].ravel() + studies.sizes[:, 1::2].ravel()
+        of_pairs = f", {len(studies.pairs)} pairs of classes" if studies.pairs else ""
+        largest = _LARGEST_MARKER / max(len(studies.pairs), 1)
         self.studies_ = self.ax_.scatter(
             fpr,
             tpr,
-            s=_LARGEST_MARKER * n_people / n_people.max() + 12,
+            s=largest * n_people / n_people.max() + 12,
             facecolors="none",
             edgecolors=color,
             alpha=0.7,
-            label=f"{len(fpr)} studies, by size",
+            label=f"{len(studies.names)} studies{of_pairs}, by size",
         )
 
     def _draw_curve(self, plot_band: bool) -> None:
@@ -148,12 +152,20 @@ class SummaryROCDisplay:
             color=COLORS[1],
             label=f"summary{at}: sensitivity {tpr:.3f},\nspecificity {specificity:.3f}",
         )
+        self._draw_pairs()
         styles = {"credible": "-", "prediction": "--"} if plot_regions else {}
         for kind, style in styles.items():
             corners = summary.region(kind, threshold)
             [self.regions_[kind]] = self.ax_.plot(
                 *corners.T, style, color=COLORS[1], label=f"{percent} {kind} region"
             )
+
+    def _draw_pairs(self) -> None:
+        if not self.summary.studies.pairs:
+            return
+        pairs = self.summary.pairs
+        fpr, tpr = 1 - pairs["specificity"], pairs["sensitivity"]
+        self.ax_.plot(fpr, tpr, "D", color=COLORS[2], markersize=4, label="pairs of classes")
 
 
 class ForestDisplay:
@@ -196,9 +208,10 @@ class ForestDisplay:
         ForestDisplay
             Itself.
         """
-        if self.summary.settings.model == "ordinal":
+        if self.summary.settings.model in ("ordinal", "multiclass"):
+            several = "pairs of classes" if self.summary.studies.pairs else "thresholds"
             raise ValueError(
-                "a forest has one row per study, but there are several thresholds: keep one row "
+                f"a forest has one row per study, but there are several {several}: keep one row "
                 "per study, or draw plot()"
             )
         names, sizes = self.summary.studies.names, self.summary.studies.sizes

@@ -19,7 +19,8 @@ from dmfroc.meta_analysis.models import (
     Average,
     Likelihood,
     _log_likelihood,
-    _sample_studies,
+    _sample_normal,
+    _sample_pairs,
     bivariate_of_hsroc,
     hsroc_of_bivariate,
     likelihood_of,
@@ -192,6 +193,8 @@ def test_summary_of_thresholds_is_asked_for_one(by_threshold, found):
         by_threshold.at(np.nan)
     with pytest.raises(ValueError, match="those of one threshold per study"):
         found.at(1.0)
+    with pytest.raises(ValueError, match="there are no pairs of classes"):
+        _ = found.pairs
     assert "specificity" not in str(by_threshold).lower()
     assert by_threshold.heterogeneity.index[0] == "sd of cases"
     display = by_threshold.plot(ax=Figure().subplots(), threshold=1.0)
@@ -221,10 +224,10 @@ def test_density_of_studies_is_the_multivariate_normal():
     drawn = generator.normal(size=(3, 4))
 
     def effects_and_density(drawn):
-        model = numpyro.handlers.substitute(_sample_studies, {"effect": drawn})
+        model = numpyro.handlers.substitute(_sample_normal, {"effect": drawn})
         trace = numpyro.handlers.trace(model)
-        effects = trace(average, likelihood)
-        return effects, trace.trace["prior_of_studies"]["fn"].log_factor
+        effects = trace("effect", average, likelihood)
+        return effects, trace.trace["prior_of_effect"]["fn"].log_factor
 
     with in_double_precision():
         effects, density = effects_and_density(jnp.asarray(drawn))
@@ -241,9 +244,11 @@ def test_likelihood_is_multinomial_and_its_approximation_has_its_mode():
     effects = np.tile(np.concatenate([location, log_scale]), (9, 1))
     with in_double_precision():
         counts = jax.tree.map(jnp.asarray, studies.counts)
-        found = float(_log_likelihood(counts, jnp.asarray(effects)))
+        found = float(_log_likelihood("ordinal", counts, jnp.asarray(effects)))
         likelihood = likelihood_of("ordinal", SummaryPriors(), counts)
-        slope = jax.grad(_log_likelihood, argnums=1)(counts, jnp.asarray(likelihood.mean))
+        slope = jax.grad(_log_likelihood, argnums=2)(
+            "ordinal", counts, jnp.asarray(likelihood.mean)
+        )
     expected = 0.0
     for study in range(9):
         known = np.isfinite(studies.thresholds[study])
@@ -258,6 +263,80 @@ def test_likelihood_is_multinomial_and_its_approximation_has_its_mode():
     # The prior, which is there for what the counts leave open, moves it by little.
     curvature = np.diagonal(likelihood.precision, axis1=1, axis2=2)
     assert (np.abs(slope) < 0.3 * np.sqrt(curvature)).all()
+
+
+# Pairs of classes
+
+OF_PAIRS = {"flu from cold": 1.0, "flu from none": 2.5, "cold from flu": 1.0, "cold from none": 2.0}
+
+
+def table_of_pairs(seed, n_studies=6, n_people=200, spread=0.2):
+    generator = np.random.default_rng(seed)
+    rows = []
+    for study in range(n_studies):
+        moved = generator.normal(scale=spread, size=2)
+        for pair, accuracy in OF_PAIRS.items():
+            tp, fp = generator.binomial(n_people, expit(np.array([accuracy, -accuracy]) + moved))
+            rows.append([study, pair, tp, n_people - tp, fp, n_people - fp])
+    return pd.DataFrame(rows, columns=["study", "pair", "tp", "fn", "fp", "tn"])
+
+
+def test_people_whom_several_pairs_count_are_counted_once():
+    table = table_of_pairs(3).drop(index=5)  # the second study lacks flu from none
+    studies = read_studies(table, COLUMNS | {"pair": "pair"})
+    assert studies.pairs == tuple(OF_PAIRS)
+    between = studies.counts.between.sum(axis=2)
+    # Both pairs of flu have the same cases, and so have those of cold; none is two times reference.
+    assert between[0] == pytest.approx([100, 200, 100, 100, 100, 200, 100, 100])
+    assert between[1] == pytest.approx([200, 200, 0, 0, 100, 200, 100, 200])
+    as_tuples = table.assign(pair=[tuple(x.split(" from ")) for x in table["pair"]])
+    again = read_studies(as_tuples, COLUMNS | {"pair": "pair"})
+    assert (again.counts.between == studies.counts.between).all()
+
+
+def test_pairs_are_drawn_towards_their_mean():
+    found = summary_roc(table_of_pairs(3), pair="pair", **SMALL)
+    assert not [remark for remark in found.warnings if "diverged" in remark]
+    assert list(found.pairs.index) == list(OF_PAIRS)
+    truth = expit(list(OF_PAIRS.values()))
+    for rate in ("sensitivity", "specificity"):
+        assert found.pairs[rate].to_numpy() == pytest.approx(truth, abs=0.06)
+        assert (found.pairs[f"{rate}_low"] < truth).all()
+        assert (found.pairs[f"{rate}_high"] > truth).all()
+    assert "6 studies, 4 pairs of classes, multiclass" in str(found)
+    assert found.sensitivity.interval[0] < expit(np.mean(list(OF_PAIRS.values())))
+    assert "sd of sensitivity between pairs" in found.heterogeneity.index
+    tree = found.to_datatree()
+    assert tree["posterior"]["rates"].dims[2:] == ("study", "rate", "point")
+    replicated = tree["posterior_predictive"]["positives"].mean(["chain", "draw"])
+    assert np.allclose(replicated, tree["observed_data"]["positives"], atol=15)
+    display = found.plot(ax=Figure().subplots())
+    assert "6 studies, 4 pairs of classes, by size" in [
+        text.get_text() for text in display.ax_.get_legend().get_texts()
+    ]
+    with pytest.raises(ValueError, match="several pairs of classes"):
+        found.plot_forest()
+
+
+def test_studies_share_what_all_of_their_pairs_have():
+    """A pair in a study: that of all studies, plus what the study has, and what only both have."""
+    generator = np.random.default_rng(2)
+    likelihood = Likelihood(generator.normal(size=(5, 6)), np.tile(np.eye(6), (5, 1, 1)))
+    sites = {
+        "spread": np.array([0.3, 0.5, 1.0, 2.0, 0.2]),
+        "root": np.linalg.cholesky([[1, 0.4], [0.4, 1]]),
+        "center": np.zeros(2),
+        "pair_effect": generator.normal(size=(3, 2)),
+    }
+    with in_double_precision():
+        given = {name: jnp.asarray(value) for name, value in sites.items()}
+        model = numpyro.handlers.substitute(_sample_pairs, given)
+        average, of_study = model(SummaryPriors(), likelihood)
+    of_studies = np.array([[0.09, 0.06], [0.06, 0.25]])
+    expected = np.kron(np.ones((3, 3)), of_studies) + 0.04 * np.eye(6)
+    of_all, of_one = (np.asarray(x.factor) for x in (of_study, average))
+    assert of_all @ of_all.T == pytest.approx(expected)
+    assert of_one @ of_one.T == pytest.approx(of_studies + 0.04 * np.eye(2))
 
 
 # Curve and regions
@@ -337,8 +416,16 @@ def test_displays(found):
         ({"fn": [-1] * 9}, {}, "column 'fn' must hold numbers of people, but row 0 .* has -1"),
         ({}, {"tp": "TP"}, "tp='TP' is no column of the table, which has 'study', 'tp'"),
         ({"study": ["a"] * 9}, {}, "study 'a' has 9 rows: keep one row per study, or name"),
-        ({}, {"model": "ordinal"}, "needs thresholds: name their column"),
-        ({}, {"model": "hsroc", "threshold": "tp"}, "does not know thresholds"),
+        ({}, {"model": "ordinal"}, "model='ordinal' needs a column, threshold="),
+        ({}, {"model": "multiclass"}, "model='multiclass' needs a column, pair="),
+        ({}, {"model": "hsroc", "threshold": "tp"}, "model='hsroc' does not know threshold="),
+        ({"pair": ["a-b"] * 9}, {"pair": "pair"}, "pair must name .true, reference. classes"),
+        ({"pair": ["a from a"] * 9}, {"pair": "pair"}, "row 0 .* pairs 'a' with itself"),
+        (
+            {"pair": ["a from b"] * 9, "study": ["x"] * 3 + list("uvwxyz")},
+            {"pair": "pair"},
+            "study 'x' has several rows of a from b",
+        ),
         ({"cut": [1.0] * 9}, {"threshold": "cut"}, "threshold is 1 in all rows"),
         ({"cut": ["1"] * 9}, {"threshold": "cut"}, "threshold must be finite, but row 0 .* '1'"),
         (
@@ -381,7 +468,9 @@ def test_studies_of_one_threshold_say_little_of_others():
 
 def test_other_input():
     with pytest.raises(ValueError, match=r"model must be one of .* but it is 'moses'"):
-        chosen_model("moses", None)
+        chosen_model("moses", None, None)
+    with pytest.raises(ValueError, match="are of different models"):
+        chosen_model(None, "cut", "pair")
     with pytest.raises(ValueError, match="threshold_scale must be one of"):
         check_scale("sqrt")
     with pytest.raises(ValueError, match="needs 3 studies at least"):
