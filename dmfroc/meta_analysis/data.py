@@ -180,7 +180,9 @@ def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequ
                 f"name the column of {role}, {role}="
             )
     if len(frame) == 0:
-        raise ValueError("table has no rows: give one row per study, or per study and threshold")
+        raise ValueError(
+            "table has no rows: give one per study, or per study and threshold or pair"
+        )
     return {role: frame[name].to_list() for role, name in wanted.items()}
 
 

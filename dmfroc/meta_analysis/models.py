@@ -38,9 +38,8 @@ class SummaryPriors:
     ----------
     location_scale : float
         Standard deviation of the mean logit rates (bivariate, multiclass), of the mean threshold
-        and half of
-        the mean accuracy (hsroc), of the mean test result of cases and of non-cases, in standard
-        deviations of the thresholds (ordinal).
+        and half of the mean accuracy (hsroc), of the mean test result of cases and of non-cases,
+        in standard deviations of the thresholds (ordinal).
     spread_scale : float
         Scale of the half-normal standard deviations between studies of the logits or of the mean
         test results; of the accuracy it is twice as large, of the logarithm of a test's spread
@@ -137,7 +136,7 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
             average = of_study = _sample_average(name, priors)
         effects = _sample_normal("effect", of_study, data.likelihood)
         numpyro.factor("log_likelihood", _log_likelihood(name, data.counts, effects))
-        intercept, slope = line_of(average)
+        intercept, slope = line_of(name, average)
         numpyro.deterministic("location", average.location)
         numpyro.deterministic("factor", average.factor)
         numpyro.deterministic("study_effect", effects)
@@ -151,7 +150,7 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
 def logits_at(
     name: ModelName,
     effects: Float[AnyArray, "s p"],
-    cutoffs: Float[AnyArray, "s t"],
+    cutoffs: Float[AnyArray, "#s t"],
     xp: Any = jnp,
 ) -> Float[AnyArray, "s r t"]:
     """Return the logits of the rates at cutoffs: the effects, or those of logistic test results.
@@ -348,12 +347,12 @@ def hsroc_of_bivariate(
     }
 
 
-def line_of(average: Average) -> tuple[Float[Array, ""], Float[Array, ""]]:
+def line_of(name: ModelName, average: Average) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """Return intercept and slope of the curve, ``logit tpr = intercept + slope logit fpr``.
 
     Of rates it is Rutter and Gatsonis' curve, of test results that of the mean study.
     """
-    if len(average.location) == 4:
+    if name == "ordinal":
         of_cases, of_others, log_cases, log_others = average.location
         return (of_cases - of_others) * jnp.exp(-log_cases), jnp.exp(log_others - log_cases)
     covariance = average.factor @ average.factor.T

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from dmfroc.plots.meta_analysis import ForestDisplay, SummaryROCDisplay
 
-_RATES = ("sensitivity", 1), ("specificity", -1)  # and the signs of their logits
 _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998, 0.9995]])
 
 
@@ -67,12 +66,12 @@ class SummaryROC:
     @property
     def sensitivity(self) -> Estimate:
         """Sensitivity of the mean study and average pair; of several thresholds see `at`."""
-        return self._estimate("sensitivity", expit(self._logits().summary[:, 0]))
+        return self._estimate("sensitivity", _rates_of(self._logits().summary)["sensitivity"])
 
     @property
     def specificity(self) -> Estimate:
         """Specificity of the mean study and average pair; of several thresholds see `at`."""
-        return self._estimate("specificity", expit(-self._logits().summary[:, 1]))
+        return self._estimate("specificity", _rates_of(self._logits().summary)["specificity"])
 
     @cached_property
     def auc(self) -> Estimate:
@@ -118,12 +117,12 @@ class SummaryROC:
         logits = found.summary if kind == "credible" else found.new_study
         return region_around(logits[:, ::-1], self.level)
 
-    def at(self, thresholds: float | Sequence[float]) -> pd.DataFrame:
+    def at(self, thresholds: float | Sequence[float] | np.ndarray) -> pd.DataFrame:
         """Return sensitivity and specificity at thresholds, with intervals and predictions.
 
         Parameters
         ----------
-        thresholds : float or sequence of float
+        thresholds : float, or sequence or array of float
             On the scale of the table; they need be those of no study.
 
         Returns
@@ -139,20 +138,8 @@ class SummaryROC:
         """
         import pandas as pd
 
-        rows = {}
-        for threshold in np.atleast_1d(np.asarray(thresholds, dtype=float)):
-            found = self._logits(float(threshold))
-            row: dict[str, float] = {}
-            for column, (name, sign) in enumerate(_RATES):
-                of_mean, of_new = (self._summary(expit(sign * x[:, column])) for x in found)
-                row |= {
-                    name: of_mean["value"],
-                    f"{name}_low": of_mean["low"],
-                    f"{name}_high": of_mean["high"],
-                    f"{name}_predicted_low": of_new["low"],
-                    f"{name}_predicted_high": of_new["high"],
-                }
-            rows[float(threshold)] = row
+        wanted = np.atleast_1d(np.asarray(thresholds, dtype=float)).tolist()
+        rows = {threshold: self._of_rates(*self._logits(threshold)) for threshold in wanted}
         return pd.DataFrame(rows).T.rename_axis("threshold")
 
     @property
@@ -172,9 +159,8 @@ class SummaryROC:
             for j, second in enumerate(effects[:i]):
                 found[f"correlation of {second} and {first}"] = correlation[:, i, j]
         if not self._has_thresholds:
-            new = self._draws("new_study")
-            found["sensitivity of a new study"] = expit(new[:, 0])
-            found["specificity of a new study"] = expit(-new[:, 1])
+            rates = _rates_of(self._draws("new_study"))
+            found |= {f"{name} of a new study": x for name, x in rates.items()}
         if self.studies.pairs:
             between = self._draws("pair_sd")
             found |= {
@@ -202,14 +188,10 @@ class SummaryROC:
                 "there are no pairs of classes: name their column, summary_roc(..., pair=)"
             )
         location = self._draws("pair_location")
-        rows = {}
-        for index, pair in enumerate(self.studies.pairs):
-            row: dict[str, float] = {}
-            for column, (name, sign) in enumerate(_RATES):
-                found = self._summary(expit(sign * location[:, index, column]))
-                row |= {name: found["value"], f"{name}_low": found["low"]}
-                row[f"{name}_high"] = found["high"]
-            rows[pair] = row
+        rows = {
+            pair: self._of_rates(location[:, index])
+            for index, pair in enumerate(self.studies.pairs)
+        }
         return pd.DataFrame(rows).T.rename_axis("pair")
 
     def to_datatree(self) -> xarray.DataTree:
@@ -249,9 +231,8 @@ class SummaryROC:
             moved = center - location.mean(axis=0)
             effect = self._effect_of(study)
             total = np.cov(without.T) + (factor @ np.swapaxes(factor, 1, 2)).mean(axis=0)
-            rates = {"sensitivity": expit(without[:, 0]), "specificity": expit(-without[:, 1])}
-            means = {} if self._has_thresholds else {k: float(x.mean()) for k, x in rates.items()}
-            rows[name] = means | {
+            means = {} if self._has_thresholds else _rates_of(without)
+            rows[name] = {k: float(x.mean()) for k, x in means.items()} | {
                 "auc": float(
                     area_under_line(sites["curve_intercept"], sites["curve_slope"]).mean()
                 ),
@@ -346,13 +327,13 @@ class SummaryROC:
         return values.reshape(-1, *values.shape[2:])
 
     def _estimate(self, name: str, draws: Float[np.ndarray, " draws"]) -> Estimate:
-        low, high = np.quantile(draws, [(1 - self.level) / 2, (1 + self.level) / 2])
+        found = self._summary(draws)
         return Estimate(
             measure=name,
             title="AUC" if name == "auc" else name.capitalize(),
-            value=float(draws.mean()),
+            value=found["value"],
             standard_error=float(draws.std(ddof=1)),
-            interval=(float(low), float(high)),
+            interval=(found["low"], found["high"]),
             level=self.level,
             method="bayes",
             n_draws=len(draws),
@@ -361,9 +342,34 @@ class SummaryROC:
             draws=draws,
         )
 
+    def _of_rates(
+        self, mean: Float[np.ndarray, "draws 2"], new: Float[np.ndarray, "draws 2"] | None = None
+    ) -> dict[str, float]:
+        """Summarize logits of both rates, and the intervals of those of a new study."""
+        row: dict[str, float] = {}
+        predicted = {} if new is None else _rates_of(new)
+        for name, draws in _rates_of(mean).items():
+            found = self._summary(draws)
+            row |= {
+                name: found["value"],
+                f"{name}_low": found["low"],
+                f"{name}_high": found["high"],
+            }
+            if name in predicted:
+                of_new = self._summary(predicted[name])
+                row |= {f"{name}_predicted_{end}": of_new[end] for end in ("low", "high")}
+        return row
+
     def _summary(self, draws: Float[np.ndarray, " draws"]) -> dict[str, float]:
         low, high = np.quantile(draws, [(1 - self.level) / 2, (1 + self.level) / 2])
         return {"value": float(draws.mean()), "low": float(low), "high": float(high)}
+
+
+def _rates_of(logits: Float[np.ndarray, "draws 2"]) -> dict[str, Float[np.ndarray, " draws"]]:
+    return {
+        "sensitivity": expit(logits[:, 0]),
+        "specificity": expit(-logits[:, 1]),
+    }
 
 
 def _probability_within(

@@ -139,22 +139,19 @@ def chosen_model(model: str | None, threshold: str | None, pair: str | None) -> 
             "threshold= and pair= are of different models: keep one threshold of each study and "
             "pair, or the rows of one pair"
         )
-    default: ModelName = "bivariate"
-    if threshold is not None:
-        default = "ordinal"
-    elif pair is not None:
-        default = "multiclass"
-    for name, column, option in (
-        ("ordinal", threshold, "threshold="),
-        ("multiclass", pair, "pair="),
-    ):
-        if model == name and column is None:
-            raise ValueError(
-                f"model={model!r} needs a column, {option}: name it, or use model='bivariate'"
-            )
-        if model not in (None, name) and column is not None:
-            raise ValueError(
-                f"model={model!r} does not know {option}: leave it out, with one row per study, "
-                f"or use model={name!r}"
-            )
-    return default if model is None else cast(ModelName, model)
+    columns = {"ordinal": ("threshold=", threshold), "multiclass": ("pair=", pair)}
+    given = [name for name, (_, column) in columns.items() if column is not None]
+    default = given[0] if given else "bivariate"
+    chosen = default if model is None else model
+    if chosen != default and given:
+        option, _ = columns[default]
+        raise ValueError(
+            f"model={chosen!r} does not know {option}: leave it out, with one row per study, "
+            f"or use model={default!r}"
+        )
+    if chosen != default and chosen in columns:
+        option, _ = columns[chosen]
+        raise ValueError(
+            f"model={chosen!r} needs a column, {option}: name it, or use model='bivariate'"
+        )
+    return cast(ModelName, chosen)

@@ -81,7 +81,7 @@ def test_hsroc_is_the_bivariate_model_in_other_parameters(asymmetry):
     with in_double_precision():
         given = jnp.array(-0.3), jnp.array(2.4), jnp.array(asymmetry), jnp.array([0.5, 0.9])
         average = bivariate_of_hsroc(*given)
-        intercept, slope = (float(x) for x in line_of(average))
+        intercept, slope = (float(x) for x in line_of("hsroc", average))
         location, factor = np.asarray(average.location), np.asarray(average.factor)
     back = hsroc_of_bivariate(location[None], (factor @ factor.T)[None])
     assert [float(x[0]) for x in back.values()] == pytest.approx([-0.3, 2.4, asymmetry, 0.5, 0.9])
