@@ -300,7 +300,7 @@ def _one_sample(
             f"study {name!r} has {least:.0f} to {most:.0f} {what}, depending on the threshold: "
             "all thresholds of a study must be those of the same people"
         )
-    positive = cells[:, 0] / np.maximum(total, 1) * total.mean()
+    positive = cells[:, 0] * (total.mean() / np.maximum(total, 1))
     if (np.diff(positive) < -(most - least) - 1e-9).any():
         raise ValueError(
             f"study {name!r} has fewer positive {what} at a smaller threshold: a test is positive "

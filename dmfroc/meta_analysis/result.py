@@ -117,6 +117,71 @@ class SummaryROC:
         logits = found.summary if kind == "credible" else found.new_study
         return region_around(logits[:, ::-1], self.level)
 
+    def point(self, threshold: float | None = None, pair: str | None = None) -> pd.Series:
+        """Return the rates of the mean study, with intervals and predictions.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            At which threshold, if there are several; it need be that of no study.
+        pair : str, optional
+            Of which pair of classes, if there are several; by default the average one.
+
+        Returns
+        -------
+        pandas.Series
+            Posterior mean, interval, and interval of a new study, of sensitivity and specificity.
+
+        Raises
+        ------
+        ValueError
+            If a threshold is lacking, or does not belong here; see `at`. If there is no such pair.
+        """
+        import pandas as pd
+
+        return pd.Series(self._of_rates(*self._logits(threshold, pair)))
+
+    def by_study(self, threshold: float | None = None, pair: str | None = None) -> pd.DataFrame:
+        """Return the counts of each study, and what the model makes of its rates.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            At which threshold, if there are several. Studies that did not use it lack counts.
+        pair : str, optional
+            Of which pair of classes, if there are several. Studies that lack it have no counts.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By study: ``tp``, ``fn``, ``fp``, ``tn``; posterior mean and interval of both rates,
+            which are drawn towards those of the other studies.
+
+        Raises
+        ------
+        ValueError
+            As those of `point`; if there are pairs and none is named.
+        """
+        import pandas as pd
+
+        studies, effects = self.studies, self._draws("study_effect")
+        if pair is None and studies.pairs:
+            raise ValueError(f"there are several pairs: name one, pair={studies.pairs[0]!r}")
+        first = 0 if pair is None else 2 * self._index_of(pair)
+        if studies.pairs:
+            effects = effects[..., first : first + 2]
+        logits = self._rate_logits(effects, threshold)
+        is_point = np.isclose(studies.thresholds, 0.0 if threshold is None else threshold)
+        positives = studies.positives[np.arange(len(logits[0])), :, is_point.argmax(axis=1)]
+        positives = np.where(is_point.any(axis=1, keepdims=True), positives, np.nan)
+        tp, fp = positives[:, first : first + 2].T
+        n_cases, n_others = studies.sizes[:, first : first + 2].T
+        counts = pd.DataFrame(
+            {"tp": tp, "fn": n_cases - tp, "fp": fp, "tn": n_others - fp}, index=studies.names
+        )
+        rates = [self._of_rates(logits[:, study]) for study in range(len(studies.names))]
+        return counts.join(pd.DataFrame(rates, index=studies.names)).rename_axis("study")
+
     def at(self, thresholds: float | Sequence[float] | np.ndarray) -> pd.DataFrame:
         """Return sensitivity and specificity at thresholds, with intervals and predictions.
 
@@ -139,7 +204,7 @@ class SummaryROC:
         import pandas as pd
 
         wanted = np.atleast_1d(np.asarray(thresholds, dtype=float)).tolist()
-        rows = {threshold: self._of_rates(*self._logits(threshold)) for threshold in wanted}
+        rows = {threshold: self.point(threshold) for threshold in wanted}
         return pd.DataFrame(rows).T.rename_axis("threshold")
 
     @property
@@ -174,7 +239,7 @@ class SummaryROC:
     def pairs(self) -> pd.DataFrame:
         """Both rates of each pair of classes in the mean study, drawn towards the average pair.
 
-        Columns as those of `at`, without predictions.
+        Columns are those of `point`.
 
         Raises
         ------
@@ -183,15 +248,8 @@ class SummaryROC:
         """
         import pandas as pd
 
-        if not self.studies.pairs:
-            raise ValueError(
-                "there are no pairs of classes: name their column, summary_roc(..., pair=)"
-            )
-        location = self._draws("pair_location")
-        rows = {
-            pair: self._of_rates(location[:, index])
-            for index, pair in enumerate(self.studies.pairs)
-        }
+        self._check_pairs()
+        rows = {pair: self.point(pair=pair) for pair in self.studies.pairs}
         return pd.DataFrame(rows).T.rename_axis("pair")
 
     def to_datatree(self) -> xarray.DataTree:
@@ -267,6 +325,8 @@ class SummaryROC:
     def plot_forest(self, **options: Any) -> ForestDisplay:
         """Draw sensitivity and specificity of every study with intervals, and the summary.
 
+        Takes what `ForestDisplay.plot` does; of several thresholds or pairs of classes name one.
+
         Returns
         -------
         ForestDisplay
@@ -303,15 +363,24 @@ class SummaryROC:
     def _has_thresholds(self) -> bool:
         return self.settings.model == "ordinal"
 
-    def _logits(self, threshold: float | None = None) -> Logits:
+    def _logits(self, threshold: float | None = None, pair: str | None = None) -> Logits:
         mean, new = self._draws("location"), self._draws("new_study")
+        if pair is not None:
+            of_pair = self._draws("pair_location")[:, self._index_of(pair)]
+            mean, new = of_pair, new - mean + of_pair
+        return Logits(self._rate_logits(mean, threshold), self._rate_logits(new, threshold))
+
+    def _rate_logits(
+        self, effects: Float[np.ndarray, "*draw p"], threshold: float | None
+    ) -> Float[np.ndarray, "*draw 2"]:
+        """Return the logits of both rates for effects, at a threshold if there are several."""
         if not self._has_thresholds:
             if threshold is not None:
                 raise ValueError(
                     "the rates are those of one threshold per study, whichever it was: name the "
                     "column of thresholds, summary_roc(..., threshold=)"
                 )
-            return Logits(mean, new)
+            return effects
         if threshold is None:
             raise ValueError(
                 "sensitivity and specificity are those of a threshold: see at(threshold), or name "
@@ -319,8 +388,21 @@ class SummaryROC:
             )
         check_thresholds([threshold], self.studies.standardized.scale)
         cutoff = self.studies.standardized(np.array([[threshold]]))
-        model = self.settings.model
-        return Logits(*(logits_at(model, x, cutoff, np)[..., 0] for x in (mean, new)))
+        rows = effects.reshape(-1, effects.shape[-1])
+        logits = logits_at(self.settings.model, rows, cutoff, np)
+        return logits.reshape(*effects.shape[:-1], 2)
+
+    def _index_of(self, pair: str) -> int:
+        self._check_pairs()
+        if pair not in self.studies.pairs:
+            raise ValueError(f"pair must be one of {self.studies.pairs}, but it is {pair!r}")
+        return self.studies.pairs.index(pair)
+
+    def _check_pairs(self) -> None:
+        if not self.studies.pairs:
+            raise ValueError(
+                "there are no pairs of classes: name their column, summary_roc(..., pair=)"
+            )
 
     def _draws(self, name: str) -> Float[np.ndarray, "draws ..."]:
         values = self.posterior["posterior"][name].to_numpy()

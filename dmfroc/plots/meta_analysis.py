@@ -141,10 +141,7 @@ class SummaryROCDisplay:
     def _draw_point(self, threshold: float | None, plot_regions: bool) -> None:
         summary, percent = self.summary, f"{100 * self.summary.level:g} %"
         at = "" if threshold is None else f" at {threshold:g}"
-        if threshold is None:
-            tpr, specificity = summary.sensitivity.value, summary.specificity.value
-        else:
-            tpr, specificity = summary.at(threshold)[["sensitivity", "specificity"]].iloc[0]
+        tpr, specificity = summary.point(threshold)[["sensitivity", "specificity"]]
         self.ax_.plot(
             1 - specificity,
             tpr,
@@ -172,9 +169,9 @@ class ForestDisplay:
     """Sensitivity and specificity of every study, with intervals, above their summary.
 
     Build it with `SummaryROC.plot_forest`. Squares are the observed rates with Clopper and
-    Pearson's exact intervals; small lines below them what the model makes of each study, which is
-    drawn towards the others. The diamond is the summary, the broken line beside it where a further
-    study is expected.
+    Pearson's exact intervals; lines below them what the model makes of each study, which is drawn
+    towards the others, and is there for studies without the threshold or the pair as well. The
+    diamond is the summary, the broken line beside it where a further study is expected.
 
     Parameters
     ----------
@@ -195,27 +192,29 @@ class ForestDisplay:
     def __init__(self, summary: SummaryROC) -> None:
         self.summary = summary
 
-    def plot(self, axes: tuple[Axes, Axes] | None = None) -> ForestDisplay:
+    def plot(
+        self,
+        axes: tuple[Axes, Axes] | None = None,
+        *,
+        threshold: float | None = None,
+        pair: str | None = None,
+    ) -> ForestDisplay:
         """Draw both forests.
 
         Parameters
         ----------
         axes : tuple of two matplotlib.axes.Axes, optional
             Where to draw sensitivity and specificity; by default in a new figure.
+        threshold, pair : float, str, optional
+            Of several thresholds or pairs of classes, the one whose rates are drawn.
 
         Returns
         -------
         ForestDisplay
             Itself.
         """
-        if self.summary.settings.model in ("ordinal", "multiclass"):
-            several = "pairs of classes" if self.summary.studies.pairs else "thresholds"
-            raise ValueError(
-                f"a forest has one row per study, but there are several {several}: keep one row "
-                "per study, or draw plot()"
-            )
-        names, sizes = self.summary.studies.names, self.summary.studies.sizes
-        positives, n = self.summary.studies.positives[..., 0], len(names)
+        table, point = self.summary.by_study(threshold, pair), self.summary.point(threshold, pair)
+        n = len(table)
         if axes is None:
             from matplotlib import pyplot
 
@@ -223,35 +222,30 @@ class ForestDisplay:
             _, (left, right) = pyplot.subplots(1, 2, figsize=size, layout="constrained")
             axes = left, right
         self.axes_, self.figure_ = axes, axes[0].figure
-        correct = positives[:, 0], sizes[:, 1] - positives[:, 1]
-        rates = self.summary.posterior["posterior"]["rates"].to_numpy()[..., 0]
-        shrunk = rates.reshape(-1, *rates.shape[2:])
-        summaries = [self.summary.sensitivity, self.summary.specificity]
-        heterogeneity = self.summary.heterogeneity
-        for column, (ax, name) in enumerate(zip(axes, ("Sensitivity", "Specificity"), strict=True)):
-            of_model = shrunk[..., column] if column == 0 else 1 - shrunk[..., column]
-            self._draw_studies(ax, correct[column], sizes[:, column], of_model)
-            predicted = heterogeneity.loc[f"{name.lower()} of a new study", ["low", "high"]]
-            self._draw_summary(ax, summaries[column], predicted.to_numpy(), n)
-            ax.set(xlim=(-0.02, 1.02), ylim=(n + 1.8, -0.8), xlabel=name)
+        which = "" if threshold is None else f" at {threshold:g}"
+        which += "" if pair is None else f", {pair}"
+        of_rates = {"sensitivity": ("tp", "fn"), "specificity": ("tn", "fp")}
+        for ax, (rate, (correct, wrong)) in zip(axes, of_rates.items(), strict=True):
+            self._draw_observed(ax, table[correct].to_numpy(), table[wrong].to_numpy())
+            for row, ends in enumerate(table[[f"{rate}_low", f"{rate}_high"]].to_numpy()):
+                ax.plot(ends, [row + 0.25] * 2, color=COLORS[0], linewidth=2, alpha=0.6)
+            columns = ["", "_low", "_high", "_predicted_low", "_predicted_high"]
+            self._draw_summary(ax, *point[[rate + column for column in columns]], n=n)
+            ax.set(xlim=(-0.02, 1.02), ylim=(n + 1.8, -0.8), xlabel=rate.capitalize() + which)
             ax.set_yticks([*range(n), n + 1])
-            ax.set_yticklabels([*names, "Summary"] if column == 0 else [])
+            ax.set_yticklabels([*table.index, "Summary"] if ax is axes[0] else [])
             ax.spines[["top", "right", "left"]].set_visible(False)
             ax.tick_params(axis="y", length=0)
         return self
 
-    def _draw_studies(self, ax: Axes, positive: Any, size: Any, of_model: Any) -> None:
-        level = self.summary.level
-        low = np.where(positive > 0, beta.ppf((1 - level) / 2, positive, size - positive + 1), 0.0)
-        high = np.where(
-            positive < size, beta.ppf((1 + level) / 2, positive + 1, size - positive), 1.0
-        )
-        tails = np.quantile(of_model, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    def _draw_observed(self, ax: Axes, correct: Any, wrong: Any) -> None:
+        level, size = self.summary.level, correct + wrong
+        low = np.where(correct > 0, beta.ppf((1 - level) / 2, correct, wrong + 1), 0.0)
+        high = np.where(wrong > 0, beta.ppf((1 + level) / 2, correct + 1, wrong), 1.0)
         for row in np.flatnonzero(size > 0):
             ax.plot([low[row], high[row]], [row, row], color=COLORS[-1], linewidth=1)
-            ax.plot(positive[row] / size[row], row, "s", color=COLORS[-1], markersize=4)
-            ax.plot(tails[:, row], [row + 0.25] * 2, color=COLORS[0], linewidth=2, alpha=0.6)
-            text = f"{positive[row]:.0f}/{size[row]:.0f}"
+            ax.plot(correct[row] / size[row], row, "s", color=COLORS[-1], markersize=4)
+            text = f"{correct[row]:.0f}/{size[row]:.0f}"
             ax.annotate(
                 text,
                 (1, row),
@@ -262,13 +256,18 @@ class ForestDisplay:
                 va="center",
             )
 
-    def _draw_summary(self, ax: Axes, found: Any, predicted: Any, n: int) -> None:
-        low, high = found.interval
-        ax.plot(predicted, [n + 1, n + 1], "--", color=COLORS[1], linewidth=1)
-        ax.fill(
-            [low, found.value, high, found.value],
-            [n + 1, n + 0.7, n + 1, n + 1.3],
-            color=COLORS[1],
-        )
-        ax.axvline(found.value, color=COLORS[1], linewidth=0.7, alpha=0.5, zorder=0)
+    def _draw_summary(
+        self,
+        ax: Axes,
+        value: float,
+        low: float,
+        high: float,
+        predicted_low: float,
+        predicted_high: float,
+        *,
+        n: int,
+    ) -> None:
+        ax.plot([predicted_low, predicted_high], [n + 1] * 2, "--", color=COLORS[1], linewidth=1)
+        ax.fill([low, value, high, value], [n + 1, n + 0.7, n + 1, n + 1.3], color=COLORS[1])
+        ax.axvline(value, color=COLORS[1], linewidth=0.7, alpha=0.5, zorder=0)
         ax.axhline(n, color=COLORS[-1], linewidth=0.5)

@@ -201,8 +201,25 @@ def test_summary_of_thresholds_is_asked_for_one(by_threshold, found):
     assert len(display.studies_) == 9
     assert set(display.regions_) == {"credible", "prediction"}
     assert not by_threshold.plot(ax=Figure().subplots()).regions_
-    with pytest.raises(ValueError, match="several thresholds"):
+    with pytest.raises(ValueError, match="those of a threshold"):
         by_threshold.plot_forest()
+
+
+def test_studies_at_a_threshold_that_some_of_them_used(by_threshold):
+    table = ordinal_table(0).astype({"study": str}).set_index("study")
+    threshold = table["cut"].iloc[0]
+    used = table[table["cut"] == threshold]
+    assert 0 < len(used) < 9
+    by_study = by_threshold.by_study(threshold)
+    assert len(by_study) == 9
+    counts = by_study[["tp", "fn", "fp", "tn"]].dropna()
+    pd.testing.assert_frame_equal(counts, used[counts.columns].astype(float), check_names=False)
+    observed = counts["tp"] / (counts["tp"] + counts["fn"])
+    assert by_study.loc[counts.index, "sensitivity"].to_numpy() == pytest.approx(observed, abs=0.08)
+    assert (by_study["sensitivity_low"] < by_study["sensitivity"]).all()
+    forest = by_threshold.plot_forest(axes=tuple(Figure().subplots(1, 2)), threshold=threshold)
+    assert forest.axes_[0].get_xlabel() == f"Sensitivity at {threshold:g}"
+    assert len(forest.axes_[0].texts) == len(used)
 
 
 def test_scale_of_thresholds_changes_nothing_but_their_names(by_threshold):
@@ -294,8 +311,13 @@ def test_people_whom_several_pairs_count_are_counted_once():
     assert (again.counts.between == studies.counts.between).all()
 
 
-def test_pairs_are_drawn_towards_their_mean():
-    found = summary_roc(table_of_pairs(3), pair="pair", **SMALL)
+@pytest.fixture(scope="module")
+def of_pairs():
+    return summary_roc(table_of_pairs(3).drop(index=5), pair="pair", **SMALL)
+
+
+def test_pairs_are_drawn_towards_their_mean(of_pairs):
+    found = of_pairs
     assert not [remark for remark in found.warnings if "diverged" in remark]
     assert list(found.pairs.index) == list(OF_PAIRS)
     truth = expit(list(OF_PAIRS.values()))
@@ -303,19 +325,44 @@ def test_pairs_are_drawn_towards_their_mean():
         assert found.pairs[rate].to_numpy() == pytest.approx(truth, abs=0.06)
         assert (found.pairs[f"{rate}_low"] < truth).all()
         assert (found.pairs[f"{rate}_high"] > truth).all()
+        assert (found.pairs[f"{rate}_predicted_low"] < found.pairs[f"{rate}_low"]).all()
     assert "6 studies, 4 pairs of classes, multiclass" in str(found)
     assert found.sensitivity.interval[0] < expit(np.mean(list(OF_PAIRS.values())))
     assert "sd of sensitivity between pairs" in found.heterogeneity.index
     tree = found.to_datatree()
     assert tree["posterior"]["rates"].dims[2:] == ("study", "rate", "point")
     replicated = tree["posterior_predictive"]["positives"].mean(["chain", "draw"])
-    assert np.allclose(replicated, tree["observed_data"]["positives"], atol=15)
+    observed = tree["observed_data"]["positives"]
+    assert np.allclose(replicated, observed, atol=15, equal_nan=True)
     display = found.plot(ax=Figure().subplots())
     assert "6 studies, 4 pairs of classes, by size" in [
         text.get_text() for text in display.ax_.get_legend().get_texts()
     ]
-    with pytest.raises(ValueError, match="several pairs of classes"):
-        found.plot_forest()
+
+
+def test_studies_of_a_pair_that_one_lacks(of_pairs):
+    table = table_of_pairs(3).drop(index=5).query("pair == 'flu from none'").set_index("study")
+    by_study = of_pairs.by_study(pair="flu from none")
+    assert list(by_study.index) == [str(study) for study in range(6)]
+    lacks = by_study["tp"].isna()
+    assert list(by_study.index[lacks]) == ["1"]
+    counts = by_study.loc[~lacks, ["tp", "fn", "fp", "tn"]]
+    assert (counts.to_numpy() == table[counts.columns].to_numpy()).all()
+    observed = counts["tp"] / (counts["tp"] + counts["fn"])
+    mean = of_pairs.point(pair="flu from none")
+    drawn = by_study.loc[~lacks, "sensitivity"]
+    assert drawn.std() < observed.std()
+    width = by_study["sensitivity_high"] - by_study["sensitivity_low"]
+    assert width.idxmax() == "1"  # of which nothing is known but what the others say
+    assert width["1"] < mean["sensitivity_predicted_high"] - mean["sensitivity_predicted_low"]
+    forest = of_pairs.plot_forest(axes=tuple(Figure().subplots(1, 2)), pair="flu from none")
+    assert forest.axes_[1].get_xlabel() == "Specificity, flu from none"
+    assert len(forest.axes_[1].texts) == 5
+    for call in (of_pairs.by_study, of_pairs.plot_forest):
+        with pytest.raises(ValueError, match="several pairs: name one, pair='flu from cold'"):
+            call()
+    with pytest.raises(ValueError, match=r"pair must be one of \('flu from cold', .* 'a from b'"):
+        of_pairs.point(pair="a from b")
 
 
 def test_studies_share_what_all_of_their_pairs_have():
