@@ -50,7 +50,7 @@ def drawing(curve: Mapping[str, object]) -> Iterator[None]:
     table = functools.partial(bayesian_table, n_chains=1, n_draws=N_DRAWS)
     with (
         mock.patch.multiple(method, bayesian_roc=curve, bayesian_table=table),
-        mock.patch.multiple(roc, _misfit_remarks=lambda *_: [], _REPLICATES_PER_CHAIN=1),
+        mock.patch.multiple(roc, _remarks_beside_the_sample=lambda *_: [], _REPLICATES_PER_CHAIN=1),
         warnings.catch_warnings(),
         worth_optimising(),
     ):

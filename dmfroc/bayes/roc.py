@@ -50,11 +50,13 @@ from dmfroc.multiclass.thresholds import grid_levels
 from dmfroc.predictions import Predictions, as_predictions
 from dmfroc.uncertainty.influences import (
     NO_VARIATION,
+    Moments,
     influences_of,
     moments_of,
     standard_error,
 )
 from dmfroc.uncertainty.level import check_level
+from dmfroc.uncertainty.remarks import few_decide, few_decide_message
 from dmfroc.uncertainty.seed import seed_of
 from dmfroc.uncertainty.units import units_of
 
@@ -67,6 +69,7 @@ _MONITORED = ["auc", "spread", "pair_effect", "threshold_effect"]
 _CALIBRATION_STEPS = 4
 _REPLICATES_PER_CHAIN = 100
 _PERFECT = 1e-12
+_FEW_ERRORS = 1.0  # below, intervals cover 86 to 95 % where they say 95 %
 _DIMENSIONS = {
     "threshold_effect": ["rate", "threshold"],
     "pair_effect": ["pair"],
@@ -192,7 +195,7 @@ def bayesian_roc(
     is_perfect = bool((posterior["observed_data"]["pairwise_auc"] > 1 - _PERFECT).all())
     remarks += _caveats(predictions, likelihood, is_perfect=is_perfect)
     if not is_perfect:
-        remarks += _misfit_remarks(posterior, predictions, fit.area)
+        remarks += _remarks_beside_the_sample(posterior, predictions, fit.area)
     return summarize("dmf_auc", "DMF-AUC", "auc", posterior, level, seed, remarks)
 
 
@@ -338,7 +341,8 @@ def _temper(
         counts = counts._replace(tempering=jnp.asarray(overlap))
     approximation = approximate(problem, counts)
     if tempering == "jackknife":
-        _, target = _value_and_error(predictions, area)
+        _, moments = _value_and_moments(predictions, area)
+        target = standard_error(moments)
         for _ in range(_CALIBRATION_STEPS if target > NO_VARIATION else 0):
             spread = standard_deviation(problem, counts, approximation, "auc")
             counts = counts._replace(tempering=counts.tempering * (spread / target) ** 2)
@@ -385,11 +389,10 @@ def _areas_of_pairs(table: RateTable, xp: Any) -> Float[AnyArray, " q"]:
     return areas(table.rates(xp), xp)
 
 
-def _value_and_error(predictions: Predictions, area: Measure) -> tuple[float, float]:
-    """Return the area in the sample and the jackknife's standard error."""
+def _value_and_moments(predictions: Predictions, area: Measure) -> tuple[float, Moments]:
+    """Return the area in the sample and what the jackknife knows of its variation."""
     [found] = influences_of([area], bind(area, predictions), predictions)
-    error = standard_error(moments_of(found.influences, units_of(predictions)))
-    return found.value, error
+    return found.value, moments_of(found.influences, units_of(predictions))
 
 
 def _caveats(predictions: Predictions, likelihood: Likelihood, *, is_perfect: bool) -> list[str]:
@@ -409,20 +412,24 @@ def _caveats(predictions: Predictions, likelihood: Likelihood, *, is_perfect: bo
     return remarks
 
 
-def _misfit_remarks(
+def _remarks_beside_the_sample(
     posterior: xarray.DataTree, predictions: Predictions, area: Measure
 ) -> list[str]:
-    """Compare the posterior with the area in the sample."""
-    areas = posterior["posterior"]["auc"]
-    value, _ = _value_and_error(predictions, area)
+    """Say where the model does not fit, and where the sample has too few errors for it."""
+    value, moments = _value_and_moments(predictions, area)
+    areas, remarks = posterior["posterior"]["auc"], []
     mean = float(areas.mean())
-    if abs(mean - value) <= float(areas.std()):
-        return []
-    return [
-        f"the model draws the area from {value:.4f} in the sample to {mean:.4f}, by more than a "
-        "posterior standard deviation: it does not expect such pairs or such a curve; try "
-        "structure='hierarchical', or priors=Priors(split_scale=5), or use the jackknife"
-    ]
+    if abs(mean - value) > float(areas.std()):
+        remarks.append(
+            f"the model draws the area from {value:.4f} in the sample to {mean:.4f}, by more than "
+            "a posterior standard deviation: it does not expect such pairs or such a curve; try "
+            "structure='hierarchical', or priors=Priors(split_scale=5), or use the jackknife"
+        )
+    if few_decide(area, value, area.bounds, moments, _FEW_ERRORS):
+        remarks.append(
+            few_decide_message("ten per cent less than it says; the jackknife allows for that")
+        )
+    return remarks
 
 
 def _tree(

@@ -55,6 +55,7 @@ from dmfroc.uncertainty.options import Options
 from dmfroc.uncertainty.remarks import (
     chosen_on_itself_message,
     few_clusters_message,
+    few_decide,
     few_decide_message,
     kinks_message,
     less_biased_message,
@@ -153,8 +154,8 @@ class Jackknife(IntervalMethod):
             remarks.append(small_classes_message(measure, units, n_classes, known.bias))
         if ends.is_degenerate:
             remarks.append(no_variation_message(value, bounds, moments))
-        elif of_rare_class is None:
-            remarks.append(few_decide_message(measure, value, bounds, moments))
+        elif of_rare_class is None and few_decide(measure, value, bounds, moments):
+            remarks.append(few_decide_message("a few per cent more or less than it says"))
         return Estimate(
             measure=measure.name,
             title=measure.title,

@@ -16,7 +16,6 @@ from dmfroc.uncertainty.units import Units
 
 # Below these, intervals cover 89 to 99 % where they say 95 %.
 _FEW_DEGREES_OF_FREEDOM = 8
-_FEW_ERRORS = 0.25  # observations of the rarest class times distance from a perfect value
 _FEW_CLUSTERS = 20
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
@@ -40,18 +39,28 @@ def rare_class_message(predictions: Predictions) -> str | None:
     )
 
 
-def few_decide_message(
-    measure: Measure, value: float, bounds: tuple[float, float], moments: Moments
-) -> str | None:
-    """Say that few observations decide how wide an interval is."""
+def few_decide(
+    measure: Measure,
+    value: float,
+    bounds: tuple[float, float],
+    moments: Moments,
+    few_errors: float = 0.25,
+) -> bool:
+    """Return whether few observations decide how sure a value is.
+
+    Errors are the distance from a perfect value times the observations of the rarest class.
+    """
     low, high = bounds
     best = high if measure.greater_is_better else low
     errors = abs(best - value) / (high - low) * moments.sizes.min()  # NaN without bounds
-    if not (errors < _FEW_ERRORS or moments.spread.degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM):
-        return None
+    return bool(errors < few_errors or moments.spread.degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM)
+
+
+def few_decide_message(covers: str) -> str:
+    """Say that few observations decide how wide an interval is, and how often it covers."""
     return (
         "few observations decide how sure the value is, as where a classifier is near-perfect: "
-        "the interval may cover a few per cent more or less than it says"
+        f"the interval may cover {covers}"
     )
 
 

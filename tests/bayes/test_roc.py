@@ -545,6 +545,17 @@ def test_near_perfect_classifier_is_left_alone():
     assert not any("the model draws the area" in remark for remark in found.warnings)
 
 
+def test_few_errors_are_told():
+    """The posterior of an area near 1 rests on the errors of one or two observations."""
+
+    def is_told(shift):
+        found = bayesian_roc(*normal_scores(9, 300, 2, shift=shift), **FAST)
+        return any("few observations decide" in remark for remark in found.warnings)
+
+    assert is_told(4.0)
+    assert not is_told(1.5)
+
+
 def test_a_prior_that_outweighs_the_data_is_told(sample):
     strong = Priors(discrimination_scale=0.1, split_scale=0.1)
     found = bayesian_roc(*sample, priors=strong, **FAST)
