@@ -145,19 +145,16 @@ def read_studies(
             f"the table has {len(rows_of)} studies ({listing(list(rows_of))}): a meta-analysis "
             f"needs {_LEAST_STUDIES} studies at least"
         )
-    if "pair" in found:
-        of_rows = [_pair_of(entry, row) for row, entry in enumerate(found["pair"])]
-        pairs = tuple(dict.fromkeys(of_rows))
-        counted = {
-            name: _counts_of_pairs({row: of_rows[row] for row in rows}, pairs, cells, name)
-            for name, rows in rows_of.items()
-        }
-        return _lay_out(counted, threshold_scale, tuple(map(_name_of, pairs)), _remarks(counted))
+    of_rows = [_pair_of(entry, row) for row, entry in enumerate(found.get("pair", []))]
+    pairs = tuple(dict.fromkeys(of_rows))
     counted = {
-        name: _counts_of_study(thresholds[rows], cells[rows], name)
+        name: _counts_of_pairs({row: of_rows[row] for row in rows}, pairs, cells, name)
+        if pairs
+        else _counts_of_study(thresholds[rows], cells[rows], name)
         for name, rows in rows_of.items()
     }
-    return _lay_out(counted, threshold_scale, (), _remarks(counted, "threshold" in found))
+    remarks = _remarks(counted, "threshold" in found)
+    return _lay_out(counted, threshold_scale, tuple(map(_name_of, pairs)), remarks)
 
 
 def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequence[Any]]:
@@ -341,9 +338,7 @@ def _lay_out(
     )
 
 
-def _remarks(
-    counted: Mapping[str, CountsOfStudy], have_thresholds: bool = False
-) -> tuple[str, ...]:
+def _remarks(counted: Mapping[str, CountsOfStudy], have_thresholds: bool) -> tuple[str, ...]:
     remarks = []
     uneven = [f"study {name!r}" for name, study in counted.items() if study.differs]
     n_studies = len(counted)

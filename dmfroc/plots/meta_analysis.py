@@ -10,6 +10,7 @@ from scipy.stats import beta
 from dmfroc.plots._style import COLORS, draw_band, new_axes
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection, PolyCollection
     from matplotlib.lines import Line2D
@@ -214,29 +215,37 @@ class ForestDisplay:
             Itself.
         """
         table, point = self.summary.by_study(threshold, pair), self.summary.point(threshold, pair)
-        n = len(table)
         if axes is None:
             from matplotlib import pyplot
 
-            size = (9.5, _INCHES_PER_STUDY * (n + 4) + 0.6)
+            size = (9.5, _INCHES_PER_STUDY * (len(table) + 4) + 0.6)
             _, (left, right) = pyplot.subplots(1, 2, figsize=size, layout="constrained")
             axes = left, right
         self.axes_, self.figure_ = axes, axes[0].figure
         which = "" if threshold is None else f" at {threshold:g}"
         which += "" if pair is None else f", {pair}"
-        of_rates = {"sensitivity": ("tp", "fn"), "specificity": ("tn", "fp")}
-        for ax, (rate, (correct, wrong)) in zip(axes, of_rates.items(), strict=True):
-            self._draw_observed(ax, table[correct].to_numpy(), table[wrong].to_numpy())
-            for row, ends in enumerate(table[[f"{rate}_low", f"{rate}_high"]].to_numpy()):
-                ax.plot(ends, [row + 0.25] * 2, color=COLORS[0], linewidth=2, alpha=0.6)
-            columns = ["", "_low", "_high", "_predicted_low", "_predicted_high"]
-            self._draw_summary(ax, *point[[rate + column for column in columns]], n=n)
-            ax.set(xlim=(-0.02, 1.02), ylim=(n + 1.8, -0.8), xlabel=rate.capitalize() + which)
-            ax.set_yticks([*range(n), n + 1])
-            ax.set_yticklabels([*table.index, "Summary"] if ax is axes[0] else [])
-            ax.spines[["top", "right", "left"]].set_visible(False)
-            ax.tick_params(axis="y", length=0)
+        for ax, rate in zip(axes, ("sensitivity", "specificity"), strict=True):
+            self._draw_rate(ax, rate, table, point)
+            ax.set_xlabel(rate.capitalize() + which)
+        axes[0].set_yticklabels([*table.index, "Summary"])
         return self
+
+    def _draw_rate(self, ax: Axes, rate: str, table: pd.DataFrame, point: pd.Series) -> None:
+        n = len(table)
+        correct, wrong = ("tp", "fn") if rate == "sensitivity" else ("tn", "fp")
+        self._draw_observed(ax, table[correct].to_numpy(), table[wrong].to_numpy())
+        for row, ends in enumerate(table[[f"{rate}_low", f"{rate}_high"]].to_numpy()):
+            ax.plot(ends, [row + 0.25] * 2, color=COLORS[0], linewidth=2, alpha=0.6)
+        value, low, high = point[[rate, f"{rate}_low", f"{rate}_high"]]
+        predicted = point[[f"{rate}_predicted_low", f"{rate}_predicted_high"]]
+        ax.plot(predicted, [n + 1] * 2, "--", color=COLORS[1], linewidth=1)
+        ax.fill([low, value, high, value], [n + 1, n + 0.7, n + 1, n + 1.3], color=COLORS[1])
+        ax.axvline(value, color=COLORS[1], linewidth=0.7, alpha=0.5, zorder=0)
+        ax.axhline(n, color=COLORS[-1], linewidth=0.5)
+        ax.set(xlim=(-0.02, 1.02), ylim=(n + 1.8, -0.8))
+        ax.set_yticks([*range(n), n + 1], [])
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.tick_params(axis="y", length=0)
 
     def _draw_observed(self, ax: Axes, correct: Any, wrong: Any) -> None:
         level, size = self.summary.level, correct + wrong
@@ -255,19 +264,3 @@ class ForestDisplay:
                 fontsize="x-small",
                 va="center",
             )
-
-    def _draw_summary(
-        self,
-        ax: Axes,
-        value: float,
-        low: float,
-        high: float,
-        predicted_low: float,
-        predicted_high: float,
-        *,
-        n: int,
-    ) -> None:
-        ax.plot([predicted_low, predicted_high], [n + 1] * 2, "--", color=COLORS[1], linewidth=1)
-        ax.fill([low, value, high, value], [n + 1, n + 0.7, n + 1, n + 1.3], color=COLORS[1])
-        ax.axvline(value, color=COLORS[1], linewidth=0.7, alpha=0.5, zorder=0)
-        ax.axhline(n, color=COLORS[-1], linewidth=0.5)
