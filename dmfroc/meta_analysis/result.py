@@ -171,7 +171,7 @@ class SummaryROC:
         if studies.pairs:
             effects = effects[..., first : first + 2]
         logits = self._rate_logits(effects, threshold)
-        is_point = np.isclose(studies.thresholds, 0.0 if threshold is None else threshold)
+        is_point = studies.thresholds == (0.0 if threshold is None else threshold)
         positives = studies.positives[np.arange(len(logits[0])), :, is_point.argmax(axis=1)]
         positives = np.where(is_point.any(axis=1, keepdims=True), positives, np.nan)
         tp, fp = positives[:, first : first + 2].T
@@ -203,9 +203,9 @@ class SummaryROC:
         """
         import pandas as pd
 
-        wanted = np.atleast_1d(np.asarray(thresholds, dtype=float)).tolist()
-        rows = {threshold: self.point(threshold) for threshold in wanted}
-        return pd.DataFrame(rows).T.rename_axis("threshold")
+        wanted = np.ravel(thresholds).tolist()
+        rows = [self.point(threshold) for threshold in wanted]
+        return pd.DataFrame(rows, index=pd.Index(wanted, name="threshold", dtype=float))
 
     @property
     def heterogeneity(self) -> pd.DataFrame:

@@ -191,6 +191,8 @@ def test_summary_of_thresholds_is_asked_for_one(by_threshold, found):
         _ = by_threshold.sensitivity
     with pytest.raises(ValueError, match=r"threshold must be finite, but row 0 .* has nan"):
         by_threshold.at(np.nan)
+    with pytest.raises(ValueError, match="threshold must be finite, but row 0 .* has 'high'"):
+        by_threshold.at("high")
     with pytest.raises(ValueError, match="those of one threshold per study"):
         found.at(1.0)
     with pytest.raises(ValueError, match="there are no pairs of classes"):
@@ -217,6 +219,9 @@ def test_studies_at_a_threshold_that_some_of_them_used(by_threshold):
     observed = counts["tp"] / (counts["tp"] + counts["fn"])
     assert by_study.loc[counts.index, "sensitivity"].to_numpy() == pytest.approx(observed, abs=0.08)
     assert (by_study["sensitivity_low"] < by_study["sensitivity"]).all()
+    beside = by_threshold.by_study(np.nextafter(threshold, np.inf))
+    assert beside["tp"].isna().all()
+    assert beside["sensitivity"].to_numpy() == pytest.approx(by_study["sensitivity"])
     forest = by_threshold.plot_forest(axes=tuple(Figure().subplots(1, 2)), threshold=threshold)
     assert forest.axes_[0].get_xlabel() == f"Sensitivity at {threshold:g}"
     assert len(forest.axes_[0].texts) == len(used)
