@@ -14,11 +14,12 @@ from jaxtyping import Float
 from dmfroc._inputs.messages import listing, shortened
 
 ThresholdScale = Literal["identity", "log"]
-Pair = tuple[Any, Any]
+Pair = tuple[str, str]
 """Classes: of those truly in the first, positives are true ones, of those in the other false."""
 
 _LEAST_STUDIES = 3
 _FEW_STUDIES = 5
+_FEW_PAIRS = 2
 _FEW_WITH_SEVERAL = 3
 _LARGEST_LOSS = 0.05  # share of people who may lack at some thresholds
 _AT_ONCE = 8  # shapes are multiples of it, so that models are compiled for few of them
@@ -147,13 +148,17 @@ def read_studies(
         )
     of_rows = [_pair_of(entry, row) for row, entry in enumerate(found.get("pair", []))]
     pairs = tuple(dict.fromkeys(of_rows))
+    if len(pairs) == 1:
+        raise ValueError(
+            f"pair is {_name_of(pairs[0])!r} in all rows: leave pair= out, nothing depends on it"
+        )
     counted = {
         name: _counts_of_pairs({row: of_rows[row] for row in rows}, pairs, cells, name)
         if pairs
         else _counts_of_study(thresholds[rows], cells[rows], name)
         for name, rows in rows_of.items()
     }
-    remarks = _remarks(counted, "threshold" in found)
+    remarks = _remarks(counted, _n_studies_with(counted), len(pairs), "threshold" in found)
     return _lay_out(counted, threshold_scale, tuple(map(_name_of, pairs)), remarks)
 
 
@@ -180,6 +185,13 @@ def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequ
         raise ValueError(
             "table has no rows: give one per study, or per study and threshold or pair"
         )
+    for role in ("study", "pair"):
+        is_missing = frame[wanted[role]].is_null().to_list() if role in wanted else []
+        if any(is_missing):
+            raise ValueError(
+                f"column {wanted[role]!r} must name the {role} of each row, but row "
+                f"{is_missing.index(True)} (counting from 0) has none: name it, or leave it out"
+            )
     return {role: frame[name].to_list() for role, name in wanted.items()}
 
 
@@ -220,15 +232,15 @@ def check_thresholds(thresholds: Sequence[Any], scale: ThresholdScale) -> None:
 
 
 def _pair_of(entry: Any, row: int) -> Pair:
-    if isinstance(entry, str) and entry.count(" from ") == 1:
-        true, reference = entry.split(" from ")
-    elif isinstance(entry, tuple | list) and len(entry) == 2:
-        true, reference = entry
-    else:
+    parts = entry.split(" from ") if isinstance(entry, str) else entry
+    is_pair = isinstance(parts, tuple | list) and len(parts) == 2
+    names = [str(x).strip() for x in parts if x is not None and x == x] if is_pair else []
+    if len(names) != 2 or not all(names):
         raise ValueError(
             "pair must name (true, reference) classes, as a tuple or as 'true from reference', "
             f"but row {row} (counting from 0) has {entry!r}: correct it"
         )
+    true, reference = names
     if true == reference:
         raise ValueError(
             f"pair must name two classes, but row {row} (counting from 0) pairs {true!r} with "
@@ -306,6 +318,19 @@ def _one_sample(
     return np.maximum.accumulate(positive), float(total.mean())
 
 
+def _n_studies_with(counted: Mapping[str, CountsOfStudy]) -> dict[str, int]:
+    """Return how many studies have cases, and non-cases, of any pair of classes."""
+    has_some = [study.sizes.reshape(-1, 2).any(axis=0) for study in counted.values()]
+    found = dict(zip(("cases", "non-cases"), np.sum(has_some, axis=0).tolist(), strict=True))
+    for what, n_studies in found.items():
+        if n_studies < _LEAST_STUDIES:
+            raise ValueError(
+                f"{n_studies} studies of the table have {what}: a meta-analysis needs "
+                f"{_LEAST_STUDIES} of them at least"
+            )
+    return found
+
+
 def _lay_out(
     counted: Mapping[str, CountsOfStudy],
     scale: ThresholdScale,
@@ -338,7 +363,12 @@ def _lay_out(
     )
 
 
-def _remarks(counted: Mapping[str, CountsOfStudy], have_thresholds: bool) -> tuple[str, ...]:
+def _remarks(
+    counted: Mapping[str, CountsOfStudy],
+    n_studies_with: Mapping[str, int],
+    n_pairs: int,
+    have_thresholds: bool,
+) -> tuple[str, ...]:
     remarks = []
     uneven = [f"study {name!r}" for name, study in counted.items() if study.differs]
     n_studies = len(counted)
@@ -354,12 +384,20 @@ def _remarks(counted: Mapping[str, CountsOfStudy], have_thresholds: bool) -> tup
             "the threshold is mostly what the prior says, and chains may not find it; consider "
             "one row per study, without threshold="
         )
+    few = [f"{n} studies with {what}" for what, n in n_studies_with.items() if n < _FEW_STUDIES]
     if n_studies < _FEW_STUDIES:
-        remarks.append(
-            f"there are only {n_studies} studies: how much studies differ is mostly what the prior "
-            "says, priors=SummaryPriors(spread_scale=...)"
-        )
+        few = [f"{n_studies} studies"]
+    remarks += [_few_message(what, "studies", "spread_scale") for what in few]
+    if n_pairs == _FEW_PAIRS:
+        remarks.append(_few_message(f"{n_pairs} pairs", "pairs", "pair_scale"))
     return tuple(remarks)
+
+
+def _few_message(what: str, whose: str, scale: str) -> str:
+    return (
+        f"there are only {what}: how much {whose} differ is mostly what the prior says, "
+        f"priors=SummaryPriors({scale}=...)"
+    )
 
 
 def _repeat_last(x: Float[np.ndarray, "*u t"]) -> Float[np.ndarray, "*u t"]:

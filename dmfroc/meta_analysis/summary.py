@@ -89,13 +89,15 @@ def summary_roc(
     -----
     UserWarning
         If after the second run chains still diverge or disagree, and if there are fewer than five
-        studies, where the prior decides how much they differ.
+        studies (or such with cases, or with non-cases) or but two pairs of classes, where the
+        prior decides how much these differ.
 
     Raises
     ------
     TypeError, ValueError
-        If the table lacks a column, holds what are no counts, has fewer than three studies, or
-        rows of a study that cannot be of the same people; or an option is out of its range.
+        If the table lacks a column, holds what are no counts, has fewer than three studies with
+        cases or with non-cases, a single pair of classes, or rows of a study that cannot be of the
+        same people; or an option is out of its range.
 
     References
     ----------

@@ -191,7 +191,7 @@ def test_summary_of_thresholds_is_asked_for_one(by_threshold, found):
         _ = by_threshold.sensitivity
     with pytest.raises(ValueError, match=r"threshold must be finite, but row 0 .* has nan"):
         by_threshold.at(np.nan)
-    with pytest.raises(ValueError, match="threshold must be finite, but row 0 .* has 'high'"):
+    with pytest.raises(ValueError, match=r"threshold must be finite, but row 0 .* has 'high'"):
         by_threshold.at("high")
     with pytest.raises(ValueError, match="those of one threshold per study"):
         found.at(1.0)
@@ -313,6 +313,11 @@ def test_people_whom_several_pairs_count_are_counted_once():
     assert between[1] == pytest.approx([200, 200, 0, 0, 100, 200, 100, 200])
     as_tuples = table.assign(pair=[tuple(x.split(" from ")) for x in table["pair"]])
     again = read_studies(as_tuples, COLUMNS | {"pair": "pair"})
+    assert (again.counts.between == studies.counts.between).all()
+    spaced = table["pair"].str.replace(" ", "  ")
+    mixed = table.assign(pair=[*spaced[:9], *as_tuples["pair"][9:]])
+    again = read_studies(mixed, COLUMNS | {"pair": "pair"})
+    assert again.pairs == studies.pairs
     assert (again.counts.between == studies.counts.between).all()
 
 
@@ -473,8 +478,12 @@ def test_displays(found):
         ({}, {"model": "hsroc", "threshold": "tp"}, "model='hsroc' does not know threshold="),
         ({"pair": ["a-b"] * 9}, {"pair": "pair"}, "pair must name .true, reference. classes"),
         ({"pair": ["a from a"] * 9}, {"pair": "pair"}, "row 0 .* pairs 'a' with itself"),
+        ({"pair": ["a from b"] * 9}, {"pair": "pair"}, "pair is 'a from b' in all rows: leave"),
+        ({"pair": ["a from "] * 9}, {"pair": "pair"}, "pair must name .true, reference. classes"),
+        ({"pair": [None] * 9}, {"pair": "pair"}, "'pair' must name the pair of each row, but row"),
+        ({"study": [*"abcdefgh", None]}, {}, "'study' must name the study of each row, but row 8"),
         (
-            {"pair": ["a from b"] * 9, "study": ["x"] * 3 + list("uvwxyz")},
+            {"pair": ["a from b"] * 8 + ["b from a"], "study": ["x"] * 3 + list("uvwxyz")},
             {"pair": "pair"},
             "study 'x' has several rows of a from b",
         ),
@@ -486,6 +495,7 @@ def test_displays(found):
             "positive and finite for threshold_scale='log', but row 0",
         ),
         ({"tp": [0] * 9, "fn": [0] * 9, "fp": [0] * 9, "tn": [0] * 9}, {}, "no observations"),
+        ({"tp": [0] * 9, "fn": [0] * 7 + [1, 1]}, {}, "2 studies of the table have cases"),
         ({}, {"level": 95.0}, "level must be between 0 and 1"),
         ({}, {"n_chains": 0}, "n_chains must be a positive integer"),
     ],
@@ -532,4 +542,12 @@ def test_other_input():
     with pytest.raises(ValueError, match="spread_scale must be positive"):
         SummaryPriors(spread_scale=0.0)
     studies = read_studies(simulated(0)[:4], COLUMNS)
-    assert "only 4 studies" in studies.remarks[0]
+    [remark] = studies.remarks
+    assert remark.startswith("there are only 4 studies: how much")
+    few_cases = simulated(0)
+    few_cases.loc[:4, ["tp", "fn"]] = 0
+    [remark] = read_studies(few_cases, COLUMNS).remarks
+    assert remark.startswith("there are only 4 studies with cases: how much")
+    two_pairs = simulated(0).assign(pair=["a from b", "b from a", "a from b"] * 3)
+    [remark] = read_studies(two_pairs, COLUMNS | {"pair": "pair"}).remarks
+    assert remark.startswith("there are only 2 pairs: how much pairs differ is mostly what the")
