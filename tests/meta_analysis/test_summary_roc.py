@@ -236,6 +236,23 @@ def test_scale_of_thresholds_changes_nothing_but_their_names(by_threshold):
     assert in_logarithms.at(np.e).to_numpy() == pytest.approx(by_threshold.at(1.0).to_numpy())
 
 
+def test_many_thresholds_agree_with_the_published_fit(external_directory):
+    """Schneider et al. (2017): exhaled nitric oxide in asthma, predictive values at 30 %."""
+    table = pd.read_csv(external_directory / "schneider2017.csv")
+    names = {"cutpoint": "cut", "tpos": "tp", "fneg": "fn", "fpos": "fp", "tneg": "tn"}
+    of_group = table["group"].fillna("")
+    table = table.assign(study=table["author"] + table["year"].astype(str) + of_group)
+    with pytest.warns(UserWarning, match="not all people have results at all thresholds"):
+        found = summary_roc(
+            table.rename(columns=names), threshold="cut", threshold_scale="log", **SMALL
+        )
+    at = found.at([20, 50])
+    with_asthma = 0.3 * np.stack([at["sensitivity"], 1 - at["sensitivity"]])
+    without = 0.7 * np.stack([1 - at["specificity"], at["specificity"]])
+    assert (with_asthma / (with_asthma + without))[0, 1] == pytest.approx(0.76, abs=0.04)
+    assert (without / (with_asthma + without))[1, 0] == pytest.approx(0.86, abs=0.04)
+
+
 def test_density_of_studies_is_the_multivariate_normal():
     """Whatever likelihood the coordinates are made for, the effects have the prior's density."""
     generator = np.random.default_rng(5)
