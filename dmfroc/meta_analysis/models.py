@@ -75,7 +75,7 @@ class Average(NamedTuple):
     location
         The mean.
     factor
-        A lower triangular root of the covariance.
+        A triangular root of the covariance.
     """
 
     location: Float[Array, " p"]
@@ -134,7 +134,8 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
             average, of_study = _sample_pairs(priors, data.likelihood)
         else:
             average = of_study = _sample_average(name, priors)
-        effects = _sample_normal("effect", of_study, data.likelihood)
+        sample = _sample_locations_and_scales if name == "ordinal" else _sample_normal
+        effects = sample("effect", of_study, data.likelihood)
         numpyro.factor("log_likelihood", _log_likelihood(name, data.counts, effects))
         intercept, slope = line_of(name, average)
         numpyro.deterministic("location", average.location)
@@ -217,19 +218,81 @@ def _sample_normal(site: str, average: Average, likelihood: Likelihood) -> Float
     their posterior given all that studies share. In these coordinates the density has no neck
     where studies hardly differ, and none where the counts say all.
     """
-    n_studies, n_effects = likelihood.mean.shape
-    drawn = _improper(site, dist.constraints.real_matrix, n_studies, n_effects)
+    drawn = _improper(site, dist.constraints.real_matrix, *likelihood.mean.shape)
     location, factor = average
-    shrinkage = jnp.eye(n_effects) + factor.T @ likelihood.precision @ factor
-    # Its upper root makes that of the posterior lower triangular, as that of the prior is: it then
-    # does not turn with the correlation where one effect is known much better than another.
-    root = jnp.linalg.cholesky(shrinkage[:, ::-1, ::-1])[:, ::-1, ::-1]
-    pull = factor.T @ likelihood.precision @ (likelihood.mean - location)[..., None]
-    moved = solve_triangular(root, pull) + drawn[..., None]
-    standard = solve_triangular(root, moved, trans="T")[..., 0]
-    log_volume = -jnp.log(jnp.diagonal(root, axis1=1, axis2=2)).sum()
+    precision, pull = _of_standard(average, likelihood)
+    standard, log_volume = _draw(precision, pull, drawn)
     numpyro.factor(f"prior_of_{site}", dist.Normal().log_prob(standard).sum() + log_volume)
     return location + standard @ factor.T
+
+
+def _sample_locations_and_scales(
+    site: str, average: Average, likelihood: Likelihood
+) -> Float[Array, "s 4"]:
+    """Draw the same of test results: the logarithms of their scales, and then the locations.
+
+    Counts at one threshold know its distance from the location in scales, whatever these are: the
+    likelihood is bent, and normal only of locations given scales.
+    """
+    drawn = _improper(site, dist.constraints.real_matrix, *likelihood.mean.shape)
+    location, factor = average
+    precision, pull = _of_standard(average, likelihood)
+    of_locations, shared = precision[:, :2, :2], precision[:, :2, 2:]
+    known = jnp.linalg.solve(of_locations, jnp.concatenate([shared, pull[:, :2, None]], axis=2))
+    explained = shared.swapaxes(1, 2) @ known
+    scales, volume_of_scales = _draw(
+        precision[:, 2:, 2:] - explained[..., :2], pull[:, 2:] - explained[..., 2], drawn[:, 2:]
+    )
+    log_scale = location[2:] + scales @ factor[2:, 2:].T
+    given = Average(location[:2] + scales @ factor[:2, 2:].T, factor[:2, :2])
+    locations, volume = _draw(
+        *_of_standard(given, _likelihood_given(log_scale, likelihood)), drawn[:, :2]
+    )
+    standard = jnp.concatenate([locations, scales], axis=1)
+    log_density = dist.Normal().log_prob(standard).sum() + volume_of_scales + volume
+    numpyro.factor(f"prior_of_{site}", log_density)
+    return location + standard @ factor.T
+
+
+def _likelihood_given(log_scale: Float[Array, "s 2"], likelihood: Likelihood) -> Likelihood:
+    """Return what counts say of the locations of test results that have given scales.
+
+    There is a threshold at which the rate is known whatever the scale is: the location is so many
+    scales from it.
+    """
+    mean, known_scale = likelihood.mean[:, :2], likelihood.mean[:, 2:]
+    group = np.arange(2)
+    precision, shared = (likelihood.precision[:, group, group + k] for k in (0, 2))
+    distance = -shared / jnp.where(precision > 0, precision, 1.0)
+    stretch = jnp.exp(log_scale - known_scale)
+    return Likelihood(
+        mean + distance * (stretch - 1), (precision / stretch**2)[..., None] * jnp.eye(2)
+    )
+
+
+def _of_standard(
+    average: Average, likelihood: Likelihood
+) -> tuple[Float[Array, "s p p"], Float[Array, "s p"]]:
+    """Return precision, and precision times mean, of effects in prior standard deviations."""
+    location, factor = average
+    precision = jnp.eye(len(factor)) + factor.T @ likelihood.precision @ factor
+    pull = factor.T @ likelihood.precision @ (likelihood.mean - location)[..., None]
+    return precision, pull[..., 0]
+
+
+def _draw(
+    precision: Float[Array, "s p p"], pull: Float[Array, "s p"], drawn: Float[Array, "s p"]
+) -> tuple[Float[Array, "s p"], Float[Array, ""]]:
+    """Return draws of such a normal distribution, and the log volume, from standard normal ones.
+
+    The upper root of the precision makes that of the posterior lower triangular, as that of the
+    prior is: it then does not turn with the correlation where one effect is known much better than
+    another.
+    """
+    root = jnp.linalg.cholesky(precision[:, ::-1, ::-1])[:, ::-1, ::-1]
+    moved = solve_triangular(root, pull[..., None]) + drawn[..., None]
+    log_volume = -jnp.log(jnp.diagonal(root, axis1=1, axis2=2)).sum()
+    return solve_triangular(root, moved, trans="T")[..., 0], log_volume
 
 
 def _improper(name: str, constraint: Any, *shape: int) -> Array:
@@ -252,6 +315,8 @@ def _correlated(name: ModelName, priors: SummaryPriors, sd: Float[Array, " p"]) 
     center = numpyro.sample("center", dist.Normal(0, 1).expand([len(mean)]).to_event(1))
     prior_of_root = dist.LKJCholesky(len(mean), priors.correlation_concentration)
     root = numpyro.sample("root", prior_of_root)
+    if name == "ordinal":  # the scales, which are drawn first, come last
+        root = root[::-1, ::-1]
     return Average(mean + sd_of_mean * center, sd[:, None] * root)
 
 

@@ -14,11 +14,13 @@ from scipy.special import expit, logit
 from dmfroc import SummaryPriors, summary_roc
 from dmfroc._compiled import in_double_precision
 from dmfroc.meta_analysis.curve import area_under_line, region_around
-from dmfroc.meta_analysis.data import check_scale, read_studies
+from dmfroc.meta_analysis.data import Counts, check_scale, read_studies
 from dmfroc.meta_analysis.models import (
     Average,
     Likelihood,
+    _likelihood_given,
     _log_likelihood,
+    _sample_locations_and_scales,
     _sample_normal,
     _sample_pairs,
     bivariate_of_hsroc,
@@ -253,17 +255,20 @@ def test_many_thresholds_agree_with_the_published_fit(external_directory):
     assert (without / (with_asthma + without))[1, 0] == pytest.approx(0.86, abs=0.04)
 
 
-def test_density_of_studies_is_the_multivariate_normal():
+@pytest.mark.parametrize("sample", [_sample_normal, _sample_locations_and_scales])
+def test_density_of_studies_is_the_multivariate_normal(sample):
     """Whatever likelihood the coordinates are made for, the effects have the prior's density."""
     generator = np.random.default_rng(5)
     roots = generator.normal(size=(3, 4, 3))
     likelihood = Likelihood(generator.normal(size=(3, 4)), roots @ roots.swapaxes(1, 2))
     factor = np.linalg.cholesky(np.cov(generator.normal(size=(4, 9))))
+    if sample is _sample_locations_and_scales:
+        factor = factor[::-1, ::-1]
     average = Average(generator.normal(size=4), factor)
     drawn = generator.normal(size=(3, 4))
 
     def effects_and_density(drawn):
-        model = numpyro.handlers.substitute(_sample_normal, {"effect": drawn})
+        model = numpyro.handlers.substitute(sample, {"effect": drawn})
         trace = numpyro.handlers.trace(model)
         effects = trace("effect", average, likelihood)
         return effects, trace.trace["prior_of_effect"]["fn"].log_factor
@@ -275,6 +280,26 @@ def test_density_of_studies_is_the_multivariate_normal():
     _, log_volume = np.linalg.slogdet(np.reshape(jacobian, (12, 12)))
     expected = prior.logpdf(effects).sum() + log_volume
     assert float(density) == pytest.approx(expected, rel=1e-10)
+
+
+def test_one_threshold_tells_the_location_of_any_scale():
+    studies = read_studies(ordinal_table(2), COLUMNS | {"threshold": "cut"})
+    between, cutoff = studies.counts.between, studies.counts.cutoffs[:, :1]
+    largest_alone = np.stack([between[..., 0], between[..., 1:].sum(axis=-1)], axis=-1)
+    positives, negatives = 100 * np.moveaxis(largest_alone, -1, 0)
+    log_scale = np.random.default_rng(0).normal(size=(9, 2))
+    # Among many people the prior, which is there for what the counts leave open, moves nothing.
+    with in_double_precision():
+        many = Counts(jnp.asarray(100 * largest_alone), jnp.asarray(cutoff))
+        likelihood = likelihood_of("ordinal", SummaryPriors(), many)
+        given = _likelihood_given(jnp.asarray(log_scale), likelihood)
+        given = Likelihood(*map(np.asarray, given))
+    logits = (given.mean - cutoff) * np.exp(-log_scale)
+    assert logits == pytest.approx(np.log(positives / negatives), abs=1e-2)
+    # The variance of a logit is 1 / (n p q), that of a location so many squares of the scale.
+    information = positives * negatives / (positives + negatives)
+    variance = np.linalg.inv(given.precision).diagonal(axis1=1, axis2=2)
+    assert variance == pytest.approx(np.exp(2 * log_scale) / information, rel=1e-2)
 
 
 def test_likelihood_is_multinomial_and_its_approximation_has_its_mode():
