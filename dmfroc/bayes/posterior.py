@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 _LARGEST_R_HAT = 1.01
 _LEAST_SAMPLE_SIZE = 400
+_SMALLER_STEPS = (
+    "raise target_accept_prob, kernel=lambda model: NUTS(model, target_accept_prob=0.95)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,7 +318,9 @@ def summarize(
     )
 
 
-def sampling_problems(posterior: xarray.DataTree, variables: list[str]) -> list[str]:
+def sampling_problems(
+    posterior: xarray.DataTree, variables: list[str], against_divergence: str = _SMALLER_STEPS
+) -> list[str]:
     """Return what is wrong with Markov chains: divergences, disagreement, too few draws."""
     remarks = []
     if "sample_stats" in posterior.children and "diverging" in posterior["sample_stats"]:
@@ -323,8 +328,7 @@ def sampling_problems(posterior: xarray.DataTree, variables: list[str]) -> list[
         if n_diverging := int(diverging.sum()):
             remarks.append(
                 f"{n_diverging} of {diverging.size} draws diverged: parts of the posterior may be "
-                "missing; raise target_accept_prob, "
-                "kernel=lambda model: NUTS(model, target_accept_prob=0.95)"
+                f"missing; {against_divergence}"
             )
     draws = posterior["posterior"].dataset[variables]
     with np.errstate(invalid="ignore"):  # of two classes the pair effect is 1 in all draws

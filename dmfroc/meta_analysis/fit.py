@@ -35,6 +35,7 @@ _EFFECTS: dict[ModelName, list[str]] = {
     "ordinal": ["cases", "non-cases", "log scale of cases", "log scale of non-cases"],
     "multiclass": RATES,
 }
+_LESS_OPEN = "smaller scales leave less open, priors=SummaryPriors(spread_scale=0.7)"
 _MONITORED = ["location", "sd", "auc"]
 _MONITORED_PAIRS = [*_MONITORED, "pair_location", "pair_sd", "within_sd"]
 
@@ -85,12 +86,12 @@ def fit(studies: Studies, settings: Settings) -> tuple[xarray.DataTree, list[str
     """
     monitored = _MONITORED_PAIRS if studies.pairs else _MONITORED
     tree = tree_of(draw(studies.counts, settings, careful_kernel), studies, settings)
-    problems = sampling_problems(tree, monitored)
+    problems = sampling_problems(tree, monitored, _LESS_OPEN)
     if problems:
         longer = replace(settings, n_draws=2 * settings.n_draws, n_warmup=2 * settings.n_warmup)
         drawn = draw(studies.counts, longer, most_careful_kernel)
         tree = tree_of(drawn, studies, settings)
-        problems = sampling_problems(tree, monitored)
+        problems = sampling_problems(tree, monitored, _LESS_OPEN)
     return tree, problems
 
 
