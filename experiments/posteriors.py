@@ -330,8 +330,8 @@ draws.
 
 {summary_table(every)}
 
-Of each cell; a coverage of 95 % has a Monte Carlo error of {monte_carlo_error(200)} points with 200
-samples, and of {monte_carlo_error(least)} with {least}, as the fewest have:
+Of each cell; a coverage of 95 % has a Monte Carlo error of {monte_carlo_error(least)} points with
+{least} samples, as the fewest have:
 
 {cells_table(every)}
 """

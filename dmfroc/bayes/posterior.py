@@ -331,9 +331,7 @@ def sampling_problems(
                 f"missing; {against_divergence}"
             )
     draws = posterior["posterior"].dataset[variables]
-    with np.errstate(invalid="ignore"):  # of two classes the pair effect is 1 in all draws
-        r_hat = arviz.rhat(draws)
-    worst_r_hat, where = _extreme(r_hat, largest=True)
+    worst_r_hat, where = _extreme(r_hat(draws), largest=True)
     if worst_r_hat > _LARGEST_R_HAT:
         remarks.append(
             f"the chains disagree about {where}: R-hat is {worst_r_hat:.3f}, more than "
@@ -346,6 +344,17 @@ def sampling_problems(
             f"{_LEAST_SAMPLE_SIZE}; draw more, n_draws="
         )
     return remarks
+
+
+def r_hat(draws: xarray.Dataset) -> xarray.Dataset:
+    """Return whether chains agree, near one if they do; the two halves of one that is alone."""
+    half = draws.sizes["draw"] // 2
+    if draws.sizes["chain"] == 1 and half > 0:
+        halves = [draws.isel(draw=slice(half)), draws.isel(draw=slice(-half, None))]
+        bare = [x.drop_vars(["chain", "draw"], errors="ignore") for x in halves]
+        draws = xarray.concat(bare, dim="chain")
+    with np.errstate(invalid="ignore"):  # of two classes the pair effect is 1 in all draws
+        return arviz.rhat(draws)
 
 
 def _extreme(diagnostic: xarray.Dataset, *, largest: bool) -> tuple[float, str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal, NamedTuple, get_args
 
 import narwhals as nw
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._inputs.arrays import is_missing
 from dmfroc._inputs.messages import listing, shortened
 
 ThresholdScale = Literal["identity", "log"]
@@ -22,6 +24,7 @@ _FEW_STUDIES = 5
 _FEW_PAIRS = 2
 _FEW_WITH_SEVERAL = 3
 _LARGEST_LOSS = 0.05  # share of people who may lack at some thresholds
+FROM = " from "
 _AT_ONCE = 8  # shapes are multiples of it, so that models are compiled for few of them
 _LARGEST_COUNT = 2**53
 
@@ -52,7 +55,7 @@ class CountsOfStudy(NamedTuple):
     thresholds: Float[np.ndarray, " t"]
     positives: Float[np.ndarray, "r t"]
     sizes: Float[np.ndarray, " r"]
-    differs: bool  # whether the numbers of people depend on the threshold
+    differs: bool  # whether the numbers of people depend on the threshold, or on the pair
     shares: Float[np.ndarray, " r"] | float = 1.0  # of the evidence of these people
 
 
@@ -76,10 +79,10 @@ class Studies:
     ----------
     names : tuple of str
         Of the studies, in the order of the table.
-    counts : Counts
-        By study, without padding.
     pairs : tuple of str
         Pairs of classes, in the order of the table; none where there are but two classes.
+    counts : Counts
+        By study, without padding.
     positives : numpy.ndarray of shape (s, r, t)
         True and false positives at each threshold, of each pair in turn; NaN beyond the thresholds
         of the study, and for pairs that it lacks.
@@ -128,9 +131,13 @@ def read_studies(
 ) -> Studies:
     """Read counts from the columns of a table; `columns` gives the name of each role's."""
     check_scale(threshold_scale)
+    if threshold_scale != "identity" and columns.get("threshold") is None:
+        raise ValueError(
+            f"threshold_scale={threshold_scale!r} is of thresholds: name their column, threshold="
+        )
     found = _columns_of(table, columns)
     cells = np.stack([_counts(found[role], columns[role]) for role in ("tp", "fn", "fp", "tn")], 1)
-    names = [str(x) for x in found.get("study", range(1, len(cells) + 1))]
+    names = [str(x).strip() for x in found.get("study", range(1, len(cells) + 1))]
     thresholds = _thresholds(found.get("threshold"), threshold_scale, len(cells))
     rows_of: dict[str, list[int]] = {}
     for row, name in enumerate(names):
@@ -152,6 +159,11 @@ def read_studies(
         raise ValueError(
             f"pair is {_name_of(pairs[0])!r} in all rows: leave pair= out, nothing depends on it"
         )
+    if pairs and len(set(pairs[0]).union(*pairs)) == 2:
+        raise ValueError(
+            f"{_name_of(pairs[0])!r} and {_name_of(pairs[1])!r} count the same people twice: keep "
+            "the rows of one of them, and leave pair= out"
+        )
     counted = {
         name: _counts_of_pairs({row: of_rows[row] for row in rows}, pairs, cells, name)
         if pairs
@@ -163,36 +175,42 @@ def read_studies(
 
 
 def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequence[Any]]:
-    if isinstance(table, Mapping):
-        import pandas as pd
-
-        table = pd.DataFrame(dict(table))
     try:
+        if isinstance(table, Mapping):
+            import pandas as pd
+
+            table = pd.DataFrame(dict(table))
         frame = nw.from_native(table, eager_only=True)
+        names = frame.columns
     except TypeError as error:
         raise TypeError(
             "table must be a data frame or a mapping from names to columns, but it is "
             f"{type(table).__name__}"
         ) from error
+    except (ValueError, nw.exceptions.DuplicateError) as error:
+        raise ValueError(
+            f"table must have columns of one length, each with a name of its own: {error}"
+        ) from error
     wanted = {role: name for role, name in columns.items() if name is not None}
     for role, name in wanted.items():
-        if name not in frame.columns:
+        if name not in names:
             raise ValueError(
-                f"{role}={name!r} is no column of the table, which has {listing(frame.columns)}: "
+                f"{role}={name!r} is no column of the table, which has {listing(names)}: "
                 f"name the column of {role}, {role}="
             )
     if len(frame) == 0:
         raise ValueError(
             "table has no rows: give one per study, or per study and threshold or pair"
         )
+    found = {role: frame[name].to_list() for role, name in wanted.items()}
     for role in ("study", "pair"):
-        is_missing = frame[wanted[role]].is_null().to_list() if role in wanted else []
-        if any(is_missing):
-            raise ValueError(
-                f"column {wanted[role]!r} must name the {role} of each row, but row "
-                f"{is_missing.index(True)} (counting from 0) has none: name it, or leave it out"
-            )
-    return {role: frame[name].to_list() for role, name in wanted.items()}
+        for row, entry in enumerate(found.get(role, [])):
+            if is_missing(entry) or not str(entry).strip():
+                raise ValueError(
+                    f"column {wanted[role]!r} must name the {role} of each row, but row {row} "
+                    "(counting from 0) has none: name it, or leave it out"
+                )
+    return found
 
 
 def _counts(column: Sequence[Any], name: str | None) -> Float[np.ndarray, " rows"]:
@@ -211,7 +229,8 @@ def _thresholds(
 ) -> Float[np.ndarray, " rows"]:
     if column is None:
         return np.zeros(n_rows)
-    check_thresholds(column, scale)
+    for row, x in enumerate(column):
+        check_threshold(x, scale, f"row {row} (counting from 0) has")
     found = np.array(column, dtype=float)
     if len(set(found)) == 1:
         raise ValueError(
@@ -220,22 +239,23 @@ def _thresholds(
     return found
 
 
-def check_thresholds(thresholds: Sequence[Any], scale: ThresholdScale) -> None:
+def check_threshold(threshold: Any, scale: ThresholdScale, found: str = "it is") -> None:
     """Refuse what has no place on the scale."""
-    kind = "positive and finite for threshold_scale='log'" if scale == "log" else "finite"
-    for row, x in enumerate(thresholds):
-        is_number = isinstance(x, int | float | np.number) and not isinstance(x, bool)
-        if not (is_number and np.isfinite(x) and (x > 0 or scale == "identity")):
-            raise ValueError(
-                f"threshold must be {kind}, but row {row} (counting from 0) has {x!r}: correct it"
-            )
+    is_number = isinstance(threshold, int | float | np.number | Decimal)
+    if isinstance(threshold, bool) or not (is_number and np.isfinite(float(threshold))):
+        must_be = "a finite number"
+    elif scale == "log" and threshold <= 0:
+        must_be = "positive for threshold_scale='log'"
+    else:
+        return
+    raise ValueError(f"threshold must be {must_be}, but {found} {threshold!r}: correct it")
 
 
 def _pair_of(entry: Any, row: int) -> Pair:
-    parts = entry.split(" from ") if isinstance(entry, str) else entry
+    parts = entry.split(FROM) if isinstance(entry, str) else entry
     is_pair = isinstance(parts, tuple | list) and len(parts) == 2
-    names = [str(x).strip() for x in parts if x is not None and x == x] if is_pair else []
-    if len(names) != 2 or not all(names):
+    names = [str(x).strip() for x in parts if not is_missing(x)] if is_pair else []
+    if len(names) != 2 or not all(names) or any(FROM in name for name in names):
         raise ValueError(
             "pair must name (true, reference) classes, as a tuple or as 'true from reference', "
             f"but row {row} (counting from 0) has {entry!r}: correct it"
@@ -250,7 +270,7 @@ def _pair_of(entry: Any, row: int) -> Pair:
 
 
 def _name_of(pair: Pair) -> str:
-    return f"{pair[0]} from {pair[1]}"
+    return FROM.join(pair)
 
 
 def _counts_of_pairs(
@@ -264,18 +284,20 @@ def _counts_of_pairs(
     Those truly of a class are the same people in its pairs with all other classes, and those of a
     reference class likewise: each of such pairs has an equal share of their evidence.
     """
-    n_pairs_of = Counter(("true", true) for true, _ in of_rows.values())
-    n_pairs_of.update(("reference", reference) for _, reference in of_rows.values())
     positives, sizes = np.full((2 * len(pairs), 1), np.nan), np.zeros(2 * len(pairs))
-    shares = np.ones(2 * len(pairs))
     for row, pair in of_rows.items():
         place = 2 * pairs.index(pair) + np.arange(2)
         if sizes[place].any():
             raise ValueError(f"study {name!r} has several rows of {_name_of(pair)}: keep one")
         one = _counts_of_study(np.zeros(1), cells[[row]], f"{name}, {_name_of(pair)}")
         positives[place], sizes[place] = one.positives, one.sizes
-        shares[place] = [1 / n_pairs_of["true", pair[0]], 1 / n_pairs_of["reference", pair[1]]]
-    return CountsOfStudy(np.zeros(1), positives, sizes, False, shares)
+    halves = [(side, label) for pair in pairs for side, label in enumerate(pair)]
+    counted = [half for half, size in zip(halves, sizes, strict=True) if size]
+    n_pairs_of = Counter(counted)
+    shares = np.array([1 / max(n_pairs_of[half], 1) for half in halves])
+    sizes_of = {(label, size) for (_, label), size in zip(halves, sizes, strict=True) if size}
+    differs = len(sizes_of) > len({label for label, _ in sizes_of})
+    return CountsOfStudy(np.zeros(1), positives, sizes, differs, shares)
 
 
 def _counts_of_study(
@@ -373,10 +395,15 @@ def _remarks(
     uneven = [f"study {name!r}" for name, study in counted.items() if study.differs]
     n_studies = len(counted)
     n_with_several = sum(len(study.thresholds) > 1 for study in counted.values())
-    if uneven:
+    if uneven and have_thresholds:
         remarks.append(
             f"{shortened(uneven)}: not all people have results at all thresholds; the rates were "
             "taken for those of their mean number"
+        )
+    elif uneven:
+        remarks.append(
+            f"{shortened(uneven)}: a class has not as many people in each of its pairs; they were "
+            "taken for the same, so that each pair has an equal share of its own"
         )
     if have_thresholds and n_with_several < _FEW_WITH_SEVERAL:
         remarks.append(

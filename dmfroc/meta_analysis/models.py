@@ -22,6 +22,7 @@ from jaxtyping import Array, Float
 
 from dmfroc._arrays import AnyArray
 from dmfroc._compiled import compiled
+from dmfroc._options import number
 from dmfroc.bayes.models import log_likelihood_of_bins
 from dmfroc.meta_analysis.data import Counts
 
@@ -63,7 +64,7 @@ class SummaryPriors:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not (np.isfinite(value) and value > 0):
+            if not 0 < number(name, value) < np.inf:
                 raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import arviz
 import numpy as np
 import xarray
 from jaxtyping import Float
@@ -16,8 +15,9 @@ from scipy.stats import chi2
 
 import dmfroc
 from dmfroc._tables import decimals, format_table
+from dmfroc.bayes.posterior import r_hat
 from dmfroc.meta_analysis.curve import area_under_line, line_at, region_around
-from dmfroc.meta_analysis.data import Studies, check_thresholds
+from dmfroc.meta_analysis.data import FROM, Studies, check_threshold
 from dmfroc.meta_analysis.fit import Settings, careful_kernel, draw
 from dmfroc.meta_analysis.models import logits_at
 from dmfroc.multiclass.band import CurveBand
@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
     from dmfroc.plots.meta_analysis import ForestDisplay, SummaryROCDisplay
 
+_SAME_THRESHOLD = 1e-7  # relative; that of a single-precision column differs by less
 _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998, 0.9995]])
+
+
+PairName = str | tuple[Any, Any]
+"""A pair of classes as a table gives it, as ``"true from reference"`` or as a tuple."""
 
 
 class Logits(NamedTuple):
@@ -94,7 +99,7 @@ class SummaryROC:
         return float(np.nanmin(rates)), float(np.nanmax(rates))
 
     def region(
-        self, kind: str = "credible", threshold: float | None = None
+        self, kind: str = "credible", threshold: float | None = None, pair: PairName | None = None
     ) -> Float[np.ndarray, "corners 2"]:
         """Return the region of the summary point, or of the rates of a new study.
 
@@ -104,6 +109,8 @@ class SummaryROC:
             Where the mean study is, or where a further study of any size would be.
         threshold : float, optional
             At which threshold, if there are several.
+        pair : str or tuple of (true, reference), optional
+            Of which pair of classes, if there are several; by default the average one.
 
         Returns
         -------
@@ -113,18 +120,18 @@ class SummaryROC:
         """
         if kind not in ("credible", "prediction"):
             raise ValueError(f"kind must be 'credible' or 'prediction', but it is {kind!r}")
-        found = self._logits(threshold)
+        found = self._logits(threshold, pair)
         logits = found.summary if kind == "credible" else found.new_study
         return region_around(logits[:, ::-1], self.level)
 
-    def point(self, threshold: float | None = None, pair: str | None = None) -> pd.Series:
+    def point(self, threshold: float | None = None, pair: PairName | None = None) -> pd.Series:
         """Return the rates of the mean study, with intervals and predictions.
 
         Parameters
         ----------
         threshold : float, optional
             At which threshold, if there are several; it need be that of no study.
-        pair : str, optional
+        pair : str or tuple of (true, reference), optional
             Of which pair of classes, if there are several; by default the average one.
 
         Returns
@@ -141,14 +148,17 @@ class SummaryROC:
 
         return pd.Series(self._of_rates(*self._logits(threshold, pair)))
 
-    def by_study(self, threshold: float | None = None, pair: str | None = None) -> pd.DataFrame:
+    def by_study(
+        self, threshold: float | None = None, pair: PairName | None = None
+    ) -> pd.DataFrame:
         """Return the counts of each study, and what the model makes of its rates.
 
         Parameters
         ----------
         threshold : float, optional
-            At which threshold, if there are several. Studies that did not use it lack counts.
-        pair : str, optional
+            At which threshold, if there are several. Studies that did not use it lack counts, all
+            of them where none did.
+        pair : str or tuple of (true, reference), optional
             Of which pair of classes, if there are several. Studies that lack it have no counts.
 
         Returns
@@ -171,7 +181,8 @@ class SummaryROC:
         if studies.pairs:
             effects = effects[..., first : first + 2]
         logits = self._rate_logits(effects, threshold)
-        is_point = studies.thresholds == (0.0 if threshold is None else threshold)
+        wanted = 0.0 if threshold is None else float(threshold)
+        is_point = np.isclose(studies.thresholds, wanted, rtol=_SAME_THRESHOLD, atol=0.0)
         positives = studies.positives[np.arange(len(logits[0])), :, is_point.argmax(axis=1)]
         positives = np.where(is_point.any(axis=1, keepdims=True), positives, np.nan)
         tp, fp = positives[:, first : first + 2].T
@@ -198,12 +209,14 @@ class SummaryROC:
         Raises
         ------
         ValueError
-            If the table had no thresholds, or one is not finite (with ``threshold_scale="log"``,
-            not positive).
+            If the table had no thresholds, there is none here, or one is not finite (with
+            ``threshold_scale="log"``, not positive).
         """
         import pandas as pd
 
-        wanted = np.ravel(thresholds).tolist()
+        wanted = np.ravel(np.asarray(thresholds)).tolist()
+        if not wanted:
+            raise ValueError("thresholds must hold one threshold at least, but it is empty")
         rows = [self.point(threshold) for threshold in wanted]
         return pd.DataFrame(rows, index=pd.Index(wanted, name="threshold", dtype=float))
 
@@ -270,10 +283,11 @@ class SummaryROC:
         -------
         pandas.DataFrame
             By study left out: the area without it, and unless there are several thresholds
-            sensitivity and specificity. ``shift`` is how far the mean effects move, in posterior
-            standard deviations (Mahalanobis); ``surprise`` the probability of a new study, drawn
-            by the others, to be nearer to their mean than this study is estimated to be: near one
-            for studies that the others do not expect.
+            sensitivity and specificity, of the average pair of classes. ``shift`` is how far the
+            mean effects move, in posterior standard deviations (Mahalanobis); ``surprise`` the
+            probability of a new study, drawn by the others, to be nearer to their mean, in the
+            pairs that this study has, than this study is estimated to be: near one for studies
+            that the others do not expect.
             Divergences and R-hat are those of the chains.
         """
         import pandas as pd
@@ -284,31 +298,37 @@ class SummaryROC:
         for study, name in enumerate(self.studies.names):
             draws = draw(self.studies.without(study), self.settings, careful_kernel)
             sites = {key: x.reshape(-1, *x.shape[2:]) for key, x in draws.sites.items()}
-            without, factor = sites["location"], sites["factor"]
-            center = without.mean(axis=0)
-            moved = center - location.mean(axis=0)
-            effect = self._effect_of(study)
-            total = np.cov(without.T) + (factor @ np.swapaxes(factor, 1, 2)).mean(axis=0)
+            without = sites["location"]
+            moved = without.mean(axis=0) - location.mean(axis=0)
             means = {} if self._has_thresholds else _rates_of(without)
+            by_chain = (("chain", "draw", "effect"), draws.sites["location"])
             rows[name] = {k: float(x.mean()) for k, x in means.items()} | {
                 "auc": float(
                     area_under_line(sites["curve_intercept"], sites["curve_slope"]).mean()
                 ),
                 "shift": float(np.sqrt(moved @ np.linalg.solve(spread, moved))),
-                "surprise": _probability_within(effect - center, total),
+                "surprise": self._surprise_of(study, sites),
                 "divergences": int(draws.sample_stats["diverging"].sum()),
-                "r_hat": float(
-                    np.max(arviz.rhat(draws.sites["location"], chain_axis=0, draw_axis=1))
-                ),
+                "r_hat": float(r_hat(xarray.Dataset({"location": by_chain}))["location"].max()),
             }
         return pd.DataFrame(rows).T.rename_axis("study")
 
-    def _effect_of(self, study: int) -> Float[np.ndarray, " p"]:
-        """Return the mean effects of a study, of its pairs of classes on average."""
+    def _surprise_of(self, study: int, of_others: Mapping[str, np.ndarray]) -> float:
+        """Return how far a study is from what the draws of the others expect of a further one."""
+        location, factor = of_others["location"], of_others["factor"]
+        covariance = (factor @ np.swapaxes(factor, 1, 2)).mean(axis=0)
+        is_known = np.full(location.shape[1], True)
+        if self.studies.pairs:
+            n_pairs = len(self.studies.pairs)
+            location = of_others["pair_location"].reshape(len(location), -1)
+            within = (of_others["within_sd"] ** 2).mean()
+            shared = covariance - within * np.eye(2)
+            covariance = np.tile(shared, (n_pairs, n_pairs)) + within * np.eye(2 * n_pairs)
+            is_known = self.studies.sizes[study] > 0
         effect = self._draws("study_effect")[:, study].mean(axis=0)
-        if not self.studies.pairs:
-            return effect
-        return effect.reshape(-1, 2)[self.studies.sizes[study, ::2] > 0].mean(axis=0)
+        deviation = effect - location.mean(axis=0)
+        total = np.cov(location.T) + covariance
+        return _probability_within(deviation[is_known], total[np.ix_(is_known, is_known)])
 
     def plot(self, **options: Any) -> SummaryROCDisplay:
         """Draw studies, summary point, regions and curve; takes what `SummaryROCDisplay.plot` does.
@@ -363,7 +383,7 @@ class SummaryROC:
     def _has_thresholds(self) -> bool:
         return self.settings.model == "ordinal"
 
-    def _logits(self, threshold: float | None = None, pair: str | None = None) -> Logits:
+    def _logits(self, threshold: float | None = None, pair: PairName | None = None) -> Logits:
         mean, new = self._draws("location"), self._draws("new_study")
         if pair is not None:
             of_pair = self._draws("pair_location")[:, self._index_of(pair)]
@@ -386,17 +406,18 @@ class SummaryROC:
                 "sensitivity and specificity are those of a threshold: see at(threshold), or name "
                 "one, threshold="
             )
-        check_thresholds([threshold], self.studies.standardized.scale)
-        cutoff = self.studies.standardized(np.array([[threshold]]))
+        check_threshold(threshold, self.studies.standardized.scale)
+        cutoff = self.studies.standardized(np.array([[float(threshold)]]))
         rows = effects.reshape(-1, effects.shape[-1])
         logits = logits_at(self.settings.model, rows, cutoff, np)
         return logits.reshape(*effects.shape[:-1], 2)
 
-    def _index_of(self, pair: str) -> int:
+    def _index_of(self, pair: PairName) -> int:
         self._check_pairs()
-        if pair not in self.studies.pairs:
+        name = FROM.join(map(str, pair)) if isinstance(pair, tuple) else pair
+        if name not in self.studies.pairs:
             raise ValueError(f"pair must be one of {self.studies.pairs}, but it is {pair!r}")
-        return self.studies.pairs.index(pair)
+        return self.studies.pairs.index(name)
 
     def _check_pairs(self) -> None:
         if not self.studies.pairs:

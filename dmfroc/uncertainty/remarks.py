@@ -15,6 +15,7 @@ from dmfroc.uncertainty.influences import Moments
 from dmfroc.uncertainty.units import Units
 
 # Below these, intervals cover 89 to 99 % where they say 95 %.
+_FEW_ERRORS = 0.25
 _FEW_DEGREES_OF_FREEDOM = 8
 _FEW_CLUSTERS = 20
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
@@ -44,7 +45,7 @@ def few_decide(
     value: float,
     bounds: tuple[float, float],
     moments: Moments,
-    few_errors: float = 0.25,
+    few_errors: float = _FEW_ERRORS,
 ) -> bool:
     """Return whether few observations decide how sure a value is.
 

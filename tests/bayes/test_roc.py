@@ -498,6 +498,15 @@ def test_divergences_are_reported(small):
     assert "3 of 500 draws diverged" in sampling_problems(tree, ["auc"])[0]
 
 
+def test_one_chain_is_compared_with_itself():
+    draws = np.random.default_rng(0).normal(size=(1, 4000))
+    for trend, expected in ((0.0, []), (1.0, ["the chains disagree about auc: R-hat is 1.1"])):
+        drifting = draws + trend * np.linspace(0, 1, 4000)
+        tree = arviz.from_dict({"posterior": {"auc": drifting}})
+        found = [x[:40] for x in sampling_problems(tree, ["auc"]) if "disagree" in x]
+        assert found == [x[:40] for x in expected]
+
+
 # Special cases
 
 

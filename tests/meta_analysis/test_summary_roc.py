@@ -1,5 +1,7 @@
 """Meta-analysis of counts: the two models are one, known fits, input that cannot be right."""
 
+from decimal import Decimal
+
 import jax
 import numpy as np
 import numpyro
@@ -191,10 +193,12 @@ def test_thresholds_that_differ_between_studies(by_threshold):
 def test_summary_of_thresholds_is_asked_for_one(by_threshold, found):
     with pytest.raises(ValueError, match="those of a threshold"):
         _ = by_threshold.sensitivity
-    with pytest.raises(ValueError, match=r"threshold must be finite, but row 0 .* has nan"):
-        by_threshold.at(np.nan)
-    with pytest.raises(ValueError, match=r"threshold must be finite, but row 0 .* has 'high'"):
+    with pytest.raises(ValueError, match=r"threshold must be a finite number, but it is nan"):
+        by_threshold.at([1.0, np.nan])
+    with pytest.raises(ValueError, match=r"threshold must be a finite number, but it is 'high'"):
         by_threshold.at("high")
+    with pytest.raises(ValueError, match="thresholds must hold one threshold at least"):
+        by_threshold.at([])
     with pytest.raises(ValueError, match="those of one threshold per study"):
         found.at(1.0)
     with pytest.raises(ValueError, match="there are no pairs of classes"):
@@ -221,9 +225,11 @@ def test_studies_at_a_threshold_that_some_of_them_used(by_threshold):
     observed = counts["tp"] / (counts["tp"] + counts["fn"])
     assert by_study.loc[counts.index, "sensitivity"].to_numpy() == pytest.approx(observed, abs=0.08)
     assert (by_study["sensitivity_low"] < by_study["sensitivity"]).all()
-    beside = by_threshold.by_study(np.nextafter(threshold, np.inf))
+    in_single_precision = by_threshold.by_study(threshold * (1 + 5e-8))
+    assert in_single_precision["tp"].equals(by_study["tp"])
+    beside = by_threshold.by_study(threshold * (1 + 1e-6))
     assert beside["tp"].isna().all()
-    assert beside["sensitivity"].to_numpy() == pytest.approx(by_study["sensitivity"])
+    assert beside["sensitivity"].to_numpy() == pytest.approx(by_study["sensitivity"], abs=1e-5)
     forest = by_threshold.plot_forest(axes=tuple(Figure().subplots(1, 2)), threshold=threshold)
     assert forest.axes_[0].get_xlabel() == f"Sensitivity at {threshold:g}"
     assert len(forest.axes_[0].texts) == len(used)
@@ -363,6 +369,19 @@ def test_people_whom_several_pairs_count_are_counted_once():
     assert (again.counts.between == studies.counts.between).all()
 
 
+def test_pairs_without_people_take_no_share():
+    table = table_of_pairs(3)
+    table.loc[1, ["tp", "fn"]] = 0  # flu from none, of the first study
+    studies = read_studies(table, COLUMNS | {"pair": "pair"})
+    assert studies.counts.between[0].sum(axis=1) == pytest.approx(
+        [200, 200, 0, 100, 100, 200, 100, 100]
+    )
+    assert studies.remarks == ()
+    table.loc[6, "fn"] += 30
+    [remark] = read_studies(table, COLUMNS | {"pair": "pair"}).remarks
+    assert remark.startswith("study '1': a class has not as many people in each of its pairs")
+
+
 @pytest.fixture(scope="module")
 def of_pairs():
     return summary_roc(table_of_pairs(3).drop(index=5), pair="pair", **SMALL)
@@ -415,6 +434,27 @@ def test_studies_of_a_pair_that_one_lacks(of_pairs):
             call()
     with pytest.raises(ValueError, match=r"pair must be one of \('flu from cold', .* 'a from b'"):
         of_pairs.point(pair="a from b")
+    assert of_pairs.point(pair=("flu", "none")).equals(of_pairs.point(pair="flu from none"))
+    assert np.log(of_pairs.region(pair="flu from none")[:, 1]).mean() == pytest.approx(
+        np.log(mean["sensitivity"]), abs=0.05
+    )
+
+
+def test_surprise_is_that_of_the_pairs_of_a_study():
+    """A study of the hardest pair alone is as expected if it is as hard there as in others."""
+    table = table_of_pairs(4)
+    is_easy = table["pair"].isin(["flu from none", "cold from none"])
+    table.loc[is_easy, ["tp", "fn", "fp", "tn"]] = [195, 5, 5, 195]
+    in_last = table["study"] == 5
+    table = table[~in_last | (table["pair"] == "flu from cold")]
+    typical = table[table["pair"] == "flu from cold"][["tp", "fn", "fp", "tn"]].median().astype(int)
+    table.loc[table["study"] == 5, ["tp", "fn", "fp", "tn"]] = typical.to_numpy()
+    table.loc[(table["study"] == 0) & (table["pair"] == "cold from flu"), ["tp", "fn"]] = [40, 160]
+    table.loc[(table["study"] == 1), ["tp", "fn"]] = 0
+    influence = summary_roc(table, pair="pair", **SMALL).leave_one_out()
+    assert influence["surprise"].idxmax() == "0"
+    assert influence.loc["5", "surprise"] < 0.5
+    assert influence["surprise"].between(0, 1).all()  # also without any cases
 
 
 def test_studies_share_what_all_of_their_pairs_have():
@@ -522,19 +562,37 @@ def test_displays(found):
         ({"pair": ["a from a"] * 9}, {"pair": "pair"}, "row 0 .* pairs 'a' with itself"),
         ({"pair": ["a from b"] * 9}, {"pair": "pair"}, "pair is 'a from b' in all rows: leave"),
         ({"pair": ["a from "] * 9}, {"pair": "pair"}, "pair must name .true, reference. classes"),
+        (
+            {"pair": [("a", pd.NA)] * 9},
+            {"pair": "pair"},
+            "pair must name .true, reference. classes",
+        ),
+        ({"pair": [("a from b", "c")] * 9}, {"pair": "pair"}, "pair must name .true, reference"),
         ({"pair": [None] * 9}, {"pair": "pair"}, "'pair' must name the pair of each row, but row"),
         ({"study": [*"abcdefgh", None]}, {}, "'study' must name the study of each row, but row 8"),
+        ({"study": [*"abcdefgh", " "]}, {}, "'study' must name the study of each row, but row 8"),
+        ({"study": [*"abcdefgh", "a "]}, {}, "study 'a' has 2 rows: keep one row per study, or"),
+        ({}, {"threshold_scale": "log"}, "threshold_scale='log' is of thresholds: name their col"),
         (
-            {"pair": ["a from b"] * 8 + ["b from a"], "study": ["x"] * 3 + list("uvwxyz")},
+            {"pair": ["a from b", "b from a", "a from b"] * 3},
+            {"pair": "pair"},
+            "'a from b' and 'b from a' count the same people twice: keep the rows of one",
+        ),
+        (
+            {"pair": ["a from b"] * 8 + ["b from c"], "study": ["x"] * 3 + list("uvwxyz")},
             {"pair": "pair"},
             "study 'x' has several rows of a from b",
         ),
         ({"cut": [1.0] * 9}, {"threshold": "cut"}, "threshold is 1 in all rows"),
-        ({"cut": ["1"] * 9}, {"threshold": "cut"}, "threshold must be finite, but row 0 .* '1'"),
+        (
+            {"cut": ["1"] * 9},
+            {"threshold": "cut"},
+            "threshold must be a finite number, but row 0 .* '1'",
+        ),
         (
             {"cut": [-1.0] * 9},
             {"threshold": "cut", "threshold_scale": "log"},
-            "positive and finite for threshold_scale='log', but row 0",
+            "threshold must be positive for threshold_scale='log', but row 0",
         ),
         ({"tp": [0] * 9, "fn": [0] * 9, "fp": [0] * 9, "tn": [0] * 9}, {}, "no observations"),
         ({"tp": [0] * 9, "fn": [0] * 7 + [1, 1]}, {}, "2 studies of the table have cases"),
@@ -581,8 +639,23 @@ def test_other_input():
         summary_roc(simulated(0)[:2])
     with pytest.raises(TypeError, match="table must be a data frame"):
         summary_roc(3)
+    with pytest.raises(ValueError, match="columns of one length, each with a name of its own"):
+        summary_roc({"tp": 3, "fn": 2, "fp": 1, "tn": 0})
+    with pytest.raises(ValueError, match="columns of one length, each with a name of its own"):
+        summary_roc({"tp": [1, 2], "fn": [1]})
+    twice = simulated(0)
+    twice.columns = ["study", "tp", "tp", "fp", "tn"]
+    with pytest.raises(ValueError, match="columns of one length, each with a name of its own"):
+        summary_roc(twice)
     with pytest.raises(ValueError, match="spread_scale must be positive"):
         SummaryPriors(spread_scale=0.0)
+    with pytest.raises(TypeError, match="spread_scale must be a number, but it is None"):
+        SummaryPriors(spread_scale=None)
+    decimal = ordinal_table(0).assign(cut=lambda table: table["cut"].map(Decimal))
+    as_decimal, as_float = (
+        read_studies(table, COLUMNS | {"threshold": "cut"}) for table in (decimal, ordinal_table(0))
+    )
+    assert np.array_equal(as_decimal.thresholds, as_float.thresholds, equal_nan=True)
     studies = read_studies(simulated(0)[:4], COLUMNS)
     [remark] = studies.remarks
     assert remark.startswith("there are only 4 studies: how much")
@@ -590,6 +663,6 @@ def test_other_input():
     few_cases.loc[:4, ["tp", "fn"]] = 0
     [remark] = read_studies(few_cases, COLUMNS).remarks
     assert remark.startswith("there are only 4 studies with cases: how much")
-    two_pairs = simulated(0).assign(pair=["a from b", "b from a", "a from b"] * 3)
+    two_pairs = simulated(0).assign(pair=["a from b", "a from c", "a from b"] * 3)
     [remark] = read_studies(two_pairs, COLUMNS | {"pair": "pair"}).remarks
     assert remark.startswith("there are only 2 pairs: how much pairs differ is mostly what the")
