@@ -278,7 +278,7 @@ def studies() -> dict[str, Study]:
     )
     return {
         "one": Study("meta_analysis", batch, one, replications=5, **common),
-        "several": Study("meta_analysis_thresholds", batch, several, replications=2, **common),
+        "several": Study("meta_analysis_thresholds", batch, several, replications=4, **common),
         "pairs": Study("meta_analysis_pairs", batch, six, replications=3, **common),
         "table": Study("meta_analysis_table", batch, of_table, replications=2, **common),
     }
