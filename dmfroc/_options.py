@@ -24,6 +24,14 @@ def number(name: str, value: Any) -> float:
         raise ValueError(f"{name} must be a number that a float can hold, not {value}") from None
 
 
+def positive(name: str, value: Any) -> float:
+    """Return a real number of any kind that is above zero and finite."""
+    found = number(name, value)
+    if not 0 < found < np.inf:
+        raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
+    return found
+
+
 def integer(name: str, value: Any, least: int, most: int = _LARGEST_SIZE) -> int:
     """Return an integer of any kind from ``least`` to ``most``."""
     scalar = _scalar(value)

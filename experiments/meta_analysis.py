@@ -18,7 +18,7 @@ from scipy.stats import norm
 from dmfroc._compiled import in_double_precision
 from dmfroc.bayes.sampling import Chains, approximate, problem_of
 from dmfroc.meta_analysis.curve import area_under_line
-from dmfroc.meta_analysis.data import Studies, read_studies
+from dmfroc.meta_analysis.data import Studies, name_of, read_studies
 from dmfroc.meta_analysis.fit import careful_kernel, data_of
 from dmfroc.meta_analysis.models import ModelName, SummaryPriors, logits_at, model_of
 from dmfroc.study import Study, grid
@@ -30,6 +30,7 @@ RESULT_SD, LOG_SCALE_SD = 0.5, 0.2
 CUTOFFS, MOST_CUTOFFS = np.array([-0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5]), 4
 AT = 1.0  # the threshold of the rates that are looked at
 CLASSES = "abc"
+PAIRS = list(permutations(range(len(CLASSES)), 2))
 PAIR_SD, WITHIN_SD = 0.5, 0.2
 SAME_PERSON = 0.5  # correlation of a person's results in several pairs
 MEAN_LOG_ODDS = -2.0  # of being called one of the other classes, and not the true one
@@ -67,9 +68,7 @@ def one_threshold(generator: np.random.Generator, n_studies: int) -> tuple[Truth
     rates = expit(LOCATION + effects(generator, SD, n_studies))
     sizes = sizes_of(generator, n_studies, 2)
     table = pd.DataFrame(cells(generator.binomial(sizes, rates), sizes), columns=COUNTS)
-    slope = SD[0] / SD[1]
-    truth = truth_of(LOCATION, area(LOCATION[0] - slope * LOCATION[1], slope))
-    return truth, read_studies(table, {name: name for name in COUNTS})
+    return truth_of_rates(LOCATION, SD), read_studies(table, {name: name for name in COUNTS})
 
 
 def several_thresholds(generator: np.random.Generator, n_studies: int) -> tuple[Truth, Studies]:
@@ -99,8 +98,7 @@ def several_thresholds(generator: np.random.Generator, n_studies: int) -> tuple[
 
 def pairs(generator: np.random.Generator, n_studies: int) -> tuple[Truth, Studies]:
     """Draw counts of all ordered pairs of three classes; a person counts in several of them."""
-    ordered = list(permutations(range(len(CLASSES)), 2))
-    of_pairs = LOCATION + generator.normal(scale=PAIR_SD, size=(len(ordered), 2))
+    of_pairs = LOCATION + generator.normal(scale=PAIR_SD, size=(len(PAIRS), 2))
     of_studies = effects(generator, SD, n_studies)
     rows = []
     for study in range(n_studies):
@@ -109,38 +107,36 @@ def pairs(generator: np.random.Generator, n_studies: int) -> tuple[Truth, Studie
         sizes = sizes_of(generator, len(CLASSES))
         persons = [
             np.sqrt(SAME_PERSON) * generator.normal(size=(n, 1))
-            + np.sqrt(1 - SAME_PERSON) * generator.normal(size=(n, 2 * len(ordered)))
+            + np.sqrt(1 - SAME_PERSON) * generator.normal(size=(n, 2 * len(PAIRS)))
             for n in sizes
         ]
-        for place, (pair, of_pair) in enumerate(zip(ordered, logits, strict=True)):
+        for place, (pair, of_pair) in enumerate(zip(PAIRS, logits, strict=True)):
             positives = [
                 (persons[c][:, 2 * place + side] < norm.ppf(expit(of_pair[side]))).sum()
                 for side, c in enumerate(pair)
             ]
             [counts] = cells(np.array(positives), sizes[list(pair)])
-            rows.append([study, " from ".join(CLASSES[c] for c in pair), *counts])
+            rows.append([study, name_of(tuple(CLASSES[c] for c in pair)), *counts])
     table = pd.DataFrame(rows, columns=["study", "pair", *COUNTS])
     sd = np.sqrt(SD**2 + WITHIN_SD**2)
-    truth = truth_of(LOCATION, area(LOCATION[0] - sd[0] / sd[1] * LOCATION[1], sd[0] / sd[1]))
+    truth = truth_of_rates(LOCATION, sd)
     truth |= {f"{name} of a pair": x for name, x in rates_of(of_pairs).items()}
     return truth, read_studies(table, {x: x for x in table.columns})
 
 
 def tables(generator: np.random.Generator, n_studies: int) -> tuple[Truth, Studies]:
     """Draw how often each of three classes was called each; both rates of all pairs are of it."""
-    ordered = list(permutations(range(len(CLASSES)), 2))
     log_odds = log_odds_of_pairs(generator)
     rows = []
     for study, shares in enumerate(shares_of_studies(generator, log_odds, n_studies)):
         sizes = sizes_of(generator, len(CLASSES))
         called = generator.multinomial(sizes, shares)
-        for true, reference in ordered:
+        for true, reference in PAIRS:
             positives = np.array([called[true, true], called[reference, true]])
             [counts] = cells(positives, sizes[[true, reference]])
-            rows.append([study, f"{CLASSES[true]} from {CLASSES[reference]}", *counts])
+            rows.append([study, name_of((CLASSES[true], CLASSES[reference])), *counts])
     table = pd.DataFrame(rows, columns=["study", "pair", *COUNTS])
-    location, sd = average_table()
-    truth = truth_of(location, area(location[0] - sd[0] / sd[1] * location[1], sd[0] / sd[1]))
+    truth = truth_of_rates(*average_table())
     of_pairs = logits_of_pairs(shares_of_studies(generator, log_odds, N_MEAN)).mean(axis=0)
     truth |= {f"{name} of a pair": x for name, x in rates_of(of_pairs).items()}
     return truth, read_studies(table, {x: x for x in table.columns})
@@ -163,7 +159,7 @@ def shares_of_studies(
 
 def logits_of_pairs(shares: np.ndarray) -> np.ndarray:
     """Return the logits of both rates, study by pair by rate."""
-    true, reference = np.transpose(list(permutations(range(len(CLASSES)), 2)))
+    true, reference = np.transpose(PAIRS)
     return logit(np.stack([shares[:, true, true], shares[:, reference, true]], axis=2))
 
 
@@ -187,6 +183,12 @@ def truth_of(logits: np.ndarray, logit_of_area: np.ndarray) -> Truth:
     """Return what a meta-analysis is to find, as arrays of one number."""
     named = rates_of(logits) | {"AUC": logit_of_area}
     return {name: np.ravel(x) for name, x in named.items()}
+
+
+def truth_of_rates(location: np.ndarray, sd: np.ndarray) -> Truth:
+    """Return it for logits of rates that have this mean and these deviations."""
+    slope = sd[0] / sd[1]
+    return truth_of(location, area(location[0] - slope * location[1], slope))
 
 
 def estimates_of(sites: Mapping[str, np.ndarray], model: ModelName, studies: Studies) -> Truth:

@@ -19,7 +19,7 @@ import numpyro
 import numpyro.distributions as dist
 from jaxtyping import Array, Float
 
-from dmfroc._options import number
+from dmfroc._options import positive
 from dmfroc.bayes.average_curve import Curve, sample_curve
 
 Structure = Literal["rank_one", "hierarchical"]
@@ -90,8 +90,7 @@ class Priors:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not 0 < number(name, value) < np.inf:
-                raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
+            positive(name, value)
 
 
 @cache

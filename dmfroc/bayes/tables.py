@@ -8,7 +8,7 @@ import arviz
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._options import is_one_of, number
+from dmfroc._options import is_one_of, positive
 from dmfroc.bayes.options import check_size, effective_sizes
 from dmfroc.bayes.posterior import Posterior, summarize
 from dmfroc.catalogue import get_measure
@@ -145,8 +145,8 @@ def _hard_labels(measure: Measure, predictions: Predictions) -> Int[np.ndarray, 
 def _check(given: str, pseudo_count: float | int | None) -> None:
     if not is_one_of(given, get_args(Given)):
         raise ValueError(f"given must be one of {get_args(Given)}, but it is {given!r}")
-    if pseudo_count is not None and not 0 < number("pseudo_count", pseudo_count) < np.inf:
-        raise ValueError(f"pseudo_count must be positive and finite, but it is {pseudo_count!r}")
+    if pseudo_count is not None:
+        positive("pseudo_count", pseudo_count)
 
 
 def _draw_tables(

@@ -24,7 +24,7 @@ _FEW_STUDIES = 5
 _FEW_PAIRS = 2
 _FEW_WITH_SEVERAL = 3
 _LARGEST_LOSS = 0.05  # share of people who may lack at some thresholds
-FROM = " from "
+_FROM = " from "
 _AT_ONCE = 8  # shapes are multiples of it, so that models are compiled for few of them
 _LARGEST_COUNT = 2**53
 
@@ -157,11 +157,11 @@ def read_studies(
     pairs = tuple(dict.fromkeys(of_rows))
     if len(pairs) == 1:
         raise ValueError(
-            f"pair is {_name_of(pairs[0])!r} in all rows: leave pair= out, nothing depends on it"
+            f"pair is {name_of(pairs[0])!r} in all rows: leave pair= out, nothing depends on it"
         )
     if pairs and len(set(pairs[0]).union(*pairs)) == 2:
         raise ValueError(
-            f"{_name_of(pairs[0])!r} and {_name_of(pairs[1])!r} count the same people twice: keep "
+            f"{name_of(pairs[0])!r} and {name_of(pairs[1])!r} count the same people twice: keep "
             "the rows of one of them, and leave pair= out"
         )
     counted = {
@@ -171,7 +171,7 @@ def read_studies(
         for name, rows in rows_of.items()
     }
     remarks = _remarks(counted, _n_studies_with(counted), len(pairs), "threshold" in found)
-    return _lay_out(counted, threshold_scale, tuple(map(_name_of, pairs)), remarks)
+    return _lay_out(counted, threshold_scale, tuple(map(name_of, pairs)), remarks)
 
 
 def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequence[Any]]:
@@ -252,10 +252,10 @@ def check_threshold(threshold: Any, scale: ThresholdScale, found: str = "it is")
 
 
 def _pair_of(entry: Any, row: int) -> Pair:
-    parts = entry.split(FROM) if isinstance(entry, str) else entry
+    parts = entry.split(_FROM) if isinstance(entry, str) else entry
     is_pair = isinstance(parts, tuple | list) and len(parts) == 2
     names = [str(x).strip() for x in parts if not is_missing(x)] if is_pair else []
-    if len(names) != 2 or not all(names) or any(FROM in name for name in names):
+    if len(names) != 2 or not all(names) or any(_FROM in name for name in names):
         raise ValueError(
             "pair must name (true, reference) classes, as a tuple or as 'true from reference', "
             f"but row {row} (counting from 0) has {entry!r}: correct it"
@@ -269,8 +269,9 @@ def _pair_of(entry: Any, row: int) -> Pair:
     return true, reference
 
 
-def _name_of(pair: Pair) -> str:
-    return FROM.join(pair)
+def name_of(pair: tuple[Any, ...]) -> str:
+    """Return a pair as tables print it; the opposite of reading one."""
+    return _FROM.join(map(str, pair))
 
 
 def _counts_of_pairs(
@@ -288,14 +289,14 @@ def _counts_of_pairs(
     for row, pair in of_rows.items():
         place = 2 * pairs.index(pair) + np.arange(2)
         if sizes[place].any():
-            raise ValueError(f"study {name!r} has several rows of {_name_of(pair)}: keep one")
-        one = _counts_of_study(np.zeros(1), cells[[row]], f"{name}, {_name_of(pair)}")
+            raise ValueError(f"study {name!r} has several rows of {name_of(pair)}: keep one")
+        one = _counts_of_study(np.zeros(1), cells[[row]], f"{name}, {name_of(pair)}")
         positives[place], sizes[place] = one.positives, one.sizes
     halves = [(side, label) for pair in pairs for side, label in enumerate(pair)]
-    counted = [half for half, size in zip(halves, sizes, strict=True) if size]
-    n_pairs_of = Counter(counted)
+    counted = [(half, size) for half, size in zip(halves, sizes, strict=True) if size]
+    n_pairs_of = Counter(half for half, _ in counted)
     shares = np.array([1 / max(n_pairs_of[half], 1) for half in halves])
-    sizes_of = {(label, size) for (_, label), size in zip(halves, sizes, strict=True) if size}
+    sizes_of = {(label, size) for (_, label), size in counted}
     differs = len(sizes_of) > len({label for label, _ in sizes_of})
     return CountsOfStudy(np.zeros(1), positives, sizes, differs, shares)
 

@@ -22,7 +22,7 @@ from jaxtyping import Array, Float
 
 from dmfroc._arrays import AnyArray
 from dmfroc._compiled import compiled
-from dmfroc._options import number
+from dmfroc._options import positive
 from dmfroc.bayes.models import log_likelihood_of_bins
 from dmfroc.meta_analysis.data import Counts
 
@@ -64,8 +64,7 @@ class SummaryPriors:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not 0 < number(name, value) < np.inf:
-                raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
+            positive(name, value)
 
 
 class Average(NamedTuple):
@@ -335,8 +334,7 @@ def _sample_pairs(priors: SummaryPriors, likelihood: Likelihood) -> tuple[Averag
     of_pairs = _sample_normal(
         "pair_effect", between_pairs, _likelihood_of_pairs(likelihood, of_one)
     )
-    n_pairs = len(of_pairs)
-    of_all = jnp.tile(shared, (n_pairs, n_pairs)) + spread[4] ** 2 * jnp.eye(2 * n_pairs)
+    of_all = covariance_of_pairs(shared, spread[4] ** 2, len(of_pairs))
     numpyro.deterministic("pair_location", of_pairs)
     numpyro.deterministic("pair_sd", spread[2:4])
     numpyro.deterministic("within_sd", spread[4])
@@ -344,6 +342,13 @@ def _sample_pairs(priors: SummaryPriors, likelihood: Likelihood) -> tuple[Averag
         average._replace(factor=jnp.linalg.cholesky(of_one)),
         Average(of_pairs.ravel(), jnp.linalg.cholesky(of_all)),
     )
+
+
+def covariance_of_pairs(
+    shared: Float[AnyArray, "2 2"], within: Any, n_pairs: int, xp: Any = jnp
+) -> Float[AnyArray, "r r"]:
+    """Return that of the rates of all pairs of a study: shared, and what is of a pair alone."""
+    return xp.tile(shared, (n_pairs, n_pairs)) + within * xp.eye(2 * n_pairs)
 
 
 def _likelihood_of_pairs(likelihood: Likelihood, covariance: Float[Array, "2 2"]) -> Likelihood:

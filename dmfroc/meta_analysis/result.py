@@ -17,9 +17,9 @@ import dmfroc
 from dmfroc._tables import decimals, format_table
 from dmfroc.bayes.posterior import r_hat
 from dmfroc.meta_analysis.curve import area_under_line, line_at, region_around
-from dmfroc.meta_analysis.data import FROM, Studies, check_threshold
+from dmfroc.meta_analysis.data import Studies, check_threshold, name_of
 from dmfroc.meta_analysis.fit import Settings, careful_kernel, draw
-from dmfroc.meta_analysis.models import logits_at
+from dmfroc.meta_analysis.models import covariance_of_pairs, logits_at
 from dmfroc.multiclass.band import CurveBand
 from dmfroc.uncertainty.estimate import Estimate
 
@@ -319,11 +319,10 @@ class SummaryROC:
         covariance = (factor @ np.swapaxes(factor, 1, 2)).mean(axis=0)
         is_known = np.full(location.shape[1], True)
         if self.studies.pairs:
-            n_pairs = len(self.studies.pairs)
             location = of_others["pair_location"].reshape(len(location), -1)
             within = (of_others["within_sd"] ** 2).mean()
             shared = covariance - within * np.eye(2)
-            covariance = np.tile(shared, (n_pairs, n_pairs)) + within * np.eye(2 * n_pairs)
+            covariance = covariance_of_pairs(shared, within, len(self.studies.pairs), np)
             is_known = self.studies.sizes[study] > 0
         effect = self._draws("study_effect")[:, study].mean(axis=0)
         deviation = effect - location.mean(axis=0)
@@ -414,7 +413,7 @@ class SummaryROC:
 
     def _index_of(self, pair: PairName) -> int:
         self._check_pairs()
-        name = FROM.join(map(str, pair)) if isinstance(pair, tuple) else pair
+        name = name_of(pair) if isinstance(pair, tuple) else pair
         if name not in self.studies.pairs:
             raise ValueError(f"pair must be one of {self.studies.pairs}, but it is {pair!r}")
         return self.studies.pairs.index(name)
