@@ -35,6 +35,15 @@ def external_directory() -> Path:
     return Path(directory)
 
 
+@pytest.fixture(scope="session")
+def cases_directory() -> Path:
+    """Files of predictions as other tools write them, with known right answers."""
+    directory = os.environ.get("DMFROC_CASES_DATA")
+    if not directory or not Path(directory).is_dir():
+        pytest.skip("DMFROC_CASES_DATA does not name a directory with files of other tools")
+    return Path(directory)
+
+
 @pytest.fixture
 def openml(tmp_path, monkeypatch):
     """Return a function that routes downloads through a handler, with an empty cache."""
