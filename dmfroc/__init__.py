@@ -6,7 +6,7 @@ from typing import Any
 
 import lazy_loader
 
-from dmfroc._global_state import undisturbed
+from dmfroc._kit.global_state import undisturbed
 
 # Every public name, and where it lives, is listed in `__init__.pyi`. It is imported when it is
 # first used, so that `import dmfroc` does not wait for JAX.
