@@ -5,6 +5,9 @@ from . import simulation as simulation
 from .analyses.comparison import (
     compare as compare,
 )
+from .analyses.comparison_result import (
+    Comparison as Comparison,
+)
 from .analyses.cross_validation import (
     NestedCrossValidation as NestedCrossValidation,
 )
@@ -325,9 +328,6 @@ from .plots import (
 )
 from .plots import (
     ROCDisplay as ROCDisplay,
-)
-from .results.comparison_result import (
-    Comparison as Comparison,
 )
 from .results.estimate import (
     Estimate as Estimate,

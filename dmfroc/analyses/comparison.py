@@ -11,6 +11,7 @@ from jaxtyping import Float
 from dmfroc._kit.options import flag, number
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.methods import Method, choose_methods
 from dmfroc.counted.estimates import check_alone, jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
@@ -24,7 +25,7 @@ from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.comparison_result import Comparison, Difference
+from dmfroc.results.difference import Difference
 
 _MOST_ORDERS = 1000
 _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can number

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from dmfroc.counted.estimates import (
 )
 from dmfroc.counted.influence_sums import strata_of
 from dmfroc.counted.scan import Scan
-from dmfroc.inference.band import BandKind, band_around, band_from_rates, check_kind
+from dmfroc.inference.band import BandKind, CurveBand, band_around, band_from_rates, check_kind
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
 from dmfroc.inference.seed import seed_of
@@ -32,23 +32,19 @@ from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.costs import PairWeights
-from dmfroc.multiclass.curve import MulticlassROC, curve_of, mean_curve_of
+from dmfroc.multiclass.curve import MulticlassROC, curve_of
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.estimate import Estimate
-from dmfroc.results.text import decimals, format_table
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from dmfroc.plots import MulticlassROCDisplay
+from dmfroc.results.estimate import Estimate, estimates_table
+from dmfroc.results.result import Result, sample_facts
+from dmfroc.results.table import Table
 
 DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
 DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlation", "accuracy")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(Result):
     """Measures of one classifier with their intervals, and its ROC curve.
 
     Attributes
@@ -68,6 +64,8 @@ class Evaluation:
         for.
     """
 
+    main_table: ClassVar[str] = "estimates"
+
     predictions: Predictions
     estimates: dict[str, Estimate]
     curve_options: CurveOptions
@@ -80,8 +78,41 @@ class Evaluation:
         return curve_of(self.predictions, self.curve_options)
 
     @property
-    def _level(self) -> float:
+    def level(self) -> float:
+        """Nominal coverage of the intervals."""
         return next(e.level for e in self.estimates.values())
+
+    @property
+    def area_estimate(self) -> Estimate | None:
+        """The area under the curve with its interval: the jackknife's if none was asked for."""
+        if self.area is not None:
+            return self.estimates[self.area]
+        measures = [dmf_auc(self.curve_options.pair_weights)]
+        return estimates_of(measures, [Jackknife(self.level)], self.sample)[0]
+
+    def band(self, kind: BandKind = "pointwise") -> CurveBand | None:
+        """Return the jackknife's band of the curve, of the same units and level.
+
+        Parameters
+        ----------
+        kind : {"pointwise", "simultaneous"}
+            Whether it holds at each point, or around the whole curve.
+
+        Returns
+        -------
+        CurveBand or None
+            None for folds, whose mean curve has no band.
+
+        Raises
+        ------
+        ValueError
+            If ``kind`` is neither, or scores are counted in bins and rows belong together in
+            groups.
+        """
+        check_kind("band", kind)
+        if self.predictions.folds is not None:
+            return None
+        return band_around(self.curve, self.sample, self.level, self.curve_options, kind)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -89,136 +120,18 @@ class Evaluation:
         remarks = (remark for e in self.estimates.values() for remark in e.warnings)
         return tuple(dict.fromkeys(remarks))
 
-    def plot(
-        self, *, plot_band: bool = True, band: BandKind = "pointwise", **kwargs: Any
-    ) -> MulticlassROCDisplay:
-        """Draw the curve with its band; takes what `MulticlassROCDisplay.plot` takes.
+    def facts(self) -> dict[str, Any]:
+        """Return the observations by class, the method and the level."""
+        first = next(iter(self.estimates.values()))
+        return sample_facts(self.predictions) | {"method": first.method, "level": first.level}
 
-        The legend has the estimate of the area in `estimates`, or if that was not asked for, the
-        jackknife's. The band is the jackknife's, of the same independent units and level: at each
-        point, or with ``band="simultaneous"`` around the whole curve. Of folds the mean of their
-        curves is drawn, without a band.
+    def tables(self) -> list[Table]:
+        """Return all measures with their intervals."""
+        return [estimates_table(self.estimates.values())]
 
-        Returns
-        -------
-        MulticlassROCDisplay
-            With the artists in ``ax_``, ``figure_`` and ``line_``.
-        """
-        from dmfroc.plots import MulticlassROCDisplay
-
-        check_kind("band", band)
-        level, options, sample = self._level, self.curve_options, self.sample
-        if self.area is None:
-            [estimate] = estimates_of([dmf_auc(options.pair_weights)], [Jackknife(level)], sample)
-        else:
-            estimate = self.estimates[self.area]
-        if sample.predictions.folds is not None:
-            mean = mean_curve_of(sample.predictions, options)
-            return MulticlassROCDisplay(mean, estimate=estimate).plot(**kwargs)
-        around = band_around(self.curve, sample, level, options, band) if plot_band else None
-        return MulticlassROCDisplay(self.curve, band=around, estimate=estimate).plot(**kwargs)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return one row per measure."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {
-                    "measure": name,
-                    "value": e.value,
-                    "standard_error": e.standard_error,
-                    "low": e.interval[0],
-                    "high": e.interval[1],
-                    "level": e.level,
-                    "method": e.method,
-                }
-                | ({"error_bound": e.error_bound} if self._columns() else {})
-                for name, e in self.estimates.items()
-            ]
-        ).set_index("measure")
-
-    def __repr__(self) -> str:
-        """Show the table at a prompt, not all arrays behind it."""
-        return str(self)
-
-    def __str__(self) -> str:
-        methods = list(dict.fromkeys(e.method for e in self.estimates.values()))
-        several = len(methods) > 1
-        interval = f"{100 * self._level:g} % interval"
-        table = format_table(
-            [
-                "measure",
-                "value",
-                "std. error",
-                interval if several else f"{interval} ({methods[0]})",
-            ]
-            + ["method"] * several
-            + [title for title, _ in self._columns()],
-            [
-                [
-                    e.title,
-                    f"{e.value:.{digits}f}",
-                    f"{e.standard_error:.{digits}f}",
-                    f"{e.interval[0]:.{digits}f} to {e.interval[1]:.{digits}f}",
-                    *[e.method] * several,
-                    *[text(e) for _, text in self._columns()],
-                ]
-                for e in self.estimates.values()
-                for digits in [decimals(e.standard_error)]
-            ],
-        )
-        return "\n".join([repr(self.predictions), "", table, *self._notes()])
-
-    def _notes(self) -> list[str]:
-        return [f"note: {remark}" for remark in self.warnings]
-
-    def to_html(self, path: str | PathLike[str]) -> None:
-        """Write a report for the browser: one file that needs nothing else.
-
-        It says in a sentence how good the classifier is and what to watch out for, and shows the
-        measures, the multiclass ROC curve with its band, how well each pair of classes is told
-        apart, each class against the rest, confusion, calibration, and all warnings. The numbers
-        are in the file, to be downloaded from it.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A file named ``.html``. It appears whole, or not at all.
-
-        Raises
-        ------
-        ValueError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> rng = np.random.default_rng(0)
-        >>> y = rng.integers(3, size=60)
-        >>> evaluation = evaluate(y, rng.normal(size=(60, 3)) + 1.5 * np.eye(3)[y])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "report.html")
-        ...     evaluation.to_html(path)
-        ...     path.stat().st_size < 200_000
-        True
-        """
-        from dmfroc.reports.page import evaluation_page
-        from dmfroc.reports.rendering import opened
-
-        with opened(path) as stream:
-            stream.write(evaluation_page(self).encode("utf-8"))
-
-    def _columns(self) -> list[tuple[str, Callable[[Estimate], str]]]:
-        """Return further columns of the table: the bound of the binning, where there is one."""
-        if not any(e.error_bound for e in self.estimates.values()):
-            return []
-        return [("binning error", lambda e: f"<= {e.error_bound:.1e}")]
-
-    def _repr_html_(self) -> str:
-        from dmfroc.reports.notebook import evaluation_as_html
-
-        return evaluation_as_html(self)
+    def head(self) -> list[str]:
+        """Return the sample in a line."""
+        return [repr(self.predictions)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -249,41 +162,28 @@ class CountedEvaluation(Evaluation):
         """The multiclass ROC curve."""
         return self._bound.curve(self.curve_options)
 
-    def plot(
-        self, *, plot_band: bool = True, band: BandKind = "pointwise", **kwargs: Any
-    ) -> MulticlassROCDisplay:
-        """Draw the curve with its band; takes what `MulticlassROCDisplay.plot` takes.
+    @property
+    def area_estimate(self) -> Estimate | None:
+        """The area under the curve with its interval, if it was asked for."""
+        return None if self.area is None else self.estimates[self.area]
 
-        The width of the band is that of the influences of up to 8,192 rows of each class, drawn
-        when the cut points were, which stand for all.
+    def band(self, kind: BandKind = "pointwise") -> CurveBand | None:
+        """Return the band of the curve.
 
-        Returns
-        -------
-        MulticlassROCDisplay
-            With the artists in ``ax_``, ``figure_`` and ``line_``.
-
-        Raises
-        ------
-        ValueError
-            If a band is asked for and rows belong together in groups, which drawn rows do not show.
+        Its width is that of the influences of up to 8,192 rows of each class, drawn when the cut
+        points were, which stand for all.
         """
         from dmfroc.counted.band import rates_of_counts
-        from dmfroc.plots import MulticlassROCDisplay
 
-        check_kind("band", band)
+        check_kind("band", kind)
         assert self.counted is not None
-        estimate = None if self.area is None else self.estimates[self.area]
-        around = None
-        if plot_band:
-            if self.counted.has_groups:
-                raise ValueError(
-                    "a band needs all scores of the groups in memory: draw none (plot_band=False)"
-                )
-            rates = rates_of_counts(
-                self._bound, self.curve_options, self.counted.sample, self.sample.units
+        if self.counted.has_groups:
+            raise ValueError(
+                "a band needs all scores of the groups in memory: draw none (plot_band=False)"
             )
-            around = band_from_rates(self.curve, rates, self._level, band)
-        return MulticlassROCDisplay(self.curve, band=around, estimate=estimate).plot(**kwargs)
+        sample = self.counted.sample
+        rates = rates_of_counts(self._bound, self.curve_options, sample, self.sample.units)
+        return band_from_rates(self.curve, rates, self.level, kind)
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Refuse to write a report, which needs all scores in memory."""

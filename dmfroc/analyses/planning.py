@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -27,11 +26,13 @@ from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind, caveats
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Table
+from dmfroc.results.writers import as_frame
 from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier, simulate_predictions
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 __all__ = ["Plan", "plan"]
 
@@ -44,7 +45,7 @@ Pilot = Predictions | Mapping[str, Predictions] | MultinomialPopulation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class Plan(Result):
     """How many cases are needed, and what any other number would give.
 
     Attributes
@@ -81,6 +82,8 @@ class Plan:
         What a careful reader has to know of the pilot.
     """
 
+    main_table: ClassVar[str] = "curve"
+
     measure: str
     title: str
     value: float
@@ -116,7 +119,7 @@ class Plan:
             raise ValueError("a plan for a half-width has no power: give a difference")
         return self._design.power(n, self.difference, self.margin)
 
-    def to_pandas(self, sizes: Sequence[int] | None = None) -> pd.DataFrame:
+    def curve(self, sizes: Sequence[int] | None = None) -> pd.DataFrame:
         """Return the curve: standard error, half-width and power for several numbers of cases.
 
         Parameters
@@ -124,97 +127,72 @@ class Plan:
         sizes : sequence of int, optional
             By default 25, from a quarter to four times `n`.
         """
-        import pandas as pd
+        return as_frame(self._curve(self._sizes() if sizes is None else sizes))
 
-        chosen = self._sizes() if sizes is None else list(sizes)
-        rows: list[dict[str, float]] = []
-        for n in chosen:
-            row = {
-                "n": n,
-                "standard_error": self._design.standard_error(n),
-                "half_width": self.half_width(n),
-            }
-            if self.difference is not None:
-                row["power"] = self.power(n)
-            rows.append(row)
-        return pd.DataFrame(rows).set_index("n")
+    def facts(self) -> dict[str, Any]:
+        """Return the aim and the numbers of cases."""
+        return {
+            "measure": self.measure,
+            "aim": self.aim,
+            "value": self.value,
+            "n": self.n,
+            "n_interval": list(self.n_interval),
+            "n_optimal": self.n_optimal,
+            "level": self.level,
+        }
+
+    def tables(self) -> list[Table]:
+        """Return the cases of each class, and what other numbers of cases would give."""
+        columns = [
+            Column("label", "class", "name"),
+            Column("count", "cases", "count"),
+            Column("share", "share", "percent"),
+            Column("optimal_share", "best share", "percent"),
+        ]
+        rows = [
+            [label, count, self.prevalence[label], self.optimal_prevalence[label]]
+            for label, count in self.class_counts.items()
+        ]
+        title = "Cases of each class, and the shares with which fewest cases are needed"
+        return [Table("classes", title, columns, rows), self._curve(self._sizes())]
+
+    def _curve(self, sizes: Sequence[int]) -> Table:
+        has_power = self.difference is not None
+        columns = [
+            Column("n", "cases", "count"),
+            Column("standard_error", "std. error", "error"),
+            Column("half_width", f"half-width of the {100 * self.level:g} % interval", "error"),
+            *[Column("power", "power", "probability")] * has_power,
+        ]
+        rows = [
+            [
+                n,
+                self._design.standard_error(n),
+                self.half_width(n),
+                *([self.power(n)] if has_power else []),
+            ]
+            for n in sizes
+        ]
+        title = "What other numbers of cases would give"
+        return Table("curve", title, columns, rows, is_by_name=True)
 
     def _sizes(self) -> list[int]:
         least = self._design.least_n
         ends = max(self.n / 4, least), max(4 * self.n, least + 25)
         return np.unique(np.geomspace(*ends, 25).round().astype(int)).tolist()
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw power (or half-width) against the number of cases, with the planned one marked.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw, by default on a new figure.
-        """
-        from dmfroc.plots._style import COLORS, new_axes
-
-        ax = new_axes() if ax is None else ax
-        table = self.to_pandas()
-        what = "half_width" if self.difference is None else "power"
-        ax.plot(table.index, table[what], color=COLORS[0])
-        ax.axvspan(*self.n_interval, color=COLORS[0], alpha=0.12, linewidth=0)
-        at_n = self.half_width(self.n) if self.difference is None else self.power(self.n)
-        ax.plot(self.n, at_n, "o", color=COLORS[1])
-        ax.set(xscale="log", xlabel="cases", ylabel=what.replace("_", "-"), title=self.title)
-        return ax
-
-    def to_html(self, path: str | PathLike[str]) -> None:
-        """Write a report for the browser: one file that needs nothing else.
-
-        It says in sentences how many cases are needed and how sure that is, and shows the cases of
-        each class, half-width or power against their number, and all warnings. The numbers are in
-        the file, to be downloaded from it.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A file named ``.html``. It appears whole, or not at all.
-
-        Raises
-        ------
-        ValueError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> y = np.arange(150) % 3
-        >>> pilot = Predictions.from_arrays(y, rng.normal(size=(150, 3)) + 1.5 * np.eye(3)[y])
-        >>> found = plan(pilot, "hand_till", half_width=0.02)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "report.html")
-        ...     found.to_html(path)
-        ...     path.stat().st_size < 100_000
-        True
-        """
-        from dmfroc.reports.designs import plan_page
-        from dmfroc.reports.rendering import opened
-
-        with opened(path) as stream:
-            stream.write(plan_page(self).encode("utf-8"))
-
-    def __repr__(self) -> str:
-        """Show the table at a prompt, not all arrays behind it."""
-        return str(self)
-
-    def __str__(self) -> str:
+    def as_text(self, *, warnings: bool = True) -> str:
+        """Return the numbers of cases in sentences."""
         counts = ", ".join(f"{label} {count}" for label, count in self.class_counts.items())
         shares = ", ".join(f"{k} {share:.0%}" for k, share in self.optimal_prevalence.items())
         low, high = self.n_interval
-        return (
-            f"{self.title}: {self.n} cases ({counts}) for {self.aim}\n"
-            f"by what the pilot knows of the variance, {low} to {high} "
-            f"({100 * self.level:g} % interval)\n"
-            f"with the best shares of the classes ({shares}), {self.n_optimal}"
-        )
+        sentences = [
+            f"{self.title}: {self.n} cases ({counts}) for {self.aim}",
+            f"by the variance in the pilot, {low} to {high} ({100 * self.level:g} % interval)",
+            f"with the best shares of the classes ({shares}), {self.n_optimal}",
+        ]
+        notes = [f"note: {warning}" for warning in self.warnings] if warnings else []
+        return "\n".join([*sentences, *notes])
 
 
 def plan(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import reduce
-from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -37,13 +36,10 @@ from dmfroc.inference.units import Sample, Units, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed
 from dmfroc.measures.measure import Measure, bind, caveats
-from dmfroc.results.comparison_result import Difference, attributed
+from dmfroc.results.difference import Difference, differences_table
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.text import decimals, format_table
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
+from dmfroc.results.result import Result, attributed
+from dmfroc.results.table import Column, Table
 
 __all__ = ["THE_OTHERS", "OmnibusTest", "SubgroupComparison", "compare_subgroups"]
 
@@ -75,7 +71,7 @@ class OmnibusTest:
 
 
 @dataclass(frozen=True, repr=False)
-class SubgroupComparison:
+class SubgroupComparison(Result):
     """One classifier in several groups of observations.
 
     Attributes
@@ -105,6 +101,8 @@ class SubgroupComparison:
         What a careful reader has to know, each remark with the groups that it concerns.
     """
 
+    main_table: ClassVar[str] = "groups"
+
     measure: str
     title: str
     estimates: dict[str, Estimate]
@@ -118,135 +116,45 @@ class SubgroupComparison:
     greater_is_better: bool
     warnings: tuple[str, ...]
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return one row per group."""
-        import pandas as pd
+    def facts(self) -> dict[str, Any]:
+        """Return the measure, the method, the test of all groups, and what was left out."""
+        return {
+            "measure": self.measure,
+            "method": self.method,
+            "level": self.level,
+            "omnibus": asdict(self.omnibus),
+            "left_out": self.left_out,
+        }
 
-        rows = [
-            {
-                "group": name,
-                "n": self.sizes[name],
-                "value": e.value,
-                "standard_error": e.standard_error,
-                "low": e.interval[0],
-                "high": e.interval[1],
-            }
-            for name, e in self.estimates.items()
+    def tables(self) -> list[Table]:
+        """Return the groups, and their differences."""
+        percent = f"{100 * self.level:g} %"
+        columns = [
+            Column("group", "group", "name"),
+            Column("n", "n", "count"),
+            Column("value", self.title, "estimate", interval=f"{percent} interval"),
         ]
-        return pd.DataFrame(rows).set_index("group")
-
-    def differences_to_pandas(self) -> pd.DataFrame:
-        """Return one row per difference."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {
-                    "first": d.first,
-                    "second": d.second,
-                    "difference": d.value,
-                    "standard_error": d.standard_error,
-                    "low": d.interval[0],
-                    "high": d.interval[1],
-                    "p_value": d.p_value,
-                    "adjusted_p_value": d.adjusted_p_value,
-                }
-                for d in self.differences
-            ]
+        rows = [[name, self.sizes[name], e] for name, e in self.estimates.items()]
+        title = f"{self.title} in each group, each with its own {percent} interval"
+        differences = differences_table(
+            self.differences,
+            f"Differences in {self.title}, A minus B; all intervals hold at once",
+            self.level,
+            simultaneous=True,
+            with_probabilities=False,
         )
+        return [Table("groups", title, columns, rows, is_by_name=True), differences]
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw a forest plot: each group's value and interval, and a line at their mean.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw, by default on a new figure.
-        """
-        from dmfroc.plots.forest import draw_forest, group_rows
-
-        xlabel = f"{self.title}, {100 * self.level:g} % intervals"
-        return draw_forest(group_rows(self), ax, xlabel=xlabel, reference=self.mean)
+    def foot(self) -> list[str]:
+        """Return the test of all groups, and what was left out."""
+        left_out = [f"left out: {name}, {reason}" for name, reason in self.left_out.items()]
+        return [str(self.omnibus), *left_out]
 
     @property
     def mean(self) -> float:
         """The mean of the groups, by their numbers of observations."""
         values = [e.value for e in self.estimates.values()]
         return float(np.average(values, weights=[self.sizes[name] for name in self.estimates]))
-
-    def to_html(self, path: str | PathLike[str]) -> None:
-        """Write a report for the browser: one file that needs nothing else.
-
-        It says in sentences whether and how the groups differ, and shows their values, all
-        differences, the test, what was left out, and all warnings. The numbers can be downloaded
-        from it.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A file named ``.html``. It appears whole, or not at all.
-
-        Raises
-        ------
-        ValueError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> y, site = rng.integers(3, size=200), rng.choice(["north", "south"], size=200)
-        >>> scores = rng.normal(size=(200, 3)) + 1.5 * np.eye(3)[y]
-        >>> found = compare_subgroups(y, scores, site, "hand_till")
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "report.html")
-        ...     found.to_html(path)
-        ...     path.stat().st_size < 100_000
-        True
-        """
-        from dmfroc.reports.designs import subgroups_page
-        from dmfroc.reports.rendering import opened
-
-        with opened(path) as stream:
-            stream.write(subgroups_page(self).encode("utf-8"))
-
-    def __repr__(self) -> str:
-        """Show the table at a prompt, not all arrays behind it."""
-        return str(self)
-
-    def __str__(self) -> str:
-        percent = f"{100 * self.level:g} %"
-        groups = format_table(
-            ["group", "n", self.title, f"{percent} interval"],
-            [
-                [
-                    name,
-                    str(self.sizes[name]),
-                    f"{e.value:.{digits}f}",
-                    f"{e.interval[0]:.{digits}f} to {e.interval[1]:.{digits}f}",
-                ]
-                for name, e in self.estimates.items()
-                for digits in [decimals(e.standard_error)]
-            ],
-        )
-        differences = format_table(
-            ["A", "B", "A - B", f"simultaneous {percent} interval", "p-value", "adjusted"],
-            [
-                [
-                    d.first,
-                    d.second,
-                    f"{d.value:+.{digits}f}",
-                    f"{d.interval[0]:+.{digits}f} to {d.interval[1]:+.{digits}f}",
-                    f"{d.p_value:.2g}",
-                    f"{d.adjusted_p_value:.2g}",
-                ]
-                for d in self.differences
-                for digits in [decimals(d.standard_error)]
-            ],
-        )
-        left_out = [f"left out: {name}, {reason}" for name, reason in self.left_out.items()]
-        return "\n\n".join([groups, differences, str(self.omnibus), *left_out])
 
 
 def compare_subgroups(

@@ -11,8 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -27,11 +26,8 @@ from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind, caveats
-from dmfroc.results.comparison_result import attributed
-from dmfroc.results.text import decimals, format_table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from dmfroc.results.result import Result, attributed
+from dmfroc.results.table import Column, Name, Table
 
 __all__ = ["ErrorCovariances", "RunsComparison", "RunsTest", "compare_runs"]
 
@@ -58,6 +54,14 @@ class ErrorCovariances(NamedTuple):
     same_run: float
     same_classifier: float
     different: float
+
+
+HOLDS_FOR = {
+    "random_runs": "new cases, new runs",
+    "fixed_runs": "new cases, these runs",
+    "fixed_cases": "these cases, new runs",
+}
+"""What the differences and tests of training runs hold for."""
 
 
 class RunsDifference(NamedTuple):
@@ -95,7 +99,7 @@ class RunsTest:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RunsComparison:
+class RunsComparison(Result):
     """Several runs of each classifier on the same cases.
 
     Attributes
@@ -129,6 +133,8 @@ class RunsComparison:
         What a careful reader has to know, each remark with the classifiers that it concerns.
     """
 
+    main_table: ClassVar[str] = "differences"
+
     measure: str
     title: str
     values: dict[str, Float[np.ndarray, " runs"]]
@@ -144,100 +150,90 @@ class RunsComparison:
     greater_is_better: bool
     warnings: tuple[str, ...]
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return one row per difference and inference."""
-        import pandas as pd
+    @property
+    def tests(self) -> dict[str, RunsTest]:
+        """The three tests by what they hold for."""
+        return {name: getattr(self, name) for name in HOLDS_FOR}
 
-        rows = [
-            {"inference": inference, **difference._asdict()}
-            for inference in ("random_runs", "fixed_runs", "fixed_cases")
-            for difference in getattr(self, inference).differences
-        ]
-        table = pd.DataFrame(rows)
-        ends = pd.DataFrame(table.pop("interval").tolist(), columns=["low", "high"])
-        return table.join(ends)
-
-    def to_html(self, path: str | PathLike[str]) -> None:
-        """Write a report for the browser: one file that needs nothing else.
-
-        It says in sentences which learner is better and how far that holds, and shows every run,
-        the differences for new cases and new runs and for either alone, the tests, and all
-        warnings. The numbers can be downloaded from it.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A file named ``.html``. It appears whole, or not at all.
-
-        Raises
-        ------
-        ValueError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> y = np.arange(150) % 3
-        >>> runs = {
-        ...     name: [rng.normal(size=(150, 3)) + shift * np.eye(3)[y] for _ in range(3)]
-        ...     for name, shift in {"A": 1.5, "B": 1.0}.items()
-        ... }
-        >>> found = compare_runs(y, runs, "hand_till")
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "report.html")
-        ...     found.to_html(path)
-        ...     path.stat().st_size < 100_000
-        True
-        """
-        from dmfroc.reports.designs import runs_page
-        from dmfroc.reports.rendering import opened
-
-        with opened(path) as stream:
-            stream.write(runs_page(self).encode("utf-8"))
-
-    def __repr__(self) -> str:
-        """Show the table at a prompt, not all arrays behind it."""
-        return str(self)
-
-    def __str__(self) -> str:
-        percent = f"{100 * self.level:g} % interval"
-        means = format_table(
-            ["classifier", "runs", f"mean {self.title}", "sd of runs"],
-            [
-                [name, str(len(v)), f"{v.mean():.4f}", f"{v.std(ddof=1):.4f}"]
-                for name, v in self.values.items()
-            ],
-        )
-        titles = {
-            "random_runs": "new cases, new runs",
-            "fixed_runs": "new cases, these runs",
-            "fixed_cases": "these cases, new runs",
+    def facts(self) -> dict[str, Any]:
+        """Return the measure, the design, and the components of the variance."""
+        return {
+            "measure": self.measure,
+            "method": self.method,
+            "level": self.level,
+            "n_observations": self.n_observations,
+            "crossed": self.crossed,
+            "mean_squares": self.mean_squares,
+            "covariances": self.covariances._asdict(),
         }
-        differences = format_table(
-            ["holds for", "A", "B", "A - B", percent, "df", "p-value"],
-            [
+
+    def tables(self) -> list[Table]:
+        """Return the runs, the differences of the learners, and the tests that all are equal."""
+        runs = [
+            Column("learner", "learner", "name"),
+            Column("runs", "runs", "count"),
+            Column("mean", f"mean {self.title}"),
+            Column("sd", "sd of runs"),
+            Column("values", ""),
+        ]
+        differences = [
+            Column("inference", "holds for", "name"),
+            Column("first", "A", "name"),
+            Column("second", "B", "name"),
+            Column(
+                "value",
+                "A - B",
+                "estimate",
+                interval=f"{100 * self.level:g} % interval",
+                is_signed=True,
+            ),
+            Column("degrees_of_freedom", "df", "freedom"),
+            Column("p_value", "p-value", "p_value"),
+        ]
+        tests = [
+            Column("inference", "all equal, for", "name"),
+            Column("statistic", "F"),
+            Column("df", "df", "freedom"),
+            Column("df_of_error", "df of error", "freedom"),
+            Column("p_value", "p-value", "p_value"),
+        ]
+        n_runs = len(next(iter(self.values.values())))
+        return [
+            Table(
+                "runs",
+                f"{self.title} in {n_runs} runs of each learner",
+                runs,
+                [[name, len(v), v.mean(), v.std(ddof=1), v] for name, v in self.values.items()],
+                is_by_name=True,
+            ),
+            Table(
+                "differences",
+                f"Differences of the means of {self.title}, A minus B, and what they hold for",
+                differences,
                 [
-                    title,
-                    d.first,
-                    d.second,
-                    f"{d.value:+.{digits}f}",
-                    f"{d.interval[0]:+.{digits}f} to {d.interval[1]:+.{digits}f}",
-                    f"{d.degrees_of_freedom:.1f}",
-                    f"{d.p_value:.2g}",
-                ]
-                for inference, title in titles.items()
-                for d in getattr(self, inference).differences
-                for digits in [decimals(d.standard_error)]
-            ],
-        )
-        test = self.random_runs
-        numerator, denominator = test.degrees_of_freedom
-        return (
-            f"{means}\n\n{differences}\n\nall equal, for new cases and new runs: "
-            f"F({numerator:g}, {denominator:.1f}) = {test.statistic:.3f}, p = {test.p_value:.2g}"
-        )
+                    [
+                        Name(key, HOLDS_FOR[key]),
+                        d.first,
+                        d.second,
+                        d,
+                        d.degrees_of_freedom,
+                        d.p_value,
+                    ]
+                    for key, test in self.tests.items()
+                    for d in test.differences
+                ],
+            ),
+            Table(
+                "tests",
+                "Tests that all learners are equal",
+                tests,
+                [
+                    [Name(key, HOLDS_FOR[key]), t.statistic, *t.degrees_of_freedom, t.p_value]
+                    for key, t in self.tests.items()
+                ],
+                is_by_name=True,
+            ),
+        ]
 
 
 def compare_runs(

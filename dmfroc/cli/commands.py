@@ -65,16 +65,10 @@ from dmfroc.cli.outputs import (
     show_json,
     show_result,
     unique,
-    without_notes,
 )
-from dmfroc.results.as_json import (
-    comparison_as_json,
-    evaluation_as_json,
-    plan_as_json,
-    sample_as_json,
-    subgroups_as_json,
-)
+from dmfroc.results.result import attributed, sample_facts
 from dmfroc.results.text import format_table
+from dmfroc.results.writers import opened_page
 
 _BAD_INPUT = 2
 _INTERRUPTED = 128 + 2  # as shells report SIGINT
@@ -210,11 +204,11 @@ def evaluate(
     if as_json:
         show_json(
             {"file": str(file), "pair_weights": pair_weights}
-            | evaluation_as_json(result)
+            | result.as_json()
             | {"warnings": notes, "dmfroc_version": package_version()}
         )
     else:
-        show_result(str(result), notes[len(result.warnings) :], plot)
+        show_result(result, notes, plot)
 
 
 @app.command()
@@ -271,12 +265,12 @@ def compare(
         show_json(
             {"files": {name: str(file) for name, file in named.items()}}
             | {"pair_weights": pair_weights}
-            | sample_as_json(shared)
-            | comparison_as_json(result)
+            | sample_facts(shared)
+            | result.as_json()
             | {"warnings": notes, "dmfroc_version": package_version()}
         )
     else:
-        show_result(str(result), notes, plot)
+        show_result(result, notes, plot)
 
 
 @app.command()
@@ -309,9 +303,8 @@ def report(
     if simultaneous and len(files) == 1:
         raise ValueError("--simultaneous concerns several classifiers, but there is one file")
     from dmfroc.reports.page import comparison_page, evaluation_page, measures_of_report
-    from dmfroc.reports.rendering import opened
 
-    with opened(output, "--output") as stream, collected_warnings():
+    with opened_page(output, "--output") as stream, collected_warnings():
         with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
             weights = read_pair_weights(pair_weights, next(iter(predictions.values())))
@@ -393,11 +386,11 @@ def subgroups(
     if as_json:
         show_json(
             {"file": str(file), "by": by}
-            | subgroups_as_json(result)
+            | result.as_json()
             | {"warnings": notes, "dmfroc_version": package_version()}
         )
     else:
-        show_result(str(result), notes, output, "report")
+        show_result(result, notes, output, "report")
 
 
 @app.command()
@@ -448,9 +441,9 @@ def plan(
             report.write(plan_page(result).encode("utf-8"))
     notes = unique([*result.warnings, *remarks])
     if as_json:
-        show_json(plan_as_json(result) | {"warnings": notes, "dmfroc_version": package_version()})
+        show_json(result.as_json() | {"warnings": notes, "dmfroc_version": package_version()})
     else:
-        show_result(str(result), notes, output, "report")
+        show_result(result, notes, output, "report")
 
 
 @app.command()
@@ -515,14 +508,13 @@ def demo(plot: DemoPlot = Path("dmfroc-demo.png")) -> None:
             with progress(f"Evaluating: {name} ..."):
                 evaluation = dmfroc.evaluate(of_classifier)
             remarks[name] = evaluation.warnings
-            show(f"\n{name.upper()}\n{without_notes(evaluation)}")
+            show(f"\n{name.upper()}\n{evaluation.as_text(warnings=False)}")
         with progress("Comparing ..."):
             comparison = dmfroc.compare(predictions)
             if picture:
                 picture.draw(predictions, comparison.level, "equal")
-    from dmfroc.results.comparison_result import attributed
-
-    show_result(f"\nCOMPARISON\n{comparison}", attributed(remarks), plot)
+    show("\nCOMPARISON")
+    show_result(comparison, attributed(remarks), plot)
 
 
 def _check_weights(measure: str, pair_weights: str) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -15,14 +14,14 @@ import dmfroc
 from dmfroc._kit.files import written
 from dmfroc._kit.progress import is_watched
 from dmfroc._kit.text import printable
-from dmfroc.results.as_json import strict
+from dmfroc.results.writers import json_text, opened_page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dmfroc.analyses.evaluation import Evaluation
     from dmfroc.cli.inputs import PairWeights
     from dmfroc.inputs.predictions import Predictions
+    from dmfroc.results.result import Result
 
 # What `dmfroc plot` can draw, and with which display of dmfroc.plots
 CHARTS = {
@@ -60,12 +59,14 @@ def show(text: str) -> None:
     print(text.encode(encoding, "replace").decode(encoding), flush=True)
 
 
-def show_result(table: str, notes: Iterable[str], file: Path | None, what: str = "picture") -> None:
-    """Print a table, the notes that it lacks, and where the picture is, or the report."""
-    lines = [table, *(f"note: {note}" for note in notes)]
+def show_result(
+    result: Result, notes: Iterable[str], file: Path | None, what: str = "picture"
+) -> None:
+    """Print a result with all notes, and where the picture is, or the report."""
+    parts = [result.as_text(warnings=False), "\n".join(f"note: {note}" for note in notes)]
     if file is not None:
-        lines += ["", f"The {what} is in {printable(file)}"]
-    show("\n".join(lines))
+        parts.append(f"The {what} is in {printable(file)}")
+    show("\n\n".join(filter(None, parts)))
 
 
 @contextmanager
@@ -74,16 +75,8 @@ def open_report(path: Path | None) -> Iterator[BinaryIO | None]:
     if path is None:
         yield None
         return
-    from dmfroc.reports.rendering import opened
-
-    with opened(path, "--output") as stream:
+    with opened_page(path, "--output") as stream:
         yield stream
-
-
-def without_notes(evaluation: Evaluation) -> Evaluation:
-    """Return an evaluation whose notes are shown elsewhere."""
-    bare = {name: replace(e, warnings=()) for name, e in evaluation.estimates.items()}
-    return replace(evaluation, estimates=bare)
 
 
 @contextmanager
@@ -119,7 +112,7 @@ def unique(texts: Iterable[str]) -> list[str]:
 
 def show_json(value: dict[str, Any]) -> None:
     """Print strict JSON."""
-    show(json.dumps(strict(value), indent=2, allow_nan=False))
+    show(json_text(value))
 
 
 # Pictures

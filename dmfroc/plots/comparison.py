@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer
     from matplotlib.lines import Line2D
 
-    from dmfroc.results.comparison_result import Comparison
+    from dmfroc.analyses.comparison_result import Comparison
 
 _MOST_ORDERS = 8
 

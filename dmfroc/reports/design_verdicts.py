@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dmfroc.analyses.planning import Plan
     from dmfroc.analyses.subgroups import SubgroupComparison
     from dmfroc.analyses.training_runs import RunsComparison, RunsDifference
-    from dmfroc.results.comparison_result import Difference
+    from dmfroc.results.difference import Difference
 
 _MOST_DIFFERENCES = 6
 _FEWER = 0.95  # of the cases, to be worth other shares of the classes

@@ -1,13 +1,14 @@
-"""The reports of results of designs: subgroups, several training runs, and plans."""
+"""The reports of results of designs: subgroups, several training runs, plans, and any other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmfroc.plots.forest import ForestRow, difference_rows, group_rows
+from dmfroc.plots.forest import difference_rows, group_rows
+from dmfroc.plots.results import run_rows
 from dmfroc.reports import figures
 from dmfroc.reports.design_verdicts import (
     plan_verdict,
@@ -17,313 +18,172 @@ from dmfroc.reports.design_verdicts import (
     subgroups_watch_out,
 )
 from dmfroc.reports.rendering import page, versions
-from dmfroc.reports.tables import (
-    A_MINUS_B,
-    Cell,
-    Column,
-    Table,
-    differences_table,
-    interval_column,
-    number_cell,
-    p_cell,
-    probability_cell,
-    words,
-)
-from dmfroc.reports.verdict import interval_text, number
-from dmfroc.results.as_json import plan_as_json, runs_as_json, subgroups_as_json
+from dmfroc.reports.tables import page_table
+from dmfroc.reports.verdict import number
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Table
 
 if TYPE_CHECKING:
     from dmfroc.analyses.planning import Plan
     from dmfroc.analyses.subgroups import SubgroupComparison
     from dmfroc.analyses.training_runs import RunsComparison
 
-_INFERENCES = {
-    "random_runs": "new cases, new runs",
-    "fixed_runs": "new cases, these runs",
-    "fixed_cases": "these cases, new runs",
-}
 _FEW_RUNS = 4
 
 
-def subgroups_page(found: SubgroupComparison) -> str:
+def result_page(result: Result) -> str:
+    """Return the report of any result: its tables and warnings."""
+    title = type(result).__name__
+    return _page(title, result, result.head(), [], map(page_table, result.tables()), [])
+
+
+def subgroups_page(comparison: SubgroupComparison) -> str:
     """Return the report of a classifier in several subgroups."""
-    percent = f"{100 * found.level:g} %"
-    groups = Table(
-        "Groups",
-        f"{found.title} in each group, each with its own {percent} interval",
-        [words("Group"), Column("n"), Column(found.title), interval_column(percent)],
-        [
-            [
-                Cell(name),
-                Cell(f"{found.sizes[name]:,}", found.sizes[name]),
-                number_cell(e.value, e.standard_error),
-                Cell(interval_text(e)),
-            ]
-            for name, e in found.estimates.items()
-        ],
+    percent = f"{100 * comparison.level:g} %"
+    groups, differences = map(page_table, comparison.tables())
+    omnibus = comparison.omnibus
+    tests = [
+        Column("hypothesis", "hypothesis", "name"),
+        Column("statistic", "F"),
+        Column("df", "df", "freedom"),
+        Column("df_of_error", "df of error", "freedom"),
+        Column("p_value", "p-value", "p_value"),
+    ]
+    test = ["all groups equal", omnibus.statistic, *omnibus.degrees_of_freedom, omnibus.p_value]
+    reasons = [Column("group", "group", "name"), Column("reason", "reason", "name")]
+    left_out = Table(
+        "left_out", "Groups that were left out", reasons, list(comparison.left_out.items())
     )
-    differences = differences_table(
-        found.differences,
-        f"Differences in {found.title}, A minus B; all intervals hold at once",
-        percent,
-        simultaneous=True,
-        with_probabilities=False,
-    )
-    omnibus = found.omnibus
-    test = _tests_table(
-        "Test that all groups are equal",
-        [("all groups equal", omnibus.statistic, omnibus.degrees_of_freedom, omnibus.p_value)],
-    )
-    left_out = [
-        Table(
-            "Left out",
-            "Groups that were left out",
-            [words("Group"), words("Reason")],
-            [[Cell(name), Cell(reason)] for name, reason in found.left_out.items()],
-        )
-    ] * bool(found.left_out)
     parts = [
         groups,
         figures.forest(
-            group_rows(found),
-            f"{found.title} with {percent} intervals; the dashed line is the mean of the groups by "
-            "size.",
-            reference=found.mean,
+            group_rows(comparison),
+            f"{comparison.title} with {percent} intervals; the dashed line is the mean of the "
+            "groups by size.",
+            reference=comparison.mean,
         ),
         differences,
         figures.forest(
-            difference_rows(found.differences),
+            difference_rows(comparison.differences),
             f"Differences with simultaneous {percent} intervals; one that holds 0 leaves open "
             "which group is better.",
             reference=0.0,
         ),
-        test,
-        *left_out,
+        page_table(Table("tests", "Test that all groups are equal", tests, [test])),
+        *[page_table(left_out)] * bool(comparison.left_out),
     ]
-    n = sum(found.sizes.values())
+    n = sum(comparison.sizes.values())
     provenance = [
-        ("Observations", f"{n:,}, in {len(found.sizes)} groups"),
-        ("Intervals", f"{percent}, {found.method}; of differences simultaneous (max-T)"),
+        ("Observations", f"{n:,}, in {len(comparison.sizes)} groups"),
+        ("Intervals", f"{percent}, {comparison.method}; of differences simultaneous (max-T)"),
         ("Test of all groups", "Wald, F approximation (Welch)"),
-        ("Seed", str(found.seed)),
+        ("Seed", str(comparison.seed)),
     ]
     return _page(
-        f"{found.title} in {len(found.sizes)} groups",
-        subgroups_verdict(found),
-        subgroups_watch_out(found),
+        f"{comparison.title} in {len(comparison.sizes)} groups",
+        comparison,
+        subgroups_verdict(comparison),
+        subgroups_watch_out(comparison),
         parts,
         provenance,
-        found.warnings,
-        subgroups_as_json(found),
     )
 
 
-def runs_page(found: RunsComparison) -> str:
+def runs_page(comparison: RunsComparison) -> str:
     """Return the report of several training runs of each learner."""
-    percent = f"{100 * found.level:g} %"
-    n_runs = len(next(iter(found.values.values())))
+    percent = f"{100 * comparison.level:g} %"
+    n_runs = len(next(iter(comparison.values.values())))
+    runs, differences, tests = comparison.tables()
+    every_run = [Column(f"run_{run + 1}", f"run {run + 1}") for run in range(n_runs)]
     runs = Table(
-        "Runs",
-        f"{found.title} in {n_runs} runs of each learner",
-        [
-            words("Learner"),
-            Column("Mean"),
-            Column("SD of runs"),
-            *(Column(f"Run {run + 1}") for run in range(n_runs)),
-        ],
-        [
-            [
-                Cell(name),
-                number_cell(float(values.mean())),
-                number_cell(float(values.std(ddof=1)), float(values.std(ddof=1))),
-                *(number_cell(value) for value in values.tolist()),
-            ]
-            for name, values in found.values.items()
-        ],
+        runs.key,
+        runs.title,
+        [*runs.columns[:-1], *every_run],
+        [[*row[:-1], *row[-1]] for row in runs.rows],
     )
-    tests = {what: getattr(found, inference) for inference, what in _INFERENCES.items()}
-    differences = Table(
-        "Differences",
-        f"Differences of the means of {found.title}, A minus B, and what they hold for",
-        [
-            words("A"),
-            words("B"),
-            words("Holds for"),
-            Column(A_MINUS_B),
-            interval_column(percent),
-            Column("df"),
-            Column("p-value"),
-        ],
-        [
-            [
-                Cell(d.first),
-                Cell(d.second),
-                Cell(what),
-                number_cell(d.value, d.standard_error),
-                Cell(interval_text(d)),
-                Cell(*_degrees(d.degrees_of_freedom)),
-                p_cell(d.p_value),
-            ]
-            for what, test in tests.items()
-            for d in test.differences
-        ],
-    )
-    rows = [
-        ForestRow(f"{row.name}: {what}", row.value, row.interval, is_filled=not place)
-        for pair in zip(*(difference_rows(t.differences) for t in tests.values()), strict=True)
-        for place, (what, row) in enumerate(zip(tests, pair, strict=True))
-    ]
-    components = found.mean_squares | {
+    components = comparison.mean_squares | {
         f"error {name.replace('_', ' ')}": value
-        for name, value in found.covariances._asdict().items()
+        for name, value in comparison.covariances._asdict().items()
         if np.isfinite(value)
     }
+    sources = Table(
+        "components",
+        "Mean squares, and variance and covariances of the values' errors",
+        [Column("source", "source", "name"), Column("value", "value", "error")],
+        [(name.replace(":", " by "), value) for name, value in components.items()],
+    )
     parts = [
-        runs,
-        differences,
+        page_table(runs),
+        page_table(differences),
         figures.forest(
-            rows,
+            run_rows(comparison),
             f"Differences with {percent} intervals, each for itself; filled: for new cases and new "
             "runs. An interval that holds 0 leaves open which learner is better.",
             reference=0.0,
         ),
-        _tests_table(
-            "Tests that all learners are equal",
-            [(what, t.statistic, t.degrees_of_freedom, t.p_value) for what, t in tests.items()],
-        ),
-        Table(
-            "Components",
-            "Mean squares, and variance and covariances of the values' errors",
-            [words("Source"), Column("Value")],
-            [
-                [
-                    Cell(name.replace(":", " by ")),
-                    Cell(f"{value:.3g}".replace("-", "\N{MINUS SIGN}"), value),
-                ]
-                for name, value in components.items()
-            ],
-        ),
+        page_table(tests),
+        page_table(sources),
     ]
-    design = "crossed" if found.crossed else "nested in the learners"
+    design = "crossed" if comparison.crossed else "nested in the learners"
     provenance = [
-        ("Observations", f"{found.n_observations:,}"),
-        ("Design", f"{len(found.values)} learners, {n_runs} runs of each, {design}"),
+        ("Observations", f"{comparison.n_observations:,}"),
+        ("Design", f"{len(comparison.values)} learners, {n_runs} runs of each, {design}"),
         ("Intervals", f"{percent}, Obuchowski and Rockette, degrees of freedom of Hillis"),
-        ("Covariances of the errors", found.method.replace("_", " ")),
+        ("Covariances of the errors", comparison.method.replace("_", " ")),
     ]
     few = [f"{n_runs} runs of each learner tell little of how runs vary."]
     return _page(
-        " / ".join(found.values),
-        runs_verdict(found),
+        " / ".join(comparison.values),
+        comparison,
+        runs_verdict(comparison),
         few if n_runs < _FEW_RUNS else [],
         parts,
         provenance,
-        found.warnings,
-        runs_as_json(found),
     )
 
 
-def plan_page(found: Plan) -> str:
+def plan_page(plan: Plan) -> str:
     """Return the report of a plan."""
-    curve = found.to_pandas().reset_index().to_dict("list")
-    rows = [dict(zip(curve, row, strict=True)) for row in zip(*curve.values(), strict=True)]
-    is_power = found.difference is not None
+    classes, curve = plan.tables()
+    frame = plan.curve()
+    is_power = plan.difference is not None
     what = "power" if is_power else "half-width"
-    values = np.array(curve["power" if is_power else "half_width"])
-    at_n = found.power(found.n) if is_power else found.half_width(found.n)
-    classes = Table(
-        "Classes",
-        "Cases of each class, and the shares with which fewest cases are needed",
-        [words("Class"), Column("Cases"), Column("Share"), Column("Best share")],
-        [
-            [
-                Cell(str(label)),
-                Cell(f"{count:,}", count),
-                *(
-                    Cell(f"{100 * shares[label]:.1f} %", shares[label])
-                    for shares in (found.prevalence, found.optimal_prevalence)
-                ),
-            ]
-            for label, count in found.class_counts.items()
-        ],
-    )
+    values = frame[what.replace("-", "_")].to_numpy()
+    at_n = plan.power(plan.n) if is_power else plan.half_width(plan.n)
     chart = figures.line_chart(
-        np.array(curve["n"], float),
+        frame.index.to_numpy(float),
         values,
-        marked=(float(found.n), at_n),
-        around=(float(found.n_interval[0]), float(found.n_interval[1])),
+        marked=(float(plan.n), at_n),
+        around=(float(plan.n_interval[0]), float(plan.n_interval[1])),
         y_range=(0.0, 1.0 if is_power else 1.05 * float(values.max())),
         axes=("cases", what),
-        caption=f"{what.capitalize()} against the number of cases. Marked: {found.n:,} cases; "
-        f"shaded: the {100 * found.level:g} % interval of that number, by what the pilot tells.",
+        caption=f"{what.capitalize()} against the number of cases. Marked: {plan.n:,} cases; "
+        f"shaded: the {100 * plan.level:g} % interval of that number, by what the pilot tells.",
     )
-    numbers = Table(
-        "Curve",
-        "What other numbers of cases would give",
-        [
-            words("Cases"),
-            Column("Std. error"),
-            Column(f"Half-width of the {100 * found.level:g} % interval"),
-            *[Column("Power")] * is_power,
-        ],
-        [
-            [
-                Cell(f"{row['n']:,}", row["n"]),
-                number_cell(row["standard_error"], row["standard_error"]),
-                number_cell(row["half_width"], row["half_width"]),
-                *([probability_cell(row["power"])] if is_power else []),
-            ]
-            for row in rows
-        ],
-    )
-    measured = f"difference in {found.title}" if found.n_classifiers == 2 else found.title
+    measured = f"difference in {plan.title}" if plan.n_classifiers == 2 else plan.title
     provenance = [
-        ("Pilot", f"{found.n_pilot:,} observations; {measured} {number(found.value)}"),
-        ("Aim", found.aim),
+        ("Pilot", f"{plan.n_pilot:,} observations; {measured} {number(plan.value)}"),
+        ("Aim", plan.aim),
         ("Method", "influence variances of the pilot's classes, by the number of cases"),
-        *([("Seed of the simulated pilot", str(found.seed))] if found.seed is not None else []),
+        *([("Seed of the simulated pilot", str(plan.seed))] if plan.seed is not None else []),
     ]
     return _page(
-        f"{found.title}: {found.n:,} cases",
-        plan_verdict(found),
-        plan_watch_out(found),
-        [classes, chart, numbers],
+        f"{plan.title}: {plan.n:,} cases",
+        plan,
+        plan_verdict(plan),
+        plan_watch_out(plan),
+        [page_table(classes), chart, page_table(curve)],
         provenance,
-        found.warnings,
-        plan_as_json(found) | {"curve": rows},
     )
-
-
-def _tests_table(
-    caption: str, tests: Sequence[tuple[str, float, tuple[float, float], float]]
-) -> Table:
-    columns = [words("Hypothesis"), Column("F"), Column("df"), Column("df of error")]
-    rows = [
-        [
-            Cell(name),
-            number_cell(statistic),
-            *(Cell(*_degrees(df)) for df in freedom),
-            p_cell(p_value),
-        ]
-        for name, statistic, freedom, p_value in tests
-    ]
-    return Table("Tests", caption, [*columns, Column("p-value")], rows)
-
-
-def _degrees(freedom: float) -> tuple[str, float | None]:
-    if np.isfinite(freedom):
-        return (f"{freedom:g}" if freedom == round(freedom) else f"{freedom:.1f}"), freedom
-    return "\N{INFINITY}", None
 
 
 def _page(
     title: str,
+    result: Result,
     verdict: list[str],
     watch_out: list[str],
-    parts: Sequence[Any],
+    parts: Iterable[Any],
     provenance: list[tuple[str, str]],
-    remarks: Sequence[str],
-    result: dict[str, Any],
 ) -> str:
     context = {
         "title": title,
@@ -334,4 +194,4 @@ def _page(
         "sections": [],
         "of_predictions": False,
     }
-    return page(context, remarks, result)
+    return page(context, result.warnings, result.as_json())

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from dmfroc.reports.tables import (
-    Table,
-    classifiers_table,
-    differences_of,
-    estimates_table,
-    orders_table,
-)
-
-if TYPE_CHECKING:
-    from dmfroc.analyses.evaluation import Evaluation
-    from dmfroc.results.comparison_result import Comparison
-    from dmfroc.results.estimate import Estimate
+from dmfroc.reports.tables import page_table
+from dmfroc.results.result import Result
 
 _TEMPLATE = """
 <div class="dmfroc">
+{% for line in head %}
+<p>{{ line }}</p>
+{% endfor %}
 {% for table in tables %}
 <table>
 <caption style="caption-side: top; text-align: left">{{ table.caption }}</caption>
@@ -32,37 +22,24 @@ _TEMPLATE = """
 </tbody>
 </table>
 {% endfor %}
-{% for remark in warnings %}
-<p>note: {{ remark }}</p>
+{% for line in foot %}
+<p>{{ line }}</p>
+{% endfor %}
+{% for warning in warnings %}
+<p>note: {{ warning }}</p>
 {% endfor %}
 </div>
 """
 
 
-def estimate_as_html(estimate: Estimate) -> str:
-    """Return a table of one estimate."""
-    return _render([estimates_table([estimate], "")], estimate.warnings)
-
-
-def evaluation_as_html(evaluation: Evaluation) -> str:
-    """Return a table of all measures."""
-    table = estimates_table(evaluation.estimates.values(), repr(evaluation.predictions))
-    return _render([table], evaluation.warnings)
-
-
-def comparison_as_html(comparison: Comparison) -> str:
-    """Return tables of the classifiers, of their differences and of their orders."""
-    how = f"{comparison.title}, method {comparison.method}"
-    tables = [
-        classifiers_table(comparison, how),
-        differences_of(comparison),
-        orders_table(comparison),
-    ]
-    return _render(tables, comparison.warnings)
-
-
-def _render(tables: Sequence[Table], warnings: Sequence[str]) -> str:
+def result_as_html(result: Result) -> str:
+    """Return the tables of a result, with its warnings."""
     from jinja2 import Environment
 
     template = Environment(autoescape=True, trim_blocks=True).from_string(_TEMPLATE)
-    return template.render(tables=tables, warnings=warnings)
+    return template.render(
+        tables=[page_table(table) for table in result.tables()],
+        head=result.head(),
+        foot=result.foot(),
+        warnings=result.warnings,
+    )

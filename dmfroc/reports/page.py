@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +21,7 @@ from dmfroc.reports import figures
 from dmfroc.reports.numbers import Numbers, numbers_of
 from dmfroc.reports.rendering import page, versions
 from dmfroc.reports.shapes import shade, thinned
-from dmfroc.reports.tables import (
-    classifiers_table,
-    differences_of,
-    estimates_table,
-    orders_table,
-)
+from dmfroc.reports.tables import page_table
 from dmfroc.reports.verdict import (
     comparison_verdict,
     evaluation_verdict,
@@ -33,12 +29,13 @@ from dmfroc.reports.verdict import (
     number,
     watch_out,
 )
-from dmfroc.results.as_json import comparison_as_json, evaluation_as_json, sample_as_json
 from dmfroc.results.estimate import Estimate
+from dmfroc.results.result import sample_facts
+from dmfroc.results.table import Column
 
 if TYPE_CHECKING:
+    from dmfroc.analyses.comparison_result import Comparison
     from dmfroc.analyses.evaluation import Evaluation
-    from dmfroc.results.comparison_result import Comparison
 
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for
 _MEANINGS = {
@@ -71,12 +68,11 @@ def evaluation_page(evaluation: Evaluation, name: str = "classifier") -> str:
     areas = {name: _area(evaluation.estimates)}
     context = _context(named, evaluation.curve_options, first.level, areas)
     estimates = evaluation.estimates.values()
-    caption = f"Measures with {context['percent']} intervals"
     context |= {
         "title": f"{first.title} {number(first.value, first.standard_error)}",
         "verdict": evaluation_verdict(evaluation),
         "meanings": _meanings(evaluation.estimates),
-        "parts": [estimates_table(estimates, caption)],
+        "parts": [page_table(table) for table in evaluation.tables()],
         "provenance": _provenance(evaluation.sample, estimates, evaluation.curve_options)
         + context["band_provenance"],
     }
@@ -86,7 +82,7 @@ def evaluation_page(evaluation: Evaluation, name: str = "classifier") -> str:
         *caveats(known, evaluation.predictions),
         *context["remarks"],
     ]
-    return _page(context, remarks, evaluation_as_json(evaluation))
+    return _page(context, remarks, evaluation.as_json())
 
 
 def comparison_page(comparison: Comparison) -> str:
@@ -120,15 +116,23 @@ def comparison_page(comparison: Comparison) -> str:
         *context["remarks"],
     ]
     first = next(iter(comparison.predictions.values()))
-    return _page(context, remarks, sample_as_json(first) | comparison_as_json(comparison))
+    return _page(context, remarks, sample_facts(first) | comparison.as_json())
 
 
 def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> list[Any]:
     """Return tables and pictures of the values and of their differences."""
     percent = f"{100 * comparison.level:g} %"
-    parts: list[Any] = [
-        classifiers_table(comparison, f"Classifiers, with {percent} intervals", beside)
+    classifiers, differences, orders = comparison.tables()
+    others = [
+        Column(e.measure, e.title, "estimate", interval=f"{percent} interval")
+        for e in next(iter(beside.values()))
     ]
+    with_others = replace(
+        classifiers,
+        columns=[*classifiers.columns, *others],
+        rows=[[*row, *beside[row[0]]] for row in classifiers.rows],
+    )
+    parts: list[Any] = [page_table(with_others, has_marks=True)]
     rows = value_rows(comparison)
     if len(rows) > 2:
         kind = "simultaneous" if comparison.value_intervals else "separate"
@@ -143,9 +147,9 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         "who is better."
     )
     parts += [
-        differences_of(comparison),
+        page_table(differences),
         figures.forest(difference_rows(comparison.differences), caption, reference=0.0),
-        orders_table(comparison),
+        page_table(orders),
     ]
     return [part for part in parts if part is not None]
 

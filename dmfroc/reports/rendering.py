@@ -5,28 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import platform
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.resources import files
-from os import PathLike
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from dmfroc._kit.files import written
 from dmfroc._kit.version import package_version
-from dmfroc.results.as_json import strict
+from dmfroc.results.writers import strict
 
 _TEMPLATES = files("dmfroc.reports") / "templates"
-
-
-@contextmanager
-def opened(path: str | PathLike[str], name: str = "path") -> Iterator[BinaryIO]:
-    """Open a report for writing; it appears under its name if all goes well, or not at all."""
-    if Path(path).suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"{name} must name a file with .html, but it is {str(path)!r}")
-    with written(Path(path), name) as stream:
-        yield stream
 
 
 def versions() -> tuple[str, str]:

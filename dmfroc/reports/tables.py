@@ -1,185 +1,38 @@
-"""The tables of reports and notebooks: what stands in them, as text and as what it sorts by."""
+"""Tables of results as pages show them: as text, with what columns sort by."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar
 
-from dmfroc.reports.verdict import interval_text, number
-from dmfroc.results.text import format_probability
+from dmfroc.reports.verdict import number
+from dmfroc.results.table import Cell, Head, Table, printed
 
-if TYPE_CHECKING:
-    from dmfroc.results.comparison_result import Comparison, Difference
-    from dmfroc.results.estimate import Estimate
-
-_MOST_DIFFERENCES = 200
-_MOST_ORDERS = 10
-A_MINUS_B = "A \N{MINUS SIGN} B"
-
-
-class Column(NamedTuple):
-    """The head of a column."""
-
-    title: str
-    is_number: bool = True
-    sorts: bool = True
-
-
-class Cell(NamedTuple):
-    """A text, the number that it stands for, and whose line is drawn before it."""
-
-    text: str
-    sort: float | None = None
-    position: int | None = None
+_MOST_ROWS = 200
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table; the first column names the rows."""
+class PageTable:
+    """A table on a page; the first column names the rows.
+
+    With marks, the line of each row's classifier stands before its name.
+    """
 
     kind: ClassVar = "table"
     name: str
     caption: str
-    columns: Sequence[Column]
+    columns: Sequence[Head]
     rows: Sequence[Sequence[Cell]]
+    has_marks: bool = False
 
 
-def words(title: str) -> Column:
-    """Return the head of a column of names."""
-    return Column(title, is_number=False)
-
-
-def interval_column(percent: str, kind: str = "") -> Column:
-    """Return the head of a column of intervals, which do not sort."""
-    return Column(f"{kind} {percent} interval".strip(), sorts=False)
-
-
-def number_cell(x: float, standard_error: float = math.nan) -> Cell:
-    """Return a number with as many digits as its standard error asks for."""
-    return Cell(number(x, standard_error), x if math.isfinite(x) else None)
-
-
-def p_cell(p_value: float) -> Cell:
-    """Return a p-value."""
-    known = math.isfinite(p_value)
-    return Cell(f"{p_value:.2g}", p_value) if known else Cell("undefined")
-
-
-def probability_cell(probability: float) -> Cell:
-    """Return a probability, never rounded to a certainty."""
-    return Cell(format_probability(probability), probability)
-
-
-def estimates_table(estimates: Iterable[Estimate], caption: str) -> Table:
-    """Return measures with their intervals."""
-    columns = [
-        words("Measure"),
-        Column("Value"),
-        Column("Std. error"),
-        Column("Interval", sorts=False),
-        words("Method"),
-    ]
-    rows = [
-        [
-            Cell(e.title),
-            number_cell(e.value, e.standard_error),
-            number_cell(e.standard_error, e.standard_error),
-            Cell(f"{interval_text(e)} ({100 * e.level:g} %)"),
-            Cell(e.method),
-        ]
-        for e in estimates
-    ]
-    return Table("Measures", caption, columns, rows)
-
-
-def classifiers_table(
-    comparison: Comparison, caption: str, beside: Mapping[str, Sequence[Estimate]] | None = None
-) -> Table:
-    """Return each classifier's value and interval, with those of other measures beside it."""
-    percent = f"{100 * comparison.level:g} %"
-    others = {name: beside[name] if beside else [] for name in comparison.estimates}
-    best, several = comparison.best_set(), len(comparison.estimates) > 2
-    together = comparison.value_intervals
-    columns = [words("Classifier"), Column(comparison.title), interval_column(percent)]
-    columns += [interval_column(percent, "simultaneous")] * (together is not None)
-    columns += [words("May be best")] * several
-    for e in next(iter(others.values())):
-        columns += [Column(e.title), interval_column(percent)]
-    rows = []
-    for position, (name, estimate) in enumerate(comparison.estimates.items()):
-        row = [Cell(name, position=position if beside else None), *_value_and_interval(estimate)]
-        if together is not None:
-            row.append(Cell(_ends(together[name], estimate.standard_error)))
-        if several:
-            row.append(Cell("yes" if name in best else "no"))
-        rows.append([*row, *(cell for e in others[name] for cell in _value_and_interval(e))])
-    return Table("Classifiers", caption, columns, rows)
-
-
-def _value_and_interval(estimate: Estimate | Difference) -> list[Cell]:
-    e = estimate
-    return [number_cell(e.value, e.standard_error), Cell(interval_text(e))]
-
-
-def _ends(interval: tuple[float, float], standard_error: float) -> str:
-    return " to ".join(number(end, standard_error) for end in interval)
-
-
-def differences_table(
-    differences: Sequence[Difference],
-    caption: str,
-    percent: str,
-    *,
-    simultaneous: bool,
-    with_probabilities: bool = True,
-    rope: float = 0.0,
-) -> Table:
-    """Return differences with intervals and p-values."""
-    several = len(differences) > 1
-    columns = [
-        words("A"),
-        words("B"),
-        Column(A_MINUS_B),
-        interval_column(percent, "simultaneous" if simultaneous else ""),
-        Column("p-value"),
-    ]
-    columns += [Column(f"p adjusted ({'max-T' if simultaneous else 'Holm'})")] * several
-    columns += [Column("P(A better)")] * with_probabilities
-    columns += [Column(f"P(differ by at most {rope:g})")] * (rope > 0)
-    rows = [
-        [
-            Cell(d.first),
-            Cell(d.second),
-            *_value_and_interval(d),
-            p_cell(d.p_value),
-            *[p_cell(d.adjusted_p_value)] * several,
-            *[probability_cell(d.probability_better)] * with_probabilities,
-            *[probability_cell(d.probability_equivalent)] * (rope > 0),
-        ]
-        for d in differences[:_MOST_DIFFERENCES]
-    ]
-    if len(differences) > _MOST_DIFFERENCES:
-        caption += f"; the first {len(rows)} of {len(differences)}, all are among the numbers"
-    return Table("Differences", caption, columns, rows)
-
-
-def differences_of(comparison: Comparison) -> Table:
-    """Return the differences of classifiers."""
-    return differences_table(
-        comparison.differences,
-        f"Differences in {comparison.title}, A minus B",
-        f"{100 * comparison.level:g} %",
-        simultaneous=comparison.simultaneous,
-        rope=comparison.rope,
-    )
-
-
-def orders_table(comparison: Comparison) -> Table:
-    """Return the most probable orders of the classifiers."""
-    columns = [words("Order"), Column("Probability", sorts=False)]
-    orders = itertools.islice(comparison.order_probabilities.items(), _MOST_ORDERS)
-    rows = [[Cell(" > ".join(order)), probability_cell(share)] for order, share in orders]
-    return Table("Orders", "Order of the classifiers, best first", columns, rows)
+def page_table(table: Table, *, has_marks: bool = False) -> PageTable:
+    """Return a table as a page shows it, the first rows of a long one."""
+    heads, rows = printed(table, number)
+    caption = table.title
+    if len(rows) > _MOST_ROWS:
+        caption += f"; the first {_MOST_ROWS} of {len(rows)}, all are among the numbers"
+    name = table.key.replace("_", " ").capitalize()
+    columns = [head._replace(title=head.title[:1].upper() + head.title[1:]) for head in heads]
+    return PageTable(name, caption, columns, rows[:_MOST_ROWS], has_marks)

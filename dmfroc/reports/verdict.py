@@ -11,10 +11,11 @@ from dmfroc.inference.options import OF_ALGORITHM
 from dmfroc.results.text import decimals, format_probability
 
 if TYPE_CHECKING:
+    from dmfroc.analyses.comparison_result import Comparison
     from dmfroc.analyses.evaluation import Evaluation
     from dmfroc.inputs.predictions import Predictions
     from dmfroc.reports.numbers import Numbers
-    from dmfroc.results.comparison_result import Comparison, Difference
+    from dmfroc.results.difference import Difference
     from dmfroc.results.estimate import Estimate
 
 _RARE = 20  # observations: below this many, no method can promise much of a class

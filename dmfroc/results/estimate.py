@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.text import printable
-from dmfroc.results.text import decimals
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Name, Table, plain
 
 if TYPE_CHECKING:
     import xarray
@@ -19,7 +21,7 @@ ClassSizes = Literal["fixed", "random"]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Result):
     """A measure's value and how sure we are of it.
 
     Attributes
@@ -52,6 +54,8 @@ class Estimate:
         By how much the value differs at most from that of all scores, where `dmfroc.scan` or an
         `dmfroc.Accumulator` has counted them in bins; else 0.
     """
+
+    main_table: ClassVar[str] = "estimates"
 
     measure: str
     title: str
@@ -93,16 +97,44 @@ class Estimate:
         )
         return tree
 
-    def _repr_html_(self) -> str:
-        from dmfroc.reports.notebook import estimate_as_html
-
-        return estimate_as_html(self)
-
-    def __str__(self) -> str:
-        digits = decimals(self.standard_error)
-        low, high = self.interval
+    def facts(self) -> dict[str, Any]:
+        """Return the method, the level, and the draws and seed of methods that draw."""
+        facts = {"method": self.method, "level": self.level}
         return (
-            f"{printable(self.measure)} {self.value:.{digits}f} "
-            f"({100 * self.level:g} % {self.method} interval {low:.{digits}f} to {high:.{digits}f}"
+            facts if self.n_draws is None else facts | {"n_draws": self.n_draws, "seed": self.seed}
+        )
+
+    def tables(self) -> list[Table]:
+        """Return the value with its interval."""
+        return [estimates_table([self])]
+
+    def as_text(self, *, warnings: bool = True) -> str:
+        """Return the estimate in one line, and each warning in another."""
+        low, high = (plain(end, self.standard_error) for end in self.interval)
+        line = (
+            f"{printable(self.measure)} {plain(self.value, self.standard_error)} "
+            f"({100 * self.level:g} % {self.method} interval {low} to {high}"
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
+        notes = [f"note: {warning}" for warning in self.warnings] if warnings else []
+        return "\n".join([line, *notes])
+
+
+def estimates_table(estimates: Iterable[Estimate]) -> Table:
+    """Return measures with their intervals, one row each."""
+    rows = list(estimates)
+    methods = list(dict.fromkeys(e.method for e in rows))
+    interval = f"{100 * rows[0].level:g} % interval"
+    if len(methods) == 1:
+        interval += f" ({methods[0]})"
+    columns = [
+        Column("measure", "measure", "name"),
+        Column("value", "value", "estimate", interval=interval, error="std. error"),
+        Column("level", ""),
+        Column("method", "method" if len(methods) > 1 else "", "name"),
+    ]
+    cells: list[list[Any]] = [[Name(e.measure, e.title), e, e.level, e.method] for e in rows]
+    if any(e.error_bound for e in rows):
+        columns.append(Column("error_bound", "binning error", "bound"))
+        cells = [[*row, e.error_bound] for row, e in zip(cells, rows, strict=True)]
+    return Table("estimates", "Measures", columns, cells, is_by_name=True)

@@ -37,6 +37,18 @@ def format_probability(probability: float) -> str:
     return f"{probability:.3f}"
 
 
+def format_p_value(p_value: float) -> str:
+    """Return a p-value with two digits."""
+    return f"{p_value:.2g}" if math.isfinite(p_value) else "undefined"
+
+
+def format_freedom(freedom: float) -> str:
+    """Return degrees of freedom: whole ones without a point, others with one digit."""
+    if math.isinf(freedom):
+        return "\N{INFINITY}"
+    return f"{freedom:g}" if freedom == round(freedom) else f"{freedom:.1f}"
+
+
 def decimals(standard_error: float) -> int:
     """Return how many decimals show two digits of the standard error, four at least.
 

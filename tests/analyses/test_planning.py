@@ -38,7 +38,7 @@ def test_n_is_the_smallest_that_suffices():
 def test_power_is_that_of_the_t_test():
     """Two classes of equal variance: the noncentral t distribution of a two-sample test."""
     found = plan(two_pilots(600), "hand_till", difference=0.03, power=0.8)
-    error = found.to_pandas([found.n])["standard_error"].iloc[0]
+    error = found.curve([found.n])["standard_error"].iloc[0]
     z = stats.norm.ppf(0.975)
     expected = stats.norm.sf(z - 0.03 / error) + stats.norm.cdf(-z - 0.03 / error)
     assert found.power(found.n) == pytest.approx(expected, abs=0.005)

@@ -197,4 +197,4 @@ def test_forest_plot_has_a_row_for_each_group():
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels == [f"{name} (n={found.sizes[name]})" for name in "abc"]
     assert list(found.to_pandas().index) == ["a", "b", "c"]
-    assert len(found.differences_to_pandas()) == 6
+    assert len(found.to_pandas("differences")) == 6

@@ -103,11 +103,18 @@ def located(arguments, folder):
     return [folder / f"{a.lower()}.csv" if a.isupper() else a for a in arguments]
 
 
-def as_json(estimate):
+def as_json(estimate, **others):
     return {
         "value": estimate.value,
         "standard_error": estimate.standard_error,
         "interval": list(estimate.interval),
+        **others,
+    }
+
+
+def measures_as_json(evaluation):
+    return {
+        name: as_json(e, level=e.level, method=e.method) for name, e in evaluation.estimates.items()
     }
 
 
@@ -177,7 +184,7 @@ def test_evaluate_as_json(good, frame):
         "classes": [{"label": name, "count": 20} for name in CLASSES],
         "method": "jackknife",
         "level": 0.95,
-        "estimates": {name: as_json(e) for name, e in evaluation.estimates.items()},
+        "estimates": measures_as_json(evaluation),
         "warnings": [],
         "dmfroc_version": package_version(),
     }
@@ -204,7 +211,7 @@ def test_evaluate_takes_all_options(frame, tmp_path):
         *("--labels", "cedar,birch,ash", "--sample-weight", "weight", "--y-pred", "hard"),
         *("--measures", "informedness,dmf_auc", "--level", 0.8, "--pair-weights", "prevalence"),
     )
-    assert found["estimates"] == {name: as_json(e) for name, e in evaluation.estimates.items()}
+    assert found["estimates"] == measures_as_json(evaluation)
     assert list(found["estimates"]) == ["informedness", "dmf_auc"]
     assert [c["label"] for c in found["classes"]] == ["cedar", "birch", "ash"]
     assert (found["level"], found["pair_weights"]) == (0.8, "prevalence")
@@ -290,7 +297,10 @@ def test_compare_as_json(folder):
         "level": 0.95,
         "simultaneous": False,
         "value_intervals": None,
-        "estimates": {name: as_json(e) for name, e in expected.estimates.items()},
+        "estimates": {
+            name: as_json(e, may_be_best=name in expected.best_set())
+            for name, e in expected.estimates.items()
+        },
         "differences": [
             {
                 "first": d.first,
@@ -299,6 +309,7 @@ def test_compare_as_json(folder):
                 "p_value": d.p_value,
                 "adjusted_p_value": d.adjusted_p_value,
                 "probability_better": d.probability_better,
+                "probability_equivalent": d.probability_equivalent,
             }
             for d in expected.differences
         ],

@@ -78,7 +78,7 @@ def test_simultaneous(folder):
     assert found["best_set"] == ["good"]
     assert all(d["adjusted_p_value"] >= d["p_value"] for d in found["differences"])
     _, text, _ = run("compare", *files, *OPTIONS, "--simultaneous", "--fold", "fold")
-    assert "allows for its selection" in text
+    assert "adjusted for its selection" in text
 
 
 def test_picture_of_folds(folder, tmp_path):

@@ -168,7 +168,7 @@ def test_notebooks_show_intervals_methods_and_warnings():
     assert estimate.warnings
     for text in (html, estimate._repr_html_()):
         assert "jackknife" in text
-        assert "(95 %)" in text
+        assert "95 % interval (jackknife)" in text
         assert text.count("<p>note: ") == len(estimate.warnings)
         assert "<script" not in text
 
