@@ -19,6 +19,7 @@ from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.estimation import estimates_of
 from dmfroc.analyses.methods import Method, choose_methods
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Moments,
@@ -39,7 +40,13 @@ from dmfroc.inputs.subgroups import THE_OTHERS, crossed
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.comparison_result import Difference, attributed
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.text import decimals, format_table
+from dmfroc.results.text import (
+    decimals,
+    equals_p_value,
+    format_interval,
+    format_p_value,
+    format_table,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +77,7 @@ class OmnibusTest:
         numerator, denominator = self.degrees_of_freedom
         return (
             f"all groups equal: F({numerator:g}, {denominator:.1f}) = {self.statistic:.3f}, "
-            f"p = {self.p_value:.2g}"
+            f"{equals_p_value(self.p_value)}"
         )
 
 
@@ -237,9 +244,9 @@ class SubgroupComparison:
                     d.first,
                     d.second,
                     f"{d.value:+.{digits}f}",
-                    f"{d.interval[0]:+.{digits}f} to {d.interval[1]:+.{digits}f}",
-                    f"{d.p_value:.2g}",
-                    f"{d.adjusted_p_value:.2g}",
+                    format_interval(d.interval, digits),
+                    format_p_value(d.p_value),
+                    format_p_value(d.adjusted_p_value),
                 ]
                 for d in self.differences
                 for digits in [decimals(d.standard_error)]
@@ -554,7 +561,7 @@ def _differences(
     found = []
     for (first, second), vector in zip(pairs, vectors, strict=True):
         of_contrast = contrasts.moments(vector)
-        contrast = jackknife.contrast(measure, float(vector @ values), of_contrast, rope=0.0)
+        contrast = jackknife.contrast(measure, float(vector @ values), of_contrast, Hypothesis())
         adjusted = largest.adjusted(contrast.p_value)
         found.append(Difference(first, second, **contrast._asdict(), adjusted_p_value=adjusted))
     return tuple(found)

@@ -28,7 +28,13 @@ from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.comparison_result import attributed
-from dmfroc.results.text import decimals, format_table
+from dmfroc.results.text import (
+    decimals,
+    equals_p_value,
+    format_interval,
+    format_p_value,
+    format_table,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -223,9 +229,9 @@ class RunsComparison:
                     d.first,
                     d.second,
                     f"{d.value:+.{digits}f}",
-                    f"{d.interval[0]:+.{digits}f} to {d.interval[1]:+.{digits}f}",
+                    format_interval(d.interval, digits),
                     f"{d.degrees_of_freedom:.1f}",
-                    f"{d.p_value:.2g}",
+                    format_p_value(d.p_value),
                 ]
                 for inference, title in titles.items()
                 for d in getattr(self, inference).differences
@@ -236,7 +242,8 @@ class RunsComparison:
         numerator, denominator = test.degrees_of_freedom
         return (
             f"{means}\n\n{differences}\n\nall equal, for new cases and new runs: "
-            f"F({numerator:g}, {denominator:.1f}) = {test.statistic:.3f}, p = {test.p_value:.2g}"
+            f"F({numerator:g}, {denominator:.1f}) = {test.statistic:.3f}, "
+            f"{equals_p_value(test.p_value)}"
         )
 
 

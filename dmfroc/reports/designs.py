@@ -65,7 +65,7 @@ def subgroups_page(found: SubgroupComparison) -> str:
     differences = differences_table(
         found.differences,
         f"Differences in {found.title}, A minus B; all intervals hold at once",
-        percent,
+        f"simultaneous {percent} interval",
         simultaneous=True,
         with_probabilities=False,
     )

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from dmfroc.reports.verdict import interval_text, number
-from dmfroc.results.text import format_probability
+from dmfroc.reports.verdict import ends_text, interval_text, number
+from dmfroc.results.text import format_p_value, format_probability
 
 if TYPE_CHECKING:
     from dmfroc.results.comparison_result import Comparison, Difference
@@ -64,8 +64,7 @@ def number_cell(x: float, standard_error: float = math.nan) -> Cell:
 
 def p_cell(p_value: float) -> Cell:
     """Return a p-value."""
-    known = math.isfinite(p_value)
-    return Cell(f"{p_value:.2g}", p_value) if known else Cell("undefined")
+    return Cell(format_p_value(p_value), p_value if math.isfinite(p_value) else None)
 
 
 def probability_cell(probability: float) -> Cell:
@@ -112,7 +111,7 @@ def classifiers_table(
     for position, (name, estimate) in enumerate(comparison.estimates.items()):
         row = [Cell(name, position=position if beside else None), *_value_and_interval(estimate)]
         if together is not None:
-            row.append(Cell(_ends(together[name], estimate.standard_error)))
+            row.append(Cell(ends_text(together[name], estimate.standard_error)))
         if several:
             row.append(Cell("yes" if name in best else "no"))
         rows.append([*row, *(cell for e in others[name] for cell in _value_and_interval(e))])
@@ -124,14 +123,10 @@ def _value_and_interval(estimate: Estimate | Difference) -> list[Cell]:
     return [number_cell(e.value, e.standard_error), Cell(interval_text(e))]
 
 
-def _ends(interval: tuple[float, float], standard_error: float) -> str:
-    return " to ".join(number(end, standard_error) for end in interval)
-
-
 def differences_table(
     differences: Sequence[Difference],
     caption: str,
-    percent: str,
+    kind_of_interval: str,
     *,
     simultaneous: bool,
     with_probabilities: bool = True,
@@ -143,7 +138,7 @@ def differences_table(
         words("A"),
         words("B"),
         Column(A_MINUS_B),
-        interval_column(percent, "simultaneous" if simultaneous else ""),
+        Column(kind_of_interval, sorts=False),
         Column("p-value"),
     ]
     columns += [Column(f"p adjusted ({'max-T' if simultaneous else 'Holm'})")] * several
@@ -168,10 +163,13 @@ def differences_table(
 
 def differences_of(comparison: Comparison) -> Table:
     """Return the differences of classifiers."""
+    caption = f"Differences in {comparison.title}, A minus B"
+    if not comparison.hypothesis.is_two_sided:
+        caption += f". {comparison.tested}"
     return differences_table(
         comparison.differences,
-        f"Differences in {comparison.title}, A minus B",
-        f"{100 * comparison.level:g} %",
+        caption,
+        comparison.kind_of_interval,
         simultaneous=comparison.simultaneous,
         rope=comparison.rope,
     )

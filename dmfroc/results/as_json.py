@@ -47,6 +47,9 @@ def comparison_as_json(comparison: Comparison) -> dict[str, Any]:
             {"order": list(order), "probability": probability}
             for order, probability in comparison.order_probabilities.items()
         ],
+        "alternative": comparison.alternative,
+        "margin": comparison.margin,
+        "tested": comparison.tested,
         "simultaneous": comparison.simultaneous,
         "value_intervals": None
         if comparison.value_intervals is None

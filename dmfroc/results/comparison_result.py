@@ -12,13 +12,20 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.text import printable
+from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.level import check_level
 from dmfroc.inference.selection import Winner, may_be_best
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.text import decimals, format_probability, format_table
+from dmfroc.results.text import (
+    decimals,
+    format_interval,
+    format_p_value,
+    format_probability,
+    format_table,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,11 +47,14 @@ class Difference:
     value, standard_error : float
         Value of the first minus that of the second, and its standard error.
     interval : tuple of float
-        Lower and upper end.
+        Lower and upper end. Of a one-sided test it is a limit, and the other end is infinite.
     p_value : float
-        Two-sided, of no difference; 1 for identical classifiers.
+        Of the alternative and the margin that the comparison tests; by default two-sided, of no
+        difference, and 1 for identical classifiers.
+    two_sided_p_value : float
+        Two-sided, of no difference, whatever is tested.
     adjusted_p_value : float
-        The same, adjusted for all differences of the comparison: by Holm's method, or with
+        `p_value`, adjusted for all differences of the comparison: by Holm's method, or with
         ``simultaneous=True`` by the distribution of the largest of all statistics.
     probability_better : float
         Probability that the first is truly better (where the measure is an error, smaller); 1/2
@@ -59,6 +69,7 @@ class Difference:
     standard_error: float
     interval: tuple[float, float]
     p_value: float
+    two_sided_p_value: float
     adjusted_p_value: float
     probability_better: float
     probability_equivalent: float
@@ -105,6 +116,8 @@ class Comparison:
         Which of the observations are independent; None of samples that are so of each other.
     curve_options : CurveOptions
         The options of the curves of a report: those of the measure if it is the area under them.
+    alternative, margin : str, float
+        What the p-values and intervals of the differences are about, see `compare`.
     """
 
     measure: str
@@ -125,6 +138,8 @@ class Comparison:
     predictions: Mapping[str, Predictions] = field(default_factory=dict, repr=False, compare=False)
     units: Units | None = field(default=None, repr=False, compare=False)
     curve_options: CurveOptions = field(default=CurveOptions(), repr=False, compare=False)
+    alternative: Alternative = "two-sided"
+    margin: float = 0.0
 
     def best_set(self, level: float | None = None) -> tuple[str, ...]:
         """Return the classifiers that are not excluded as the best, best first.
@@ -156,7 +171,7 @@ class Comparison:
         names = list(self.estimates)
         first, second = np.triu_indices(len(names), 1)
         p_values = np.ones((len(names), len(names)))
-        p_values[first, second] = [d.p_value for d in self.differences]
+        p_values[first, second] = [d.two_sided_p_value for d in self.differences]
         p_values[second, first] = p_values[first, second]
         sign = 1 if self.greater_is_better else -1
         qualities = sign * np.array([e.value for e in self.estimates.values()])
@@ -184,6 +199,26 @@ class Comparison:
             ax,
             xlabel=f"{self.title} (filled: may be the best; {100 * self.level:g} %, {kind})",
         )
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """What is tested of every difference."""
+        return Hypothesis(self.alternative, self.margin, self.rope)
+
+    @property
+    def kind_of_interval(self) -> str:
+        """What the intervals of the differences are, for the head of a column."""
+        kind = "interval" if self.hypothesis.is_two_sided else "limit"
+        return f"{'simultaneous ' if self.simultaneous else ''}{100 * self.level:g} % {kind}"
+
+    @property
+    def tested(self) -> str:
+        """Say in a sentence what the p-values test."""
+        hypothesis = self.hypothesis
+        if hypothesis.is_two_sided:
+            return f"P-values are two-sided: {hypothesis.statement}."
+        claim = hypothesis.claim("A", "B", greater_is_better=self.greater_is_better)
+        return f"P-values are one-sided: {hypothesis.statement}, that is, {claim}."
 
     @property
     def samples(self) -> dict[str, Sample]:
@@ -303,10 +338,9 @@ class Comparison:
             ],
         )
         several, has_rope = len(self.differences) > 1, self.rope > 0
-        kind = f"simultaneous {percent} interval" if self.simultaneous else f"{percent} interval"
-        header = ["A", "B", "A - B", kind, "p-value"]
+        header = ["A", "B", "A - B", self.kind_of_interval, "p-value"]
         header += (
-            ["adjusted"] * several + ["P(A > B)"] + [f"P(|A - B| <= {self.rope:g})"] * has_rope
+            ["adjusted"] * several + ["P(A better)"] + [f"P(|A - B| <= {self.rope:g})"] * has_rope
         )
         differences = format_table(
             header,
@@ -315,9 +349,9 @@ class Comparison:
                     d.first,
                     d.second,
                     f"{d.value:+.{digits}f}",
-                    f"{d.interval[0]:+.{digits}f} to {d.interval[1]:+.{digits}f}",
-                    f"{d.p_value:.2g}",
-                    *[f"{d.adjusted_p_value:.2g}"] * several,
+                    format_interval(d.interval, digits),
+                    format_p_value(d.p_value),
+                    *[format_p_value(d.adjusted_p_value)] * several,
                     format_probability(d.probability_better),
                     *[format_probability(d.probability_equivalent)] * has_rope,
                 ]
@@ -327,6 +361,8 @@ class Comparison:
         )
         if (more := len(self.differences) - _MOST_ROWS) > 0:
             differences += f"\nand {more} more differences: see to_pandas()"
+        if not self.hypothesis.is_two_sided:
+            differences += f"\n{self.tested}"
         orders = format_table(
             ["order, best first", "probability"],
             [
