@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import flag, number
+from dmfroc._kit.options import flag
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.methods import Method, choose_methods
 from dmfroc.counted.estimates import check_alone, jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
+from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import Contrast, IntervalMethod, JointEstimates, Sample
 from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
 from dmfroc.inference.seed import seed_of
@@ -37,6 +38,8 @@ def compare(
     measure: str | Measure | None = None,
     *,
     paired: bool = True,
+    alternative: Alternative = "two-sided",
+    margin: float = 0.0,
     rope: float = 0.0,
     simultaneous: bool = False,
     labels: Any = None,
@@ -67,6 +70,14 @@ def compare(
         the informedness.
     paired : bool
         False if every classifier has a sample of its own, independent of the others.
+    alternative : {"two-sided", "greater", "less"}
+        What the p-values test of each difference, the first classifier's value minus the second's
+        in the order given: that it is not 0, that it is above ``-margin``, or that it is below
+        ``margin``. A one-sided test comes with a one-sided limit, of the same level, instead of an
+        interval. It is about the value: a better error is ``"less"``.
+    margin : float
+        For non-inferiority, with a one-sided test: how much worse the first classifier may be.
+        ``alternative="greater", margin=0.05`` tests that its AUC is not lower by 0.05 or more.
     rope : float
         Half-width of the region of practical equivalence: differences that do not matter.
     simultaneous : bool
@@ -129,9 +140,7 @@ def compare(
     if measure is None:
         measure = "dmf_auc" if y_scores is not None or y_pred is None else "informedness"
     measure = get_measure(measure)
-    paired, rope = flag("paired", paired), number("rope", rope)
-    if not rope >= 0:
-        raise ValueError(f"rope must be >= 0, but it is {rope!r}")
+    paired, hypothesis = flag("paired", paired), Hypothesis(alternative, margin, rope)
     options = Options(
         groups,
         stratify,
@@ -142,6 +151,7 @@ def compare(
         target,
         train_fraction,
     )
+    hypothesis.check(options.level, measure.largest_difference)
     predictions: dict[str, Predictions]
     if isinstance(y_true, Scan):
         check_alone(
@@ -151,7 +161,7 @@ def compare(
             y_pred=y_pred,
             folds=folds,
         )
-        chosen, joint = _of_scan(y_true, measure, method, options, paired, rope)
+        chosen, joint = _of_scan(y_true, measure, method, options, paired, hypothesis)
         units = None  # the scores are not at hand
         predictions = {name: x.predictions for name, x in y_true.bound.items()}
     else:
@@ -162,9 +172,13 @@ def compare(
             if not paired:
                 raise ValueError("folds cannot be given for independent samples (paired=False)")
             predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
-        chosen, joint, units = _of_predictions(predictions, measure, method, options, paired, rope)
+        chosen, joint, units = _of_predictions(
+            predictions, measure, method, options, paired, hypothesis
+        )
     if simultaneous:
-        differences, value_intervals, winner = _all_at_once(joint, measure, level, options.seed)
+        differences, value_intervals, winner = _all_at_once(
+            joint, measure, level, options.seed, hypothesis
+        )
     else:
         differences, value_intervals, winner = _differences(joint.contrasts), None, None
     return Comparison(
@@ -176,7 +190,7 @@ def compare(
             differences, joint.qualities, tuple(joint.estimates), options.seed
         ),
         level=options.level,
-        rope=rope,
+        rope=hypothesis.rope,
         method=chosen.name,
         n_draws=len(joint.qualities),
         seed=options.seed,
@@ -188,6 +202,8 @@ def compare(
         predictions=predictions,
         units=units,
         curve_options=curve_options_of(measure) or CurveOptions(),
+        alternative=hypothesis.alternative,
+        margin=hypothesis.margin,
     )
 
 
@@ -197,7 +213,7 @@ def _of_predictions(
     method: Method | None,
     options: Options,
     paired: bool,
-    rope: float,
+    hypothesis: Hypothesis,
 ) -> tuple[IntervalMethod, JointEstimates, Units | None]:
     first = next(iter(predictions.values()))
     [chosen] = choose_methods(method, [measure], first, options)
@@ -212,7 +228,8 @@ def _of_predictions(
         samples = {name: Sample(p.counted, units) for name, p in predictions.items()}
     else:
         samples = {name: options.sample_of(p) for name, p in predictions.items()}
-    return chosen, chosen.joint_estimates(measure, samples, paired=paired, rope=rope), units
+    joint = chosen.joint_estimates(measure, samples, paired=paired, hypothesis=hypothesis)
+    return chosen, joint, units
 
 
 def _of_scan(
@@ -221,7 +238,7 @@ def _of_scan(
     method: Method | None,
     options: Options,
     paired: bool,
-    rope: float,
+    hypothesis: Hypothesis,
 ) -> tuple[IntervalMethod, JointEstimates]:
     chosen = jackknife_for(sample, [measure], method, options)
     if not paired or len(sample.classifiers) < 2:
@@ -230,7 +247,9 @@ def _of_scan(
             "columns of each, scan(..., scores={'a': [...], 'b': [...]}), and leave paired=True"
         )
     _warn_of_caveats(measure, {name: x.predictions for name, x in sample.bound.items()})
-    joint = joint_estimates_of_counts(sample, measure, chosen, stratify=options.stratify, rope=rope)
+    joint = joint_estimates_of_counts(
+        sample, measure, chosen, stratify=options.stratify, hypothesis=hypothesis
+    )
     return chosen, joint
 
 
@@ -256,11 +275,17 @@ def _differences(contrasts: Mapping[tuple[str, str], Contrast]) -> tuple[Differe
 
 
 def _all_at_once(
-    joint: JointEstimates, measure: Measure, level: float, seed: int
+    joint: JointEstimates, measure: Measure, level: float, seed: int, hypothesis: Hypothesis
 ) -> tuple[tuple[Difference, ...], dict[str, tuple[float, float]], Winner]:
     """Return differences and intervals of the values that hold all at once, and the winner."""
     n = len(joint.estimates)
-    largest = largest_statistic(joint.covariance, pairwise_differences(n), seed)
+    of_pairs = pairwise_differences(n)
+    of_sizes = largest_statistic(joint.covariance, of_pairs, seed)
+    largest = (
+        of_sizes
+        if hypothesis.is_two_sided
+        else largest_statistic(joint.covariance, of_pairs, seed, two_sided=False)
+    )
     level_of_each = largest.level_of_each(level)
     differences = tuple(
         Difference(
@@ -275,7 +300,7 @@ def _all_at_once(
     level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
     intervals = {name: joint.interval_of_value(name, level_of_value) for name in joint.estimates}
     winner = winner_of(
-        joint, largest, greater_is_better=measure.greater_is_better, level=level, seed=seed
+        joint, of_sizes, greater_is_better=measure.greater_is_better, level=level, seed=seed
     )
     return differences, intervals, winner
 

@@ -18,6 +18,7 @@ from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.estimation import estimates_of
 from dmfroc.analyses.methods import Method, choose_methods
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Moments,
@@ -40,6 +41,7 @@ from dmfroc.results.difference import Difference, differences_table
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Table
+from dmfroc.results.text import equals_p_value
 
 __all__ = ["THE_OTHERS", "OmnibusTest", "SubgroupComparison", "compare_subgroups"]
 
@@ -66,7 +68,7 @@ class OmnibusTest:
         numerator, denominator = self.degrees_of_freedom
         return (
             f"all groups equal: F({numerator:g}, {denominator:.1f}) = {self.statistic:.3f}, "
-            f"p = {self.p_value:.2g}"
+            f"{equals_p_value(self.p_value)}"
         )
 
 
@@ -139,7 +141,7 @@ class SubgroupComparison(Result):
         differences = differences_table(
             self.differences,
             f"Differences in {self.title}, A minus B; all intervals hold at once",
-            self.level,
+            f"simultaneous {percent} interval",
             simultaneous=True,
             with_probabilities=False,
         )
@@ -462,7 +464,7 @@ def _differences(
     found = []
     for (first, second), vector in zip(pairs, vectors, strict=True):
         of_contrast = contrasts.moments(vector)
-        contrast = jackknife.contrast(measure, float(vector @ values), of_contrast, rope=0.0)
+        contrast = jackknife.contrast(measure, float(vector @ values), of_contrast, Hypothesis())
         adjusted = largest.adjusted(contrast.p_value)
         found.append(Difference(first, second, **contrast._asdict(), adjusted_p_value=adjusted))
     return tuple(found)

@@ -23,6 +23,7 @@ from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.cli.inputs import Columns, classifier_names, read_pair_weights, split_list, stem
 from dmfroc.cli.options import (
+    Alternative,
     By,
     DemoPlot,
     Difference,
@@ -222,6 +223,8 @@ def compare(
     fold: Fold = None,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
+    alternative: Alternative = "two-sided",
+    margin: Margin = None,
     rope: Rope = 0.0,
     simultaneous: Simultaneous = False,
     n_draws: NDraws = None,
@@ -253,6 +256,8 @@ def compare(
                 folds=folds,
                 simultaneous=simultaneous,
                 method=cast(Any, method),
+                alternative=cast(Any, alternative),
+                margin=margin or 0.0,
                 rope=rope,
                 n_draws=n_draws,
                 random_state=random_state,
@@ -284,6 +289,8 @@ def report(
     fold: Fold = None,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
+    alternative: Alternative = "two-sided",
+    margin: Margin = None,
     rope: Rope = 0.0,
     simultaneous: Simultaneous = False,
     n_draws: NDraws = None,
@@ -300,8 +307,10 @@ def report(
     columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
     named = dict(zip(classifier_names(files), files, strict=True))
     _check_weights(measure, pair_weights)
-    if simultaneous and len(files) == 1:
-        raise ValueError("--simultaneous concerns several classifiers, but there is one file")
+    of_several = {"simultaneous": simultaneous, "alternative": alternative != "two-sided"}
+    for name, is_given in (of_several | {"margin": margin is not None}).items():
+        if is_given and len(files) == 1:
+            raise ValueError(f"--{name} concerns several classifiers, but there is one file")
     from dmfroc.reports.page import comparison_page, evaluation_page, measures_of_report
 
     with opened_page(output, "--output") as stream, collected_warnings():
@@ -331,6 +340,8 @@ def report(
                 comparison = dmfroc.compare(
                     predictions,
                     measure=weighted,
+                    alternative=cast(Any, alternative),
+                    margin=margin or 0.0,
                     rope=rope,
                     simultaneous=simultaneous,
                     **options,

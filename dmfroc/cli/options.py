@@ -94,6 +94,14 @@ NDraws = Annotated[
         show_default=False,
     ),
 ]
+Alternative = Annotated[
+    str,
+    typer.Option(
+        "--alternative",
+        metavar="SIDE",
+        help="What is tested of a difference, A minus B: two-sided, greater or less.",
+    ),
+]
 Rope = Annotated[
     float,
     typer.Option(

@@ -365,6 +365,11 @@ class Measure:
         """How its interval is found unless asked for otherwise."""
         return "jackknife" if self.is_smooth or self.cross_fit is not None else "bootstrap"
 
+    @property
+    def largest_difference(self) -> float:
+        """The largest difference that two values can have."""
+        return self.bounds[1] - self.bounds[0]
+
     def applies_to(self, predictions: Predictions) -> bool:
         """Whether the measure is defined for these predictions."""
         return self.obstacle(predictions) is None
