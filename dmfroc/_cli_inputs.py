@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,6 +84,13 @@ class Columns:
 def split_list(text: str) -> list[str]:
     """Split a list at its commas; quotes protect those inside a name, as in a CSV file."""
     return [item for row in csv.reader([text], skipinitialspace=True) for item in row]
+
+
+def joined_list(items: Sequence[Any]) -> str:
+    """Join what `split_list` splits."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(items)
+    return text.getvalue()
 
 
 def classifier_names(files: Sequence[Path]) -> list[str]:

@@ -6,9 +6,11 @@ when a command first uses it.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import os
 import re
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -26,7 +28,14 @@ from dmfroc._as_json import (
     sample_as_json,
     subgroups_as_json,
 )
-from dmfroc._cli_inputs import Columns, classifier_names, read_pair_weights, split_list, stem
+from dmfroc._cli_inputs import (
+    Columns,
+    classifier_names,
+    joined_list,
+    read_pair_weights,
+    split_list,
+    stem,
+)
 from dmfroc._cli_options import (
     By,
     DemoPlot,
@@ -82,6 +91,12 @@ _PIPE_CLOSED = 128 + 13  # and SIGPIPE
 _FAILURES = (OSError, TypeError, ValueError, MemoryError, RuntimeError)
 _ENDING_SIGNALS = ("SIGTERM", "SIGHUP")
 _SMALL_FILES = 10_000_000  # bytes
+
+_OPTION_NAMES = {"other_columns": "ignore", "frequency_weight": "count"}
+_ARGUMENT = re.compile(
+    r"\b(label|labels|scores|sample_weight|frequency_weight|y_pred|other_columns|id)="
+    r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\])?"""
+)
 
 # What the parser raises for bad usage; of this class typer exports only one subclass
 _UsageError = cast(type[Exception], typer.BadParameter.__base__)
@@ -568,9 +583,16 @@ def _message(error: Exception) -> str:
     """Say what went wrong in terms of the command line."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    # The package speaks of its arguments, `labels=`; here they are options, `--labels`
-    arguments = r"\b(label|labels|scores|sample_weight|y_pred)="
-    return re.sub(arguments, lambda found: "--" + found[1].replace("_", "-"), str(error))
+    # The package speaks of its arguments, labels=['a', 'b']; here are options, --labels a,b
+    return _ARGUMENT.sub(_as_option, str(error))
+
+
+def _as_option(found: re.Match[str]) -> str:
+    name, values = found.groups()
+    option = "--" + _OPTION_NAMES.get(name, name.replace("_", "-"))
+    if values is None:
+        return option
+    return f"{option} {shlex.quote(joined_list(ast.literal_eval(values)))}"
 
 
 def _abandon_stdout() -> None:

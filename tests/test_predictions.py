@@ -49,8 +49,8 @@ def test_absent_class_is_kept():
     assert predictions.absent_labels == (1,)
     assert predictions.present.tolist() == [0, 2]
     assert predictions.class_counts.tolist() == [1, 0, 2]
-    by_name = as_predictions([0, 2, 2], pd.DataFrame(np.eye(3), columns=["p_0", "p_1", "p_2"]))
-    assert_identical(predictions, by_name)
+    frame = pd.DataFrame(np.eye(3), columns=["p_0", "p_1", "p_2"])
+    assert_identical(predictions, as_predictions([0, 2, 2], frame, labels=[0, 1, 2]))
 
 
 def test_given_hard_labels_win_over_scores():

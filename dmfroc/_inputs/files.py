@@ -139,6 +139,7 @@ def table_inputs(table: Any, names: Names) -> Inputs:
             f"weight column {names.sample_weight!r}",
             f"column {names.y_pred!r} of hard labels",
             is_table_file=True,
+            has_chosen_scores=names.scores is not None,
         ),
     )
 

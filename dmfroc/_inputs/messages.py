@@ -17,6 +17,7 @@ class Source:
     weight: str = "sample_weight"
     predicted: str = "y_pred"
     is_table_file: bool = False
+    has_chosen_scores: bool = False  # the user named the score columns one by one
 
     def row(self, index: int) -> str:
         """Name a row the way the reader of a file or of an array counts it."""
