@@ -52,12 +52,39 @@ SampleWeight = Annotated[
     str | None,
     typer.Option("--sample-weight", metavar="COLUMN", help="Weights.", show_default=False),
 ]
+Count = Annotated[
+    str | None,
+    typer.Option(
+        "--count",
+        metavar="COLUMN",
+        help="How often each row was observed: rows are repeated.",
+        show_default=False,
+    ),
+]
 YPred = Annotated[
     str | None,
     typer.Option(
         "--y-pred",
         metavar="COLUMN",
         help="Hard labels. Default: the class of the largest score.",
+        show_default=False,
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="COLUMNS",
+        help="Columns that are no scores, separated by commas or by repeating the option.",
+        show_default=False,
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="COLUMN",
+        help="Patient, document, ... of each row, if several rows belong together.",
         show_default=False,
     ),
 ]

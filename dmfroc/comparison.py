@@ -12,6 +12,7 @@ from dmfroc._options import flag, number
 from dmfroc._remarks import warn
 from dmfroc.catalogue import get_measure
 from dmfroc.comparison_result import Comparison, Difference
+from dmfroc.estimation import below_chance_message
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.methods import Method, choose_methods
 from dmfroc.multiclass.measure import curve_options_of
@@ -40,6 +41,7 @@ def compare(
     simultaneous: bool = False,
     labels: Any = None,
     sample_weight: Any = None,
+    frequency_weight: Any = None,
     y_pred: Mapping[str, Any] | None = None,
     folds: Any = None,
     target: Target = "fits",
@@ -72,7 +74,7 @@ def compare(
         Whether the intervals of the differences and their adjusted p-values hold all at once
         (max-T, on the joint covariance of the values), with `Comparison.winner`, the best with an
         interval that allows for its selection. A bootstrap needs many draws for many differences.
-    labels, sample_weight
+    labels, sample_weight, frequency_weight
         As for `Predictions.from_arrays`.
     y_pred : dict of str to array-like of shape (n,), optional
         Hard labels by name of the classifier, where they are not simply the class of the largest
@@ -147,6 +149,7 @@ def compare(
             y_scores=y_scores,
             labels=labels,
             sample_weight=sample_weight,
+            frequency_weight=frequency_weight,
             y_pred=y_pred,
             folds=folds,
         )
@@ -154,9 +157,9 @@ def compare(
         units = None  # the scores are not at hand
         predictions = {name: x.predictions for name, x in y_true.bound.items()}
     else:
-        predictions = _named_predictions(
-            y_true, y_scores, labels, sample_weight, y_pred, measure.needs
-        )
+        given = {"labels": labels, "sample_weight": sample_weight}
+        given["frequency_weight"] = frequency_weight
+        predictions = _named_predictions(y_true, y_scores, y_pred, measure.needs, given)
         if folds is not None:
             if not paired:
                 raise ValueError("folds cannot be given for independent samples (paired=False)")
@@ -203,6 +206,7 @@ def _of_predictions(
     _check_options(chosen, paired, options.groups)
     if paired:
         _check_same_observations(predictions)
+        warn([_same_scores_message(predictions)])
     if not chosen.warns_itself:
         _warn_of_caveats(measure, predictions)
     units = None
@@ -211,7 +215,9 @@ def _of_predictions(
         samples = {name: Sample(p.counted, units) for name, p in predictions.items()}
     else:
         samples = {name: options.sample_of(p) for name, p in predictions.items()}
-    return chosen, chosen.joint_estimates(measure, samples, paired=paired, rope=rope), units
+    joint = chosen.joint_estimates(measure, samples, paired=paired, rope=rope)
+    warn([below_chance_message([measure], [list(joint.estimates.values())])])
+    return chosen, joint, units
 
 
 def _of_scan(
@@ -282,10 +288,9 @@ def _all_at_once(
 def _named_predictions(
     y_true: Any,
     y_scores: Mapping[str, Any] | None,
-    labels: Any,
-    sample_weight: Any,
     y_pred: Mapping[str, Any] | None,
     needs: Needs,
+    given: dict[str, Any],
 ) -> dict[str, Predictions]:
     if isinstance(y_true, Mapping) and y_scores is None:
         named = {}
@@ -295,21 +300,13 @@ def _named_predictions(
                     f"y_true as a dict must hold Predictions, but {name!r} is a "
                     f"{type(value).__name__}; for arrays pass y_true and a dict of scores"
                 )
-            named[name] = as_predictions(
-                value, labels=labels, sample_weight=sample_weight, y_pred=y_pred, needs=needs
-            )
+            named[name] = as_predictions(value, y_pred=y_pred, needs=needs, **given)
     elif y_scores is None and y_pred is not None:
-        named = _of_hard_labels(y_true, y_pred, labels, sample_weight, needs)
+        named = _of_hard_labels(y_true, y_pred, needs, given)
     elif isinstance(y_scores, Mapping):
         hard_labels = _named_hard_labels(y_pred, y_scores)
         named = {
-            name: Predictions.from_arrays(
-                y_true,
-                scores,
-                labels=labels,
-                sample_weight=sample_weight,
-                y_pred=hard_labels.get(name),
-            )
+            name: Predictions.from_arrays(y_true, scores, y_pred=hard_labels.get(name), **given)
             for name, scores in y_scores.items()
         }
     else:
@@ -333,19 +330,17 @@ def _named_predictions(
 
 
 def _of_hard_labels(
-    y_true: Any, y_pred: Any, labels: Any, sample_weight: Any, needs: Needs
+    y_true: Any, y_pred: Any, needs: Needs, given: dict[str, Any]
 ) -> dict[str, Predictions]:
     """Return the predictions of classifiers without scores, all with the same classes."""
 
     def checked(labels: Any) -> dict[str, Predictions]:
         return {
-            name: as_predictions(
-                y_true, y_pred=hard, labels=labels, sample_weight=sample_weight, needs=needs
-            )
+            name: as_predictions(y_true, y_pred=hard, needs=needs, **given | {"labels": labels})
             for name, hard in _check_named(y_pred).items()
         }
 
-    found = checked(labels)
+    found = checked(given["labels"])
     classes = {label for p in found.values() for label in p.labels}
     # A class that one of them alone predicts is a class of all of them.
     if any(len(p.labels) < len(classes) for p in found.values()):
@@ -401,6 +396,19 @@ def _check_same_observations(named: dict[str, Predictions]) -> None:
                     "(counting from 0): a paired comparison needs the same observations in the "
                     "same order"
                 )
+
+
+def _same_scores_message(named: dict[str, Predictions]) -> str | None:
+    """Say which classifiers have the same scores in every row, as a file named twice has."""
+    first: dict[bytes, str] = {}
+    twins = []
+    for name, predictions in named.items():
+        earlier = first.setdefault(predictions.scores.tobytes(), name)
+        if earlier != name:
+            twins.append(f"{earlier!r} and {name!r}")
+    if not twins:
+        return None
+    return f"the same scores in every row, so that there is no difference: {', '.join(twins)}"
 
 
 def _order_probabilities(

@@ -86,6 +86,7 @@ class Predictions:
         labels: Any = None,
         sample_weight: Any = None,
         y_pred: Any = None,
+        frequency_weight: Any = None,
     ) -> Predictions:
         """Check labels and scores held in memory.
 
@@ -112,6 +113,9 @@ class Predictions:
             their ratios matter: extreme ones are scaled by a power of two.
         y_pred : array-like of shape (n,), optional
             Hard labels, where they are not simply the class of the largest score.
+        frequency_weight : array-like of shape (n,), optional
+            How often each row was observed, whole numbers >= 0: the result is that of a sample
+            with so many copies of the row, in number of observations and standard errors, too.
 
         Returns
         -------
@@ -132,11 +136,18 @@ class Predictions:
         >>> Predictions.from_arrays([0, 2, 2], [[3, 1, 0], [0, 1, 2], [1, 1, 1]], labels=[0, 1, 2])
         Predictions(3 observations, 3 classes: 0 1, 2 2; absent: 1)
         """
-        return cls(*check_scores(Inputs(y_true, y_score, labels, sample_weight, y_pred)))
+        inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, frequency_weight)
+        return cls(*check_scores(inputs))
 
     @classmethod
     def from_labels(
-        cls, y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        labels: Any = None,
+        sample_weight: Any = None,
+        frequency_weight: Any = None,
     ) -> Predictions:
         """Check observed and hard labels of a classifier without scores.
 
@@ -151,6 +162,8 @@ class Predictions:
         sample_weight : array-like of shape (n,), optional
             Finite weights >= 0; the largest at most 1e100 times the smallest positive one. Only
             their ratios matter: extreme ones are scaled by a power of two.
+        frequency_weight : array-like of shape (n,), optional
+            How often each row was observed, as in `from_arrays`.
 
         Returns
         -------
@@ -178,7 +191,8 @@ class Predictions:
                [0., 1., 0.],
                [0., 0., 1.]])
         """
-        return cls(*check_hard_labels(Inputs(y_true, None, labels, sample_weight, y_pred)))
+        inputs = Inputs(y_true, None, labels, sample_weight, y_pred, frequency_weight)
+        return cls(*check_hard_labels(inputs))
 
     @classmethod
     def from_file(
@@ -190,6 +204,7 @@ class Predictions:
         labels: Any = None,
         sample_weight: str | None = None,
         y_pred: str | None = None,
+        frequency_weight: str | None = None,
         other_columns: Sequence[str] = (),
     ) -> Predictions:
         r"""Read and check the predictions in a file.
@@ -215,8 +230,8 @@ class Predictions:
         labels : array-like of shape (K,), optional
             The classes in column order, as in `from_arrays`. Where the file's labels are numbers
             or booleans, text stands for the label it spells.
-        sample_weight, y_pred : str, optional
-            Names of the columns (``.npz``: arrays) of weights and of hard labels.
+        sample_weight, y_pred, frequency_weight : str, optional
+            Names of the columns (``.npz``: arrays) of weights, of hard labels and of counts.
         other_columns : sequence of str
             Names of columns with another use, such as folds or subgroups: they are no scores.
 
@@ -247,7 +262,15 @@ class Predictions:
         if not file.exists():
             raise FileNotFoundError(f"{file}: there is no such file; check the path")
         try:
-            names = Names(label, scores, labels, sample_weight, y_pred, tuple(other_columns))
+            names = Names(
+                label,
+                scores,
+                labels,
+                sample_weight,
+                y_pred,
+                tuple(other_columns),
+                frequency_weight,
+            )
             return cls(*check_scores(read(file, names)))
         except (TypeError, ValueError, MemoryError) as error:
             kinds = (TypeError, MemoryError)
@@ -361,6 +384,7 @@ def as_predictions(
     labels: Any = None,
     sample_weight: Any = None,
     y_pred: Any = None,
+    frequency_weight: Any = None,
     needs: Needs = "scores",
     copy: bool = True,
 ) -> Predictions:
@@ -370,7 +394,7 @@ def as_predictions(
     ----------
     y_true : Predictions or array-like of shape (n,)
         Finished predictions, or the observed classes.
-    y_score, labels, sample_weight, y_pred : optional
+    y_score, labels, sample_weight, y_pred, frequency_weight : optional
         As in `Predictions.from_arrays`. None if `y_true` is a `Predictions`, which holds them.
     needs : {"scores", "labels", "probabilities"}
         What is to be judged. With ``"labels"`` a `Predictions` may have observations of one class
@@ -401,18 +425,25 @@ def as_predictions(
     """
     if not isinstance(y_true, Predictions):
         if y_score is not None:
-            inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, copy=copy)
+            inputs = Inputs(
+                y_true, y_score, labels, sample_weight, y_pred, frequency_weight, copy=copy
+            )
             return Predictions(*check_scores(inputs))
         if y_pred is None:
             raise TypeError(
                 "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"
             )
         predictions = Predictions.from_labels(
-            y_true, y_pred, labels=labels, sample_weight=sample_weight
+            y_true,
+            y_pred,
+            labels=labels,
+            sample_weight=sample_weight,
+            frequency_weight=frequency_weight,
         )
     else:
         others = {"y_score": y_score, "labels": labels, "sample_weight": sample_weight}
-        given = [name for name, value in (others | {"y_pred": y_pred}).items() if value is not None]
+        others |= {"y_pred": y_pred, "frequency_weight": frequency_weight}
+        given = [name for name, value in others.items() if value is not None]
         if given:
             raise TypeError(
                 f"{', '.join(given)} cannot be given together with a Predictions, which has its "

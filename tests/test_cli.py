@@ -183,7 +183,7 @@ def test_evaluate_as_json(good, frame):
 
 
 def test_evaluate_takes_all_options(frame, tmp_path):
-    weight = np.arange(1, N + 1)
+    weight = np.arange(1, N + 1) / 2
     hard = frame["tree"].to_numpy()[::-1]
     path = tmp_path / "scores.csv"
     frame.assign(weight=weight, hard=hard, comment="x").to_csv(path, index=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,12 @@ from dmfroc._inputs.arrays import read_only
 from dmfroc._inputs.labels import Factor, Label, encode, factorize, label_order, union
 from dmfroc._inputs.messages import IN_MEMORY, Source, check_length
 from dmfroc._inputs.scores import Floats, class_scores
-from dmfroc._inputs.weights import check_weights
+from dmfroc._inputs.weights import check_counts, check_weights
+from dmfroc._memory import check_memory
+from dmfroc._remarks import warn
+
+_MANY = 20  # rows, whose scores are hardly all above 1/2 by chance
+_BYTES_OF_ROW = 16  # of its class, hard label and weight
 
 
 class Inputs(NamedTuple):
@@ -22,6 +28,7 @@ class Inputs(NamedTuple):
     labels: Any
     sample_weight: Any
     y_pred: Any
+    frequency_weight: Any = None
     source: Source = IN_MEMORY
     copy: bool = True  # scores that need no conversion
 
@@ -53,7 +60,62 @@ def check_scores(inputs: Inputs) -> Checked:
         predicted = read_only(encode(_hard(inputs, n), labels, source.predicted, source))
     elif not is_single:
         predicted = read_only(scores.argmax(axis=1).astype(np.int32))
-    return Checked(tuple(labels), read_only(true), read_only(scores), read_only(weight), predicted)
+    if is_single:
+        warn([_single_score_message(scores[:, 1], labels, predicted, source)])
+    elif inputs.y_pred is not None:
+        warn([_contradiction_message(scores, predicted, source)])
+    checked = Checked(
+        tuple(labels), read_only(true), read_only(scores), read_only(weight), predicted
+    )
+    return _repeated(checked, inputs)
+
+
+def _contradiction_message(
+    scores: Floats, predicted: NDArray[np.int32] | None, source: Source
+) -> str | None:
+    """Say how often the hard label is not that of the largest score."""
+    chosen = scores[np.arange(len(scores)), predicted]
+    share = float(np.mean(chosen < scores.max(axis=1)))
+    if not share:
+        return None
+    return (
+        f"{source.predicted} is not the class of the largest score in {share:.1%} of the rows: "
+        "measures of hard labels take the former, all others the latter; check that both are of "
+        "the same classifier"
+    )
+
+
+def _single_score_message(
+    score: NDArray[Any],
+    labels: Sequence[Label],
+    predicted: NDArray[np.int32] | None,
+    source: Source,
+) -> str | None:
+    """Say that a score seems to be that of the predicted class, or which hard labels it belies."""
+    share = 0.0 if predicted is None else _wrong_side(score, predicted == 1)
+    is_of_prediction = score.min() >= 0.5 and score.max() <= 1
+    if is_of_prediction and (share or (predicted is None and len(score) >= _MANY)):
+        return (
+            f"all of {source.scores} is between 1/2 and 1, as is the probability of whichever "
+            f"class is predicted: measures take it for that of class {labels[1]!r}. If it is not, "
+            f"subtract it from 1 in the rows with the prediction {labels[0]!r}"
+        )
+    if not share:
+        return None
+    return (
+        f"no threshold on {source.scores} gives {source.predicted}: the best one differs in "
+        f"{share:.1%} of the rows; check that both are of the same classifier"
+    )
+
+
+def _wrong_side(score: NDArray[Any], is_above: NDArray[np.bool_]) -> float:
+    """Share of rows on the wrong side of the best threshold."""
+    order = np.argsort(score)
+    is_above, distinct = is_above[order], np.flatnonzero(np.diff(score[order])) + 1
+    places = np.array([0, *distinct, len(score)])
+    above_before = np.concatenate([[0], np.cumsum(is_above)])[places]
+    below_after = (~is_above).sum() - (places - above_before)
+    return float((above_before + below_after).min() / len(score))
 
 
 def check_hard_labels(inputs: Inputs) -> Checked:
@@ -72,12 +134,30 @@ def check_hard_labels(inputs: Inputs) -> Checked:
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
     weight = check_weights(inputs.sample_weight, true, labels, source)
     scores = np.eye(len(labels))[predicted]
-    return Checked(
+    checked = Checked(
         tuple(labels),
         read_only(true),
         read_only(scores),
         read_only(weight),
         read_only(predicted),
+    )
+    return _repeated(checked, inputs)
+
+
+def _repeated(checked: Checked, inputs: Inputs) -> Checked:
+    """Repeat every row as often as it was observed."""
+    if inputs.frequency_weight is None:
+        return checked
+    counts = check_counts(inputs.frequency_weight, checked.true, checked.labels, inputs.source)
+    width = checked.scores.itemsize * len(checked.labels) + _BYTES_OF_ROW
+    what = f"repeating the rows {int(counts.sum())} times by {inputs.source.frequency}"
+    check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
+    return checked._replace(
+        **{
+            name: read_only(np.repeat(getattr(checked, name), counts, axis=0))
+            for name in ("true", "scores", "sample_weight", "predicted")
+            if getattr(checked, name) is not None
+        }
     )
 
 

@@ -15,6 +15,7 @@ class Source:
     true: str = "y_true"
     scores: str = "y_score"
     weight: str = "sample_weight"
+    frequency: str = "frequency_weight"
     predicted: str = "y_pred"
     is_table_file: bool = False
     has_chosen_scores: bool = False  # the user named the score columns one by one

@@ -83,6 +83,7 @@ def class_scores(
         for place, column in enumerate(columns):
             scores[:, place] = column
     _check_finite(scores, names, labels, source)
+    warn([_same_values_message(scores, labels if names is None else names, source)])
     return labels, scores, False
 
 
@@ -210,6 +211,23 @@ def _without_percent(values: NDArray[Any]) -> NDArray[Any]:
         for share in shares
     ]
     return np.array(numbers, dtype=object)
+
+
+def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Source) -> str | None:
+    """Say which columns are the same, as one that was copied twice is; constant ones may be."""
+    with np.errstate(over="ignore"):
+        totals = scores.sum(axis=0)
+    order = np.argsort(totals, kind="stable")
+    for first, second in zip(order[:-1], order[1:], strict=True):
+        column = scores[:, first]
+        if (
+            totals[first] == totals[second]
+            and np.array_equal(column, scores[:, second])
+            and (column != column[0]).any()
+        ):
+            pair = listing([names[place] for place in sorted((int(first), int(second)))])
+            return f"two columns of {source.scores} hold the same values in every row: {pair}"
+    return None
 
 
 def _check_finite(
