@@ -54,13 +54,16 @@ def test_absent_class_is_kept():
 
 
 def test_given_hard_labels_win_over_scores():
-    predictions = as_predictions(LABELS, SCORES, y_pred=["c", "c", "a", "b", "b"])
+    message = r"^y_pred is not the class of the largest score in 100\.0% of the rows"
+    with pytest.warns(UserWarning, match=message):
+        predictions = as_predictions(LABELS, SCORES, y_pred=["c", "c", "a", "b", "b"])
     assert predictions.predicted.tolist() == [2, 2, 0, 1, 1]
     assert predictions.predicted.dtype == np.int32
 
 
 def test_hard_label_of_tied_scores_is_the_first():
-    assert as_predictions([0, 1], [[1, 1], [0, 0]]).predicted.tolist() == [0, 0]
+    scores = [[1, 1, 0], [0, 0, 1]]
+    assert as_predictions([0, 1], scores, labels=[0, 1, 2]).predicted.tolist() == [0, 2]
 
 
 def test_immutable_and_independent_of_its_inputs():

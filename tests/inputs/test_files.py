@@ -48,6 +48,7 @@ def csv(tmp_path):
 @pytest.mark.parametrize(
     "name", ["s.csv", "s.csv.gz", "s.tsv", "s.tsv.gz", "s.parquet", "s.npz", "S.CSV"]
 )
+@pytest.mark.filterwarnings("ignore:.* not the class of the largest score")
 def test_files_equal_arrays(tmp_path, name):
     path = write(TABLE[["weight", *TABLE.columns.drop("weight")]], tmp_path / name)
     expected = as_predictions(LABELS, SCORES, sample_weight=TABLE["weight"], y_pred=TABLE["hard"])
