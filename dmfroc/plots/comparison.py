@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from dmfroc._tables import decimals, format_probability
 from dmfroc.plots._style import COLORS
+from dmfroc.results.text import decimals, format_probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer
     from matplotlib.lines import Line2D
 
-    from dmfroc.comparison_result import Comparison
+    from dmfroc.analyses.comparison_result import Comparison
 
 _MOST_ORDERS = 8
 

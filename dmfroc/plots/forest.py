@@ -10,8 +10,8 @@ from dmfroc.plots._style import COLORS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dmfroc.comparison_result import Comparison
-    from dmfroc.designs.subgroups import SubgroupComparison
+    from dmfroc.analyses.comparison_result import Comparison
+    from dmfroc.analyses.subgroups import SubgroupComparison
 
 _ROW_HEIGHT = 0.32  # inches
 _MOST_NAMES = 60  # for more rows there is no room

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from prediction_samples import FRAME, LABELS, SCORES, assert_identical, exactly
 
-from dmfroc.predictions import as_predictions
+from dmfroc.inputs.predictions import as_predictions
 
 BINARY = [0, 1, 1, 0]
 SCORE = np.array([0.1, 0.7, 0.4, 0.5])
@@ -120,8 +120,8 @@ def test_columns_are_matched_by_name(labels, names):
             ["a", "b", "c"],
             ["p_a", "p_b", "p_d"],
             "y_score: columns and classes do not match by name: no column for class 'c'; no class "
-            "for column 'p_d'; the columns are 'p_a', 'p_b', 'p_d'. Name each column after its class, with one prefix "
-            "for all if need be, or pass an array and labels=",
+            "for column 'p_d'; the columns are 'p_a', 'p_b', 'p_d'. Name each column after its "
+            "class, with one prefix for all if need be, or pass an array and labels=",
         ),
         (
             ["a", "b", "c"],
