@@ -23,6 +23,7 @@ from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.inputs.rows import matched
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import CurveOptions
@@ -61,7 +62,8 @@ def compare(
     ----------
     y_true : array-like of shape (n,), dict of str to Predictions, or Scan of several classifiers
         Observed classes; or finished predictions by name of the classifier, of the same
-        observations in the same order unless ``paired=False``.
+        observations unless ``paired=False``: in the same order, or with ``id=`` that says which
+        rows belong together, see `Predictions.from_arrays`.
     y_scores : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
         Each classifier's scores, by its name.
     measure : str or Measure, optional
@@ -161,6 +163,8 @@ def compare(
         given = {"labels": labels, "sample_weight": sample_weight}
         given["frequency_weight"] = frequency_weight
         predictions = _named_predictions(y_true, y_scores, y_pred, measure.needs, given)
+        if paired:
+            predictions = matched(predictions)
         if folds is not None:
             if not paired:
                 raise ValueError("folds cannot be given for independent samples (paired=False)")

@@ -54,6 +54,7 @@ from dmfroc.cli.options import (
     Scan,
     Scheduler,
     Simultaneous,
+    Unpaired,
 )
 from dmfroc.cli.outputs import (
     KINDS,
@@ -209,12 +210,13 @@ def evaluate(
 
 
 @app.command()
-@with_columns("fold", "groups")
+@with_columns("id", "fold", "groups")
 def compare(
     files: Files,
     columns: Columns,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
+    unpaired: Unpaired = False,
     rope: Rope = 0.0,
     simultaneous: Simultaneous = False,
     n_draws: NDraws = None,
@@ -242,6 +244,7 @@ def compare(
             result = dmfroc.compare(
                 predictions,
                 measure=weighted,
+                paired=not unpaired,
                 **units,
                 simultaneous=simultaneous,
                 method=cast(Any, method),
@@ -266,12 +269,13 @@ def compare(
 
 
 @app.command()
-@with_columns("fold", "groups")
+@with_columns("id", "fold", "groups")
 def report(
     files: Files,
     columns: Columns,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
+    unpaired: Unpaired = False,
     rope: Rope = 0.0,
     simultaneous: Simultaneous = False,
     n_draws: NDraws = None,
@@ -318,6 +322,7 @@ def report(
                 comparison = dmfroc.compare(
                     predictions,
                     measure=weighted,
+                    paired=not unpaired,
                     rope=rope,
                     simultaneous=simultaneous,
                     **options,
@@ -377,7 +382,7 @@ def subgroups(
 
 
 @app.command()
-@with_columns()
+@with_columns("id")
 def plan(
     files: Files,
     columns: Columns,

@@ -16,6 +16,7 @@ from dmfroc.cli.options import (
     Count,
     Fold,
     Groups,
+    Id,
     Ignore,
     Label,
     Labels,
@@ -42,6 +43,7 @@ class Columns:
     count: Count = None
     y_pred: YPred = None
     ignore: Ignore = None
+    id: Id = None
     fold: Fold = None
     groups: Groups = None
     by: By = ()
@@ -83,6 +85,7 @@ class Columns:
             sample_weight=self.sample_weight,
             frequency_weight=self.count,
             y_pred=self.y_pred,
+            id=self.id,
             other_columns=[*_split(self.ignore), *self.by, *others],
         )
 
@@ -111,9 +114,9 @@ class Columns:
 def with_columns(*options: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command, in place of its parameter ``columns``, options that say what columns are.
 
-    All but ``fold``, ``groups`` and ``by`` are those of every command.
+    All but ``id``, ``fold``, ``groups`` and ``by`` are those of every command.
     """
-    unwanted = {"fold", "groups", "by"} - set(options)
+    unwanted = {"id", "fold", "groups", "by"} - set(options)
     fields = [
         x.replace(kind=x.KEYWORD_ONLY, default=x.empty if x.name == "by" else x.default)
         for x in inspect.signature(Columns, eval_str=True).parameters.values()

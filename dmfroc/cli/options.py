@@ -21,7 +21,7 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILES",
-        help="One file per classifier, with the same observations in the same order.",
+        help="One file per classifier, with the same observations in the same order, or with --id.",
         show_default=False,
     ),
 ]
@@ -67,6 +67,15 @@ YPred = Annotated[
         "--y-pred",
         metavar="COLUMN",
         help="Hard labels. Default: the class of the largest score.",
+        show_default=False,
+    ),
+]
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="Names of the rows, by which those of several files are matched.",
         show_default=False,
     ),
 ]
@@ -199,6 +208,10 @@ By = Annotated[
         help="Subgroups; several columns, by repeating the option, cross.",
         show_default=False,
     ),
+]
+Unpaired = Annotated[
+    bool,
+    typer.Option("--unpaired", help="Every file has observations of its own."),
 ]
 Simultaneous = Annotated[
     bool,

@@ -55,7 +55,7 @@ _HULLS = ("roc", "prg")
 _OPTION_NAMES = {"other_columns": "ignore", "frequency_weight": "count"}
 _ARGUMENT = re.compile(
     r"\b(label|labels|scores|sample_weight|frequency_weight|y_pred|other_columns|id)="
-    r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\]|(?!\w))"""
+    r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\]|'(?:[^\\']|\\.)*'|(?!\w))"""
 )
 
 _PICTURES = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".eps")
@@ -128,7 +128,7 @@ def _as_option(argument: re.Match[str]) -> str:
     except (SyntaxError, ValueError):  # from a name in the data
         return argument[0]
     text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(items)
+    csv.writer(text, lineterminator="").writerow([items] if isinstance(items, str) else items)
     return f"{option} {shlex.quote(text.getvalue())}"
 
 

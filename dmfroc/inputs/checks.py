@@ -13,6 +13,7 @@ from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import read_only
 from dmfroc.inputs.labels import Factor, Label, encode, factorize, label_order, union
 from dmfroc.inputs.messages import IN_MEMORY, Source, check_length
+from dmfroc.inputs.rows import check_ids
 from dmfroc.inputs.scores import Floats, class_scores
 from dmfroc.inputs.weights import check_counts, check_weights
 
@@ -29,6 +30,8 @@ class Inputs(NamedTuple):
     sample_weight: Any
     y_pred: Any
     frequency_weight: Any = None
+    id: Any = None
+    unused: Any = None  # columns of a file that are neither scores nor anything else
     source: Source = IN_MEMORY
     copy: bool = True  # scores that need no conversion
 
@@ -41,6 +44,9 @@ class Checked(NamedTuple):
     scores: Floats
     sample_weight: NDArray[np.float64]
     predicted: NDArray[np.int32] | None
+    folds: None = None  # of a cross-validation, as far as `Predictions.in_folds` is told
+    ids: NDArray[Any] | None = None
+    unused: Any = None
 
 
 def check_scores(inputs: Inputs) -> Checked:
@@ -61,13 +67,13 @@ def check_scores(inputs: Inputs) -> Checked:
     elif not is_single:
         predicted = read_only(scores.argmax(axis=1).astype(np.int32))
     if is_single:
-        warn([_single_score_message(scores[:, 1], labels, predicted, source)])
+        warn(_single_score_messages(scores[:, 1], labels, predicted, source))
     elif inputs.y_pred is not None:
         warn([_contradiction_message(scores, predicted, source)])
     checked = Checked(
         tuple(labels), read_only(true), read_only(scores), read_only(weight), predicted
     )
-    return _repeated(checked, inputs)
+    return _with_rows(checked, inputs)
 
 
 def _contradiction_message(
@@ -85,27 +91,28 @@ def _contradiction_message(
     )
 
 
-def _single_score_message(
+def _single_score_messages(
     score: NDArray[Any],
     labels: Sequence[Label],
     predicted: NDArray[np.int32] | None,
     source: Source,
-) -> str | None:
+) -> list[str]:
     """Say that a score seems to be that of the predicted class, or which hard labels it belies."""
     share = 0.0 if predicted is None else _wrong_side(score, predicted == 1)
+    remarks = []
+    if share:
+        remarks.append(
+            f"no threshold on {source.scores} gives {source.predicted}: the best one differs in "
+            f"{share:.1%} of the rows; check that both are of the same classifier"
+        )
     is_of_prediction = score.min() >= 0.5 and score.max() <= 1
     if is_of_prediction and (share or (predicted is None and len(score) >= _MANY)):
-        return (
+        remarks.append(
             f"all of {source.scores} is between 1/2 and 1, as is the probability of whichever "
-            f"class is predicted: measures take it for that of class {labels[1]!r}. If it is not, "
-            f"subtract it from 1 in the rows with the prediction {labels[0]!r}"
+            f"class is predicted, but measures take it for that of class {labels[1]!r}; if it is "
+            f"not, subtract it from 1 in the rows with the prediction {labels[0]!r}"
         )
-    if not share:
-        return None
-    return (
-        f"no threshold on {source.scores} gives {source.predicted}: the best one differs in "
-        f"{share:.1%} of the rows; check that both are of the same classifier"
-    )
+    return remarks
 
 
 def _wrong_side(score: NDArray[Any], is_above: NDArray[np.bool_]) -> float:
@@ -141,13 +148,21 @@ def check_hard_labels(inputs: Inputs) -> Checked:
         read_only(weight),
         read_only(predicted),
     )
-    return _repeated(checked, inputs)
+    return _with_rows(checked, inputs)
 
 
-def _repeated(checked: Checked, inputs: Inputs) -> Checked:
-    """Repeat every row as often as it was observed."""
+def _with_rows(checked: Checked, inputs: Inputs) -> Checked:
+    """Name the rows, or repeat every row as often as it was observed."""
     if inputs.frequency_weight is None:
-        return checked
+        ids = inputs.id
+        if ids is not None:
+            ids = check_ids(ids, len(checked.true), inputs.source)
+        return checked._replace(ids=ids, unused=inputs.unused)
+    if inputs.id is not None:
+        raise ValueError(
+            f"{inputs.source.id} names single rows, but {inputs.source.frequency} repeats them: "
+            "leave one of them out"
+        )
     counts = check_counts(inputs.frequency_weight, checked.true, checked.labels, inputs.source)
     width = checked.scores.itemsize * len(checked.labels) + _BYTES_OF_ROW
     what = f"repeating the rows {int(counts.sum())} times by {inputs.source.frequency}"

@@ -16,6 +16,7 @@ class Source:
     scores: str = "y_score"
     weight: str = "sample_weight"
     frequency: str = "frequency_weight"
+    id: str = "id"
     predicted: str = "y_pred"
     is_table_file: bool = False
     has_chosen_scores: bool = False  # the user named the score columns one by one

@@ -58,6 +58,10 @@ class Predictions:
         it has no threshold of its own.
     folds : numpy.ndarray of int32, shape (n,), or None
         Of cross-validated predictions: the fold of each observation, see `in_folds`.
+    ids : numpy.ndarray of shape (n,), or None
+        Names of the rows, by which those of several classifiers are matched.
+    unused : pyarrow.Table or None
+        Columns of the file that had no use; they tell whether rows are in another order.
 
     Examples
     --------
@@ -76,6 +80,8 @@ class Predictions:
     sample_weight: NDArray[np.float64]
     predicted: NDArray[np.int32] | None
     folds: NDArray[np.int32] | None = None
+    ids: NDArray[Any] | None = None
+    unused: Any = None
 
     @classmethod
     def from_arrays(
@@ -87,6 +93,7 @@ class Predictions:
         sample_weight: Any = None,
         y_pred: Any = None,
         frequency_weight: Any = None,
+        id: Any = None,
     ) -> Predictions:
         """Check labels and scores held in memory.
 
@@ -116,6 +123,9 @@ class Predictions:
         frequency_weight : array-like of shape (n,), optional
             How often each row was observed, whole numbers >= 0: the result is that of a sample
             with so many copies of the row, in number of observations and standard errors, too.
+        id : array-like of shape (n,), optional
+            Names of the rows, all different. Where several classifiers are compared, rows with the
+            same id belong together, in whatever order they are.
 
         Returns
         -------
@@ -136,7 +146,7 @@ class Predictions:
         >>> Predictions.from_arrays([0, 2, 2], [[3, 1, 0], [0, 1, 2], [1, 1, 1]], labels=[0, 1, 2])
         Predictions(3 observations, 3 classes: 0 1, 2 2; absent: 1)
         """
-        inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, frequency_weight)
+        inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, frequency_weight, id)
         return cls(*check_scores(inputs))
 
     @classmethod
@@ -148,6 +158,7 @@ class Predictions:
         labels: Any = None,
         sample_weight: Any = None,
         frequency_weight: Any = None,
+        id: Any = None,
     ) -> Predictions:
         """Check observed and hard labels of a classifier without scores.
 
@@ -164,6 +175,8 @@ class Predictions:
             their ratios matter: extreme ones are scaled by a power of two.
         frequency_weight : array-like of shape (n,), optional
             How often each row was observed, as in `from_arrays`.
+        id : array-like of shape (n,), optional
+            Names of the rows, as in `from_arrays`.
 
         Returns
         -------
@@ -191,7 +204,7 @@ class Predictions:
                [0., 1., 0.],
                [0., 0., 1.]])
         """
-        inputs = Inputs(y_true, None, labels, sample_weight, y_pred, frequency_weight)
+        inputs = Inputs(y_true, None, labels, sample_weight, y_pred, frequency_weight, id)
         return cls(*check_hard_labels(inputs))
 
     @classmethod
@@ -205,6 +218,7 @@ class Predictions:
         sample_weight: str | None = None,
         y_pred: str | None = None,
         frequency_weight: str | None = None,
+        id: str | None = None,
         other_columns: Sequence[str] = (),
     ) -> Predictions:
         r"""Read and check the predictions in a file.
@@ -230,8 +244,9 @@ class Predictions:
         labels : array-like of shape (K,), optional
             The classes in column order, as in `from_arrays`. Where the file's labels are numbers
             or booleans, text stands for the label it spells.
-        sample_weight, y_pred, frequency_weight : str, optional
-            Names of the columns (``.npz``: arrays) of weights, of hard labels and of counts.
+        sample_weight, y_pred, frequency_weight, id : str, optional
+            Names of the columns (``.npz``: arrays) of weights, of hard labels, of counts and of
+            names of the rows.
         other_columns : sequence of str
             Names of columns with another use, such as folds or subgroups: they are no scores.
 
@@ -270,6 +285,7 @@ class Predictions:
                 y_pred,
                 tuple(other_columns),
                 frequency_weight,
+                id,
             )
             return cls(*check_scores(read(file, names)))
         except (TypeError, ValueError, MemoryError) as error:
@@ -314,6 +330,7 @@ class Predictions:
             read_only(self.sample_weight[chosen]),
             None if self.predicted is None else read_only(self.predicted[chosen]),
             None if self.folds is None else read_only(self.folds[chosen]),
+            None if self.ids is None else read_only(self.ids[chosen]),
         )
 
     def in_folds(self, folds: Any) -> Predictions:
