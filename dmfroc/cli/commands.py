@@ -30,22 +30,19 @@ from dmfroc.cli.inputs import (
     read_pair_weights,
     split_list,
     stem,
+    with_columns,
 )
 from dmfroc.cli.options import (
     Alternative,
-    By,
     Decimal,
     DemoPlot,
     Difference,
     Encoding,
     File,
     Files,
-    Fold,
     HalfWidth,
     Json,
     Kind,
-    Label,
-    Labels,
     Level,
     Margin,
     MeasureName,
@@ -60,24 +57,23 @@ from dmfroc.cli.options import (
     Report,
     ReportToo,
     Rope,
-    SampleWeight,
     Scan,
     Scheduler,
-    Scores,
     Separator,
     Simultaneous,
-    YPred,
+    Unpaired,
 )
 from dmfroc.cli.outputs import (
     KINDS,
     collected_warnings,
+    notes_of,
     open_picture,
     open_report,
     progress,
     show,
     show_json,
     show_result,
-    unique,
+    with_options,
 )
 from dmfroc.results.result import attributed, sample_facts
 from dmfroc.results.text import format_table
@@ -165,14 +161,10 @@ def _dmfroc(version: _ShowVersion = False) -> None:
 
 
 @app.command()
+@with_columns("fold", "groups")
 def evaluate(
     file: File,
-    label: Label,
-    scores: Scores = None,
-    labels: Labels = None,
-    sample_weight: SampleWeight = None,
-    y_pred: YPred = None,
-    fold: Fold = None,
+    columns: Columns,
     measures: Measures = None,
     method: Method = None,
     n_draws: NDraws = None,
@@ -188,21 +180,21 @@ def evaluate(
 
     Prints its measures with intervals, from the predicted class scores in FILE.
     """
-    _check_scan(scan, scheduler, fold)
+    if scheduler is not None and not scan:
+        raise ValueError("--scheduler is for --scan alone")
     _compile_quickly([file])
-    columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
     chosen = measures if measures in (None, "all") else split_list(measures)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
             sample: Any = columns.scan(file, scheduler) if scan else columns.read(file)
-            folds = None if scan else columns.read_folds(file)
+            units = {} if scan else columns.read_units(file)
             weights = read_pair_weights(pair_weights, sample)
         # A scan has its own bar
         with contextlib.nullcontext() if scan else progress("Computing ..."):
             result = dmfroc.evaluate(
                 sample,
                 measures=chosen,
-                folds=folds,
+                **units,
                 method=cast(Any, method),
                 n_draws=n_draws,
                 random_state=random_state,
@@ -212,8 +204,8 @@ def evaluate(
             if picture and scan:
                 picture.draw_scan(result)
             elif picture:
-                picture.draw({stem(file): sample}, level, weights, folds)
-    notes = unique([*result.warnings, *remarks])
+                picture.draw({stem(file): sample}, level, weights, units["folds"])
+    notes = notes_of([*result.warnings, *remarks])
     if as_json:
         show_json(
             {"file": str(file), "pair_weights": pair_weights}
@@ -225,18 +217,15 @@ def evaluate(
 
 
 @app.command()
+@with_columns("id", "fold", "groups")
 def compare(
     files: Files,
-    label: Label,
-    scores: Scores = None,
-    labels: Labels = None,
-    sample_weight: SampleWeight = None,
-    y_pred: YPred = None,
-    fold: Fold = None,
+    columns: Columns,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
     alternative: Alternative = "two-sided",
     margin: Margin = None,
+    unpaired: Unpaired = False,
     rope: Rope = 0.0,
     simultaneous: Simultaneous = False,
     n_draws: NDraws = None,
@@ -251,21 +240,21 @@ def compare(
     Prints their differences with intervals and p-values, and the probability of each order.
     """
     _compile_quickly(files)
-    columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
     named = dict(zip(classifier_names(files), files, strict=True))
     _check_weights(measure, pair_weights)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {len(files)} files ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
             shared = next(iter(predictions.values()))
-            folds = columns.read_folds(files[0])
+            units = columns.read_units(files[0])
             weights = read_pair_weights(pair_weights, shared)
         with progress("Computing ..."):
             weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
             result = dmfroc.compare(
                 predictions,
                 measure=weighted,
-                folds=folds,
+                paired=not unpaired,
+                **units,
                 simultaneous=simultaneous,
                 method=cast(Any, method),
                 alternative=cast(Any, alternative),
@@ -276,8 +265,8 @@ def compare(
                 level=level,
             )
             if picture:
-                picture.draw(predictions, level, weights, folds)
-    notes = unique([*result.warnings, *remarks])
+                picture.draw(predictions, level, weights, units["folds"])
+    notes = notes_of([*result.warnings, *remarks])
     if as_json:
         show_json(
             {"files": {name: str(file) for name, file in named.items()}}
@@ -291,18 +280,15 @@ def compare(
 
 
 @app.command()
+@with_columns("id", "fold", "groups")
 def report(
     files: Files,
-    label: Label,
-    scores: Scores = None,
-    labels: Labels = None,
-    sample_weight: SampleWeight = None,
-    y_pred: YPred = None,
-    fold: Fold = None,
+    columns: Columns,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
     alternative: Alternative = "two-sided",
     margin: Margin = None,
+    unpaired: Unpaired = False,
     rope: Rope = 0.0,
     simultaneous: Simultaneous = False,
     n_draws: NDraws = None,
@@ -316,7 +302,6 @@ def report(
     One file that needs nothing else: who is better, curves, pairs, classes, warnings, numbers.
     """
     _compile_quickly(files)
-    columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
     named = dict(zip(classifier_names(files), files, strict=True))
     _check_weights(measure, pair_weights)
     of_several = {"simultaneous": simultaneous, "alternative": alternative != "two-sided"}
@@ -329,9 +314,9 @@ def report(
         with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
             weights = read_pair_weights(pair_weights, next(iter(predictions.values())))
-            folds = columns.read_folds(files[0])
+            units = columns.read_units(files[0])
         options: dict[str, Any] = {
-            "folds": folds,
+            **units,
             "method": method,
             "n_draws": n_draws,
             "random_state": random_state,
@@ -354,6 +339,7 @@ def report(
                     measure=weighted,
                     alternative=cast(Any, alternative),
                     margin=margin or 0.0,
+                    paired=not unpaired,
                     rope=rope,
                     simultaneous=simultaneous,
                     **options,
@@ -364,14 +350,10 @@ def report(
 
 
 @app.command()
+@with_columns("groups", "by")
 def subgroups(
     file: File,
-    label: Label,
-    by: By,
-    scores: Scores = None,
-    labels: Labels = None,
-    sample_weight: SampleWeight = None,
-    y_pred: YPred = None,
+    columns: Columns,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
     n_draws: NDraws = None,
@@ -385,7 +367,6 @@ def subgroups(
     Prints the measure in each group, all differences with simultaneous intervals, and one test.
     """
     _compile_quickly([file])
-    columns = Columns(label, scores, labels, sample_weight, y_pred, by=tuple(by))
     with (
         open_report(output) as report,
         collected_warnings() as remarks,
@@ -393,7 +374,8 @@ def subgroups(
     ):
         result = dmfroc.compare_subgroups(
             columns.read(file),
-            by=columns.read_groups(file),
+            by=columns.read_others(file, columns.by),
+            groups=columns.read_units(file)["groups"],
             measure=measure,
             method=cast(Any, method),
             n_draws=n_draws,
@@ -405,10 +387,10 @@ def subgroups(
 
             report.write(subgroups_page(result).encode("utf-8"))
     told = [note for note in remarks if not note.startswith("left out: ")]
-    notes = unique([*result.warnings, *told])
+    notes = notes_of([*result.warnings, *told])
     if as_json:
         show_json(
-            {"file": str(file), "by": by}
+            {"file": str(file), "by": list(columns.by)}
             | result.as_json()
             | {"warnings": notes, "dmfroc_version": package_version()}
         )
@@ -417,13 +399,10 @@ def subgroups(
 
 
 @app.command()
+@with_columns("id")
 def plan(
     files: Files,
-    label: Label,
-    scores: Scores = None,
-    labels: Labels = None,
-    sample_weight: SampleWeight = None,
-    y_pred: YPred = None,
+    columns: Columns,
     measure: MeasureName = "dmf_auc",
     half_width: HalfWidth = None,
     difference: Difference = None,
@@ -438,7 +417,6 @@ def plan(
     FILES are the pilot: predictions of one classifier, or of two for their difference.
     """
     _compile_quickly(files)
-    columns = Columns(label, scores, labels, sample_weight, y_pred)
     if (half_width is None) == (difference is None and margin is None):
         raise ValueError("give either --half-width, or --difference (or --margin) with --power")
     with (
@@ -462,7 +440,7 @@ def plan(
             from dmfroc.reports.designs import plan_page
 
             report.write(plan_page(result).encode("utf-8"))
-    notes = unique([*result.warnings, *remarks])
+    notes = notes_of([*result.warnings, *remarks])
     if as_json:
         show_json(result.as_json() | {"warnings": notes, "dmfroc_version": package_version()})
     else:
@@ -470,13 +448,11 @@ def plan(
 
 
 @app.command()
+@with_columns()
 def plot(
     kind: Kind,
     file: File,
-    label: Label,
-    scores: Scores = None,
-    labels: Labels = None,
-    sample_weight: SampleWeight = None,
+    columns: Columns,
     output: Output = None,
 ) -> None:
     """Draw a chart of one classifier.
@@ -486,7 +462,6 @@ def plot(
     if kind not in KINDS:
         raise ValueError(f"KIND must be one of {', '.join(KINDS)}, but it is {kind!r}")
     _compile_quickly([file])
-    columns = Columns(label, scores, labels, sample_weight, None)
     target = Path(f"dmfroc-{kind}.png") if output is None else output
     with open_picture(target, "--output") as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
@@ -494,7 +469,7 @@ def plot(
         with progress("Drawing ..."):
             assert picture is not None
             picture.draw_chart(kind, predictions)
-    lines = [*(f"note: {note}" for note in unique(remarks)), f"The picture is in {target}"]
+    lines = [*(f"note: {note}" for note in notes_of(remarks)), f"The picture is in {target}"]
     show("\n".join(lines))
 
 
@@ -576,13 +551,6 @@ def _check_weights(measure: str, pair_weights: str) -> None:
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
 
 
-def _check_scan(scan: bool, scheduler: str | None, fold: str | None) -> None:
-    if scan and fold is not None:
-        raise ValueError("--fold needs all scores in memory: leave --scan out")
-    if scheduler is not None and not scan:
-        raise ValueError("--scheduler is for --scan alone")
-
-
 def _compile_quickly(files: Sequence[Path]) -> None:
     """Spend less time on optimising code than it will save, which on small files is most of a run.
 
@@ -614,9 +582,7 @@ def _message(error: Exception) -> str:
     """Say what went wrong in terms of the command line."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    # The package speaks of its arguments, `labels=`; here they are options, `--labels`
-    arguments = r"\b(label|labels|scores|sample_weight|y_pred|separator|decimal|encoding)="
-    return re.sub(arguments, lambda found: "--" + found[1].replace("_", "-"), str(error))
+    return with_options(str(error))
 
 
 def _abandon_stdout() -> None:

@@ -22,7 +22,7 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILES",
-        help="One file per classifier, with the same observations in the same order.",
+        help="One file per classifier, with the same observations in the same order, or with --id.",
         show_default=False,
     ),
 ]
@@ -52,6 +52,15 @@ Labels = Annotated[
 SampleWeight = Annotated[
     str | None,
     typer.Option("--sample-weight", metavar="COLUMN", help="Weights.", show_default=False),
+]
+Count = Annotated[
+    str | None,
+    typer.Option(
+        "--count",
+        metavar="COLUMN",
+        help="How often each row was observed: rows are repeated.",
+        show_default=False,
+    ),
 ]
 YPred = Annotated[
     str | None,
@@ -87,6 +96,33 @@ Encoding = Annotated[
         "--encoding",
         metavar="NAME",
         help="The encoding of a file of text, such as utf-8 or cp1252. Default: detected.",
+        show_default=False,
+    ),
+]
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="Names of the rows, by which those of several files are matched.",
+        show_default=False,
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="COLUMNS",
+        help="Columns that are no scores, separated by commas or by repeating the option.",
+        show_default=False,
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="COLUMN",
+        help="Patient, document, ... of each row, if several rows belong together.",
         show_default=False,
     ),
 ]
@@ -209,6 +245,10 @@ By = Annotated[
         help="Subgroups; several columns, by repeating the option, cross.",
         show_default=False,
     ),
+]
+Unpaired = Annotated[
+    bool,
+    typer.Option("--unpaired", help="Every file has observations of its own."),
 ]
 Simultaneous = Annotated[
     bool,

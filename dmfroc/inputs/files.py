@@ -35,6 +35,8 @@ class Names(NamedTuple):
     y_pred: str | None
     other_columns: tuple[str, ...] = ()
     format: Format = Format()
+    frequency_weight: str | None = None
+    id: str | None = None
 
 
 def read_columns(file: Path, names: Sequence[str], given: Format) -> dict[str, Any]:
@@ -190,12 +192,18 @@ def table_inputs(table: Any, names: Names) -> Inputs:
         names.labels,
         None if names.sample_weight is None else table[names.sample_weight],
         None if names.y_pred is None else table[names.y_pred],
+        None if names.frequency_weight is None else table[names.frequency_weight],
+        None if names.id is None else table[names.id],
+        table.drop_columns([name for name in available if name in {*columns, *taken}]),
         Source(
             f"label column {names.label!r}",
             "score",
             f"weight column {names.sample_weight!r}",
+            f"count column {names.frequency_weight!r}",
+            f"id column {names.id!r}",
             f"column {names.y_pred!r} of hard labels",
             is_table_file=True,
+            has_chosen_scores=names.scores is not None,
         ),
     )
 
@@ -223,10 +231,15 @@ def _read_npz(file: Path, names: Names) -> Inputs:
         labels,
         None if names.sample_weight is None else arrays[names.sample_weight],
         None if names.y_pred is None else arrays[names.y_pred],
+        None if names.frequency_weight is None else arrays[names.frequency_weight],
+        None if names.id is None else arrays[names.id],
+        None,
         Source(
             f"array {names.label!r}",
             f"array {scores!r}",
             f"array {names.sample_weight!r}",
+            f"array {names.frequency_weight!r}",
+            f"array {names.id!r}",
             f"array {names.y_pred!r}",
         ),
     )
@@ -297,6 +310,7 @@ def _reading() -> Iterator[None]:
 def _names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]:
     """Names of the columns of labels, weights and hard labels, once they are known to exist."""
     taken = {"label": names.label, "sample_weight": names.sample_weight, "y_pred": names.y_pred}
+    taken |= {"frequency_weight": names.frequency_weight, "id": names.id}
     given = {argument: name for argument, name in taken.items() if name is not None}
     for argument, name in given.items():
         _check_available(name, available, argument, noun)
