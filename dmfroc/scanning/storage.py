@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,20 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from dmfroc._files import written
+
 _FORMAT = "dmfroc counts"
 _VERSION = 1
 
 
-def write(path: Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays and a header of what JSON knows; the file appears once it is whole."""
+def write(
+    path: Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], name: str
+) -> None:
+    """Write arrays and a header that JSON can hold; errors name the argument that gave the path."""
     text = json.dumps({"format": _FORMAT, "version": _VERSION, **header})
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as stream:
-            np.savez(stream, allow_pickle=False, header=np.array(text), **arrays)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with written(path, name) as stream:
+        np.savez(stream, allow_pickle=False, header=np.array(text), **arrays)
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
