@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from dmfroc._tables import decimals, format_probability
+from dmfroc._text import legend_text
 from dmfroc.plots._style import COLORS
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class ComparisonDisplay:
         ax.axvline(0, color="0.55", linestyle=(0, (4, 3)), linewidth=1, zorder=1)
         if (rope := self.comparison.rope) > 0:
             ax.axvspan(-rope, rope, color="0.5", alpha=0.15, linewidth=0, zorder=0.5)
-        ax.set_yticks(places, [f"{d.first} - {d.second}" for d in differences])
+        ax.set_yticks(places, [legend_text(f"{d.first} - {d.second}") for d in differences])
         for place, d in zip(places, differences, strict=True):
             digits = max(decimals(d.standard_error) - 1, 3)
             ax.annotate(
@@ -137,7 +138,7 @@ class ComparisonDisplay:
         orders = list(self.comparison.order_probabilities.items())[:_MOST_ORDERS]
         places = list(range(len(orders)))
         bars = ax.barh(places, [p for _, p in orders], color=COLORS[5], height=0.6)
-        ax.set_yticks(places, [" > ".join(order) for order, _ in orders])
+        ax.set_yticks(places, [legend_text(" > ".join(order)) for order, _ in orders])
         ax.bar_label(bars, [format_probability(p) for _, p in orders], padding=3, fontsize="small")
         ax.set(
             xlabel="Probability of the order, best first",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dmfroc._text import legend_text
 from dmfroc.plots._style import COLORS
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def draw_forest(
         fill = color if row.is_filled else "white"
         ax.plot(row.value, place, "o", color=color, markerfacecolor=fill, markersize=6)
     if len(rows) <= _MOST_NAMES:
-        ax.set_yticks(range(len(rows)), [row.name for row in rows])
+        ax.set_yticks(range(len(rows)), [legend_text(row.name) for row in rows])
     else:
         ax.set_ylabel("rank")
     ax.set_ylim(len(rows) - 0.5, -0.5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dmfroc.report.rendering import visible
 from dmfroc.report.tables import (
     Table,
     classifiers_table,
@@ -64,5 +65,6 @@ def comparison_as_html(comparison: Comparison) -> str:
 def _render(tables: Sequence[Table], warnings: Sequence[str]) -> str:
     from jinja2 import Environment
 
-    template = Environment(autoescape=True, trim_blocks=True).from_string(_TEMPLATE)
+    environment = Environment(autoescape=True, finalize=visible, trim_blocks=True)
+    template = environment.from_string(_TEMPLATE)
     return template.render(tables=tables, warnings=warnings)
