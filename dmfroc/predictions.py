@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 
 from dmfroc._inputs.arrays import read_only
 from dmfroc._inputs.checks import Inputs, check_hard_labels, check_scores, one_class_message
+from dmfroc._inputs.delimited import checked_format
 from dmfroc._inputs.files import Names, read
 from dmfroc._inputs.folds import fold_codes
 from dmfroc._inputs.messages import shortened
 from dmfroc._inputs.scores import Floats
+from dmfroc._remarks import note
 from dmfroc._text import printable
 
 __all__ = ["Predictions", "as_predictions"]
@@ -191,16 +193,21 @@ class Predictions:
         sample_weight: str | None = None,
         y_pred: str | None = None,
         other_columns: Sequence[str] = (),
+        separator: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
     ) -> Predictions:
         r"""Read and check the predictions in a file.
 
         Parameters
         ----------
         path : str or path-like
-            ``.csv`` or ``.tsv`` (also ``.csv.gz``, ``.tsv.gz``) or ``.parquet`` with one row per
-            observation and score columns named as in `from_arrays`; or ``.npz`` with an array of
-            labels, an array of scores and, optionally, an array ``labels`` of the classes in
-            column order.
+            ``.csv``, ``.tsv`` or ``.txt``, JSON lines (``.jsonl``, ``.ndjson``; all also with
+            ``.gz``) or ``.parquet`` with one row per observation and score columns named as in
+            `from_arrays`; or ``.npz`` with an array of labels, an array of scores and, optionally,
+            an array ``labels`` of the classes in column order. Instead of score columns there may
+            be one column of lists, which need `labels` unless the classes are 0 to K - 1, or of
+            scores by class.
         label : str
             Name of the column (``.npz``: array) of observed classes.
         scores : str or sequence of str, optional
@@ -219,6 +226,10 @@ class Predictions:
             Names of the columns (``.npz``: arrays) of weights and of hard labels.
         other_columns : sequence of str
             Names of columns with another use, such as folds or subgroups: they are no scores.
+        separator, decimal, encoding : str, optional
+            What separates the cells of a file of text (one character, or ``"tab"``), the decimal
+            mark of its numbers (``"."`` or ``","``), and its encoding. By default they are
+            detected; what cannot be decided, such as whether 1,234 is a thousand, is an error.
 
         Returns
         -------
@@ -246,13 +257,20 @@ class Predictions:
         file = Path(path)
         if not file.exists():
             raise FileNotFoundError(f"{file}: there is no such file; check the path")
+        as_read = None
         try:
-            names = Names(label, scores, labels, sample_weight, y_pred, tuple(other_columns))
-            return cls(*check_scores(read(file, names)))
+            given = checked_format(separator, decimal, encoding)
+            names = Names(label, scores, labels, sample_weight, y_pred, tuple(other_columns), given)
+            inputs = read(file, names)
+            as_read = inputs.source.note
+            predictions = cls(*check_scores(inputs))
         except (TypeError, ValueError, MemoryError) as error:
             kinds = (TypeError, MemoryError)
             kind = next((kind for kind in kinds if isinstance(error, kind)), ValueError)
-            raise kind(f"{file}: {error}") from error
+            raise kind(f"{file}: {error}" + (f" ({as_read})" if as_read else "")) from error
+        if as_read:
+            note(f"{file}: {as_read}")
+        return predictions
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled or copied; its arrays are read-only as those of the original."""

@@ -77,6 +77,12 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{what} must be an array, not ragged lists") from error
+    except (TypeError, RuntimeError) as error:  # as of tensors that require a gradient
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise TypeError(
+            f"{what} cannot be read as an array of NumPy ({reason}): pass a tensor as "
+            f"tensor.detach().float().cpu()"
+        ) from error
     if np.ma.is_masked(values):
         array = array.astype(object)
         array[np.ma.getmaskarray(values)] = None

@@ -17,6 +17,7 @@ class Source:
     weight: str = "sample_weight"
     predicted: str = "y_pred"
     is_table_file: bool = False
+    note: str | None = None  # how a file of text was read, if that is unusual
 
     def row(self, index: int) -> str:
         """Name a row the way the reader of a file or of an array counts it."""

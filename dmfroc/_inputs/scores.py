@@ -21,6 +21,8 @@ from dmfroc._inputs.columns import match_columns, positional_classes, single_sco
 from dmfroc._inputs.labels import Label
 from dmfroc._inputs.messages import Source, check_length
 
+_LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
+
 type Floats = NDArray[np.float32] | NDArray[np.float64]
 
 
@@ -32,18 +34,23 @@ def class_scores(
     source: Source,
     *,
     copy: bool = True,
+    has_all: bool = True,
 ) -> tuple[list[Label], Floats, bool]:
-    """Classes in column order, their scores, and whether one column had to serve both classes."""
+    """Classes in column order, their scores, and whether one column had to serve both classes.
+
+    Minus infinity, and the least float that stands for it, become a number below all others:
+    one that these decide, or, unless these are all scores, the least float.
+    """
     names, columns = _score_columns(y_score, source, copy=copy)
     if len(columns):
         check_length(source.scores, len(columns[0]), n, source)
     if len(columns) == 1:
         name = None if names is None else names[0]
         labels, positive = single_score_classes(name, distinct, order, source)
-        _check_finite(columns[0][:, np.newaxis], names, [labels[positive]], source)
-        scores = np.empty((n, 2), columns[0].dtype)
-        scores[:, positive] = columns[0]
-        scores[:, 1 - positive] = -columns[0]
+        single = _checked(columns[0][:, np.newaxis], names, [labels[positive]], source, has_all)
+        scores = np.empty((n, 2), single.dtype)
+        scores[:, [positive]] = single
+        scores[:, [1 - positive]] = -single
         return labels, scores, True
     if names is None:
         labels = positional_classes(len(columns), distinct, order, source)
@@ -56,8 +63,7 @@ def class_scores(
             scores[:, column] = columns[position]
         if order is None:
             _check_absent(scores, names, labels, distinct, source)
-    _check_finite(scores, names, labels, source)
-    return labels, scores, False
+    return labels, _checked(scores, names, labels, source, has_all), False
 
 
 def _check_absent(
@@ -125,19 +131,50 @@ def _score_column(column: Any, source: Source) -> NDArray[Any]:
         raise TypeError(f"{error}; name the score columns with scores=") from error
 
 
-def _check_finite(
-    scores: NDArray[Any], names: list[Hashable] | None, labels: Sequence[Label], source: Source
-) -> None:
+def _checked(
+    scores: NDArray[Any],
+    names: list[Hashable] | None,
+    labels: Sequence[Label],
+    source: Source,
+    has_all: bool,
+) -> Floats:
+    """Return finite scores; minus infinity ranks lowest."""
     with np.errstate(over="ignore", invalid="ignore"):
-        # One pass without a temporary; a sum that overflows only costs the exact look below
-        if np.isfinite(scores.sum()):
-            return
-    unusable = ~np.isfinite(scores)
+        # Two passes without a temporary; a sum that overflows only costs the exact look below
+        if np.isfinite(scores.sum()) and (not scores.size or scores.min() > _LEAST):
+            return scores
+    is_lowest = np.isin(scores, [-np.inf, np.finfo(scores.dtype).min, _LEAST])
+    unusable = ~(np.isfinite(scores) | is_lowest)
     if unusable.any():
         row, column = divmod(int(unusable.argmax()), scores.shape[1])
         name = column if names is None else repr(names[column])
         raise ValueError(
             f"{source.scores} must be finite, but {np.count_nonzero(unusable)} of {scores.size} "
             f"values are not; the first is {scores[row, column]} at {source.row(row)}, column "
-            f"{name} (class {labels[column]!r}): replace them or drop their rows"
+            f"{name} (class {labels[column]!r}): {_remedy(scores)}"
         )
+    return np.where(is_lowest, _below(scores[~is_lowest], has_all), scores)
+
+
+def _remedy(scores: NDArray[Any]) -> str:
+    missing = np.isnan(scores)
+    if missing.any(axis=1).mean() <= 1 / 2 or missing.all(axis=1).any():
+        return "replace them or drop their rows"
+    n_kept = (~missing).sum(axis=1)
+    return (
+        f"most rows have the scores of their top {n_kept.max()} classes only. These allow measures "
+        "of hard labels (give y_pred) and top-k accuracy, for which minus infinity may stand for "
+        "what is missing; areas under curves need the scores of all classes"
+    )
+
+
+def _below(scores: NDArray[Any], has_all: bool) -> Any:
+    """Return a number below scores: so far that differences between scores do not reach it."""
+    least = np.finfo(scores.dtype).min
+    if not has_all:
+        return least
+    if not scores.size:
+        return scores.dtype.type(0)
+    low, high = scores.min(), scores.max()
+    with np.errstate(over="ignore"):
+        return max(low - 2 * (high - low) - max(abs(low), 1), least)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dmfroc._files import written
+from dmfroc._inputs.files import array_of
 
 _FORMAT = "dmfroc counts"
 _VERSION = 1
@@ -35,13 +36,20 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     ValueError
         If it is not one of this package, or of a version that it does not know.
     """
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path}: this is no file, but a directory, a pipe or a device")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+            arrays = {name: array_of(archive, name) for name in names}
         header = json.loads(str(arrays.pop("header")))
         is_ours = header["format"] == _FORMAT
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path}: this is no file of counts that dmfroc has saved") from error
+    except MemoryError as error:
+        raise MemoryError(f"{path}: {error}") from error
+    except (ValueError, KeyError, TypeError, RuntimeError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{path}: this is no file of counts that dmfroc has saved, or it is damaged ({error})"
+        ) from error
     if not is_ours:
         raise ValueError(f"{path}: this is no file of counts that dmfroc has saved")
     if header["version"] != _VERSION:
