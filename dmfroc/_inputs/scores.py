@@ -21,6 +21,7 @@ from dmfroc._inputs.columns import match_columns, positional_classes, single_sco
 from dmfroc._inputs.labels import Label
 from dmfroc._inputs.messages import Source, check_length
 
+_MOST_ROWS = 0.9  # without some score, as of a list of the classes with the largest ones
 _LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
 
 type Floats = NDArray[np.float32] | NDArray[np.float64]
@@ -149,16 +150,17 @@ def _checked(
         row, column = divmod(int(unusable.argmax()), scores.shape[1])
         name = column if names is None else repr(names[column])
         raise ValueError(
-            f"{source.scores} must be finite, but {np.count_nonzero(unusable)} of {scores.size} "
-            f"values are not; the first is {scores[row, column]} at {source.row(row)}, column "
-            f"{name} (class {labels[column]!r}): {_remedy(scores)}"
+            f"{source.scores} must be finite, but {np.count_nonzero(~np.isfinite(scores))} of "
+            f"{scores.size} values are not; the first is {scores[row, column]} at "
+            f"{source.row(row)}, column {name} (class {labels[column]!r}): {_remedy(scores)}"
         )
-    return np.where(is_lowest, _below(scores[~is_lowest], has_all), scores)
+    width = scores.shape[1] if has_all else None
+    return np.where(is_lowest, _below(scores[~is_lowest], width), scores)
 
 
 def _remedy(scores: NDArray[Any]) -> str:
     missing = np.isnan(scores)
-    if missing.any(axis=1).mean() <= 1 / 2 or missing.all(axis=1).any():
+    if missing.any(axis=1).mean() < _MOST_ROWS or missing.all(axis=1).any():
         return "replace them or drop their rows"
     n_kept = (~missing).sum(axis=1)
     return (
@@ -168,13 +170,13 @@ def _remedy(scores: NDArray[Any]) -> str:
     )
 
 
-def _below(scores: NDArray[Any], has_all: bool) -> Any:
-    """Return a number below scores: so far that differences between scores do not reach it."""
+def _below(scores: NDArray[Any], width: int | None) -> Any:
+    """Return a number so far below scores that sums over a row do not hide it; or the least."""
     least = np.finfo(scores.dtype).min
-    if not has_all:
+    if width is None:
         return least
     if not scores.size:
         return scores.dtype.type(0)
     low, high = scores.min(), scores.max()
     with np.errstate(over="ignore"):
-        return max(low - 2 * (high - low) - max(abs(low), 1), least)
+        return max(low - (width + 1) * (high - low) - max(abs(low), 1), least)
