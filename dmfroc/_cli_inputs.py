@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dmfroc
+from dmfroc._remarks import collected_remarks, warn
 
 if TYPE_CHECKING:
     from dmfroc.predictions import Predictions
     from dmfroc.scanning.scan import Scan
+
+given_format: ContextVar[dict[str, str | None] | None] = ContextVar("given_format", default=None)
+"""What the options say about files of text."""
 
 type PairWeights = str | list[list[float]]
 
@@ -53,15 +58,19 @@ class Columns:
 
     def read(self, file: Path) -> Predictions:
         """Read and check the predictions in a file."""
-        return dmfroc.Predictions.from_file(
-            file,
-            label=self.label,
-            scores=self._scores,
-            labels=self._labels,
-            sample_weight=self.sample_weight,
-            y_pred=self.y_pred,
-            other_columns=[*self.by, *([] if self.fold is None else [self.fold])],
-        )
+        with collected_remarks() as remarks:
+            predictions = dmfroc.Predictions.from_file(
+                file,
+                label=self.label,
+                scores=self._scores,
+                labels=self._labels,
+                sample_weight=self.sample_weight,
+                y_pred=self.y_pred,
+                other_columns=[*self.by, *([] if self.fold is None else [self.fold])],
+                **(given_format.get() or {}),
+            )
+        warn(remarks)
+        return predictions
 
     def read_folds(self, file: Path) -> Any:
         """Read the fold of each row, if there is a column of folds."""
@@ -72,10 +81,11 @@ class Columns:
         return self._others(file, self.by)
 
     def _others(self, file: Path, names: Sequence[str]) -> dict[str, Any]:
+        from dmfroc._inputs.delimited import checked_format
         from dmfroc._inputs.files import read_columns
 
         try:
-            return read_columns(file, names)
+            return read_columns(file, names, checked_format(**(given_format.get() or {})))
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from error
 

@@ -7,11 +7,13 @@ when a command first uses it.
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -26,11 +28,20 @@ from dmfroc._as_json import (
     sample_as_json,
     subgroups_as_json,
 )
-from dmfroc._cli_inputs import Columns, classifier_names, read_pair_weights, split_list, stem
+from dmfroc._cli_inputs import (
+    Columns,
+    classifier_names,
+    given_format,
+    read_pair_weights,
+    split_list,
+    stem,
+)
 from dmfroc._cli_options import (
     By,
+    Decimal,
     DemoPlot,
     Difference,
+    Encoding,
     File,
     Files,
     Fold,
@@ -57,6 +68,7 @@ from dmfroc._cli_options import (
     Scan,
     Scheduler,
     Scores,
+    Separator,
     Simultaneous,
     YPred,
 )
@@ -525,6 +537,37 @@ def demo(plot: DemoPlot = Path("dmfroc-demo.png")) -> None:
     show_result(f"\nCOMPARISON\n{comparison}", attributed(remarks), plot)
 
 
+# How files of text are read
+
+
+def _with_format(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the options that say how a file of text is to be read."""
+    kinds = {"separator": Separator, "decimal": Decimal, "encoding": Encoding}
+
+    @functools.wraps(command)
+    def with_format(**options: Any) -> None:
+        token = given_format.set({name: options.pop(name) for name in kinds})
+        try:
+            command(**options)
+        finally:
+            given_format.reset(token)
+
+    signature = inspect.signature(command, eval_str=True)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in kinds.items()
+    ]
+    parameters = [*signature.parameters.values(), *added]
+    with_format.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_format.__annotations__ = {x.name: x.annotation for x in parameters}
+    return with_format
+
+
+for _registered in app.registered_commands:
+    if _registered.callback and "label" in inspect.signature(_registered.callback).parameters:
+        _registered.callback = _with_format(_registered.callback)
+
+
 def _check_weights(measure: str, pair_weights: str) -> None:
     if measure != "dmf_auc" and pair_weights != "equal":
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
@@ -569,7 +612,7 @@ def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     # The package speaks of its arguments, `labels=`; here they are options, `--labels`
-    arguments = r"\b(label|labels|scores|sample_weight|y_pred)="
+    arguments = r"\b(label|labels|scores|sample_weight|y_pred|separator|decimal|encoding)="
     return re.sub(arguments, lambda found: "--" + found[1].replace("_", "-"), str(error))
 
 

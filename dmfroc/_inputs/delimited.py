@@ -19,7 +19,6 @@ _HEAD = 1 << 20  # bytes from which the layout is found
 _MOST_ROWS = 1000  # of these bytes
 _MOST_LINES = 50  # before the header
 _SEPARATORS = (",", ";", "\t", "|", " ")
-_NAMED = {"\t": "tab", " ": "space"}
 _GROUPS = ".,' \u00a0\u202f\u2019_"  # what separates thousands
 MISSING = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
@@ -139,7 +138,10 @@ def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
     with gzip.open(file) if compression else file.open("rb") as stream:
         head = stream.read(_HEAD)
     encoding = given.encoding or _encoding(head)
-    text = codecs.getincrementaldecoder(encoding)().decode(head).removeprefix("\ufeff")
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(head).removeprefix("\ufeff")
+    except UnicodeError as error:
+        raise ValueError(f"{error}; say how it is encoded by encoding=") from error
     if len(head) == _HEAD:  # the last line is not whole
         text = text[: text.rfind("\n") + 1] or text
     if not text.strip():
@@ -198,7 +200,7 @@ def _note(file: Path, layout: _Layout, has_commas: bool) -> str | None:
     usual = "\t" if ".tsv" in file.name.lower() else ","
     parts = []
     if layout.separator != usual:
-        parts.append(f"separator {_NAMED.get(layout.separator, repr(layout.separator))}")
+        parts.append(f"separator {_spelled(layout.separator)}")
     if has_commas:
         parts.append("decimal comma")
     if layout.encoding not in ("utf-8", "utf-8-sig"):
@@ -206,6 +208,10 @@ def _note(file: Path, layout: _Layout, has_commas: bool) -> str | None:
     if layout.n_lines > 1:
         parts.append(f"header in line {layout.n_lines}")
     return f"read with {', '.join(parts)}" if parts else None
+
+
+def _spelled(separator: str) -> str:
+    return {"\t": "tab", " ": "space"}.get(separator, repr(separator))
 
 
 # Cells
@@ -254,8 +260,9 @@ def _read(file: Path, layout: _Layout, given: Format, texts: Collection[str]) ->
     except pyarrow.ArrowInvalid as error:
         if bad:
             raise ValueError(
-                f"CSV parse error: a row has {bad[0].actual_columns} cells, but the header has "
-                f"{bad[0].expected_columns}: {bad[0].text[:80]!r}"
+                f"CSV parse error: with the separator {_spelled(layout.separator)} a row has "
+                f"{bad[0].actual_columns} cells, but the header has {bad[0].expected_columns}: "
+                f"{bad[0].text[:80]!r}"
             ) from error
         if "conversion error" not in str(error):
             raise

@@ -52,6 +52,7 @@ def read(file: Path, names: Names) -> Inputs:
     if not file.is_file():
         raise ValueError("this is a pipe or a device; write its contents to a file first")
     if file.name.lower().endswith(".npz"):
+        _check_text(file, names.format)
         return _read_npz(file, names)
     scores = [names.scores] if isinstance(names.scores, str) else names.scores
     numbers = None if scores is None else [*scores, *filter(None, [names.sample_weight])]
@@ -75,6 +76,8 @@ def _read_table(
             f"unsupported kind of file; supported are {', '.join([*_TABLES, '.npz'])}, and texts "
             "compressed as .gz" + _REMEDIES.get(suffix, "")
         )
+    if kind not in (".csv", ".tsv", ".txt"):
+        _check_text(file, given)
     with _reading():
         if kind == ".parquet":
             from pyarrow import parquet
@@ -88,6 +91,13 @@ def _read_table(
             with pyarrow.input_stream(str(file), compression="detect") as stream:
                 return Text(json.read_json(stream), None)
         return read_delimited(file, given, texts, numbers)
+
+
+def _check_text(file: Path, given: Format) -> None:
+    """Refuse to be told how text is written of a file that is none."""
+    for argument, value in given._asdict().items():
+        if value is not None:
+            raise ValueError(f"{argument}= is for files of text, not for {file.suffix.lower()}")
 
 
 _TABLES = (".csv", ".tsv", ".txt", ".parquet", ".jsonl", ".ndjson")
