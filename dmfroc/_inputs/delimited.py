@@ -123,7 +123,7 @@ class _Layout(NamedTuple):
     names: list[str]  # of all columns
     n_lines: int  # up to the header, and with it
     has_row_names: bool  # in a first column that the header does not name
-    has_spaces: bool  # after separators
+    has_spaces: bool  # around separators
     compression: str | None
     fit: tuple[float, ...]  # how well the separator fits
 
@@ -190,8 +190,9 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
         has_row_names = any(row[-1] for row in below)  # else each ends with a separator
         names = ["", *names] if has_row_names else [*names, ""]
     same = sum(len(row) == len(names) for row in below) / max(len(below), 1)
-    has_spaces = f"{separator} " in text.splitlines()[end - 1] if end else False
-    fit = (most, len(names) > 1, same, len(names))
+    last = text.splitlines()[end - 1] if end else ""
+    has_spaces = f"{separator} " in last or f" {separator}" in last
+    fit = (most, len(names) > 1, same)
     return _Layout(separator, "", names, end, has_row_names, has_spaces, None, fit)
 
 
