@@ -175,10 +175,11 @@ def _encoding(head: bytes) -> str:
 def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _Layout:
     """Return the layout with one separator; the header is the first row with most of the names."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
-    lines = []
+    rows = []
     with contextlib.suppress(csv.Error):  # a cell of more than 131,072 characters
-        lines = [(row, reader.line_num) for row in islice(reader, _MOST_ROWS)][n_before:]
-    rows = [(row, end) for row, end in lines if row and not row[0].startswith("#")]
+        for row in islice(reader, n_before, _MOST_ROWS):
+            if row and not row[0].startswith("#"):
+                rows.append((row, reader.line_num))
     counts = [len(wanted & {x.strip() for x in row}) for row, _ in rows[:_MOST_LINES]]
     most = max(counts, default=0)
     place = counts.index(most) if most else 0
