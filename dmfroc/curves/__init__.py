@@ -62,7 +62,7 @@ from dmfroc.curves.summary import (
     certainty_consistency,
     expected_profits,
 )
-from dmfroc.curves.summary_roc import SummaryROC, moses_littenberg_roc
+from dmfroc.papers.moses import SummaryROC, moses_littenberg_roc
 
 __all__ = [
     "CalibrationCurve",

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._arrays import AnyArray
-from dmfroc._autodiff import value_and_derivatives, value_and_pull_back
-from dmfroc._remarks import warn
-from dmfroc._threads import parallel
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.autodiff import value_and_derivatives, value_and_pull_back
+from dmfroc._kit.remarks import warn
+from dmfroc._kit.threads import parallel
+from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.statistics.statistic import Statistic
-from dmfroc.predictions import Needs, Predictions, as_predictions
 
 _MOST_TOGETHER = 5  # measures of one statistic; more are split, to be worked on side by side
 _ROUNDING = 1e-12  # by which a value may leave its range and is put back
@@ -211,7 +211,7 @@ class FunctionOfWeights(BoundMeasures):
     def values_and_gradients(
         self, weights: Float[np.ndarray, " n"]
     ) -> tuple[Float[np.ndarray, " 1"], Float[np.ndarray, "1 n"]]:
-        from dmfroc._compiled import value_and_gradient
+        from dmfroc._kit.compiled import value_and_gradient
 
         value, gradient = value_and_gradient(self.function, weights)
         return np.reshape(value, (1,)), gradient[None]
@@ -237,6 +237,18 @@ def absent_classes_message(predictions: Predictions) -> str | None:
         predictions.absent_labels,
         "class has a column but no observation and every pair with it is left out",
         "classes have columns but no observation and every pair with it is left out",
+    )
+
+
+def counts_message(predictions: Predictions) -> str | None:
+    """Say that weights which are whole numbers may be counts, of which errors know nothing."""
+    weight = predictions.sample_weight
+    if not predictions.is_weighted or weight.max() < 2 or (weight % 1).any():
+        return None
+    return (
+        "the weights are whole numbers: if a row of weight 3 stands for 3 observations pass them "
+        "as frequency_weight= instead, since with sample_weight= every row is one observation, "
+        "whatever its weight, and standard errors are those of so few"
     )
 
 
@@ -365,6 +377,11 @@ class Measure:
         """How its interval is found unless asked for otherwise."""
         return "jackknife" if self.is_smooth or self.cross_fit is not None else "bootstrap"
 
+    @property
+    def largest_difference(self) -> float:
+        """The largest difference that two values can have."""
+        return self.bounds[1] - self.bounds[0]
+
     def applies_to(self, predictions: Predictions) -> bool:
         """Whether the measure is defined for these predictions."""
         return self.obstacle(predictions) is None
@@ -490,14 +507,20 @@ def value_of(measure: Measure, predictions: Predictions) -> float:
     counted = predictions.counted
     bare = np.asarray(bare_value_of(measure, counted))
     value = float(within(bare, measure.range_in(counted)))
-    warn([*caveats([measure], predictions), undefined_message({measure.name: value})])
+    warn([*_told(measure.caveats, predictions), undefined_message({measure.name: value})])
     return value
 
 
 def caveats(measures: Iterable[Measure], predictions: Predictions) -> list[str]:
-    """Return what has to be known of values of the measures, each remark once."""
+    """Return what has to be known of estimates of the measures, each remark once."""
     distinct = dict.fromkeys(caveat for measure in measures for caveat in measure.caveats)
-    remarks = (caveat(predictions) for caveat in distinct)
+    return _told([*distinct, counts_message], predictions)
+
+
+def _told(
+    caveats: Iterable[Callable[[Predictions], str | None]], predictions: Predictions
+) -> list[str]:
+    remarks = (caveat(predictions) for caveat in caveats)
     return [remark for remark in remarks if remark is not None]
 
 

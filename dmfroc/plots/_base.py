@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._text import legend_text
+from dmfroc._kit.text import legend_text
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import Hull, convex_hull
 from dmfroc.curves.isometrics import Isometric, isometrics
-from dmfroc.plots._estimators import scores_of
+from dmfroc.inputs.estimators import scores_of
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.plots._marks import Marks
 from dmfroc.plots._style import (
     COLORS,
@@ -24,7 +25,6 @@ from dmfroc.plots._style import (
     rate_texts,
     style_of,
 )
-from dmfroc.predictions import Predictions, as_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

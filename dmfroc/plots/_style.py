@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-    from dmfroc.multiclass.band import CurveBand
+    from dmfroc.inference.band import CurveBand
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; yellow is too faint.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

@@ -11,8 +11,8 @@ from dmfroc import curves
 from dmfroc.curves.calibration import Axes as Orientation
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay, Look
-from dmfroc.predictions import Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import beta
 
-from dmfroc._text import legend_text
+from dmfroc._kit.text import legend_text
 from dmfroc.plots._style import COLORS, draw_band, new_axes
 
 if TYPE_CHECKING:

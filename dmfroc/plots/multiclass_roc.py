@@ -10,23 +10,26 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._tables import decimals
-from dmfroc._text import legend_text
-from dmfroc.estimation import estimates_of
+from dmfroc._kit.text import legend_text
+from dmfroc.analyses.estimation import estimates_of
+from dmfroc.analyses.methods import choose_methods
+from dmfroc.inference.band import BandKind, CurveBand, band_around, check_kind
+from dmfroc.inference.interval_method import IntervalMethod
+from dmfroc.inference.options import Options
+from dmfroc.inference.units import Sample
+from dmfroc.inputs.estimators import scores_of
+from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
-from dmfroc.methods import choose_methods
-from dmfroc.multiclass.band import BandKind, CurveBand, band_around, check_kind
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MeanROC, MulticlassROC, curve_of, mean_curve_of
 from dmfroc.multiclass.measure import dmf_auc
-from dmfroc.multiclass.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_band
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
     CurveOptions,
     ThresholdPool,
 )
-from dmfroc.plots._estimators import scores_of
+from dmfroc.papers.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_band
 from dmfroc.plots._style import (
     COLORS,
     HANDLE_LENGTH,
@@ -36,11 +39,8 @@ from dmfroc.plots._style import (
     rate_texts,
     style_of,
 )
-from dmfroc.predictions import as_predictions
-from dmfroc.uncertainty.estimate import Estimate
-from dmfroc.uncertainty.interval_method import IntervalMethod
-from dmfroc.uncertainty.options import Options
-from dmfroc.uncertainty.units import Sample
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.text import decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from dmfroc import curves
 from dmfroc.curves.cases import Cases, for_each_class
 from dmfroc.curves.curve import Curve
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay, Look
 from dmfroc.plots._style import draw_band
-from dmfroc.predictions import Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
 
-    from dmfroc.multiclass.band import CurveBand
+    from dmfroc.inference.band import CurveBand
 
 
 class ROCDisplay(CurveDisplay):
@@ -93,7 +93,7 @@ class ROCDisplay(CurveDisplay):
 
 def _band(cases: Cases, level: float) -> CurveBand:
     """Return the band of one curve: with two classes the multiclass curve is the ROC curve."""
-    from dmfroc.multiclass.band import curve_band  # here, because it waits for JAX
+    from dmfroc.inference.band import curve_band  # here, because it waits for JAX
 
     predictions = Predictions.from_arrays(
         cases.is_positive.astype(int), cases.scores, sample_weight=cases.weights

@@ -103,7 +103,7 @@ def test_scores_of_the_top_classes(cases_directory):
 
 
 def command(capsys, *arguments):
-    from dmfroc.cli import app
+    from dmfroc.cli.commands import app
 
     with pytest.raises(SystemExit) as end:
         app([str(x) for x in arguments])

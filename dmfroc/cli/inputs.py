@@ -1,0 +1,240 @@
+"""What the command line reads: files of scores and of costs, and the lists in its options."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dmfroc
+from dmfroc._kit.remarks import collected_remarks, warn
+from dmfroc.cli.options import (
+    By,
+    Count,
+    Fold,
+    Groups,
+    Id,
+    Ignore,
+    Label,
+    Labels,
+    SampleWeight,
+    Scores,
+    YPred,
+)
+
+if TYPE_CHECKING:
+    from dmfroc.counted.scan import Scan
+    from dmfroc.inputs.predictions import Predictions
+
+given_format: ContextVar[dict[str, str | None] | None] = ContextVar("given_format", default=None)
+"""What the options say about files of text."""
+
+type PairWeights = str | list[list[float]]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the command line says about the contents of a file."""
+
+    label: Label
+    scores: Scores = None
+    labels: Labels = None
+    sample_weight: SampleWeight = None
+    count: Count = None
+    y_pred: YPred = None
+    ignore: Ignore = None
+    id: Id = None
+    fold: Fold = None
+    groups: Groups = None
+    by: By = ()
+
+    @property
+    def _scores(self) -> str | list[str] | None:
+        scores = _split(self.scores)
+        # In a .npz file one array holds all scores, and is named by a plain string
+        return None if not self.scores else scores[0] if len(scores) == 1 else scores
+
+    @property
+    def _labels(self) -> list[str] | None:
+        return None if self.labels is None else split_list(self.labels)
+
+    def scan(self, files: Path, scheduler: str | None) -> Scan:
+        """Return what is to be read in passes."""
+        for option in ("count", "fold", "ignore"):
+            if getattr(self, option) is not None:
+                raise ValueError(f"--{option} needs all scores in memory: leave --scan out")
+        return dmfroc.scan(
+            files,
+            label=self.label,
+            scores=self._scores,
+            labels=self._labels,
+            sample_weight=self.sample_weight,
+            predicted=self.y_pred,
+            groups=self.groups,
+            scheduler=scheduler,
+        )
+
+    def read(self, file: Path) -> Predictions:
+        """Read and check the predictions in a file."""
+        others = [name for name in (self.fold, self.groups) if name is not None]
+        with collected_remarks() as remarks:
+            predictions = dmfroc.Predictions.from_file(
+                file,
+                label=self.label,
+                scores=self._scores,
+                labels=self._labels,
+                sample_weight=self.sample_weight,
+                frequency_weight=self.count,
+                y_pred=self.y_pred,
+                id=self.id,
+                other_columns=[*_split(self.ignore), *self.by, *others],
+                **(given_format.get() or {}),
+            )
+        warn(remarks)
+        return predictions
+
+    def read_units(self, file: Path) -> dict[str, Any]:
+        """Read the fold and the group of each row, if there are columns of them."""
+        named = {"folds": self.fold, "groups": self.groups}
+        found = self.read_others(file, [name for name in named.values() if name is not None])
+        return {option: found.get(name) for option, name in named.items()}
+
+    def read_others(self, file: Path, names: Sequence[str]) -> dict[str, Any]:
+        """Read columns that say something of the observations but are no scores."""
+        from dmfroc.inputs.delimited import checked_format
+        from dmfroc.inputs.files import read_columns
+
+        if not names:
+            return {}
+        try:
+            given = checked_format(**(given_format.get() or {}))
+            if self.count is None:
+                return read_columns(file, names, given)
+            counts, *columns = read_columns(file, [self.count, *names], given).values()
+        except ValueError as error:
+            raise ValueError(f"{file}: {error}") from error
+        repeats = counts.astype(int)
+        return {name: column.repeat(repeats) for name, column in zip(names, columns, strict=True)}
+
+
+def with_columns(*options: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command, in place of its parameter ``columns``, options that say what columns are.
+
+    All but ``id``, ``fold``, ``groups`` and ``by`` are those of every command.
+    """
+    unwanted = {"id", "fold", "groups", "by"} - set(options)
+    fields = [
+        x.replace(kind=x.KEYWORD_ONLY, default=x.empty if x.name == "by" else x.default)
+        for x in inspect.signature(Columns, eval_str=True).parameters.values()
+        if x.name not in unwanted
+    ]
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def with_options(**arguments: Any) -> None:
+            given = {x.name: arguments.pop(x.name) for x in fields}
+            command(columns=Columns(**given), **arguments)
+
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        parameters = [
+            new
+            for x in own
+            for new in (fields if x.name == "columns" else [x.replace(kind=x.KEYWORD_ONLY)])
+        ]
+        with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        with_options.__annotations__ = {x.name: x.annotation for x in parameters}
+        del with_options.__wrapped__
+        return with_options
+
+    return decorated
+
+
+def _split(texts: Sequence[str] | None) -> list[str]:
+    return [item for text in texts or () for item in split_list(text)]
+
+
+def split_list(text: str) -> list[str]:
+    """Split a list at its commas; quotes protect those inside a name, as in a CSV file."""
+    return [item for row in csv.reader([text], skipinitialspace=True) for item in row]
+
+
+def classifier_names(files: Sequence[Path]) -> list[str]:
+    """Name classifiers after their files, as briefly as keeps them apart."""
+    namings: tuple[Callable[[Path], str], ...] = (stem, lambda file: file.name, str)
+    for naming in namings:
+        names = [naming(file) for file in files]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{file} ({number})" for number, file in enumerate(files, start=1)]
+
+
+def stem(file: Path) -> str:
+    """Return the name of a file without directory and suffixes."""
+    return Path(file.name.removesuffix(".gz")).stem
+
+
+def read_pair_weights(text: str, predictions: Predictions | Scan) -> PairWeights:
+    """Return a keyword as it is, or the cost matrix in a file, in the order of the classes."""
+    if text in ("equal", "prevalence"):
+        return text
+    file = Path(text)
+    if not file.is_file():
+        raise ValueError(
+            "--pair-weights must be 'equal', 'prevalence' or a CSV file with a matrix of costs, "
+            f"but it is {text!r}, and there is no such file"
+        )
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as stream:
+            table = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(row)]
+        return _cost_matrix(table, [_spelling(label) for label in predictions.labels])
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"{file}: {error}") from error
+
+
+def _spelling(label: object) -> str:
+    return str(label).lower() if isinstance(label, bool) else str(label)
+
+
+def _cost_matrix(table: list[list[str]], classes: list[str]) -> list[list[float]]:
+    """Return the costs by class; the diagonal counts for nothing and may be empty."""
+    if not table:
+        raise ValueError("the file is empty, but should hold a matrix of costs")
+    predicted, observed = table[0][1:], [row[0] for row in table[1:]]
+    for row in table[1:]:
+        if len(row) != len(table[0]):
+            raise ValueError(
+                f"the row of class {row[0]!r} has {len(row) - 1} costs, but the header names "
+                f"{len(predicted)} classes"
+            )
+    columns = _positions(predicted, classes, "column")
+    rows = _positions(observed, classes, "row")
+    return [
+        [
+            0.0 if i == j else _cost(table[1 + rows[i]][1 + columns[j]], f"row {i!r}, column {j!r}")
+            for j in classes
+        ]
+        for i in classes
+    ]
+
+
+def _positions(names: list[str], classes: list[str], what: str) -> dict[str, int]:
+    for label in classes:
+        if names.count(label) != 1:
+            found = "are several" if label in names else "is none"
+            raise ValueError(
+                f"there must be one {what} of costs for class {label!r}, but there {found}; "
+                f"the {what}s are {names}"
+            )
+    return {label: names.index(label) for label in classes}
+
+
+def _cost(text: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"the cost in {where} must be a number, but it is {text!r}") from None

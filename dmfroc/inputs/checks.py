@@ -1,0 +1,196 @@
+"""The whole check: from what was given or read to the fields of `Predictions`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmfroc._kit.memory import check_memory
+from dmfroc._kit.remarks import warn
+from dmfroc.inputs.arrays import read_only
+from dmfroc.inputs.labels import Factor, Label, encode, factorize, label_order, union
+from dmfroc.inputs.messages import IN_MEMORY, Source, check_length
+from dmfroc.inputs.rows import check_ids
+from dmfroc.inputs.scores import Floats, class_scores
+from dmfroc.inputs.weights import check_counts, check_weights
+
+_MANY = 20  # rows, whose scores are hardly all above 1/2 by chance
+_BYTES_OF_ROW = 16  # of its class, hard label and weight
+
+
+class Inputs(NamedTuple):
+    """What is to be checked, and where it is."""
+
+    y_true: Any
+    y_score: Any
+    labels: Any
+    sample_weight: Any
+    y_pred: Any
+    frequency_weight: Any = None
+    id: Any = None
+    unused: Any = None  # columns of a file that are neither scores nor anything else
+    source: Source = IN_MEMORY
+    copy: bool = True  # scores that need no conversion
+
+
+class Checked(NamedTuple):
+    """The fields of `Predictions`."""
+
+    labels: tuple[Label, ...]
+    true: NDArray[np.int32]
+    scores: Floats
+    sample_weight: NDArray[np.float64]
+    predicted: NDArray[np.int32] | None
+    folds: None = None  # of a cross-validation, as far as `Predictions.in_folds` is told
+    ids: NDArray[Any] | None = None
+    unused: Any = None
+
+
+def check_scores(inputs: Inputs) -> Checked:
+    """Check labels with scores, and with hard labels where those are given."""
+    source = inputs.source
+    observed, order = _observed(inputs)
+    if len(observed.distinct) < 2:
+        raise ValueError(one_class_message(source.true, observed.distinct[0]))
+    n = len(observed.codes)
+    labels, scores, is_single = class_scores(
+        inputs.y_score, n, observed.distinct, order, source, copy=inputs.copy
+    )
+    true = encode(observed, labels, source.true, source)
+    weight = check_weights(inputs.sample_weight, true, labels, source)
+    predicted = None
+    if inputs.y_pred is not None:
+        predicted = read_only(encode(_hard(inputs, n), labels, source.predicted, source))
+    elif not is_single:
+        predicted = read_only(scores.argmax(axis=1).astype(np.int32))
+    if is_single:
+        warn(_single_score_messages(scores[:, 1], labels, predicted, source))
+    elif inputs.y_pred is not None:
+        warn([_contradiction_message(scores, predicted, source)])
+    checked = Checked(
+        tuple(labels), read_only(true), read_only(scores), read_only(weight), predicted
+    )
+    return _with_rows(checked, inputs)
+
+
+def _contradiction_message(
+    scores: Floats, predicted: NDArray[np.int32] | None, source: Source
+) -> str | None:
+    """Say how often the hard label is not that of the largest score."""
+    chosen = scores[np.arange(len(scores)), predicted]
+    share = float(np.mean(chosen < scores.max(axis=1)))
+    if not share:
+        return None
+    return (
+        f"{source.predicted} is not the class of the largest score in {share:.1%} of the rows: "
+        "measures of hard labels take the former, all others the latter; check that both are of "
+        "the same classifier"
+    )
+
+
+def _single_score_messages(
+    score: NDArray[Any],
+    labels: Sequence[Label],
+    predicted: NDArray[np.int32] | None,
+    source: Source,
+) -> list[str]:
+    """Say that a score seems to be that of the predicted class, or which hard labels it belies."""
+    share = 0.0 if predicted is None else _wrong_side(score, predicted == 1)
+    remarks = []
+    if share:
+        remarks.append(
+            f"no threshold on {source.scores} gives {source.predicted}: the best one differs in "
+            f"{share:.1%} of the rows; check that both are of the same classifier"
+        )
+    is_of_prediction = score.min() >= 0.5 and score.max() <= 1
+    if is_of_prediction and (share or (predicted is None and len(score) >= _MANY)):
+        remarks.append(
+            f"all of {source.scores} is between 1/2 and 1, as is the probability of whichever "
+            f"class is predicted, but measures take it for that of class {labels[1]!r}; if it is "
+            f"not, subtract it from 1 in the rows with the prediction {labels[0]!r}"
+        )
+    return remarks
+
+
+def _wrong_side(score: NDArray[Any], is_above: NDArray[np.bool_]) -> float:
+    """Share of rows on the wrong side of the best threshold."""
+    order = np.argsort(score)
+    is_above, distinct = is_above[order], np.flatnonzero(np.diff(score[order])) + 1
+    places = np.array([0, *distinct, len(score)])
+    above_before = np.concatenate([[0], np.cumsum(is_above)])[places]
+    below_after = (~is_above).sum() - (places - above_before)
+    return float((above_before + below_after).min() / len(score))
+
+
+def check_hard_labels(inputs: Inputs) -> Checked:
+    """Check labels with hard labels, whose scores are one-hot."""
+    source = inputs.source
+    observed, labels = _observed(inputs)
+    hard = _hard(inputs, len(observed.codes))
+    if labels is None:
+        labels = union(observed, hard, source)
+    if len(labels) < 2:
+        raise ValueError(
+            f"{source.true} and {source.predicted} hold one class only ({labels[0]!r}): name all "
+            "classes, two or more, in labels="
+        )
+    true = encode(observed, labels, source.true, source, has_scores=False)
+    predicted = encode(hard, labels, source.predicted, source, has_scores=False)
+    weight = check_weights(inputs.sample_weight, true, labels, source)
+    scores = np.eye(len(labels))[predicted]
+    checked = Checked(
+        tuple(labels),
+        read_only(true),
+        read_only(scores),
+        read_only(weight),
+        read_only(predicted),
+    )
+    return _with_rows(checked, inputs)
+
+
+def _with_rows(checked: Checked, inputs: Inputs) -> Checked:
+    """Name the rows, or repeat every row as often as it was observed."""
+    if inputs.frequency_weight is None:
+        ids = inputs.id
+        if ids is not None:
+            ids = check_ids(ids, len(checked.true), inputs.source)
+        return checked._replace(ids=ids, unused=inputs.unused)
+    if inputs.id is not None:
+        raise ValueError(
+            f"{inputs.source.id} names single rows, but {inputs.source.frequency} repeats them: "
+            "leave one of them out"
+        )
+    counts = check_counts(inputs.frequency_weight, checked.true, checked.labels, inputs.source)
+    width = checked.scores.itemsize * len(checked.labels) + _BYTES_OF_ROW
+    what = f"repeating the rows {int(counts.sum())} times by {inputs.source.frequency}"
+    check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
+    return checked._replace(
+        **{
+            name: read_only(np.repeat(getattr(checked, name), counts, axis=0))
+            for name in ("true", "scores", "sample_weight", "predicted")
+            if getattr(checked, name) is not None
+        }
+    )
+
+
+def one_class_message(what: str, label: Any) -> str:
+    """Say that scores cannot be judged where a single class has observations."""
+    return f"{what} holds one class only ({label!r}): at least two must have observations"
+
+
+def _observed(inputs: Inputs) -> tuple[Factor, list[Label] | None]:
+    """Observed labels, and the classes in the order given by the user, if any."""
+    source = inputs.source
+    observed = factorize(inputs.y_true, source.true, source)
+    if inputs.labels is None:
+        return observed, None
+    return observed, label_order(inputs.labels, observed.kind, source)
+
+
+def _hard(inputs: Inputs, n: int) -> Factor:
+    hard = factorize(inputs.y_pred, inputs.source.predicted, inputs.source)
+    check_length(inputs.source.predicted, len(hard.codes), n, inputs.source)
+    return hard

@@ -1,0 +1,322 @@
+"""Which score column belongs to which class: by name where there are names, else by position."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import NamedTuple
+
+from dmfroc.inputs.labels import Label, spelled_label
+from dmfroc.inputs.messages import Source, listing, repeated
+
+_MOST_TRIED = 30  # classes from which a message guesses the text around them all
+
+
+def positional_classes(
+    width: int, distinct: list[Label], order: list[Label] | None, source: Source
+) -> list[Label]:
+    """Classes of columns without names."""
+    labels = distinct if order is None else order
+    if len(labels) == width:
+        return labels
+    if order is not None:
+        remedy = "name one class per column"
+    elif len(labels) > width:
+        remedy = "give one column per class"
+    else:
+        remedy = "pass labels= with the class of each column, in column order"
+    raise ValueError(
+        f"{source.true if order is None else 'labels'} has {len(labels)} distinct labels "
+        f"({listing(labels)}) but {source.scores} has {width} columns: {remedy}"
+    )
+
+
+def single_score_classes(
+    name: Hashable | None, distinct: list[Label], order: list[Label] | None, source: Source
+) -> tuple[list[Label], int]:
+    """Find the two classes, and the position of the one that a single score speaks for."""
+    labels = distinct if order is None else order
+    if len(labels) != 2:
+        raise ValueError(
+            f"{source.scores} has a single column, which is enough for two classes only, but there "
+            f"are {len(labels)} ({listing(labels)}): give one column per class"
+        )
+    if name is None:
+        return labels, 1
+    named = named_class(name, labels)
+    if source.is_table_file:
+        if named is None and order is None and set(labels) != {0, 1}:
+            raise ValueError(
+                f"{source.scores} column {name!r} names neither {labels[0]!r} nor {labels[1]!r}: "
+                "name it after the class with the larger scores, or pass the negative class "
+                f"followed by the positive one, such as labels={labels}"
+            )
+        return labels, 1 if named is None else named
+    if named == 0:
+        raise ValueError(
+            f"{source.scores} is named {name!r}, but a single score is that of the second "
+            f"class, {labels[1]!r}: pass labels=({labels[1]!r}, {labels[0]!r}) if the name is "
+            "right, an array without a name if not"
+        )
+    return labels, 1
+
+
+class Match(NamedTuple):
+    """The column of each class, and other columns with the classes that they may be of."""
+
+    positions: list[int]
+    rivals: dict[int, Label]
+    warning: str | None
+
+
+def match_columns(
+    names: Sequence[Hashable], classes: Sequence[Label], source: Source
+) -> Match | None:
+    """Find a column for every class, named after it with one common text around all classes.
+
+    If none fits to the letter, names may differ from classes in Unicode form, case or punctuation.
+    None if some class has no column.
+    """
+    kind = type(classes[0])
+    texts = [_text(name, kind) for name in names]
+    for reading in _readings(kind):
+        labels = [reading.fold(text) for text in map(reading.spell, classes)]
+        if repeated(labels):
+            continue
+        columns = [reading.fold(text) for text in texts]
+        found = _complete_patterns(labels, columns)
+        if len(set(found.values())) > 1:
+            raise ValueError(_several_families(list(found), names, source))
+        for around, positions in found.items():
+            others = [place for place in range(len(texts)) if place not in set(positions)]
+            rivals = {place: around.other_label(texts[place], kind) for place in others}
+            rivals = {place: label for place, label in rivals.items() if label is not None}
+            twice = {columns[place] for place in positions} & {columns[place] for place in others}
+            if twice or not set(classes).isdisjoint(rivals.values()):
+                raise ValueError(
+                    f"{source.scores} has several columns for one class: {listing(names)}"
+                )
+            return Match(list(positions), rivals, _difference(reading, positions, names, classes))
+    return None
+
+
+def named_class(name: Hashable, labels: Sequence[Label]) -> int | None:
+    """Position of the class that a column is named after, at the end, the beginning or between."""
+    kind = type(labels[0])
+    text = _text(name, kind)
+    for reading in _readings(kind):
+        column = reading.fold(text)
+        found: dict[tuple[int, int], int] = {}
+        for code, label in enumerate(map(reading.fold, map(reading.spell, labels))):
+            for around in _patterns(column, label):
+                place = 2 if not around.after else 1 if not around.before else 0
+                # A number between texts is rather that of a model or of a fold
+                if around.keeps_words(label) and (place or kind is str):
+                    found[place, len(label)] = code
+        if found:
+            return found[max(found)]
+    return None
+
+
+def check_positions(names: Sequence[Hashable], classes: Sequence[Label], source: Source) -> None:
+    """Refuse columns in the order of the classes that are named after others of them."""
+    for place, name in enumerate(names):
+        named = named_class(name, classes)
+        if named is not None and named != place:
+            raise ValueError(
+                f"{source.scores}: column {name!r} stands for class {classes[place]!r} in the "
+                f"order of labels=, but is named after class {classes[named]!r}: give both in "
+                "the same order"
+            )
+
+
+def mismatch(names: Sequence[Hashable], classes: Sequence[Label], source: Source) -> str:
+    """Say which classes have no column, which columns no class, and what to do."""
+    kind = type(classes[0])
+    texts, labels = [_text(name, kind) for name in names], [str(label) for label in classes]
+    around = _likely_pattern(labels, texts)
+    expected = {around.before + label + around.after: label for label in labels}
+    missing = [
+        label for label, text in zip(classes, expected, strict=True) if text not in set(texts)
+    ]
+    strange = [name for name, text in zip(names, texts, strict=True) if text not in expected]
+    remedy = "choose with scores=" if source.is_table_file else "pass an array and labels="
+    singles = [name for name in names if named_class(name, classes) is not None]
+    if any(map(_counts_rows, texts)):
+        remedy += "; the column without a name is of row numbers: save without (index=False)"
+    elif source.is_table_file and len(classes) == 2 and len(singles) == 1 < len(names):
+        remedy = f"if it is the one score for both classes pass scores={singles}"
+    elif source.is_table_file and len(strange) == len(names) == len(classes):
+        remedy = f"if they are in this order pass scores={list(names)}, labels={list(classes)}"
+    return (
+        f"{source.scores}: columns and classes do not match by name: "
+        + (f"no column for class {listing(missing)}; " if missing else "")
+        + (f"no class for column {listing(strange)}; " if strange else "")
+        + f"the columns are {listing(names)}. Name each column after its class, with one "
+        f"prefix for all if need be, or {remedy}"
+    )
+
+
+def _counts_rows(text: str) -> bool:
+    """Whether a column has the name that row numbers get where they are saved as a column."""
+    return not text or text.startswith("Unnamed: ")
+
+
+# Text around classes
+
+
+class _Pattern(NamedTuple):
+    """What stands before and after the class in the name of its column."""
+
+    before: str
+    after: str
+
+    def keeps_numbers(self, label: str) -> bool:
+        """Whether the text does not continue a number that the class begins or ends with."""
+        return not (
+            (label[:1].isdigit() and re.search(r"\d[.,]?$|(^|[\W_])-$", self.before))
+            or (label[-1:].isdigit() and re.match(r"\d|[.,]\d*[1-9]", self.after))
+        )
+
+    def keeps_words(self, label: str) -> bool:
+        """Whether moreover the text does not continue a word."""
+        return self.keeps_numbers(label) and not (
+            _is_one_word(self.before[-1:], label[:1]) or _is_one_word(label[-1:], self.after[:1])
+        )
+
+    def other_label(self, column: str, kind: type) -> Label | None:
+        """Return the class that a column would be of if it is one without observations."""
+        is_inside = column.startswith(self.before) and column.endswith(self.after)
+        if kind is bool or not is_inside or _counts_rows(column):
+            return None
+        label = column[len(self.before) : len(column) - len(self.after)]
+        return spelled_label(_plain_numbers(label) if kind is int else label, kind)
+
+
+def _is_one_word(left: str, right: str) -> bool:
+    return left.isalpha() and right.isalpha() and not (left.islower() and right.isupper())
+
+
+def _patterns(column: str, label: str) -> Iterator[_Pattern]:
+    """Yield what is around each occurrence of a class in the name of a column."""
+    place = column.find(label)
+    while place >= 0:
+        yield _Pattern(column[:place], column[place + len(label) :])
+        place = column.find(label, place + 1)
+
+
+def _complete_patterns(
+    labels: Sequence[str], columns: Sequence[str]
+) -> dict[_Pattern, tuple[int, ...]]:
+    """Texts that lead every class to a column, and these columns."""
+    place = {column: index for index, column in enumerate(columns)}
+    longest = max(labels, key=len)
+    found: dict[_Pattern, tuple[int, ...]] = {}
+    for around in {p for column in columns for p in _patterns(column, longest)}:
+        expected = [around.before + label + around.after for label in labels]
+        if (
+            all(text in place for text in expected)
+            and all(around.keeps_numbers(label) for label in labels)
+            and any(around.keeps_words(label) for label in labels)
+        ):
+            found[around] = tuple(place[text] for text in expected)
+    return found
+
+
+def _likely_pattern(labels: Sequence[str], columns: Sequence[str]) -> _Pattern:
+    """Return the text that leads most classes to a column; of equals the shortest."""
+    counts = Counter(
+        around
+        for label in labels[:_MOST_TRIED]
+        for around in {p for column in columns for p in _patterns(column, label)}
+        if around.keeps_words(label)
+    )
+    return min(
+        counts, key=lambda p: (-counts[p], len(p.before + p.after), p), default=_Pattern("", "")
+    )
+
+
+def _several_families(
+    patterns: Sequence[_Pattern], names: Sequence[Hashable], source: Source
+) -> str:
+    globs = sorted(f"{before}*{after}" for before, after in patterns)
+    remedy = "choose with scores=" if source.is_table_file else "keep"
+    return (
+        f"{source.scores} has several columns for each class: {listing(names)}; {remedy} those of "
+        f"one classifier, which are named like one of {listing(globs)}"
+        + (", or save a file for each" if source.is_table_file else "")
+    )
+
+
+# Ways to read names
+
+
+class _Reading(NamedTuple):
+    """How classes are spelled, and which differences between names and classes do not count."""
+
+    spell: Callable[[Label], str]
+    fold: Callable[[str], str]
+    difference: str | None = None
+
+
+def _readings(kind: type) -> tuple[_Reading, ...]:
+    return {bool: _OF_BOOLEANS, int: _OF_INTEGERS}.get(kind, _OF_TEXTS)
+
+
+def _text(name: Hashable, kind: type) -> str:
+    """Text of a column name; a column False is the same as 0 unless classes are called so."""
+    return str(int(name)) if kind is int and isinstance(name, bool) else str(name)
+
+
+def _plain_numbers(text: str) -> str:
+    """Write numbers that are equal alike: 01, 1.0 and 1."""
+    return re.sub(
+        r"(?<!\d)(?<!\d[.,])0*(\d+)(?:[.,]0+)?(?![\d]|[.,]\d)", lambda number: number[1], text
+    )
+
+
+def _one_form(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def _one_case(text: str) -> str:
+    return _one_form(_one_form(_plain_numbers(text)).casefold())
+
+
+def _one_punctuation(text: str) -> str:
+    return re.sub(r"[\W_]+", "_", _one_case(text))
+
+
+_OF_INTEGERS = (
+    _Reading(str, str),
+    _Reading(str, _plain_numbers),
+    _Reading(str, _one_case, "case"),
+)
+_OF_TEXTS = (
+    *_OF_INTEGERS[:2],
+    _Reading(str, _one_form, "Unicode form"),
+    _Reading(str, _one_case, "case"),
+    _Reading(str, _one_punctuation, "punctuation"),
+)
+_OF_BOOLEANS = (
+    _Reading(str, str.casefold),
+    _Reading(lambda label: str(int(label)), _plain_numbers),
+)
+
+
+def _difference(
+    reading: _Reading,
+    positions: Sequence[int],
+    names: Sequence[Hashable],
+    classes: Sequence[Label],
+) -> str | None:
+    if reading.difference is None:
+        return None
+    pairs = list(zip(positions, classes, strict=True))
+    place, label = next((x for x in pairs if str(x[1]) not in str(names[x[0]])), pairs[0])
+    return (
+        f"columns and classes are matched although their names differ in {reading.difference}: "
+        f"column {names[place]!r} is taken for class {label!r}"
+    )

@@ -1,0 +1,309 @@
+"""The report in a real browser, where there is one: Debian's `chromium` and `chromium-driver`."""
+
+import csv
+import io
+import itertools
+import json
+import re
+import shutil
+import unicodedata
+
+import numpy as np
+import pytest
+
+import dmfroc
+from dmfroc._kit.text import printable
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+if not (CHROMIUM and DRIVER):
+    pytest.skip("chromium and chromedriver are not installed", allow_module_level=True)
+
+NASTY = ["<script>document.title='taken'</script>", '"><img src=x onerror=alert(2)>', "plain"]
+
+
+def predictions(labels, n, effect):
+    k = len(labels)
+    rng = np.random.default_rng(0)
+    true = np.arange(n) % k
+    scores = np.exp(rng.normal(size=(n, k)) + effect * np.eye(k)[true])
+    scores /= scores.sum(axis=1, keepdims=True)
+    return dmfroc.Predictions.from_arrays(np.array(labels)[true], scores, labels=labels)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    folder = tmp_path_factory.mktemp("downloads")
+    options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.folder = folder
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    path = tmp_path_factory.mktemp("reports") / "small.html"
+    named = {f"model {i}": predictions(NASTY, 90, effect) for i, effect in enumerate((2, 1.5, 0.5))}
+    dmfroc.compare(named, measure="hand_till").to_html(path)
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    path = tmp_path_factory.mktemp("reports") / "large.html"
+    dmfroc.evaluate(predictions([f"c{i}" for i in range(14)], 280, 2.0)).to_html(path)
+    return path.as_uri()
+
+
+def resize(browser, width):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+@pytest.mark.parametrize("report", ["small", "large"])
+def test_nothing_is_asked_for_and_nothing_fails(browser, report, request):
+    address = request.getfixturevalue(report)
+    browser.get_log("performance")
+    browser.get(address)
+    assert browser.get_log("browser") == []
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = [
+        message["params"]["request"]["url"]
+        for message in messages
+        if message["method"] == "Network.requestWillBeSent"
+    ]
+    assert [url for url in asked if not url.startswith("data:")] == [address]
+
+
+def test_names_stay_text(browser, small):
+    browser.get(small)
+    assert "taken" not in browser.title
+    heads = browser.execute_script(
+        "return Array.from(document.querySelectorAll('#pairs thead th'), (th) => th.textContent)"
+    )
+    assert heads[:3] == NASTY
+    assert browser.execute_script("return document.images.length") == 0
+
+
+def test_values_are_read_off_the_curve(browser, small):
+    browser.get(small)
+    resize(browser, 1000)
+    chart = browser.find_element("id", "roc")
+    webdriver.ActionChains(browser).move_to_element(chart).perform()
+    values = browser.find_element("id", "values").text
+    assert values.count("true positive rate") == 3
+    assert "model 2: true positive rate" in values
+    chart.send_keys("\ue014")  # arrow to the right
+    assert browser.find_element("id", "values").text != values
+
+
+def test_classifiers_are_hidden_everywhere(browser, small):
+    browser.get(small)
+    browser.find_element("css selector", "#curve [data-toggle='1']").click()
+    shown = browser.execute_script(
+        "return Array.from(document.querySelectorAll('[data-c=\"1\"]'),"
+        " (x) => getComputedStyle(x).display !== 'none')"
+    )
+    assert len(shown) > 4
+    assert not any(shown)
+    checked = browser.execute_script(
+        "return Array.from(document.querySelectorAll('[data-toggle=\"1\"]'), (x) => x.checked)"
+    )
+    assert not any(checked)
+
+
+def test_tables_are_sorted(browser, small):
+    browser.get(small)
+    button = browser.find_element("xpath", "//*[@id='numbers']//button[.='Hand-Till M']")
+    values = []
+    for _ in range(2):
+        button.click()
+        values.append(
+            browser.execute_script(
+                "return Array.from(document.querySelectorAll('#numbers table')[0].tBodies[0].rows,"
+                " (row) => Number(row.cells[1].dataset.v))"
+            )
+        )
+    assert values[0] == sorted(values[0])
+    assert values[1] == values[0][::-1]
+    assert len(set(values[0])) == 3
+
+
+def test_cells_of_pictures_are_read(browser, large):
+    browser.get(large)
+    image = browser.find_element("css selector", "#pairs img")
+    image.send_keys("\ue014")
+    text = browser.find_element("css selector", "#pairs .readout").text
+    assert text.startswith("c0 from c1: 0.")
+
+
+@pytest.mark.parametrize("width", [360, 1600])
+@pytest.mark.parametrize("report", ["small", "large"])
+def test_the_page_is_as_wide_as_the_window(browser, report, width, request):
+    browser.get(request.getfixturevalue(report))
+    resize(browser, width)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def test_everything_has_a_name(browser, large):
+    """Pictures have texts instead, inputs and buttons labels, and no identifier occurs twice."""
+    browser.get(large)
+    nameless = browser.execute_script("""
+        const all = (selector) => Array.from(document.querySelectorAll(selector));
+        const ids = all("[id]").map((x) => x.id);
+        return [
+          ...all("img").filter((x) => !x.alt),
+          ...all("svg[role=img]").filter((x) => !x.getAttribute("aria-label")),
+          ...all("input").filter((x) => !x.labels.length),
+          ...all("button").filter((x) => !x.textContent.trim()),
+          ...all("table").filter((x) => !x.caption || !x.tHead),
+        ].length + ids.length - new Set(ids).size
+    """)
+    assert nameless == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_contrasts_with_the_ground(browser, small, scheme):
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    browser.get(small)
+    ratios = browser.execute_script("""
+        const style = getComputedStyle(document.documentElement);
+        const luminance = (name) => {
+          const hex = style.getPropertyValue(name).trim();
+          const full = hex.length === 4 ? hex.replace(/[0-9a-f]/g, "$&$&") : hex;
+          const linear = [1, 3, 5].map((i) => parseInt(full.slice(i, i + 2), 16) / 255)
+            .map((x) => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+          return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+        };
+        const ground = luminance("--ground");
+        const ratio = (name) => {
+          const other = luminance(name);
+          return (Math.max(ground, other) + 0.05) / (Math.min(ground, other) + 0.05);
+        };
+        return [["--text", "--soft", "--link"].map(ratio),
+          [0, 1, 2, 3, 4, 5, 6].map((i) => ratio(`--c${i}`))];
+    """)
+    assert min(ratios[0]) >= 4.5
+    assert min(ratios[1]) >= 3
+
+
+def downloaded(browser, kind, name):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    path = browser.folder / name
+    path.unlink(missing_ok=True)
+    browser.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(browser.folder)}
+    )
+    browser.find_element("css selector", f"[data-download='{kind}']").click()
+    WebDriverWait(browser, 20).until(lambda _: path.exists() and path.stat().st_size > 0)
+    return path.read_text(encoding="utf-8")
+
+
+def test_downloads_hold_the_numbers(browser, small):
+    browser.get(small)
+    lines = downloaded(browser, "curve", "dmfroc-curves.csv").splitlines()
+    assert lines[0] == "classifier,fpr,tpr,low,high"
+    assert len(lines) == 1 + 3 * 101
+
+
+FORMULAS = [
+    *(
+        "-2+3+cmd|' /C calc'!A0",
+        "=1+1",
+        "+1+1",
+        "@SUM(A1)",
+        "-A1",
+        "\uff1d1+1",
+        "\uff0b1",
+        "\uff201",
+    ),
+    *("a;=1+1", "a,=1+1", 'a";=1+1', "a|=1", "a; =1+1", ' "=1+1', "\u00a0=1", "1e5-A1", "a\t=1+1"),
+]
+HARMLESS = ["-2", "1e-5", ".5", "plain", "two words", "a-b", "x = 1"]
+
+
+def test_no_cell_of_a_download_begins_a_formula(browser, tmp_path):
+    """Whatever separates cells where the file is opened, and as which text it is then read."""
+    names = [*FORMULAS, *HARMLESS]
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    scores = {name: rng.random(60) for name in names}
+    result = dmfroc.compare(y, scores, measure="hand_till")
+    result.to_html(tmp_path / "formulas.html")
+    browser.get((tmp_path / "formulas.html").as_uri())
+    # Where a semicolon separates, a line that begins with a number is one cell
+    number = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?(,|$)", re.IGNORECASE)
+    for kind, file in (("curve", "dmfroc-curves.csv"), ("table", "dmfroc-tables.csv")):
+        text = downloaded(browser, kind, file)
+        for separator in ",;\t|":
+            for row in csv.reader(io.StringIO(text), delimiter=separator):
+                for cell in row:
+                    bare = cell.strip().strip('"').strip()
+                    assert number.match(bare) or bare[:1] not in set("=+-@\uff1d\uff0b\uff0d\uff20")
+    rows = csv.reader(io.StringIO(downloaded(browser, "curve", "dmfroc-curves.csv")))
+    given = [first for first, _ in itertools.groupby(row[0] for row in rows)][1:]
+    assert given[-len(HARMLESS) :] == HARMLESS
+    shown = [printable(name) for name in names]
+    assert [re.sub("'", "", x) for x in given] == [re.sub("'", "", x) for x in shown]
+
+
+def test_names_that_cannot_be_seen_are_escaped(browser, tmp_path):
+    """NUL, directions of writing, lone surrogates, tags and lines: in page, readouts and files."""
+    hidden = ["a\0b", "a\u202eb", "a\udc00b", "a\U000e0041b", "a\nb", "a\u2028b", "می\u200cخ"]
+    shown = [r"a\x00b", r"a\u202eb", r"a\udc00b", r"a\U000e0041b", r"a\nb", r"a\u2028b", hidden[-1]]
+    assert [printable(name) for name in hidden] == shown
+    y = np.arange(70) % 7
+    labels = np.array(hidden, dtype=object)
+    scores = np.random.default_rng(0).random((70, 7))
+    named = {
+        name: dmfroc.Predictions.from_arrays(labels[y], scores + i * np.eye(7)[y], labels=hidden)
+        for i, name in enumerate(hidden)
+    }
+    path = tmp_path / "names.html"
+    dmfroc.compare(named, measure="hand_till").to_html(path)
+    text = path.read_text(encoding="utf-8")
+    unseen = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+    assert {x for x in text if unicodedata.category(x) in unseen} == {"\n", "\u200c"}
+    browser.get(path.as_uri())
+    chart = browser.find_element("id", "roc")
+    chart.send_keys("\ue014")
+    lines = browser.find_element("id", "values").text.splitlines()[1:]
+    assert [line.split(":")[0] for line in lines] == shown
+    rows = csv.reader(io.StringIO(downloaded(browser, "curve", "dmfroc-curves.csv")))
+    assert [first for first, _ in itertools.groupby(row[0] for row in rows)][1:] == shown
+    data = json.loads(downloaded(browser, "json", "dmfroc-report.json"))
+    assert data["labels"] == hidden
+    assert data["classifiers"] == list(data["curves"]) == hidden
+
+
+def test_names_that_look_like_integers_keep_their_places(browser, tmp_path):
+    names = ["10", "2", "model", "1", "__proto__"]
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    named = {
+        name: dmfroc.Predictions.from_arrays(y, rng.random((90, 3)) + i * np.eye(3)[y] / 3)
+        for i, name in enumerate(names)
+    }
+    path = tmp_path / "integers.html"
+    dmfroc.compare(named, measure="hand_till").to_html(path)
+    browser.get(path.as_uri())
+    chart = browser.find_element("id", "roc")
+
+    def read():
+        chart.send_keys("\ue014")
+        return [x.split(":")[0] for x in browser.find_element("id", "values").text.splitlines()[1:]]
+
+    assert read() == names
+    for position, name in enumerate(names):
+        box = browser.find_element("css selector", f"#curve [data-toggle='{position}']")
+        assert box.find_element("xpath", "..").text == name
+        box.click()
+        assert read() == names[position + 1 :]
