@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from dmfroc._options import integer, is_one_of
-from dmfroc.curves.cases import Cases, Number, of_classes
+from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve
-from dmfroc.curves.loess import loess
+from dmfroc.curves.local_regression import loess
 from dmfroc.curves.points import OperatingPoints, count_points
 from dmfroc.measures.statistics.forecasts import bin_of
 
@@ -100,7 +100,7 @@ class CalibrationCurve(Curve):
         return np.clip(np.array([center - half, center + half]), 0, 1)
 
 
-@of_classes
+@compute_by_class
 def calibration_curve(
     cases: Cases, *, n_bins: int | None = 10, axes: Axes = "standard"
 ) -> CalibrationCurve:
@@ -179,7 +179,7 @@ def calibration_curve(
     )
 
 
-@of_classes
+@compute_by_class
 def loess_calibration_curve(
     cases: Cases,
     *,
@@ -240,7 +240,7 @@ def loess_calibration_curve(
     )
 
 
-@of_classes
+@compute_by_class
 def isotonic_calibration_curve(cases: Cases, *, axes: Axes = "standard") -> Curve:
     """Return the rising step function of the score that fits the outcomes best.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._options import is_one_of, number
-from dmfroc.curves.cases import Cases, Number, of_classes
+from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.curve import Curve, Line, Projection, integrate
 from dmfroc.curves.points import OperatingPoints, count_points
 
@@ -134,14 +134,24 @@ def _bird(points: OperatingPoints, *, s: Number, smoothing: Smoothing) -> Coordi
 # The charts
 
 
-@of_classes
+@compute_by_class
 def pn_curve(cases: Cases) -> Curve:
     """Return the PN curve: true against false positives as counts.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 0) to (N, P); its area is the Mann-Whitney statistic U. Chance is the diagonal.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -165,15 +175,25 @@ def pn_curve(cases: Cases) -> Curve:
     )
 
 
-@of_classes
+@compute_by_class
 def delta_pn_curve(cases: Cases) -> Curve:
     """Return the curve of the difference of true and false positives against false positives.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 0) to (N, P - N). It is a rescaled BOC curve only if both classes are equally
         frequent, and else has no level of chance: prefer `boc_curve`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -201,9 +221,14 @@ def draw_roc(points: OperatingPoints) -> Curve:
     )
 
 
-@of_classes
+@compute_by_class
 def roc_curve(cases: Cases) -> Curve:
     """Return the receiver operating characteristic: true against false positive rate.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
@@ -211,6 +236,11 @@ def roc_curve(cases: Cases) -> Curve:
         From (0, 0) to (1, 1), collinear points included. Its area is the AUC, 1/2 under chance;
         ``curve.integral("left")`` and ``"right"`` are its values with ties counted as losses and
         as wins. The break-even line is TPR = 1 - FPR N/P.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -227,15 +257,25 @@ def roc_curve(cases: Cases) -> Curve:
     return draw_roc(count_points(cases))
 
 
-@of_classes
+@compute_by_class
 def boc_curve(cases: Cases) -> Curve:
     """Return the Bookmaker operating characteristic: informedness against false positive rate.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 0) to (1, 0). Its area is AUC - 1/2, half of the Gini coefficient; 0 under chance.
         ``curve.maximum()`` is Youden's index with the thresholds that attain it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -260,15 +300,25 @@ def boc_curve(cases: Cases) -> Curve:
     )
 
 
-@of_classes
+@compute_by_class
 def det_curve(cases: Cases) -> Curve:
     """Return the detection error tradeoff: false negative against false positive rate.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 1) to (1, 0), as rates; the display draws them on normal-deviate axes. Its area
         is 1 - AUC.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -285,15 +335,25 @@ def det_curve(cases: Cases) -> Curve:
     )
 
 
-@of_classes
+@compute_by_class
 def accuracy_curve(cases: Cases) -> Curve:
     r"""Return accuracy against the share of cases that is predicted positive.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         Its area is the expected accuracy if that share is uniform,
         :math:`\pi(1-\pi)(2 AUC-1)+1/2`; 1/2 under chance.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -316,12 +376,14 @@ def accuracy_curve(cases: Cases) -> Curve:
     )
 
 
-@of_classes
+@compute_by_class
 def lift_curve(cases: Cases, *, scale: LiftScale = "recall") -> Curve:
     r"""Return the lift chart: what is found by predicting a share of the cases positive.
 
     Parameters
     ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
     scale : {"recall", "counts", "factor"}
         The y axis: true positives as a rate (Powers), as a count (Vuk and Curk), or relative to
         chance, precision over prevalence (NaN where nothing is predicted).
@@ -354,16 +416,26 @@ def lift_curve(cases: Cases, *, scale: LiftScale = "recall") -> Curve:
     return _draw_lift("lift", count_points(cases), scale)
 
 
-@of_classes
+@compute_by_class
 def cumulative_gains_curve(cases: Cases) -> Curve:
     """Return the cumulative gains curve: the share of positives found in the best-scored cases.
 
     Marketing's name for the lift chart on Powers' scale.
 
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
+
     Returns
     -------
     Curve or dict
         As from `lift_curve`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     Examples
     --------
@@ -392,15 +464,25 @@ def _draw_lift(kind: str, points: OperatingPoints, scale: LiftScale) -> Curve:
     )
 
 
-@of_classes
+@compute_by_class
 def bift_curve(cases: Cases) -> Curve:
     """Return the Bookmaker lift chart, BIFT: informedness against the share predicted positive.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 0) to (1, 0). Its area is AUC - 1/2, that between recall and fallout on the lift
         chart; 0 under chance.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -424,7 +506,7 @@ def bift_curve(cases: Cases) -> Curve:
     )
 
 
-@of_classes
+@compute_by_class
 def bprd_curve(cases: Cases, *, s: Number = 1.0) -> Curve:
     """Return Bookmaker probability against relative drift, BPRD.
 
@@ -433,6 +515,8 @@ def bprd_curve(cases: Cases, *, s: Number = 1.0) -> Curve:
 
     Parameters
     ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
     s : float
         Laplace constant, >= 0: the drift is (s + TP + FP)/(s + P). Powers' sidebar has 1, his
         text 0.
@@ -466,7 +550,7 @@ def bprd_curve(cases: Cases, *, s: Number = 1.0) -> Curve:
     )
 
 
-@of_classes
+@compute_by_class
 def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace") -> Curve:
     """Return Bookmaker information against relative drift, both in bits, BIRD.
 
@@ -475,6 +559,8 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
 
     Parameters
     ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
     s : float
         Smoothing constant, >= 0. Without smoothing, points with FP = 0 are at minus infinity
         and the first one is NaN.
