@@ -188,14 +188,9 @@ def count_points(cases: Cases) -> OperatingPoints:
     above = curve.above[0]
     points = np.flatnonzero(np.diff(above, prepend=-1)) if curve.has_ties else slice(None)
     last = curve.rows[0, above[points][1:] - 1]  # the last of the cases that a point counts
-    return OperatingPoints(
-        label=cases.label,
-        thresholds=np.append(np.inf, cases.scores[last]),
-        true_positives=counts.tp[0, points],
-        false_positives=counts.fp[0, points],
-        positives=float(counts.tp[0, -1]),
-        negatives=float(counts.fp[0, -1]),
-    )
+    thresholds, (tp, fp) = np.append(np.inf, cases.scores[last]), (counts.tp[0], counts.fp[0])
+    sizes = float(tp[-1]), float(fp[-1])
+    return OperatingPoints(cases.label, thresholds, tp[points], fp[points], *sizes)
 
 
 @compute_by_class

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc.curves.cases import Cases, Number, compute_by_class
-from dmfroc.curves.charts import Coordinates, draw
+from dmfroc.curves.charts import Coordinates, Ends, draw
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import OperatingPoints, count_points
 
@@ -64,16 +64,9 @@ def precision_recall_curve(cases: Cases) -> Curve:
     (0.8759, 0.8667)
     """
     points = count_points(cases)
-    return draw(
-        "pr",
-        points,
-        _pr,
-        "Recall",
-        "Precision",
-        chance=((0, 1), (points.prevalence, points.prevalence)),
-        break_even=((0, 1), (0, 1)),
-        area=points.summarise(curve_summaries.precision_recall_area),
-    )
+    area, rate = points.summarise(curve_summaries.precision_recall_area), points.prevalence
+    ends: dict[str, Ends] = {"chance": ((0, 1), (rate, rate)), "break_even": ((0, 1), (0, 1))}
+    return draw("pr", points, _pr, "Recall", "Precision", area=area, **ends)
 
 
 @compute_by_class
