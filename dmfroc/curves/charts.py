@@ -552,12 +552,10 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
     projection = partial(_bird, s=s, smoothing=smoothing)
     x, y = projection(points)
     finite = x[np.isfinite(x)]
-    ends: dict[str, Ends] = {
-        "chance": ((float(finite.min()), float(finite.max())), (0, 0)),
-        "break_even": ((0, 0), (min(0.0, float(y[np.isfinite(y)].min(initial=0))), 0)),
-    }
+    chance = (float(finite.min()), float(finite.max())), (0, 0)
+    even = (0, 0), (min(0.0, float(y[np.isfinite(y)].min(initial=0))), 0)
     names = "Relative drift [bits]", "Bookmaker information [bits]"
-    return draw("bird", points, projection, *names, area=None, **ends)
+    return draw("bird", points, projection, *names, chance=chance, break_even=even, area=None)
 
 
 def _checked_constant(s: Number) -> float:

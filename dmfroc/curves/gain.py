@@ -11,7 +11,7 @@ import numpy as np
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._options import number
 from dmfroc.curves.cases import Cases, Number, compute_by_class
-from dmfroc.curves.charts import Coordinates, Ends, draw
+from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import Maximum, OperatingPoints, count_points
 from dmfroc.measures.binary import f_gain, gain
@@ -236,9 +236,9 @@ def prg_curve(cases: Cases) -> Curve:
     0.7083
     """
     points = count_points(cases)
-    ends: dict[str, Ends] = {"chance": ((0, 1), (0, 0)), "break_even": ((0, 1), (0, 1))}
-    names = "Recall gain", "Precision gain"
-    return draw("prg", points, _prg, *names, area=gain_area(points), **ends)
+    names, area = ("Recall gain", "Precision gain"), gain_area(points)
+    chance, even = ((0, 1), (0, 0)), ((0, 1), (0, 1))
+    return draw("prg", points, _prg, *names, chance=chance, break_even=even, area=area)
 
 
 def best_f_gain(points: OperatingPoints, *, beta: Number = 1.0) -> Maximum:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc.curves.cases import Cases, Number, compute_by_class
-from dmfroc.curves.charts import Coordinates, Ends, draw
+from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import OperatingPoints, count_points
 
@@ -64,9 +64,9 @@ def precision_recall_curve(cases: Cases) -> Curve:
     (0.8759, 0.8667)
     """
     points = count_points(cases)
-    area, rate = points.summarise(curve_summaries.precision_recall_area), points.prevalence
-    ends: dict[str, Ends] = {"chance": ((0, 1), (rate, rate)), "break_even": ((0, 1), (0, 1))}
-    return draw("pr", points, _pr, "Recall", "Precision", area=area, **ends)
+    names, area = ("Recall", "Precision"), points.summarise(curve_summaries.precision_recall_area)
+    chance, even = ((0, 1), (points.prevalence, points.prevalence)), ((0, 1), (0, 1))
+    return draw("pr", points, _pr, *names, chance=chance, break_even=even, area=area)
 
 
 @compute_by_class

@@ -494,13 +494,14 @@ class CurveDisplay:
             text = self._label(label, name)
             if "zorder" in styles[label]:  # one of many, which share an entry of the legend
                 text, rest = rest, "_"
-            style = {"label": text, "solid_joinstyle": "round", "zorder": 2.5} | styles[label]
+            style: dict[str, Any] = {"label": text, "solid_joinstyle": "round", "zorder": 2.5}
             x, y = self.line_data(curve)
             thresholds = _finite(self.scale(Line(curve.x, curve.y)))
             if len(x) > len(thresholds.x):  # markers are for thresholds alone
                 is_threshold = np.isin(x + 1j * y, thresholds.x + 1j * thresholds.y)
                 style["markevery"] = np.flatnonzero(is_threshold).tolist()
-            (self.lines_[label],) = ax.plot(x, y, **(style | chosen | {"gid": CURVE_ID}))
+            style |= styles[label] | chosen | {"gid": CURVE_ID}
+            (self.lines_[label],) = ax.plot(x, y, **style)
         self.line_ = next(iter(self.lines_.values()))
 
     def _label(self, label: Hashable, name: str | None) -> str:

@@ -104,7 +104,7 @@ def draw_legend(ax: Axes, location: str) -> None:
     side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72
     size = min(FontProperties(size="small").get_size_in_points(), side / (0.53 * _WIDEST + 8))
     width = int((side / size - 8) / 0.53)
-    legend = {
+    legend: dict[str, Any] = {
         "handles": [handles[index] for index in order],
         "labels": [_wrapped(texts[index], width) for index in order],
         "fontsize": size,
@@ -115,7 +115,7 @@ def draw_legend(ax: Axes, location: str) -> None:
     lines = [_places(ax, line) for line in ax.lines if line.get_gid() == CURVE_ID]
     is_inside = len(handles) <= _MOST_INSIDE
     for corner in dict.fromkeys([location, *CORNERS]) if is_inside else ():
-        extent = ax.legend(loc=corner, **legend).get_window_extent()
+        extent = ax.legend(**(legend | {"loc": corner})).get_window_extent()
         width, height = extent.width / ax.bbox.width, extent.height / ax.bbox.height
         if corner not in CORNERS or not any(
             _meets(line, corner, width + _MARGIN, height + _MARGIN) for line in lines

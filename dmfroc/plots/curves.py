@@ -75,8 +75,9 @@ class ROCDisplay(CurveDisplay):
         name: str | None = None,
     ) -> None:
         super().__init__(curves, name=name)
-        single = bands is not None and not isinstance(bands, Mapping)
-        self.bands = dict.fromkeys(self.curves, bands) if single else dict(bands or {})
+        if bands is not None and not isinstance(bands, Mapping):
+            bands = dict.fromkeys(self.curves, bands)
+        self.bands = dict(bands or {})
 
     @classmethod
     def _compute(
@@ -240,9 +241,9 @@ class LiftDisplay(CurveDisplay):
         """
         super().plot(ax, **options)
         for label, line in self.lines_.items() if plot_fallout else ():
-            points, style = self.curves[label].points, {"linewidth": 0.7, "zorder": 2.0}
+            points, color = self.curves[label].points, line.get_color()
             x, y = points.bias, points.false_positive_rate
-            self.guides_ += self.ax_.plot(x, y, color=line.get_color(), **style)
+            self.guides_ += self.ax_.plot(x, y, color=color, linewidth=0.7, zorder=2.0)
         return self
 
     def _legend_location(self) -> str:

@@ -300,8 +300,8 @@ class MulticlassROCDisplay(CurveDisplay):
         from matplotlib.collections import LineCollection
 
         lines = [np.stack(curve, axis=-1) for curve in curves]
-        style = {"colors": self.line_.get_color(), "linewidths": 0.8, "zorder": 1.8}
-        drawn = LineCollection(lines, alpha=float(np.clip(4 / len(lines), 0.12, 0.4)), **style)
+        alpha, color = float(np.clip(4 / len(lines), 0.12, 0.4)), self.line_.get_color()
+        drawn = LineCollection(lines, colors=color, linewidths=0.8, alpha=alpha, zorder=1.8)
         self.ax_.add_collection(drawn)
         return drawn
 
