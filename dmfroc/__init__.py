@@ -6,11 +6,31 @@ from typing import Any
 
 import lazy_loader
 
-from dmfroc._global_state import undisturbed
+from dmfroc._kit.global_state import undisturbed
+from dmfroc.results.renderers import RENDERERS
 
 # Every public name, and where it lives, is listed in `__init__.pyi`. It is imported when it is
 # first used, so that `import dmfroc` does not wait for JAX.
 _get, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+# Results are drawn and written by rooms above them, which are imported when that is asked for.
+RENDERERS |= {
+    "Estimate.plot": "dmfroc.plots.results:plot_estimate",
+    "Evaluation.plot": "dmfroc.plots.results:plot_evaluation",
+    "Comparison.plot": "dmfroc.plots.results:plot_comparison",
+    "Comparison.plot_best_set": "dmfroc.plots.results:plot_best_set",
+    "SubgroupComparison.plot": "dmfroc.plots.results:plot_subgroups",
+    "RunsComparison.plot": "dmfroc.plots.results:plot_runs",
+    "Plan.plot": "dmfroc.plots.results:plot_plan",
+    "Result.notebook": "dmfroc.reports.notebook:result_as_html",
+    "Result.page": "dmfroc.reports.designs:result_page",
+    "Evaluation.page": "dmfroc.reports.page:evaluation_page",
+    "Comparison.page": "dmfroc.reports.page:comparison_page",
+    "SubgroupComparison.page": "dmfroc.reports.designs:subgroups_page",
+    "RunsComparison.page": "dmfroc.reports.designs:runs_page",
+    "Plan.page": "dmfroc.reports.designs:plan_page",
+}
 
 
 def __getattr__(name: str) -> Any:

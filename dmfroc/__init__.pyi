@@ -1,11 +1,54 @@
 from . import curves as curves
-from . import datasets as datasets
 from . import measures as measures
 from . import plots as plots
 from . import simulation as simulation
-from . import study as study
-from .accumulation import (
-    Accumulator as Accumulator,
+from .analyses.comparison import (
+    compare as compare,
+)
+from .analyses.comparison_result import (
+    Comparison as Comparison,
+)
+from .analyses.cross_validation import (
+    NestedCrossValidation as NestedCrossValidation,
+)
+from .analyses.cross_validation import (
+    cross_validate as cross_validate,
+)
+from .analyses.cross_validation import (
+    nested_cross_validation as nested_cross_validation,
+)
+from .analyses.estimation import (
+    estimate as estimate,
+)
+from .analyses.estimation import (
+    influences as influences,
+)
+from .analyses.evaluation import (
+    Evaluation as Evaluation,
+)
+from .analyses.evaluation import (
+    evaluate as evaluate,
+)
+from .analyses.planning import (
+    Plan as Plan,
+)
+from .analyses.planning import (
+    plan as plan,
+)
+from .analyses.scorers import (
+    scorers as scorers,
+)
+from .analyses.subgroups import (
+    SubgroupComparison as SubgroupComparison,
+)
+from .analyses.subgroups import (
+    compare_subgroups as compare_subgroups,
+)
+from .analyses.training_runs import (
+    RunsComparison as RunsComparison,
+)
+from .analyses.training_runs import (
+    compare_runs as compare_runs,
 )
 from .bayes import (
     Posterior as Posterior,
@@ -22,17 +65,14 @@ from .bayes import (
 from .bayes import (
     bayesian_table as bayesian_table,
 )
-from .class_weights import (
-    ClassWeights as ClassWeights,
+from .counted.accumulation import (
+    Accumulator as Accumulator,
 )
-from .class_weights import (
-    select_class_weights as select_class_weights,
+from .counted.scan import (
+    Scan as Scan,
 )
-from .comparison import (
-    compare as compare,
-)
-from .comparison_result import (
-    Comparison as Comparison,
+from .counted.scan import (
+    scan as scan,
 )
 from .curves import (
     Curve as Curve,
@@ -109,71 +149,56 @@ from .curves import (
 from .curves import (
     roc_from_calibration as roc_from_calibration,
 )
-from .designs.cross_validation import (
-    NestedCrossValidation as NestedCrossValidation,
+from .decisions.class_weights import (
+    ClassWeights as ClassWeights,
 )
-from .designs.cross_validation import (
-    cross_validate as cross_validate,
+from .decisions.class_weights import (
+    select_class_weights as select_class_weights,
 )
-from .designs.cross_validation import (
-    nested_cross_validation as nested_cross_validation,
-)
-from .designs.planning import (
-    Plan as Plan,
-)
-from .designs.planning import (
-    plan as plan,
-)
-from .designs.subgroups import (
-    SubgroupComparison as SubgroupComparison,
-)
-from .designs.subgroups import (
-    compare_subgroups as compare_subgroups,
-)
-from .designs.training_runs import (
-    RunsComparison as RunsComparison,
-)
-from .designs.training_runs import (
-    compare_runs as compare_runs,
-)
-from .estimation import (
-    estimate as estimate,
-)
-from .estimation import (
-    influences as influences,
-)
-from .evaluation import (
-    Evaluation as Evaluation,
-)
-from .evaluation import (
-    evaluate as evaluate,
-)
-from .factorization import (
-    Factorization as Factorization,
-)
-from .factorization import (
-    dmf as dmf,
-)
-from .iso_performance import (
+from .decisions.iso_performance import (
     OperatingPoint as OperatingPoint,
 )
-from .iso_performance import (
+from .decisions.iso_performance import (
     OptimalOperatingPoints as OptimalOperatingPoints,
 )
-from .iso_performance import (
+from .decisions.iso_performance import (
     RandomizedThreshold as RandomizedThreshold,
 )
-from .iso_performance import (
+from .decisions.iso_performance import (
     operating_point as operating_point,
 )
-from .iso_performance import (
+from .decisions.iso_performance import (
     optimal_operating_points as optimal_operating_points,
 )
-from .iso_performance import (
+from .decisions.iso_performance import (
     randomized_threshold as randomized_threshold,
 )
-from .iso_performance import (
+from .decisions.iso_performance import (
     skew_sensitive_accuracy as skew_sensitive_accuracy,
+)
+from .decisions.nested_selection import (
+    ExpectedCost as ExpectedCost,
+)
+from .decisions.nested_selection import (
+    NestedCosts as NestedCosts,
+)
+from .decisions.nested_selection import (
+    ThresholdSelection as ThresholdSelection,
+)
+from .decisions.nested_selection import (
+    nested_class_weights as nested_class_weights,
+)
+from .decisions.nested_selection import (
+    nested_threshold_selection as nested_threshold_selection,
+)
+from .decisions.threshold_selection import (
+    ClassWeightsClassifierCV as ClassWeightsClassifierCV,
+)
+from .decisions.threshold_selection import (
+    IsoPerformanceClassifierCV as IsoPerformanceClassifierCV,
+)
+from .inputs.predictions import (
+    Predictions as Predictions,
 )
 from .measures.contingency_table import (
     ContingencyTable as ContingencyTable,
@@ -195,21 +220,6 @@ from .measures.ranking import (
 )
 from .measures.ranking import (
     pairwise_auc_matrix as pairwise_auc_matrix,
-)
-from .measures.significance import (
-    chi_squared_test as chi_squared_test,
-)
-from .measures.significance import (
-    fisher_exact_test as fisher_exact_test,
-)
-from .measures.significance import (
-    likelihood_ratio_test as likelihood_ratio_test,
-)
-from .measures.significance import (
-    powers_statistics as powers_statistics,
-)
-from .measures.significance import (
-    sellke_bayarri_berger as sellke_bayarri_berger,
 )
 from .measures.table import (
     cohen_kappa_score as cohen_kappa_score,
@@ -235,23 +245,29 @@ from .multiclass.curve import (
 from .multiclass.curve import (
     multiclass_roc as multiclass_roc,
 )
+from .multiclass.factorization import (
+    Factorization as Factorization,
+)
+from .multiclass.factorization import (
+    dmf as dmf,
+)
 from .multiclass.measure import (
     dmf_auc_score as dmf_auc_score,
 )
-from .nested_selection import (
-    ExpectedCost as ExpectedCost,
+from .papers.significance import (
+    chi_squared_test as chi_squared_test,
 )
-from .nested_selection import (
-    NestedCosts as NestedCosts,
+from .papers.significance import (
+    fisher_exact_test as fisher_exact_test,
 )
-from .nested_selection import (
-    ThresholdSelection as ThresholdSelection,
+from .papers.significance import (
+    likelihood_ratio_test as likelihood_ratio_test,
 )
-from .nested_selection import (
-    nested_class_weights as nested_class_weights,
+from .papers.significance import (
+    powers_statistics as powers_statistics,
 )
-from .nested_selection import (
-    nested_threshold_selection as nested_threshold_selection,
+from .papers.significance import (
+    sellke_bayarri_berger as sellke_bayarri_berger,
 )
 from .plots import (
     AccuracyDisplay as AccuracyDisplay,
@@ -313,26 +329,10 @@ from .plots import (
 from .plots import (
     ROCDisplay as ROCDisplay,
 )
-from .predictions import (
-    Predictions as Predictions,
-)
-from .scanning.scan import (
-    Scan as Scan,
-)
-from .scanning.scan import (
-    scan as scan,
-)
-from .sklearn_scorers import (
-    scorers as scorers,
-)
-from .threshold_selection import (
-    ClassWeightsClassifierCV as ClassWeightsClassifierCV,
-)
-from .threshold_selection import (
-    IsoPerformanceClassifierCV as IsoPerformanceClassifierCV,
-)
-from .uncertainty.estimate import (
+from .results.estimate import (
     Estimate as Estimate,
 )
+from .simulation import datasets as datasets
+from .simulation import study as study
 
 __version__: str

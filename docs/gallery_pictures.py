@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import dmfroc
-from dmfroc.demo import demo_predictions
+from dmfroc.cli.demo import demo_predictions
 
 FOLDER = Path(__file__).resolve().parent / "_build" / "gallery"
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dmfroc import MulticlassROCDisplay, Predictions, plots
-from dmfroc.demo import demo_predictions
+from dmfroc.cli.demo import demo_predictions
 
 IMAGES = Path(__file__).resolve().parent / "images"
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from dmfroc.datasets import Dataset
+from dmfroc.simulation.datasets import Dataset
 
 _MONK_VALUES = {"a1": 3, "a2": 3, "a3": 2, "a4": 3, "a5": 4, "a6": 2}
 

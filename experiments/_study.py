@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dmfroc.study import Study, add_run_options
+from dmfroc.simulation.study import Study, add_run_options
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 RESULTS = Path(__file__).resolve().parent / "results"

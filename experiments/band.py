@@ -12,8 +12,8 @@ import pandas as pd
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 
 from dmfroc import Predictions, multiclass_roc
-from dmfroc.multiclass.band import BandKind, CurveBand, curve_band
-from dmfroc.study import Study, grid
+from dmfroc.inference.band import BandKind, CurveBand, curve_band
+from dmfroc.simulation.study import Study, grid
 
 LEVEL = 0.95
 POPULATION = 400_000

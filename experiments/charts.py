@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 
 from dmfroc import Predictions, bift_curve, bird_curve, boc_curve, precision_recall_curve, roc_curve
 from dmfroc.curves import Curve, OperatingPoints
-from dmfroc.datasets import design_matrix, load_dataset
 from dmfroc.plots import overview
+from dmfroc.simulation.datasets import design_matrix, load_dataset
 
 DATA = "glass"
 N_FOLDS = 9  # as many as the smallest class has rows

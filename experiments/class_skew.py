@@ -24,7 +24,7 @@ from sklearn.metrics import roc_auc_score
 from dmfroc import Predictions, estimate, multiclass_roc
 from dmfroc.measures import dmf_auc
 from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier, simulate_predictions
-from dmfroc.study import Study, grid
+from dmfroc.simulation.study import Study, grid
 
 N_CLASSES = 5
 N_COVARIATES = 10

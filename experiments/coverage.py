@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 from dmfroc import Predictions, bayesian_roc, compare, estimate
 from dmfroc.measures import MEASURES
-from dmfroc.study import Study, grid
+from dmfroc.simulation.study import Study, grid
 
 GRID_MEASURES = ("dmf_auc", "hand_till", "one_vs_rest_auc", "informedness")
 BOOTSTRAP_MEASURES = ("dmf_auc", "hand_till")

@@ -25,7 +25,7 @@ from dmfroc import (
     plan,
 )
 from dmfroc.measures import MEASURES
-from dmfroc.study import Study, grid
+from dmfroc.simulation.study import Study, grid
 
 MEASURES_OF_DESIGNS = ("hand_till", "dmf_auc", "informedness")
 LEARNERS = {

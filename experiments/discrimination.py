@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 
 from dmfroc import Predictions, dmf_auc_score, estimate, hand_till_score, multiclass_roc
 from dmfroc.simulation import MultinomialPopulation
-from dmfroc.study import Study
+from dmfroc.simulation.study import Study
 
 N_CLASSES = 5
 N_COVARIATES = 10

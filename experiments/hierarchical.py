@@ -12,7 +12,7 @@ from dmfroc import Predictions, bayesian_roc
 from dmfroc.bayes.models import Structure
 from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.roc import bind_pairs
-from dmfroc.study import Study, grid
+from dmfroc.simulation.study import Study, grid
 
 N_CLASSES, SIZE = 4, 400
 N_THRESHOLDS = 15

@@ -10,8 +10,8 @@ from _study import RESULTS, arguments, markdown_table, run_study, write_page
 
 from dmfroc import Predictions, evaluate
 from dmfroc.measures import MEASURES
-from dmfroc.study import Study, grid
-from dmfroc.uncertainty.estimate import Estimate
+from dmfroc.results.estimate import Estimate
+from dmfroc.simulation.study import Study, grid
 
 N_MISSES = 12
 SAMPLES_PER_BATCH = 28

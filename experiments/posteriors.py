@@ -18,13 +18,13 @@ from coverage import LEVEL, class_sizes, draw, monte_carlo_error, percent, truth
 from scipy.special import expit
 
 from dmfroc import Predictions, compare, estimate
-from dmfroc._compiled import in_double_precision
+from dmfroc._kit.compiled import in_double_precision
 from dmfroc.bayes import bayesian_roc, bayesian_table, method, roc
 from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.roc import approximated
 from dmfroc.bayes.sampling import Chains, default_kernel, draw_from_gaussian
 from dmfroc.measures import MEASURES
-from dmfroc.study import Study, grid
+from dmfroc.simulation.study import Study, grid
 
 CELL_MEASURES = ("dmf_auc", "hand_till")
 TABLE_MEASURES = ("informedness", "accuracy")

@@ -23,7 +23,7 @@ from scipy.stats import binomtest, norm
 
 from dmfroc import Predictions, compare
 from dmfroc.measures import MEASURES, dmf_auc
-from dmfroc.study import Study
+from dmfroc.simulation.study import Study
 
 COMPARED = {
     "dmf_auc": MEASURES["dmf_auc"],

@@ -39,8 +39,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from dmfroc import Predictions, measures, plots
-from dmfroc.datasets import Dataset, design_matrix, load_dataset
-from dmfroc.study import Study
+from dmfroc.simulation.datasets import Dataset, design_matrix, load_dataset
+from dmfroc.simulation.study import Study
 
 SHIPPED = {"breast_cancer": load_breast_cancer, "wine": load_wine}  # with scikit-learn
 NAMES = (

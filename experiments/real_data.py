@@ -31,9 +31,9 @@ from dmfroc import (
     hand_till_score,
     multiclass_roc,
 )
-from dmfroc.datasets import Dataset, design_matrix, load_dataset
 from dmfroc.measures import dmf_auc
-from dmfroc.study import Study, grid
+from dmfroc.simulation.datasets import Dataset, design_matrix, load_dataset
+from dmfroc.simulation.study import Study, grid
 
 NAMES = ("car", "optdigits", "pendigits", "tae", "iris", "glass")
 SEED = 1

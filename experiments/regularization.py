@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from dmfroc import Predictions, compare, dmf_auc_score, estimate, hand_till_score
 from dmfroc.measures import dmf_auc
 from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE
-from dmfroc.study import Study
+from dmfroc.simulation.study import Study
 
 STRENGTHS = (0.0, 0.05, 0.2, 0.5, 1.0, 2.0)
 POPULATION = 120_000

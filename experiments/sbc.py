@@ -35,7 +35,7 @@ from dmfroc.bayes.sampling import (
     draw_from_prior,
     problem_of,
 )
-from dmfroc.study import Study, grid
+from dmfroc.simulation.study import Study, grid
 
 PRIORS = Priors()
 N_PAIRS, N_THRESHOLDS, CLASS_SIZE = 6, 7, 40

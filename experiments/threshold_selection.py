@@ -33,7 +33,7 @@ from dmfroc import (
     optimal_operating_points,
     randomized_threshold,
 )
-from dmfroc.datasets import Dataset, design_matrix, load_dataset
+from dmfroc.simulation.datasets import Dataset, design_matrix, load_dataset
 
 PRINTED = pd.read_csv(Path(__file__).with_name("vuk_curk_table4.csv")).set_index(
     ["data", "learner"]

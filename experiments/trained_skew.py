@@ -11,7 +11,7 @@ from dmfroc import Measure, Predictions
 from dmfroc.measures import MEASURES, dmf_auc
 from dmfroc.measures.measure import value_of
 from dmfroc.simulation import MultinomialPopulation, MultinomialSample
-from dmfroc.study import Study, grid
+from dmfroc.simulation.study import Study, grid
 
 N_CLASSES = 5
 N_COVARIATES = 6

@@ -14,7 +14,7 @@ from scipy import stats
 
 from dmfroc import Predictions, evaluate
 from dmfroc.measures import MEASURES
-from dmfroc.study import Study, grid
+from dmfroc.simulation.study import Study, grid
 
 LEVEL = 0.95
 POPULATION = 200_000

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from scipy.special import softmax
 
 from dmfroc import Predictions, dmf_auc_score, majority_costs, multiclass_roc
-from dmfroc.study import Study, grid
+from dmfroc.simulation.study import Study, grid
 
 CLASS_COUNTS = (3, 4, 5, 6, 7, 8)
 FACTORS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0)

@@ -3,7 +3,7 @@
 import os
 import time
 
-from dmfroc.scanning.sources import Part
+from dmfroc.counted.sources import Part
 
 
 class SlowPart(Part):

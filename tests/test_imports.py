@@ -9,6 +9,30 @@ import dmfroc
 
 PACKAGE = Path(dmfroc.__file__).parent
 MOST_LINES = 600
+# From the cellar to the street. A room imports only rooms of lower floors.
+FLOORS = [
+    ["_kit"],
+    ["inputs"],
+    ["results"],
+    ["measures", "simulation"],
+    ["multiclass", "curves"],
+    ["inference"],
+    ["bayes", "counted", "decisions", "papers"],
+    ["meta_analysis"],
+    ["analyses"],
+    ["plots"],
+    ["reports"],
+    ["cli"],
+]
+# Imports that still point up.
+UPWARD = {
+    ("bayes", "analyses"),
+    ("bayes", "plots"),
+    ("counted", "analyses"),
+    ("curves", "papers"),
+    ("measures", "analyses"),
+    ("meta_analysis", "plots"),
+}
 
 
 def module_name(path, root):
@@ -47,13 +71,14 @@ def imported(node, modules, package):
                 yield name if name in modules else source
 
 
-def import_graph(root):
+def import_graph(root, type_checking=False):
     """Return the modules that each module of a package imports, anywhere in its code."""
+    nodes_of = ast.walk if type_checking else statements
     paths = {module_name(path, root): path for path in root.rglob("*.py")}
     graph = {}
     for name, path in paths.items():
         package = name if path.stem == "__init__" else name.rpartition(".")[0]
-        nodes = statements(ast.parse(path.read_text(encoding="utf-8")))
+        nodes = nodes_of(ast.parse(path.read_text(encoding="utf-8")))
         graph[name] = {target for node in nodes for target in imported(node, paths, package)}
     return graph
 
@@ -80,9 +105,29 @@ def cycles(graph):
 
 def test_there_are_no_cycles_of_imports():
     graph = import_graph(PACKAGE)
-    assert "dmfroc.predictions" in graph["dmfroc.measures.measure"]
+    assert "dmfroc.inputs.predictions" in graph["dmfroc.measures.measure"]
     assert len(graph) == len(list(PACKAGE.rglob("*.py")))
     assert cycles(graph) == []
+
+
+def test_rooms_use_only_rooms_below():
+    floors = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+    arrows = {
+        (source.split(".")[1], target.split(".")[1])
+        for source, targets in import_graph(PACKAGE, type_checking=True).items()
+        for target in targets
+        if source.count(".") and target.count(".")
+    }
+    assert floors.keys() == {
+        path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()
+    }
+    upward = {(a, b) for a, b in arrows if a in floors and a != b and floors[b] >= floors[a]}
+    assert upward == UPWARD
+
+
+def test_nothing_lies_at_the_top_level():
+    names = {path.name for path in PACKAGE.iterdir() if path.is_file()}
+    assert names == {"__init__.py", "__init__.pyi", "__main__.py", "py.typed"}
 
 
 def test_files_are_short():

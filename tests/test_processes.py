@@ -164,8 +164,8 @@ def test_threads_give_serial_results_and_leave_no_state():
 
 
 def test_too_many_classes_for_the_memory_are_named(monkeypatch):
-    monkeypatch.setattr("dmfroc._memory.available_memory", lambda: 10**6)
-    monkeypatch.setattr("dmfroc._memory._LITTLE", 0)
+    monkeypatch.setattr("dmfroc._kit.memory.available_memory", lambda: 10**6)
+    monkeypatch.setattr("dmfroc._kit.memory._LITTLE", 0)
     y = np.arange(60) % 30
     scores = np.eye(30)[y] + np.arange(30) / 100
     with pytest.raises(

@@ -19,7 +19,7 @@ from dmfroc import (
     likelihood_ratio_test,
 )
 from dmfroc.curves import calibration_curve, loess
-from dmfroc.uncertainty.influences import without_variation
+from dmfroc.inference.influences import without_variation
 
 COUNTS = {
     "two classes": [[30, 12], [7, 51]],

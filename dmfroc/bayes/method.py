@@ -12,12 +12,18 @@ import numpy as np
 import xarray
 from jaxtyping import Float
 
-from dmfroc._autodiff import value_and_derivatives
-from dmfroc._options import is_one_of
+from dmfroc._kit.autodiff import value_and_derivatives
+from dmfroc._kit.options import is_one_of
 from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.bayes.posterior import Posterior, summarize
 from dmfroc.bayes.roc import bayesian_roc
 from dmfroc.bayes.tables import ALTERNATIVES, bayesian_table
+from dmfroc.inference.draws import compare_draws
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.influences import NO_VARIATION, influences_of
+from dmfroc.inference.interval_method import USE_BOOTSTRAP, IntervalMethod, JointEstimates, Sample
+from dmfroc.inference.options import Options
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.curve_areas import is_straight_between_points
 from dmfroc.measures.measure import BoundMeasures, Measure, SummariesOfCounts, bind
 from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
@@ -25,12 +31,7 @@ from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.shared import once_per_predictions
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.measure import dmf_auc
-from dmfroc.predictions import Predictions
-from dmfroc.uncertainty.draws import compare_draws
-from dmfroc.uncertainty.estimate import Estimate
-from dmfroc.uncertainty.influences import NO_VARIATION, influences_of
-from dmfroc.uncertainty.interval_method import USE_BOOTSTRAP, IntervalMethod, JointEstimates, Sample
-from dmfroc.uncertainty.options import Options
+from dmfroc.results.estimate import Estimate
 
 _ROUNDING = 1e-9
 
@@ -100,7 +101,12 @@ class Bayes(IntervalMethod):
         return of_curves(measure, curves, predictions)
 
     def joint_estimates(
-        self, measure: Measure, samples: Mapping[str, Sample], *, paired: bool, rope: float
+        self,
+        measure: Measure,
+        samples: Mapping[str, Sample],
+        *,
+        paired: bool,
+        hypothesis: Hypothesis,
     ) -> JointEstimates:
         """Compare by the differences of draws.
 
@@ -126,7 +132,7 @@ class Bayes(IntervalMethod):
         kept = {name: of_classifier[:shortest] for name, of_classifier in draws.items()}
         if paired:
             kept = couple(kept, _correlation(measure, samples), self.seed)
-        return compare_draws(measure, estimates, kept, interval_of, rope, self.level)
+        return compare_draws(measure, estimates, kept, interval_of, hypothesis, self.level)
 
 
 class _Drawn:

@@ -19,7 +19,7 @@ import numpyro
 import numpyro.distributions as dist
 from jaxtyping import Array, Float
 
-from dmfroc._options import positive
+from dmfroc._kit.options import positive
 from dmfroc.bayes.average_curve import Curve, sample_curve
 
 Structure = Literal["rank_one", "hierarchical"]

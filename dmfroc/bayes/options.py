@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.predictions import Predictions
+from dmfroc.inputs.predictions import Predictions
 
 
 def check_size(**sizes: int) -> None:

@@ -10,7 +10,7 @@ import xarray
 from jaxtyping import Float
 from scipy.special import expit
 
-from dmfroc._arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray
 
 _CELLS_AT_ONCE = 20_000_000
 EFFECTS = ("pair_effect", "pair_shift", "threshold_effect")

@@ -12,13 +12,13 @@ import xarray
 from jaxtyping import Float
 
 import dmfroc
-from dmfroc._options import integer
-from dmfroc._tables import decimals
+from dmfroc._kit.options import integer
 from dmfroc.bayes.curve import PosteriorCurve, credible_band, mean_curve
 from dmfroc.bayes.pairs import drawn_areas, drawn_covariances
-from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand
-from dmfroc.uncertainty.estimate import Estimate
-from dmfroc.uncertainty.level import check_level
+from dmfroc.inference.band import DEFAULT_N_POINTS, CurveBand
+from dmfroc.inference.level import check_level
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.text import decimals
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,9 +10,9 @@ import numpy as np
 import xarray
 from jaxtyping import Float, Int
 
-from dmfroc._arrays import AnyArray
-from dmfroc._autodiff import value_and_pull_back
-from dmfroc._compiled import double_precision
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.autodiff import value_and_pull_back
+from dmfroc._kit.compiled import double_precision
 from dmfroc.bayes.models import (
     Counts,
     Likelihood,
@@ -37,6 +37,18 @@ from dmfroc.bayes.sampling import (
     problem_of,
     standard_deviation,
 )
+from dmfroc.inference.influences import (
+    NO_VARIATION,
+    Moments,
+    influences_of,
+    moments_of,
+    standard_error,
+)
+from dmfroc.inference.level import check_level
+from dmfroc.inference.remarks import few_decide, few_decide_message
+from dmfroc.inference.seed import seed_of
+from dmfroc.inference.units import units_of
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
     Measure,
     absent_classes_message,
@@ -47,18 +59,6 @@ from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions, RateCounts, RateTable
 from dmfroc.multiclass.thresholds import grid_levels
-from dmfroc.predictions import Predictions, as_predictions
-from dmfroc.uncertainty.influences import (
-    NO_VARIATION,
-    Moments,
-    influences_of,
-    moments_of,
-    standard_error,
-)
-from dmfroc.uncertainty.level import check_level
-from dmfroc.uncertainty.remarks import few_decide, few_decide_message
-from dmfroc.uncertainty.seed import seed_of
-from dmfroc.uncertainty.units import units_of
 
 Tempering = Literal["overlap", "pairs", "jackknife", "none"]
 Algorithm = Literal["mcmc", "laplace"]

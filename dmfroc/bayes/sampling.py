@@ -24,8 +24,8 @@ from numpyro.infer.hmc import HMCState
 from numpyro.infer.mcmc import MCMCKernel
 from numpyro.infer.util import constrain_fn, potential_energy, unconstrain_fn
 
-from dmfroc._arrays import AnyArray
-from dmfroc._compiled import compiled, traced
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.compiled import compiled, traced
 
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
 """What turns a NumPyro model into a kernel, such as the class `numpyro.infer.NUTS`."""

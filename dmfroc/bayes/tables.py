@@ -8,15 +8,15 @@ import arviz
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._options import is_one_of, positive
+from dmfroc._kit.options import is_one_of, positive
+from dmfroc.analyses.catalogue import get_measure
 from dmfroc.bayes.options import check_size, effective_sizes
 from dmfroc.bayes.posterior import Posterior, summarize
-from dmfroc.catalogue import get_measure
+from dmfroc.inference.level import check_level
+from dmfroc.inference.seed import seed_of
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import Measure, absent_classes_message, warn_of_absent_classes
 from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts
-from dmfroc.predictions import Predictions, as_predictions
-from dmfroc.uncertainty.level import check_level
-from dmfroc.uncertainty.seed import seed_of
 
 ALTERNATIVES = "use method='bayesian_bootstrap', a posterior without a model, or method='jackknife'"
 Given = Literal["class_sizes", "nothing"]

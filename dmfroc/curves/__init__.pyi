@@ -1,3 +1,5 @@
+import dmfroc.papers.moses as _moses
+
 from .calibration import CalibrationCurve as CalibrationCurve
 from .calibration import calibration_curve as calibration_curve
 from .calibration import isotonic_calibration_curve as isotonic_calibration_curve
@@ -52,5 +54,6 @@ from .summary import CertaintyConsistency as CertaintyConsistency
 from .summary import area_under_kappa as area_under_kappa
 from .summary import certainty_consistency as certainty_consistency
 from .summary import expected_profits as expected_profits
-from .summary_roc import SummaryROC as SummaryROC
-from .summary_roc import moses_littenberg_roc as moses_littenberg_roc
+
+SummaryROC = _moses.SummaryROC
+moses_littenberg_roc = _moses.moses_littenberg_roc

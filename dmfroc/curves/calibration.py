@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float
 
-from dmfroc._options import integer, is_one_of
+from dmfroc._kit.options import integer, is_one_of
 from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve

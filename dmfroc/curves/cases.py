@@ -12,10 +12,10 @@ from typing import Any, Literal, Protocol, cast, get_args, overload
 import numpy as np
 from jaxtyping import Bool, Float
 
-from dmfroc._inputs.messages import listing
-from dmfroc._options import is_one_of
-from dmfroc._remarks import warn
-from dmfroc.predictions import Predictions, as_predictions
+from dmfroc._kit.options import is_one_of
+from dmfroc._kit.remarks import warn
+from dmfroc.inputs.messages import listing
+from dmfroc.inputs.predictions import Predictions, as_predictions
 
 MultiClass = Literal["ovr", "ovo"]
 Number = float | int | np.number

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._options import is_one_of, number
+from dmfroc._kit.options import is_one_of, number
 from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.curve import Curve, Line, Projection, integrate
 from dmfroc.curves.points import OperatingPoints, count_points

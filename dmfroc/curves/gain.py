@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._options import number
+from dmfroc._kit.options import number
 from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve

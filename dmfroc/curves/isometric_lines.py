@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._options import is_one_of, number
+from dmfroc._kit.options import is_one_of, number
 from dmfroc.curves.cases import Number
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import OperatingPoints

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._options import integer, number, numbers
+from dmfroc._kit.options import integer, number, numbers
 from dmfroc.curves.cases import Number
 
 # Numbers that differ by less are tied: a share of the farthest neighbour's distance, next to which

@@ -20,7 +20,7 @@ def __getattr__(name: str) -> Any:
     if find_spec(f"{__name__}.{name}") is not None:
         return import_module(f"{__name__}.{name}")
     # Imported when it is first used, because it holds all families.
-    from dmfroc import catalogue
+    from dmfroc.analyses import catalogue
 
     if name in catalogue.FACTORIES:
         return catalogue.FACTORIES[name]
@@ -30,7 +30,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from dmfroc import catalogue
+    from dmfroc.analyses import catalogue
 
     return sorted([*catalogue.FACTORIES, *catalogue.__all__])
 
@@ -39,7 +39,7 @@ class _CallableModule(ModuleType):
     """The package `dmfroc.measures`, which called as a function lists what it holds."""
 
     def __call__(self) -> pd.DataFrame:
-        from dmfroc.catalogue import measure_table
+        from dmfroc.analyses.catalogue import measure_table
 
         return measure_table()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from jaxtyping import Float
 
-from dmfroc._arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray
 
 
 @dataclass(frozen=True, eq=False)

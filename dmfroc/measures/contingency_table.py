@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._options import is_one_of, number, numbers
+from dmfroc._kit.options import is_one_of, number, numbers
 
 # The functions of tables register themselves.
-from dmfroc._remarks import warn
+from dmfroc._kit.remarks import warn
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import binary
 from dmfroc.measures import table as _table  # noqa: F401
 from dmfroc.measures.cells import one_vs_rest
 from dmfroc.measures.hard_labels import never_observed_message, never_predicted_message, values_of
 from dmfroc.measures.measure import classes_message, undefined_message
-from dmfroc.predictions import Predictions
 
 if TYPE_CHECKING:
     import pandas as pd

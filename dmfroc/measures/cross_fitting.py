@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._autodiff import value_and_derivatives
-from dmfroc._hull import upper_hulls
-from dmfroc._threads import parallel_map
+from dmfroc._kit.autodiff import value_and_derivatives
+from dmfroc._kit.hull import upper_hulls
+from dmfroc._kit.threads import parallel_map
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import ValueAndInfluences
 from dmfroc.measures.statistics.curves import CurveCounts, CurvePoints, curve_counts
 from dmfroc.measures.statistics.shared import once_per_predictions
-from dmfroc.predictions import Predictions
 
 Judged = Callable[[CurvePoints, CurvePoints, Any], Any]
 """Takes the hulls of the other folds, the points of the fold that judges at the same thresholds,

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.cross_fitting import cross_fitted
 from dmfroc.measures.measure import Measure, WithOptions, value_of
 from dmfroc.measures.registry import registered
 from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
-from dmfroc.predictions import as_predictions
 
 Ties = Literal["half", "lower", "upper"]
 Kappa = Literal["cohen", "scott"]

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._arrays import AnyArray
-from dmfroc._autodiff import after, before, constant, last, take
-from dmfroc._hull import upper_hulls
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.autodiff import after, before, constant, last, take
+from dmfroc._kit.hull import upper_hulls
 from dmfroc.measures.statistics.curves import CurvePoints
 
 # Closer to 0 than this, log1p(z)/z and what follows from it come from their series.

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.cells import Table
 from dmfroc.measures.measure import (
     Measure,
@@ -21,7 +22,6 @@ from dmfroc.measures.measure import (
 )
 from dmfroc.measures.registry import registered
 from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts
-from dmfroc.predictions import Predictions
 
 SIGNED = (-1.0, 1.0)
 UNIT = (0.0, 1.0)

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._arrays import AnyArray
-from dmfroc._autodiff import value_and_derivatives, value_and_pull_back
-from dmfroc._remarks import warn
-from dmfroc._threads import parallel
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.autodiff import value_and_derivatives, value_and_pull_back
+from dmfroc._kit.remarks import warn
+from dmfroc._kit.threads import parallel
+from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.statistics.statistic import Statistic
-from dmfroc.predictions import Needs, Predictions, as_predictions
 
 _MOST_TOGETHER = 5  # measures of one statistic; more are split, to be worked on side by side
 _ROUNDING = 1e-12  # by which a value may leave its range and is put back
@@ -211,7 +211,7 @@ class FunctionOfWeights(BoundMeasures):
     def values_and_gradients(
         self, weights: Float[np.ndarray, " n"]
     ) -> tuple[Float[np.ndarray, " 1"], Float[np.ndarray, "1 n"]]:
-        from dmfroc._compiled import value_and_gradient
+        from dmfroc._kit.compiled import value_and_gradient
 
         value, gradient = value_and_gradient(self.function, weights)
         return np.reshape(value, (1,)), gradient[None]
@@ -364,6 +364,11 @@ class Measure:
     def default_method(self) -> str:
         """How its interval is found unless asked for otherwise."""
         return "jackknife" if self.is_smooth or self.cross_fit is not None else "bootstrap"
+
+    @property
+    def largest_difference(self) -> float:
+        """The largest difference that two values can have."""
+        return self.bounds[1] - self.bounds[0]
 
     def applies_to(self, predictions: Predictions) -> bool:
         """Whether the measure is defined for these predictions."""

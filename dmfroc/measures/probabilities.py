@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from jaxtyping import Float
 
-from dmfroc._arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.curve_summaries import divide
 from dmfroc.measures.measure import Measure, WithOptions
 from dmfroc.measures.registry import registered
@@ -26,7 +27,6 @@ from dmfroc.measures.statistics.forecasts import (
     top_label_bins,
     top_ranks,
 )
-from dmfroc.predictions import Predictions
 
 DEFAULT_N_BINS = 10
 

@@ -15,8 +15,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._arrays import AnyArray
-from dmfroc._options import is_one_of, numbers
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.options import is_one_of, numbers
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
     Measure,
     WithOptions,
@@ -38,7 +39,6 @@ from dmfroc.measures.statistics.triples import (
     ordinal_triple_counts,
 )
 from dmfroc.measures.statistics.tuples import TupleCounts, too_many_tuples, tuple_counts
-from dmfroc.predictions import Predictions, as_predictions
 
 Weighting = Literal["macro", "prevalence", "bias"]
 

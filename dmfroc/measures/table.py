@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from jaxtyping import Float
 
-from dmfroc._arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import binary, ranges
 from dmfroc.measures.cells import Table, coefficient, corrected_for_chance, root
 from dmfroc.measures.hard_labels import (
@@ -26,7 +27,6 @@ from dmfroc.measures.hard_labels import (
 )
 from dmfroc.measures.measure import value_of
 from dmfroc.measures.registry import FACTORIES
-from dmfroc.predictions import Predictions
 
 Weighting = Literal["bias", "prevalence", "macro"]
 _BY_BIAS: tuple[dict[str, str], ...] = ({}, {"weighting": "prevalence"}, {"weighting": "macro"})

@@ -12,8 +12,8 @@ import narwhals as nw
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._inputs.arrays import is_missing
-from dmfroc._inputs.messages import listing, shortened
+from dmfroc.inputs.arrays import is_missing
+from dmfroc.inputs.messages import listing, shortened
 
 ThresholdScale = Literal["identity", "log"]
 Pair = tuple[str, str]

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from numpyro.infer import NUTS
 from scipy.special import expit
 
-from dmfroc._compiled import double_precision
+from dmfroc._kit.compiled import double_precision
 from dmfroc.bayes.posterior import sampling_problems
 from dmfroc.bayes.sampling import Chains, Draws, approximate, draw_from_posterior, problem_of
 from dmfroc.meta_analysis.curve import area_under_line

@@ -20,9 +20,9 @@ import scipy.optimize
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
-from dmfroc._arrays import AnyArray
-from dmfroc._compiled import compiled
-from dmfroc._options import positive
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.compiled import compiled
+from dmfroc._kit.options import positive
 from dmfroc.bayes.models import log_likelihood_of_bins
 from dmfroc.meta_analysis.data import Counts
 

@@ -14,14 +14,14 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 import dmfroc
-from dmfroc._tables import decimals, format_table
 from dmfroc.bayes.posterior import r_hat
+from dmfroc.inference.band import CurveBand
 from dmfroc.meta_analysis.curve import area_under_line, line_at, region_around
 from dmfroc.meta_analysis.data import Studies, check_threshold, name_of
 from dmfroc.meta_analysis.fit import Settings, careful_kernel, draw
 from dmfroc.meta_analysis.models import covariance_of_pairs, logits_at
-from dmfroc.multiclass.band import CurveBand
-from dmfroc.uncertainty.estimate import Estimate
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.text import decimals, format_table
 
 if TYPE_CHECKING:
     import pandas as pd

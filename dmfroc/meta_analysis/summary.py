@@ -6,14 +6,14 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from dmfroc._remarks import warn
+from dmfroc._kit.remarks import warn
 from dmfroc.bayes.options import check_size
+from dmfroc.inference.level import check_level
+from dmfroc.inference.seed import seed_of
 from dmfroc.meta_analysis.data import ThresholdScale, read_studies
 from dmfroc.meta_analysis.fit import Settings, fit
 from dmfroc.meta_analysis.models import ModelName, SummaryPriors
 from dmfroc.meta_analysis.result import SummaryROC
-from dmfroc.uncertainty.level import check_level
-from dmfroc.uncertainty.seed import seed_of
 
 DEFAULT_SUMMARY_PRIORS = SummaryPriors()
 

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.polynomial.chebyshev import chebvander
 
-from dmfroc._threads import n_cores, one_blas_thread, parallel_map
+from dmfroc._kit.threads import n_cores, one_blas_thread, parallel_map
 from dmfroc.multiclass.rank_one import (
     INNERMOST_RATE,
     Adjoint,

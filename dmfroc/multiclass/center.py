@@ -1,7 +1,7 @@
 """The centre of a matrix of rates: its rank-one logit model, exact, fast and differentiable.
 
 This is the case of deviance matrix factorization on which the multiclass ROC curve rests; the
-general one is in `dmfroc.factorization`. Both know matrices and weights, nothing about classes.
+general one is in `dmfroc.multiclass.factorization`. Both take matrices and weights, no classes.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._arrays import AnyArray
-from dmfroc._global_state import undisturbed
-from dmfroc._threads import one_blas_thread
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.global_state import undisturbed
+from dmfroc._kit.threads import one_blas_thread
 from dmfroc.multiclass.by_products import Products
 from dmfroc.multiclass.rank_one import (
     Adjoint,

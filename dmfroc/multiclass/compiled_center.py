@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from dmfroc._compiled import compiled
+from dmfroc._kit.compiled import compiled
 from dmfroc.multiclass.rank_one import Center, adjoint, alternate
 
 

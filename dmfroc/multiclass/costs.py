@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._options import number, numbers
-from dmfroc.predictions import Predictions
+from dmfroc._kit.options import number, numbers
+from dmfroc.inputs.predictions import Predictions
 
 PairWeights = Any
 """``"equal"``, ``"prevalence"``, a cost matrix, or two matrices (of TPR and of FPR weights)."""

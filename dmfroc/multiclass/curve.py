@@ -10,9 +10,10 @@ from typing import Any, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._arrays import AnyArray
-from dmfroc._autodiff import after, before, constant, value_and_pull_back
-from dmfroc._threads import one_blas_thread
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.autodiff import after, before, constant, value_and_pull_back
+from dmfroc._kit.threads import one_blas_thread
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.multiclass.center import Problem, center, fit_problem, problem_of_counts
 from dmfroc.multiclass.costs import PairWeights
@@ -32,7 +33,6 @@ from dmfroc.multiclass.rates import (
     RateTable,
     ThresholdPool,
 )
-from dmfroc.predictions import Predictions, as_predictions
 
 
 def fit(table: RateTable, xp: Any) -> Center:

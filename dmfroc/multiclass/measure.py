@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
     BoundMeasures,
     Measure,
@@ -28,7 +29,6 @@ from dmfroc.multiclass.rates import (
     RateCounts,
     ThresholdPool,
 )
-from dmfroc.predictions import Predictions, as_predictions
 
 
 def _bind(options: CurveOptions, predictions: Predictions) -> BoundMeasures:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray
 
 # Rates of exactly 0 and 1 have no finite logit. Drawing them in by this much (about 30 on the
 # logit scale) gives every fit a finite optimum and leaves every rate unchanged to 13 digits.

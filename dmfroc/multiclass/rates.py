@@ -8,11 +8,12 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from jaxtyping import Float, Int, Integer, Shaped
 
-from dmfroc._arrays import AnyArray, cumulative_sum, map_rows, sum_at
-from dmfroc._autodiff import take
-from dmfroc._memory import check_memory
-from dmfroc._options import integer, is_one_of, number
-from dmfroc._threads import n_cores, parallel
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, sum_at
+from dmfroc._kit.autodiff import take
+from dmfroc._kit.memory import check_memory
+from dmfroc._kit.options import integer, is_one_of, number
+from dmfroc._kit.threads import n_cores, parallel
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, rows_by_class, to_ordered_integers
 from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.multiclass.costs import PairWeights, cell_weights
@@ -24,7 +25,6 @@ from dmfroc.multiclass.thresholds import (
     place_thresholds,
     sort_blocks,
 )
-from dmfroc.predictions import Predictions
 
 ThresholdPool = Literal["balanced", "pooled"]
 

@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, Integer, Shaped
 
-from dmfroc._arrays import cumulative_sum
-from dmfroc._threads import n_cores, parallel
+from dmfroc._kit.arrays import cumulative_sum
+from dmfroc._kit.threads import n_cores, parallel
 from dmfroc.measures.statistics.layout import sort_rows
 
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length

@@ -11,11 +11,12 @@ import numpy as np
 from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._text import legend_text
+from dmfroc._kit.text import legend_text
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import convex_hull
 from dmfroc.curves.isometric_lines import Isometric, isometrics
-from dmfroc.plots._estimators import scores_of
+from dmfroc.inputs.estimators import scores_of
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.plots._style import (
     BASELINE_ID,
     COLORS,
@@ -29,15 +30,14 @@ from dmfroc.plots._style import (
     rate_texts,
     style_of,
 )
-from dmfroc.predictions import Predictions, as_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
 
+    from dmfroc.inference.band import CurveBand
     from dmfroc.measures.contingency_table import ContingencyTable
-    from dmfroc.multiclass.band import CurveBand
 
 _ISOMETRIC = "#6F93B5"
 _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide the curves

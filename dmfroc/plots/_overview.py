@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.ranking import one_vs_rest_auc_per_class
 from dmfroc.plots import curves
 from dmfroc.plots._base import CurveDisplay
-from dmfroc.predictions import Predictions, as_predictions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

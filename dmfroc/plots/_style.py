@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
 
-    from dmfroc.multiclass.band import CurveBand
+    from dmfroc.inference.band import CurveBand
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; yellow is too faint.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -102,12 +102,12 @@ def draw_legend(ax: Axes, location: str) -> None:
     # In the size of the letters: one is 0.53 wide on average, a line of them 1.5 high, the symbol
     # with its paddings 8 wide. At most so large that an interval fits on one line.
     side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72
-    size = min(FontProperties(size="small").get_size_in_points(), side / (0.53 * _WIDEST + 8))
-    width = int((side / size - 8) / 0.53)
+    letters = min(FontProperties(size="small").get_size_in_points(), side / (0.53 * _WIDEST + 8))
+    width = int((side / letters - 8) / 0.53)
     legend: dict[str, Any] = {
         "handles": [handles[index] for index in order],
         "labels": [_wrapped(texts[index], width) for index in order],
-        "fontsize": size,
+        "fontsize": letters,
         "framealpha": 0.85,
         "edgecolor": "none",
         "handlelength": 3.0,  # letters: within the default's two, dashes of two kinds look alike
@@ -116,10 +116,8 @@ def draw_legend(ax: Axes, location: str) -> None:
     is_inside = len(handles) <= _MOST_INSIDE
     for corner in dict.fromkeys([location, *CORNERS]) if is_inside else ():
         extent = ax.legend(**(legend | {"loc": corner})).get_window_extent()
-        width, height = extent.width / ax.bbox.width, extent.height / ax.bbox.height
-        if corner not in CORNERS or not any(
-            _meets(line, corner, width + _MARGIN, height + _MARGIN) for line in lines
-        ):
+        size = extent.width / ax.bbox.width + _MARGIN, extent.height / ax.bbox.height + _MARGIN
+        if corner not in CORNERS or not any(_meets(line, corner, *size) for line in lines):
             return
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
 

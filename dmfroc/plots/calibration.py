@@ -10,9 +10,9 @@ import numpy as np
 from dmfroc import curves
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay, Look
 from dmfroc.plots._style import draw_legend
-from dmfroc.predictions import Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,14 +12,14 @@ from dmfroc import curves
 from dmfroc.curves.cases import Cases, for_each_class
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometric_lines import Isometric, isometrics
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay, Limits, Look
 from dmfroc.plots._style import BASELINE_ID
-from dmfroc.predictions import Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dmfroc.multiclass.band import CurveBand
+    from dmfroc.inference.band import CurveBand
 
 _DATA: Limits = (None, None)
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
@@ -98,7 +98,7 @@ class ROCDisplay(CurveDisplay):
 
 def _band(cases: Cases, level: float) -> CurveBand:
     """Return the band of one curve: with two classes the multiclass curve is the ROC curve."""
-    from dmfroc.multiclass.band import curve_band  # here, because it waits for JAX
+    from dmfroc.inference.band import curve_band  # here, because it waits for JAX
 
     predictions = Predictions.from_arrays(
         cases.is_positive.astype(int), cases.scores, sample_weight=cases.weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,8 +11,8 @@ from dmfroc.plots._style import COLORS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dmfroc.comparison_result import Comparison
-    from dmfroc.designs.subgroups import SubgroupComparison
+    from dmfroc.analyses.comparison_result import Comparison
+    from dmfroc.analyses.subgroups import SubgroupComparison
 
 _ROW_HEIGHT = 0.32  # inches
 _MOST_NAMES = 60  # for more rows there is no room
@@ -58,6 +59,14 @@ def group_rows(found: SubgroupComparison) -> list[ForestRow]:
     ]
 
 
+def drawn_ends(rows: Iterable[Any]) -> list[tuple[float, float]]:
+    """Return the ends of the intervals to draw: an open one goes as far as anything else."""
+    rows = list(rows)
+    finite = [x for row in rows for x in (*row.interval, row.value) if math.isfinite(x)]
+    least, most = min(finite, default=0.0), max(finite, default=0.0)
+    return [(max(row.interval[0], least), min(row.interval[1], most)) for row in rows]
+
+
 def draw_forest(
     rows: Sequence[ForestRow], ax: Axes | None, *, xlabel: str, reference: float | None = None
 ) -> Axes:
@@ -68,10 +77,11 @@ def draw_forest(
         height = 1.2 + _ROW_HEIGHT * min(len(rows), _MOST_NAMES)
         _, ax = pyplot.subplots(figsize=(7.0, height), layout="constrained")
     color = COLORS[0]
+    ends = drawn_ends(rows)
     if reference is not None:
         ax.axvline(reference, color="0.5", linewidth=1, linestyle=":", zorder=0)
-    for place, row in enumerate(rows):
-        ax.plot(row.interval, (place, place), color=color, linewidth=1.5, solid_capstyle="butt")
+    for place, (row, drawn) in enumerate(zip(rows, ends, strict=True)):
+        ax.plot(drawn, (place, place), color=color, linewidth=1.5, solid_capstyle="butt")
         fill = color if row.is_filled else "white"
         ax.plot(row.value, place, "o", color=color, markerfacecolor=fill, markersize=6)
     if len(rows) <= _MOST_NAMES:

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from dmfroc._tables import decimals
-from dmfroc._text import legend_text
+from dmfroc._kit.text import legend_text
+from dmfroc.analyses.estimation import estimates_of
+from dmfroc.analyses.methods import choose_methods
 from dmfroc.curves.curve import Curve, Line
-from dmfroc.estimation import estimates_of
+from dmfroc.inference.band import BandKind, CurveBand, band_around, check_kind
+from dmfroc.inference.options import Options
+from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
-from dmfroc.methods import choose_methods
-from dmfroc.multiclass.band import BandKind, CurveBand, band_around, check_kind
 from dmfroc.multiclass.curve import MeanROC, MulticlassROC, curve_of, mean_curve_of, multiclass_roc
 from dmfroc.multiclass.measure import dmf_auc
-from dmfroc.multiclass.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_band
 from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.papers.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_band
 from dmfroc.plots._base import CurveDisplay, Look
 from dmfroc.plots._style import rate_texts
-from dmfroc.predictions import as_predictions
-from dmfroc.uncertainty.estimate import Estimate
-from dmfroc.uncertainty.options import Options
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.text import decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

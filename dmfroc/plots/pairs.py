@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc.inputs.estimators import scores_of
+from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.ranking import pairwise_auc_matrix
-from dmfroc.plots._estimators import scores_of
 from dmfroc.plots._style import new_axes
-from dmfroc.predictions import as_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

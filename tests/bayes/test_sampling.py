@@ -13,7 +13,7 @@ from numpyro.infer import MCMC
 from simulations import normal_scores
 
 from dmfroc import Predictions, bayesian_roc
-from dmfroc._compiled import in_double_precision
+from dmfroc._kit.compiled import in_double_precision
 from dmfroc.bayes import sampling
 from dmfroc.bayes.models import Priors, model_of
 from dmfroc.bayes.pairs import areas

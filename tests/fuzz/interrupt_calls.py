@@ -24,7 +24,7 @@ import warnings
 warnings.simplefilter("ignore")
 import numpy as np, dmfroc
 import jax, jinja2, matplotlib.figure, numpyro, pandas  # how these take an interrupt is theirs
-from dmfroc.study import Study, grid
+from dmfroc.simulation.study import Study, grid
 generator = np.random.default_rng(0)
 y = np.repeat(np.arange(4), 5_000)
 s, t = (generator.normal(size=(20_000, 4)) + np.eye(4)[y] for _ in range(2))

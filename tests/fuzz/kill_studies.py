@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pandas.testing import assert_frame_equal
 
-from dmfroc.study import Study, grid
+from dmfroc.simulation.study import Study, grid
 
 
 def noise(generator, n):

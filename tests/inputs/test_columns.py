@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from prediction_samples import FRAME, LABELS, SCORES, assert_identical
 
-from dmfroc.predictions import as_predictions
+from dmfroc.inputs.predictions import as_predictions
 
 BINARY = [0, 1, 1, 0]
 SCORE = np.array([0.1, 0.7, 0.4, 0.5])

@@ -9,7 +9,7 @@ import pytest
 from prediction_samples import FRAME, LABELS, SCORES, assert_identical, exactly
 from pyarrow import parquet
 
-from dmfroc.predictions import Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions, as_predictions
 
 TABLE = FRAME.rename(columns="score_{}".format).assign(
     species=LABELS, weight=[1.0, 2, 1, 1, 1], hard=["b", "a", "a", "b", "c"]

@@ -5,9 +5,9 @@ import pytest
 from simulations import normal_scores
 
 from dmfroc import Predictions, estimate
+from dmfroc.inference.influences import influences_of
 from dmfroc.measures import MEASURES, average_precision, leave_one_out_average_precision
 from dmfroc.measures.measure import bind
-from dmfroc.uncertainty.influences import influences_of
 
 KINKS = [m for m in MEASURES.values() if m.cross_fit is not None]
 assert len(KINKS) == 3

@@ -25,7 +25,7 @@ from dmfroc import (
     measures,
     operating_points,
 )
-from dmfroc._compiled import compiled
+from dmfroc._kit.compiled import compiled
 from dmfroc.measures import (
     MEASURES,
     average_precision,

@@ -17,9 +17,9 @@ from dmfroc import (
     estimate,
     evaluate,
 )
+from dmfroc.inference.influences import influences_of
 from dmfroc.measures import MEASURES, markedness
 from dmfroc.measures.measure import bind, bind_in_groups
-from dmfroc.uncertainty.influences import influences_of
 
 CONTINGENCY = tuple(m for m in MEASURES.values() if m.family == "contingency")
 THREE = Predictions.from_labels([0, 1, 2], [0, 1, 2])

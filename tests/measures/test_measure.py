@@ -8,7 +8,7 @@ import pytest
 from simulations import normal_scores
 
 from dmfroc import Measure, Predictions, evaluate, multiclass_roc
-from dmfroc._compiled import compiled
+from dmfroc._kit.compiled import compiled
 from dmfroc.measures import (
     MEASURES,
     auc_mu,

@@ -6,7 +6,7 @@ from simulations import normal_scores
 from sklearn import metrics
 
 from dmfroc import Predictions, calibration_curve, estimate, evaluate, measures
-from dmfroc._compiled import double_precision
+from dmfroc._kit.compiled import double_precision
 from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import bind
 

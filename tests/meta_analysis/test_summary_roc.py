@@ -14,7 +14,7 @@ from scipy import integrate, optimize, stats
 from scipy.special import expit, logit
 
 from dmfroc import SummaryPriors, summary_roc
-from dmfroc._compiled import in_double_precision
+from dmfroc._kit.compiled import in_double_precision
 from dmfroc.meta_analysis.curve import area_under_line, region_around
 from dmfroc.meta_analysis.data import Counts, check_scale, read_studies
 from dmfroc.meta_analysis.models import (

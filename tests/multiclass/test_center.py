@@ -9,8 +9,8 @@ import pytest
 from scipy import optimize
 from scipy.special import expit
 
-from dmfroc._autodiff import value_and_pull_back
-from dmfroc._compiled import in_double_precision
+from dmfroc._kit.autodiff import value_and_pull_back
+from dmfroc._kit.compiled import in_double_precision
 from dmfroc.multiclass import center as module
 
 center = functools.partial(module.center, xp=jnp)

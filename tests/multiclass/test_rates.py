@@ -6,7 +6,7 @@ import pytest
 from simulations import normal_scores
 
 from dmfroc import Predictions, dmf_auc_score, multiclass_roc
-from dmfroc._compiled import in_double_precision
+from dmfroc._kit.compiled import in_double_precision
 from dmfroc.multiclass.rates import CurveOptions
 
 POOLS = ["balanced", "pooled"]

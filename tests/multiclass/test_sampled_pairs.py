@@ -6,12 +6,12 @@ from simulations import normal_scores
 
 import dmfroc
 from dmfroc import Predictions, compare, dmf_auc_score, estimate, multiclass_roc
+from dmfroc.inference.influences import PartInfluences
 from dmfroc.measures import dmf_auc
 from dmfroc.measures.measure import bind
 from dmfroc.multiclass import rates
 from dmfroc.multiclass.curve import area
 from dmfroc.multiclass.rates import CurveOptions, RateTable
-from dmfroc.uncertainty.influences import PartInfluences
 
 
 def classes_of_different_sizes(n_classes, n=600, seed=1):

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._arrays import AnyArray, sum_at
+from dmfroc._kit.arrays import AnyArray, sum_at
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.statistic import Statistic
-from dmfroc.predictions import Predictions
 
 
 class ConfusionMatrix(NamedTuple):

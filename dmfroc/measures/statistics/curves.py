@@ -8,12 +8,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num
 
-from dmfroc._arrays import AnyArray, cumulative_sum
-from dmfroc._threads import parallel
+from dmfroc._kit.arrays import AnyArray, cumulative_sum
+from dmfroc._kit.threads import parallel
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import run_ends, score_columns
 from dmfroc.measures.statistics.shared import once_per_predictions
 from dmfroc.measures.statistics.statistic import Statistic
-from dmfroc.predictions import Predictions
 
 _POINTS_AT_ONCE = 1 << 17  # what a processor's cache holds
 _FEWEST_AT_ONCE = 2  # autograd adds up all numbers over an axis of length one, which takes as long

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
-from dmfroc._threads import parallel
-from dmfroc.predictions import Predictions
+from dmfroc._kit.threads import parallel
+from dmfroc.inputs.predictions import Predictions
 
 _NUMBERS_PER_TASK = 1 << 17  # what a processor's cache holds
 _FEWEST_ROWS_PER_TASK = 256

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._arrays import AnyArray, cumulative_sum, map_rows, segment_sum, sum_at
-from dmfroc._threads import parallel
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, segment_sum, sum_at
+from dmfroc._kit.threads import parallel
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, run_ends
 from dmfroc.measures.statistics.shared import once_per_predictions
 from dmfroc.measures.statistics.statistic import Statistic
-from dmfroc.predictions import Predictions
 
 _ROWS_AT_ONCE = 1 << 15  # what a processor's cache holds
 _MOST_ROWS_AT_ONCE = 1 << 21  # which bounds the memory beside the statistic

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._arrays import AnyArray, cumulative_sum, segment_sum
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, segment_sum
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import run_ends
 from dmfroc.measures.statistics.statistic import Statistic
-from dmfroc.predictions import Predictions
 
 _PLACES_AT_ONCE = 1 << 16  # what a processor's cache holds
 

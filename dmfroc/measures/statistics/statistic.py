@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray
 
 
 class Statistic(ABC):

@@ -18,9 +18,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.statistic import Statistic
-from dmfroc.predictions import Predictions
 
 _LARGEST_TABLE = 2**27  # entries: one GiB
 _PAIRS_AT_ONCE = 2**17  # what a processor's cache holds

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.measures.statistics.triples import TripleTable
-from dmfroc.predictions import Predictions
 
 _MOST_SUMS = 2**28  # of scores: a few seconds
 

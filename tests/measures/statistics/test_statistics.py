@@ -7,7 +7,7 @@ import pytest
 from simulations import normal_scores
 
 from dmfroc import Predictions
-from dmfroc._compiled import in_double_precision
+from dmfroc._kit.compiled import in_double_precision
 from dmfroc.measures.statistics.confusion import confusion_counts
 from dmfroc.measures.statistics.curves import curve_counts
 from dmfroc.measures.statistics.pairs import pair_counts, pair_counts_of

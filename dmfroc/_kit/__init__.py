@@ -1,0 +1,1 @@
+"""Threads, files, options, warnings, text: tools that know nothing of statistics."""

@@ -1,0 +1,121 @@
+"""Reverse-mode differentiation of the summaries by autograd, over NumPy: nothing is compiled.
+
+A summary is written once over an array namespace ``xp``: NumPy, JAX's, or autograd's. Here are the
+linear maps that it may use besides those of the namespace, each with its transpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import autograd.numpy as differentiated_numpy
+import numpy as np
+from autograd.core import make_vjp
+from autograd.extend import defvjp, primitive
+from autograd.tracer import getval
+from jaxtyping import Float, Int
+
+from dmfroc._kit.arrays import AnyArray
+
+
+def value_and_derivatives[T: NamedTuple](
+    summary: Callable[[T, Any], Any], table: T
+) -> tuple[Any, T]:
+    """Return a summary's value and its derivatives with respect to the table's real numbers.
+
+    Fields of the table that hold other things than floating-point arrays come back as they are.
+    """
+    value, pull_back = value_and_pull_back(summary, table)
+    return value, pull_back(np.float64(1))
+
+
+def value_and_pull_back[T: NamedTuple](
+    summary: Callable[[T, Any], Any], table: T
+) -> tuple[Any, Callable[[Any], T]]:
+    """Return the value, which may be an array, and what turns derivatives of it into a table's.
+
+    A summary that has a method of this name is differentiated by it, the others by autograd.
+    """
+    own = getattr(summary, "value_and_pull_back", None)
+    if own is not None:
+        found: tuple[Any, Callable[[Any], T]] = own(table)
+        return found
+    is_variable = [isinstance(x, np.ndarray) and x.dtype.kind == "f" for x in table]
+
+    def of_variables(variables: Any) -> Any:  # a tuple, which autograd wraps
+        return summary(_with_variables(table, is_variable, variables), differentiated_numpy)
+
+    variables = tuple(x for x, is_one in zip(table, is_variable, strict=True) if is_one)
+    pull_back, value = make_vjp(of_variables, variables)
+    return value, lambda d_value: _with_variables(table, is_variable, pull_back(d_value))
+
+
+def _with_variables[T: NamedTuple](table: T, is_variable: list[bool], variables: Any) -> T:
+    remaining = iter(variables)
+    fields = zip(table, is_variable, strict=True)
+    return type(table)(*(next(remaining) if is_one else x for x, is_one in fields))
+
+
+def constant(x: Any, xp: Any) -> Any:
+    """Return the numbers without their dependence on what they were computed from."""
+    if xp is differentiated_numpy:
+        return getval(x)
+    if xp is np:
+        return x
+    from jax import lax
+
+    return lax.stop_gradient(x)
+
+
+def before(x: Float[AnyArray, "*rows m"]) -> Float[AnyArray, "*rows m_minus_1"]:
+    """Return all numbers of each row but the last: where the steps between them start."""
+    return _before(x) if _is_differentiated(x) else x[..., :-1]
+
+
+def after(x: Float[AnyArray, "*rows m"]) -> Float[AnyArray, "*rows m_minus_1"]:
+    """Return all numbers of each row but the first: where the steps between them end."""
+    return _after(x) if _is_differentiated(x) else x[..., 1:]
+
+
+def last(x: Float[AnyArray, "*rows m"]) -> Float[AnyArray, "*rows 1"]:
+    """Return the last number of each row."""
+    return _last(x) if _is_differentiated(x) else x[..., -1:]
+
+
+def take(
+    x: Float[AnyArray, "*rows m"], places: Int[AnyArray, "*rows k"], xp: Any
+) -> Float[AnyArray, "*rows k"]:
+    """Return the numbers at some places of each row."""
+    return _take(x, places) if _is_differentiated(x) else xp.take_along_axis(x, places, -1)
+
+
+def _is_differentiated(x: Any) -> bool:
+    return getval(x) is not x
+
+
+# The transpose of each puts the numbers back where they came from.
+_before, _after, _last = (
+    primitive(function)
+    for function in (lambda x: x[..., :-1], lambda x: x[..., 1:], lambda x: x[..., -1:])
+)
+_take = primitive(lambda x, places: np.take_along_axis(x, places, -1))
+
+
+def _placed(shape: tuple[int, ...], place: Any, numbers: Any) -> np.ndarray:
+    placed = np.zeros(shape)
+    placed[(..., place)] = numbers
+    return placed
+
+
+def _added(shape: tuple[int, ...], places: Any, numbers: Any) -> np.ndarray:
+    offsets = np.arange(0, np.prod(shape, dtype=int), shape[-1]).reshape(*shape[:-1], 1)
+    return np.bincount(
+        (places + offsets).ravel(), numbers.ravel(), np.prod(shape, dtype=int)
+    ).reshape(shape)
+
+
+defvjp(_before, lambda found, x: lambda d: _placed(x.shape, slice(None, -1), d))
+defvjp(_after, lambda found, x: lambda d: _placed(x.shape, slice(1, None), d))
+defvjp(_last, lambda found, x: lambda d: _placed(x.shape, slice(-1, None), d))
+defvjp(_take, lambda found, x, places: lambda d: _added(x.shape, places, d), argnums=(0,))

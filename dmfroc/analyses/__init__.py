@@ -1,0 +1,1 @@
+"""One file per question, with its public function: estimate, evaluate, compare, plan, ..."""

@@ -1,0 +1,463 @@
+"""Paired comparison of classifiers: which one is better, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._kit.options import flag
+from dmfroc._kit.remarks import warn
+from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.analyses.methods import Method, choose_methods
+from dmfroc.counted.estimates import check_alone, jackknife_for, joint_estimates_of_counts
+from dmfroc.counted.scan import Scan
+from dmfroc.inference.hypothesis import Alternative, Hypothesis
+from dmfroc.inference.interval_method import Contrast, IntervalMethod, JointEstimates, Sample
+from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
+from dmfroc.inference.seed import seed_of
+from dmfroc.inference.selection import Winner, winner_of
+from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
+from dmfroc.inference.units import Units
+from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.measures.measure import Measure, caveats
+from dmfroc.multiclass.measure import curve_options_of
+from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.results.difference import Difference
+
+_MOST_ORDERS = 1000
+_MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can number
+
+
+def compare(
+    y_true: Any,
+    y_scores: Mapping[str, Any] | None = None,
+    measure: str | Measure | None = None,
+    *,
+    paired: bool = True,
+    alternative: Alternative = "two-sided",
+    margin: float = 0.0,
+    rope: float = 0.0,
+    simultaneous: bool = False,
+    labels: Any = None,
+    sample_weight: Any = None,
+    y_pred: Mapping[str, Any] | None = None,
+    folds: Any = None,
+    target: Target = "fits",
+    train_fraction: float | None = None,
+    groups: Any = None,
+    stratify: bool | None = None,
+    method: Method | None = None,
+    level: float = DEFAULT_LEVEL,
+    interval_type: IntervalType | None = None,
+    n_draws: int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> Comparison:
+    """Compare any number of classifiers, on the same observations or on independent samples.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,), dict of str to Predictions, or Scan of several classifiers
+        Observed classes; or finished predictions by name of the classifier, of the same
+        observations in the same order unless ``paired=False``.
+    y_scores : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
+        Each classifier's scores, by its name.
+    measure : str or Measure, optional
+        What to compare, see `estimate`; by default the DMF-AUC, and of hard labels without scores
+        the informedness.
+    paired : bool
+        False if every classifier has a sample of its own, independent of the others.
+    alternative : {"two-sided", "greater", "less"}
+        What the p-values test of each difference, the first classifier's value minus the second's
+        in the order given: that it is not 0, that it is above ``-margin``, or that it is below
+        ``margin``. A one-sided test comes with a one-sided limit, of the same level, instead of an
+        interval. It is about the value: a better error is ``"less"``.
+    margin : float
+        For non-inferiority, with a one-sided test: how much worse the first classifier may be.
+        ``alternative="greater", margin=0.05`` tests that its AUC is not lower by 0.05 or more.
+    rope : float
+        Half-width of the region of practical equivalence: differences that do not matter.
+    simultaneous : bool
+        Whether the intervals of the differences and their adjusted p-values hold all at once
+        (max-T, on the joint covariance of the values), with `Comparison.winner`, the best with an
+        interval that allows for its selection. A bootstrap needs many draws for many differences.
+    labels, sample_weight
+        As for `Predictions.from_arrays`.
+    y_pred : dict of str to array-like of shape (n,), optional
+        Hard labels by name of the classifier, where they are not simply the class of the largest
+        score, or where there is one score and so no such class. Without ``y_scores`` they alone are
+        compared.
+    folds, target, train_fraction, groups, stratify
+        As for `estimate`.
+    method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
+        As for `estimate`. Influences of the same observations are subtracted; replicates of the
+        bootstraps are the same for all classifiers. Posteriors under ``"bayes"`` are coupled:
+        their ranks are as correlated as the influences of the same observations.
+    level : float
+        Nominal coverage of the intervals, in (0, 1).
+    interval_type, n_draws
+        As for `estimate`. Differences have no scale of their own: ``"studentized"`` is not
+        offered for them.
+    random_state : int, numpy.random.Generator or None
+        Seed of the replicates and of the draws behind the probabilities of the orders.
+
+    Returns
+    -------
+    Comparison
+        Intervals are those of single comparisons unless ``simultaneous=True``; p-values are given
+        both as they are and adjusted.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are fewer than two classifiers, if they were not evaluated on the same
+        observations, or as for `estimate`.
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson (1988) for M with two classes; Wang and Carvalho (2024),
+    Table 1, for the probabilities of the orders; Holm (1979); Kruschke (2018) for the region of
+    practical equivalence; Hothorn, Bretz and Westfall (2008) for the largest of all statistics;
+    Zrnic and Fithian (2024) for the winner.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> y = rng.integers(3, size=300)
+    >>> good = rng.normal(size=(300, 3)) + 2 * np.eye(3)[y]
+    >>> poor = rng.normal(size=(300, 3)) + np.eye(3)[y]
+    >>> result = compare(y, {"good": good, "poor": poor}, "hand_till")
+    >>> result.differences[0].p_value < 1e-6
+    True
+    >>> predicted = {"good": good.argmax(axis=1), "poor": poor.argmax(axis=1)}
+    >>> compare(y, y_pred=predicted).best_set()
+    ('good',)
+    """
+    if measure is None:
+        measure = "dmf_auc" if y_scores is not None or y_pred is None else "informedness"
+    measure = get_measure(measure)
+    paired, hypothesis = flag("paired", paired), Hypothesis(alternative, margin, rope)
+    options = Options(
+        groups,
+        stratify,
+        level,
+        interval_type,
+        n_draws,
+        seed_of(random_state),
+        target,
+        train_fraction,
+    )
+    hypothesis.check(options.level, measure.largest_difference)
+    predictions: dict[str, Predictions]
+    if isinstance(y_true, Scan):
+        check_alone(
+            y_scores=y_scores,
+            labels=labels,
+            sample_weight=sample_weight,
+            y_pred=y_pred,
+            folds=folds,
+        )
+        chosen, joint = _of_scan(y_true, measure, method, options, paired, hypothesis)
+        units = None  # the scores are not at hand
+        predictions = {name: x.predictions for name, x in y_true.bound.items()}
+    else:
+        predictions = _named_predictions(
+            y_true, y_scores, labels, sample_weight, y_pred, measure.needs
+        )
+        if folds is not None:
+            if not paired:
+                raise ValueError("folds cannot be given for independent samples (paired=False)")
+            predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
+        chosen, joint, units = _of_predictions(
+            predictions, measure, method, options, paired, hypothesis
+        )
+    if simultaneous:
+        differences, value_intervals, winner = _all_at_once(
+            joint, measure, level, options.seed, hypothesis
+        )
+    else:
+        differences, value_intervals, winner = _differences(joint.contrasts), None, None
+    return Comparison(
+        measure=measure.name,
+        title=measure.title,
+        estimates=joint.estimates,
+        differences=differences,
+        order_probabilities=_order_probabilities(
+            differences, joint.qualities, tuple(joint.estimates), options.seed
+        ),
+        level=options.level,
+        rope=hypothesis.rope,
+        method=chosen.name,
+        n_draws=len(joint.qualities),
+        seed=options.seed,
+        greater_is_better=measure.greater_is_better,
+        covariance=joint.covariance,
+        simultaneous=simultaneous,
+        value_intervals=value_intervals,
+        winner=winner,
+        predictions=predictions,
+        units=units,
+        curve_options=curve_options_of(measure) or CurveOptions(),
+        alternative=hypothesis.alternative,
+        margin=hypothesis.margin,
+    )
+
+
+def _of_predictions(
+    predictions: dict[str, Predictions],
+    measure: Measure,
+    method: Method | None,
+    options: Options,
+    paired: bool,
+    hypothesis: Hypothesis,
+) -> tuple[IntervalMethod, JointEstimates, Units | None]:
+    first = next(iter(predictions.values()))
+    [chosen] = choose_methods(method, [measure], first, options)
+    _check_options(chosen, paired, options.groups)
+    if paired:
+        _check_same_observations(predictions)
+    if not chosen.warns_itself:
+        _warn_of_caveats(measure, predictions)
+    units = None
+    if paired:  # the same observations have the same units, held once
+        units = options.sample_of(first).units
+        samples = {name: Sample(p.counted, units) for name, p in predictions.items()}
+    else:
+        samples = {name: options.sample_of(p) for name, p in predictions.items()}
+    joint = chosen.joint_estimates(measure, samples, paired=paired, hypothesis=hypothesis)
+    return chosen, joint, units
+
+
+def _of_scan(
+    sample: Scan,
+    measure: Measure,
+    method: Method | None,
+    options: Options,
+    paired: bool,
+    hypothesis: Hypothesis,
+) -> tuple[IntervalMethod, JointEstimates]:
+    chosen = jackknife_for(sample, [measure], method, options)
+    if not paired or len(sample.classifiers) < 2:
+        raise ValueError(
+            "classifiers of a scan are compared on the same observations: give it the score "
+            "columns of each, scan(..., scores={'a': [...], 'b': [...]}), and leave paired=True"
+        )
+    _warn_of_caveats(measure, {name: x.predictions for name, x in sample.bound.items()})
+    joint = joint_estimates_of_counts(
+        sample, measure, chosen, stratify=options.stratify, hypothesis=hypothesis
+    )
+    return chosen, joint
+
+
+def _warn_of_caveats(measure: Measure, predictions: Mapping[str, Predictions]) -> None:
+    remarks = (remark for p in predictions.values() for remark in caveats([measure], p))
+    warn(dict.fromkeys(remarks))
+
+
+def _check_options(method: IntervalMethod, paired: bool, groups: Any) -> None:
+    if (refusal := method.refusal_to_compare(paired=paired)) is not None:
+        raise ValueError(refusal)
+    if groups is not None and not paired:
+        raise ValueError("groups cannot be given for independent samples (paired=False)")
+
+
+def _differences(contrasts: Mapping[tuple[str, str], Contrast]) -> tuple[Difference, ...]:
+    """Name the differences, and adjust their p-values by Holm's method."""
+    adjusted = holm([contrast.p_value for contrast in contrasts.values()])
+    return tuple(
+        Difference(first, second, **contrast._asdict(), adjusted_p_value=float(p_value))
+        for ((first, second), contrast), p_value in zip(contrasts.items(), adjusted, strict=True)
+    )
+
+
+def _all_at_once(
+    joint: JointEstimates, measure: Measure, level: float, seed: int, hypothesis: Hypothesis
+) -> tuple[tuple[Difference, ...], dict[str, tuple[float, float]], Winner]:
+    """Return differences and intervals of the values that hold all at once, and the winner."""
+    n = len(joint.estimates)
+    of_pairs = pairwise_differences(n)
+    of_sizes = largest_statistic(joint.covariance, of_pairs, seed)
+    largest = (
+        of_sizes
+        if hypothesis.is_two_sided
+        else largest_statistic(joint.covariance, of_pairs, seed, two_sided=False)
+    )
+    level_of_each = largest.level_of_each(level)
+    differences = tuple(
+        Difference(
+            *pair,
+            **contrast._replace(
+                interval=joint.interval_of_difference(*pair, level_of_each)
+            )._asdict(),
+            adjusted_p_value=largest.adjusted(contrast.p_value),
+        )
+        for pair, contrast in joint.contrasts.items()
+    )
+    level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
+    intervals = {name: joint.interval_of_value(name, level_of_value) for name in joint.estimates}
+    winner = winner_of(
+        joint, of_sizes, greater_is_better=measure.greater_is_better, level=level, seed=seed
+    )
+    return differences, intervals, winner
+
+
+def _named_predictions(
+    y_true: Any,
+    y_scores: Mapping[str, Any] | None,
+    labels: Any,
+    sample_weight: Any,
+    y_pred: Mapping[str, Any] | None,
+    needs: Needs,
+) -> dict[str, Predictions]:
+    if isinstance(y_true, Mapping) and y_scores is None:
+        named = {}
+        for name, value in y_true.items():
+            if not isinstance(value, Predictions):
+                raise TypeError(
+                    f"y_true as a dict must hold Predictions, but {name!r} is a "
+                    f"{type(value).__name__}; for arrays pass y_true and a dict of scores"
+                )
+            named[name] = as_predictions(
+                value, labels=labels, sample_weight=sample_weight, y_pred=y_pred, needs=needs
+            )
+    elif y_scores is None and y_pred is not None:
+        named = _of_hard_labels(y_true, y_pred, labels, sample_weight, needs)
+    elif isinstance(y_scores, Mapping):
+        hard_labels = _named_hard_labels(y_pred, y_scores)
+        named = {
+            name: Predictions.from_arrays(
+                y_true,
+                scores,
+                labels=labels,
+                sample_weight=sample_weight,
+                y_pred=hard_labels.get(name),
+            )
+            for name, scores in y_scores.items()
+        }
+    else:
+        raise TypeError(
+            "y_scores must be a dict of scores by name of the classifier, but it is a "
+            f"{type(y_scores).__name__}"
+        )
+    for name in named:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{'y_true' if y_scores is None else 'y_scores'} has the key {name!r}, of type "
+                f"{type(name).__name__}, but names of classifiers must be strings: use "
+                f"{str(name)!r}"
+            )
+    if len(named) < 2:
+        raise ValueError(
+            f"at least two classifiers are needed, but there are {len(named)}: give the scores of "
+            "each, or a file for each"
+        )
+    return named
+
+
+def _of_hard_labels(
+    y_true: Any, y_pred: Any, labels: Any, sample_weight: Any, needs: Needs
+) -> dict[str, Predictions]:
+    """Return the predictions of classifiers without scores, all with the same classes."""
+
+    def checked(labels: Any) -> dict[str, Predictions]:
+        return {
+            name: as_predictions(
+                y_true, y_pred=hard, labels=labels, sample_weight=sample_weight, needs=needs
+            )
+            for name, hard in _check_named(y_pred).items()
+        }
+
+    found = checked(labels)
+    classes = {label for p in found.values() for label in p.labels}
+    # A class that one of them alone predicts is a class of all of them.
+    if any(len(p.labels) < len(classes) for p in found.values()):
+        return checked(sorted(classes))
+    return found
+
+
+def _check_named(y_pred: Any) -> Mapping[str, Any]:
+    if not isinstance(y_pred, Mapping):
+        raise TypeError(
+            "y_pred must be a dict of hard labels by name of the classifier, but it is a "
+            f"{type(y_pred).__name__}"
+        )
+    return y_pred
+
+
+def _named_hard_labels(
+    y_pred: Mapping[str, Any] | None, y_scores: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    if y_pred is None:
+        return {}
+    for name in _check_named(y_pred):
+        if name not in y_scores:
+            raise ValueError(
+                f"y_pred has hard labels of {name!r}, but y_scores has the classifiers "
+                f"{list(y_scores)}: use the same names"
+            )
+    return y_pred
+
+
+def _check_same_observations(named: dict[str, Predictions]) -> None:
+    """Refuse classifiers whose classes, observed labels or weights differ."""
+    (first_name, first), *others = named.items()
+    for name, other in others:
+        if other.labels != first.labels:
+            raise ValueError(
+                f"{first_name!r} has the classes {list(first.labels)} and {name!r} has "
+                f"{list(other.labels)}: give both the same labels="
+            )
+        if len(other.true) != len(first.true):
+            raise ValueError(
+                f"{first_name!r} has {len(first.true)} observations and {name!r} has "
+                f"{len(other.true)}: a paired comparison needs the same observations"
+            )
+        for what, a, b in (
+            ("observed classes", first.true, other.true),
+            ("weights", first.sample_weight, other.sample_weight),
+        ):
+            if not np.array_equal(a, b):
+                row = int(np.flatnonzero(a != b)[0])
+                raise ValueError(
+                    f"the {what} of {first_name!r} and {name!r} differ, first in row {row} "
+                    "(counting from 0): a paired comparison needs the same observations in the "
+                    "same order"
+                )
+
+
+def _order_probabilities(
+    differences: Sequence[Difference],
+    draws: Float[np.ndarray, "draws m"],
+    names: tuple[str, ...],
+    seed: int,
+) -> dict[tuple[str, ...], float]:
+    """Count the orders in joint draws of the classifiers' values; of two no draws are needed."""
+    if len(names) == 2:
+        [d] = differences
+        of_both = {names: d.probability_better, names[::-1]: 1 - d.probability_better}
+        return {
+            order: of_both[order]
+            for order in sorted(of_both, key=of_both.__getitem__, reverse=True)
+            if of_both[order] > 0
+        }
+    generator = np.random.default_rng(seed)
+    # Classifiers that do not differ at all are put in a random order, not in that of their names.
+    jitter = generator.uniform(-1e-12, 1e-12, size=draws.shape)
+    ranking = np.argsort(-(draws + jitter), axis=1).astype(np.int32)
+    n = len(names)
+    # One number for each order is much faster to count, as long as the numbers are integers
+    codes = (
+        ranking @ n ** np.arange(n)
+        if n <= _MOST_NUMBERED
+        else ranking.view(np.dtype((np.void, ranking.itemsize * n))).ravel()
+    )
+    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    most_common = np.lexsort((first, -counts))[:_MOST_ORDERS]
+    return {
+        tuple(names[index] for index in ranking[first[place]]): float(counts[place] / len(draws))
+        for place in most_common
+    }

@@ -1,0 +1,261 @@
+"""What a comparison of classifiers found: differences, orders, the possible best."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.inference.hypothesis import Alternative, Hypothesis
+from dmfroc.inference.level import check_level
+from dmfroc.inference.selection import Winner, may_be_best
+from dmfroc.inference.units import Sample, Units, sample_of
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.results.difference import Difference, differences_table
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.renderers import renderer
+from dmfroc.results.result import Result, attributed
+from dmfroc.results.table import Column, Name, Table, plain
+
+_MOST_ORDERS = 10  # in tables
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
+    """Several classifiers on the same observations.
+
+    Attributes
+    ----------
+    measure, title : str
+        Name of the measure, and its name in tables.
+    estimates : dict of str to Estimate
+        Each classifier's own value and interval.
+    differences : tuple of Difference
+        One for every two classifiers, in the order in which they were given.
+    order_probabilities : dict of tuple of str to float
+        Probability of each order of the classifiers, best first; the most probable first. Orders
+        with a probability below about 1e-5 are left out, and all but the 1,000 most probable.
+    level : float
+        Nominal coverage of all intervals, each taken alone; with ``simultaneous=True`` those of the
+        differences hold all at once.
+    rope : float
+        Half-width of the region of practical equivalence.
+    method : str
+        How the uncertainty was obtained.
+    n_draws, seed : int
+        Draws from the joint distribution behind `order_probabilities`, and their seed.
+    greater_is_better : bool
+        Whether greater values of the measure are better.
+    covariance : numpy.ndarray of shape (m, m)
+        Of the values, in the order of `estimates`.
+    simultaneous : bool
+        Whether intervals and adjusted p-values of the differences hold all at once.
+    value_intervals : dict of str to tuple of float, or None
+        With ``simultaneous=True``: an interval of each classifier's value, all at once.
+    winner : Winner or None
+        With ``simultaneous=True``: the classifier with the best value, and an interval that allows
+        for its having been selected.
+    predictions : dict of str to Predictions
+        What was compared.
+    units : Units or None
+        Which of the observations are independent; None of samples that are so of each other.
+    curve_options : CurveOptions
+        The options of the curves of a report: those of the measure if it is the area under them.
+    alternative, margin : str, float
+        What the p-values and intervals of the differences are about, see `compare`.
+    """
+
+    main_table: ClassVar[str] = "differences"
+
+    measure: str
+    title: str
+    estimates: dict[str, Estimate]
+    differences: tuple[Difference, ...]
+    order_probabilities: dict[tuple[str, ...], float]
+    level: float
+    rope: float
+    method: str
+    n_draws: int
+    seed: int
+    greater_is_better: bool
+    covariance: Float[np.ndarray, "m m"] = field(repr=False, compare=False)
+    simultaneous: bool = False
+    value_intervals: dict[str, tuple[float, float]] | None = None
+    winner: Winner | None = None
+    predictions: Mapping[str, Predictions] = field(default_factory=dict, repr=False, compare=False)
+    units: Units | None = field(default=None, repr=False, compare=False)
+    curve_options: CurveOptions = field(default=CurveOptions(), repr=False, compare=False)
+    alternative: Alternative = "two-sided"
+    margin: float = 0.0
+
+    def best_set(self, level: float | None = None) -> tuple[str, ...]:
+        """Return the classifiers that are not excluded as the best, best first.
+
+        Parameters
+        ----------
+        level : float, optional
+            Probability with which the truly best is among them, by default that of the
+            comparison. It holds whether or not the intervals are simultaneous.
+
+        References
+        ----------
+        Hsu (1981), Simultaneous confidence intervals for all distances from the "best"; Hansen,
+        Lunde and Nason (2011), The model confidence set, for the aim.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from dmfroc import compare
+        >>> rng = np.random.default_rng(1)
+        >>> y = rng.integers(3, size=300)
+        >>> shifts = {"poor": 0.5, "good": 2.0, "better": 2.0}
+        >>> scores = {k: rng.normal(size=(300, 3)) + s * np.eye(3)[y] for k, s in shifts.items()}
+        >>> compare(y, scores, "hand_till").best_set()
+        ('better', 'good')
+        """
+        level = self.level if level is None else level
+        check_level(level)
+        names = list(self.estimates)
+        first, second = np.triu_indices(len(names), 1)
+        p_values = np.ones((len(names), len(names)))
+        p_values[first, second] = [d.two_sided_p_value for d in self.differences]
+        p_values[second, first] = p_values[first, second]
+        sign = 1 if self.greater_is_better else -1
+        qualities = sign * np.array([e.value for e in self.estimates.values()])
+        stays = may_be_best(qualities, self.covariance, p_values, level, self.seed)
+        return tuple(
+            names[place] for place in np.argsort(-qualities, kind="stable") if stays[place]
+        )
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """What is tested of every difference."""
+        return Hypothesis(self.alternative, self.margin, self.rope)
+
+    @property
+    def kind_of_interval(self) -> str:
+        """What the intervals of the differences are, for the head of a column."""
+        kind = "interval" if self.hypothesis.is_two_sided else "limit"
+        return f"{'simultaneous ' if self.simultaneous else ''}{100 * self.level:g} % {kind}"
+
+    @property
+    def tested(self) -> str:
+        """Say in a sentence what the p-values test."""
+        hypothesis = self.hypothesis
+        if hypothesis.is_two_sided:
+            return f"P-values are two-sided: {hypothesis.statement}."
+        claim = hypothesis.claim("A", "B", greater_is_better=self.greater_is_better)
+        return f"P-values are one-sided: {hypothesis.statement}, that is, {claim}."
+
+    @property
+    def samples(self) -> dict[str, Sample]:
+        """The observations of each classifier that count, with their independent units."""
+        return {
+            name: sample_of(p) if self.units is None else Sample(p.counted, self.units)
+            for name, p in self.predictions.items()
+        }
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a careful reader has to know, each remark with the classifiers that it concerns."""
+        return attributed({name: e.warnings for name, e in self.estimates.items()})
+
+    @property
+    def probability_better(self) -> dict[tuple[str, str], float]:
+        """Probability that the first of two classifiers is better, for every ordered pair."""
+        forward = {(d.first, d.second): d.probability_better for d in self.differences}
+        backward = {(b, a): 1 - probability for (a, b), probability in forward.items()}
+        return forward | backward
+
+    def plot_best_set(self, **options: Any) -> Any:
+        """Draw the classifiers in the order of their values, with intervals.
+
+        The intervals are those of `value_intervals` if there are any, else those of each taken
+        alone. Classifiers that are not excluded as the best, see `best_set`, are filled.
+
+        Parameters
+        ----------
+        **options
+            ``ax``: where to draw, by default on a new figure.
+        """
+        return renderer(self, "plot_best_set")(self, **options)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the measure, the method, and who may be best."""
+        winner = self.winner
+        return {
+            "measure": self.measure,
+            "method": self.method,
+            "level": self.level,
+            "alternative": self.alternative,
+            "margin": self.margin,
+            "tested": self.tested,
+            "simultaneous": self.simultaneous,
+            "value_intervals": self.value_intervals,
+            "best_set": self.best_set(),
+            "winner": None if winner is None else asdict(winner),
+            "n_draws": self.n_draws,
+            "seed": self.seed,
+        }
+
+    def tables(self) -> list[Table]:
+        """Return the classifiers, their differences, and their most probable orders."""
+        interval = f"{100 * self.level:g} % interval"
+        best = self.best_set()
+        classifiers = [
+            Column("classifier", "classifier", "name"),
+            Column("value", self.title, "estimate", interval=interval),
+            Column("may_be_best", "may be best" if len(self.estimates) > 2 else "", "name"),
+        ]
+        rows: list[list[Any]] = [
+            [name, e, Name(name in best, "yes" if name in best else "no")]
+            for name, e in self.estimates.items()
+        ]
+        if self.value_intervals is not None:
+            classifiers.append(Column("together", f"simultaneous {interval}", "interval"))
+            for row in rows:
+                row.append((*self.value_intervals[row[0]], row[1].standard_error))
+        if any(e.error_bound for e in self.estimates.values()):
+            classifiers.append(Column("error_bound", "binning error", "bound"))
+            for row in rows:
+                row.append(row[1].error_bound)
+        title = f"Differences in {self.title}, A minus B"
+        if not self.hypothesis.is_two_sided:
+            title += f". {self.tested}"
+        differences = differences_table(
+            self.differences,
+            title,
+            self.kind_of_interval,
+            simultaneous=self.simultaneous,
+            rope=self.rope,
+        )
+        orders = [
+            Column("order", "order, best first", "name"),
+            Column("probability", "probability", "probability"),
+        ]
+        probable = itertools.islice(self.order_probabilities.items(), _MOST_ORDERS)
+        return [
+            Table("estimates", f"{self.title}, {self.method}", classifiers, rows, is_by_name=True),
+            differences,
+            Table("order_probabilities", "Order of the classifiers", orders, list(probable)),
+        ]
+
+    def foot(self) -> list[str]:
+        """Return what a one-sided test tests, the best classifier, and who else may be best."""
+        lines = [] if self.hypothesis.is_two_sided else [self.tested]
+        if self.winner is None:
+            return lines
+        error = self.estimates[self.winner.name].standard_error
+        low, high = (plain(end, error) for end in self.winner.interval)
+        percent = f"{100 * self.level:g} %"
+        return [
+            *lines,
+            f"best in this sample: {self.winner.name}, {percent} interval adjusted for its "
+            f"selection {low} to {high}",
+            f"not excluded as best at {percent}: {', '.join(map(str, self.best_set()))}",
+        ]

@@ -1,0 +1,305 @@
+"""Estimate a measure with its standard error and interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._kit.remarks import warn
+from dmfroc._kit.threads import parallel_map
+from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.methods import Method, choose_methods
+from dmfroc.counted.estimates import (
+    check_alone,
+    estimates_of_counts,
+    jackknife_for,
+    only_classifier,
+)
+from dmfroc.counted.scan import Scan
+from dmfroc.inference.influences import influences_of
+from dmfroc.inference.interval_method import IntervalMethod, Sample
+from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
+from dmfroc.inference.seed import seed_of
+from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.measures.measure import (
+    BoundMeasures,
+    Measure,
+    bind,
+    bind_in_groups,
+    caveats,
+    undefined_message,
+)
+from dmfroc.results.estimate import Estimate
+
+
+def estimate(
+    measure: str | Measure,
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    y_pred: Any = None,
+    folds: Any = None,
+    target: Target = "fits",
+    train_fraction: float | None = None,
+    groups: Any = None,
+    stratify: bool | None = None,
+    method: Method | None = None,
+    level: float = DEFAULT_LEVEL,
+    interval_type: IntervalType | None = None,
+    n_draws: int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> Estimate:
+    """Estimate a measure with its standard error and interval.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        A name that `dmfroc.measures.MEASURES` lists, such as ``"dmf_auc"``, ``"hand_till"`` or
+        ``"informedness"``, or a measure with options such as
+        ``dmf_auc(pair_weights="prevalence")``.
+    y_true : Predictions, Scan, or array-like of shape (n,)
+        Observed classes.
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2
+        Scores.
+    labels, sample_weight, y_pred
+        As for `Predictions.from_arrays`. A weight says how much a row counts, not how often it
+        was observed.
+    folds : array-like of shape (n,), optional
+        Of cross-validated scores: the fold in which each row was held out. The value is the mean
+        over the folds of the measure inside the fold, and its interval is about the mean
+        performance of these fitted models on new data; see the page on cross-validation. Repeated
+        cross-validation has a row per observation and repeat, `folds` name both repeat and fold,
+        and `groups` the observation.
+    target : {"fits", "algorithm"}
+        Of cross-validated scores: ``"algorithm"`` is about the performance of the learner at this
+        training size, other training sets included, by the corrected resampled variance of Nadeau
+        and Bengio (2003); `nested_cross_validation` has better intervals, and needs the estimator.
+    train_fraction : float, optional
+        Share of the observations in each training set, for ``target="algorithm"``; by default what
+        the folds leave.
+    groups : array-like of shape (n,), optional
+        Patient, document, ... of each observation, if several belong together: then groups, not
+        rows, are the independent units.
+    stratify : bool, optional
+        Whether to take the class sizes as fixed. By default they are random, as they are in most
+        test sets, which makes the error of measures that depend on them larger, such as accuracy;
+        for others, such as M, it makes no difference. If False, moreover, the observations are not
+        told apart by class (nor are groups with several classes ever). The result says which it is.
+    method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
+        ``"jackknife"``, the default (but for measures of your own with kinks the bootstrap is, up
+        to 100,000 scores): infinitesimal jackknife; the standard error of M is DeLong's. The
+        interval is symmetric on the scale where the measure's range has no ends (the logit for a
+        range with two), with a t quantile (Satterthwaite, corrected for kurtosis and rare classes).
+        That of measures that choose thresholds, such as the area under the convex hull, is about
+        a cross-fitted value, see `Estimate.bias_corrected`.
+        ``"bootstrap"``: units drawn with replacement. ``"bayesian_bootstrap"``: Dirichlet
+        weights; its interval is a credible interval. ``"paper_bootstrap"``: that of Wang and
+        Carvalho, whose intervals are far too narrow; it is here to reproduce their paper, and for
+        the DMF-AUC only. ``"bayes"``: posterior mean, standard deviation and quantiles, of the
+        DMF-AUC, of averages of pairwise areas and of areas under ROC curves by `bayesian_roc`, of
+        measures of hard labels by `bayesian_table`, which have options and return the draws; of the
+        options below only the level and the seed are its.
+    level : float
+        Nominal coverage, in (0, 1).
+    interval_type : {"bca", "percentile", "basic", "studentized"}, optional
+        Interval of the bootstraps, by default ``"bca"``: bias-corrected and accelerated, with the
+        jackknife's t quantile. ``"percentile"`` are the quantiles of the draws as they are.
+    n_draws : int, optional
+        Number of replicates of the bootstraps, at least 100; by default 2,000.
+    random_state : int, numpy.random.Generator or None
+        Seed of the replicates; the same seed gives the same numbers.
+
+    Returns
+    -------
+    Estimate
+        If the value is not finite, its error and interval are NaN, with a warning. If no
+        observation makes a difference, as for a perfect classifier, the interval is the exact
+        bound of Clopper and Pearson for as many sets of one observation per class as the
+        smallest class allows, and a warning says so.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not what `Predictions.from_arrays` accepts, or an option is out of its range
+        or was given, whatever its value, and is not used by the method (the seed always may be).
+
+    References
+    ----------
+    Jaeckel (1972), The infinitesimal jackknife; DeLong, DeLong and Clarke-Pearson (1988); Efron
+    (1987), Better bootstrap confidence intervals; Rubin (1981), The Bayesian bootstrap.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression().fit(X[::2, :2], y[::2])
+    >>> print(estimate("hand_till", y[1::2], model.predict_proba(X[1::2, :2])))
+    hand_till 0.9315 (95 % jackknife interval 0.8752 to 0.9634)
+    """
+    measure = get_measure(measure)
+    options = Options(
+        groups,
+        stratify,
+        level,
+        interval_type,
+        n_draws,
+        seed_of(random_state),
+        target,
+        train_fraction,
+    )
+    if isinstance(y_true, Scan):
+        check_alone(
+            y_score=y_score,
+            labels=labels,
+            sample_weight=sample_weight,
+            y_pred=y_pred,
+            folds=folds,
+        )
+        return _estimate_counted(measure, y_true, method, options)
+    predictions = as_predictions(
+        y_true,
+        y_score,
+        labels=labels,
+        sample_weight=sample_weight,
+        y_pred=y_pred,
+        needs=measure.needs,
+        copy=False,
+    )
+    if folds is not None:
+        predictions = predictions.in_folds(folds)
+    methods = choose_methods(method, [measure], predictions, options)
+    sample = options.sample_of(predictions)
+    [found] = estimates_of([measure], methods, sample)
+    if not methods[0].warns_itself:
+        warn_of([measure], predictions, [found])
+    return found
+
+
+def _estimate_counted(
+    measure: Measure, sample: Scan, method: Method | None, options: Options
+) -> Estimate:
+    classifier = only_classifier(sample)
+    jackknife = jackknife_for(sample, [measure], method, options)
+    [found] = estimates_of_counts(
+        sample, classifier, [measure], jackknife, stratify=options.stratify
+    )
+    warn_of([measure], sample.bound[classifier].predictions, [found])
+    return found
+
+
+def influences(
+    measure: str | Measure,
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    y_pred: Any = None,
+) -> Float[np.ndarray, " n"]:
+    """Return how much each observation contributes to the error of a measure's value.
+
+    An observation's influence is its weight times the derivative of the value with respect to
+    that weight. Standard errors, paired comparisons and whatever else rests on the sampling of
+    observations follow from them: ``dmfroc.estimate(..., method="jackknife")`` uses nothing else.
+
+    Parameters
+    ----------
+    measure, y_true, y_score, labels, sample_weight, y_pred
+        As for `estimate`.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n,)
+        In the order of the observations; 0 for those of weight zero. For measures that do not
+        depend on the class frequencies they sum to zero within each class, for others over all.
+        For Hand and Till's M of two classes they are DeLong's placements: that of a positive case
+        is the share of negative cases below it, less the AUC, divided by the number of positive
+        cases.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `estimate`.
+
+    References
+    ----------
+    Jaeckel (1972), The infinitesimal jackknife; DeLong, DeLong and Clarke-Pearson (1988).
+
+    Examples
+    --------
+    >>> influences("hand_till", [0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9])
+    array([ 0.125, -0.125, -0.125,  0.125])
+    """
+    chosen = get_measure(measure)
+    predictions = as_predictions(
+        y_true,
+        y_score,
+        labels=labels,
+        sample_weight=sample_weight,
+        y_pred=y_pred,
+        needs=chosen.needs,
+        copy=False,
+    )
+    counted = predictions.counted
+    [found] = influences_of([chosen], bind(chosen, counted), counted)
+    values = {chosen.name: found.value}
+    warn([*caveats([chosen], predictions), undefined_message(values)])
+    influences = np.zeros(predictions.n_observations)
+    influences[predictions.sample_weight > 0] = found.influences
+    return influences
+
+
+class _Task(NamedTuple):
+    """Measures that are bound together, or one, and how they are estimated."""
+
+    method: IntervalMethod
+    positions: list[int]
+    bind: Callable[[], BoundMeasures]
+
+
+def estimates_of(
+    measures: Sequence[Measure], methods: Sequence[IntervalMethod], sample: Sample
+) -> list[Estimate]:
+    """Estimate measures, each by its method, side by side on all cores."""
+    by_method: dict[IntervalMethod, list[int]] = {}
+    for position, method in enumerate(methods):
+        by_method.setdefault(method, []).append(position)
+    tasks = [
+        _Task(method, [positions[index] for index in group], bind)
+        for method, positions in by_method.items()
+        for group, bind in _groups([measures[p] for p in positions], method, sample.predictions)
+    ]
+
+    def run(task: _Task) -> list[Estimate]:
+        return task.method.estimates([measures[p] for p in task.positions], task.bind, sample)
+
+    # NumPy and XLA's compiler leave the interpreter to others.
+    found: dict[int, Estimate] = {}
+    for task, estimates in zip(tasks, parallel_map(run, tasks), strict=True):
+        found |= zip(task.positions, estimates, strict=True)
+    return [found[position] for position in range(len(measures))]
+
+
+def _groups(
+    measures: Sequence[Measure], method: IntervalMethod, predictions: Predictions
+) -> list[tuple[list[int], Callable[[], BoundMeasures]]]:
+    if method.binds_together:
+        return bind_in_groups(measures, predictions)
+    return [
+        ([index], partial(bind, measure, predictions)) for index, measure in enumerate(measures)
+    ]
+
+
+def warn_of(
+    measures: Sequence[Measure], predictions: Predictions, estimates: Sequence[Estimate]
+) -> None:
+    """Warn of what has to be known of the values, each remark once."""
+    values = {estimate.measure: estimate.value for estimate in estimates}
+    warn([*caveats(measures, predictions), undefined_message(values)])

@@ -1,0 +1,402 @@
+"""Everything about one classifier at a glance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from dmfroc.analyses.catalogue import MEASURES, get_measure
+from dmfroc.analyses.estimation import estimates_of, warn_of
+from dmfroc.analyses.methods import Method, choose_methods
+from dmfroc.counted.bound import BoundCounts, has_exact_value, refusal
+from dmfroc.counted.estimates import (
+    Counted,
+    check_alone,
+    estimates_of_counts,
+    jackknife_for,
+    only_classifier,
+)
+from dmfroc.counted.influence_sums import strata_of
+from dmfroc.counted.scan import Scan
+from dmfroc.inference.band import BandKind, CurveBand, band_around, band_from_rates, check_kind
+from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
+from dmfroc.inference.seed import seed_of
+from dmfroc.inference.units import Sample
+from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.measures.measure import Measure
+from dmfroc.multiclass.costs import PairWeights
+from dmfroc.multiclass.curve import MulticlassROC, curve_of
+from dmfroc.multiclass.measure import curve_options_of, dmf_auc
+from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.results.estimate import Estimate, estimates_table
+from dmfroc.results.result import Result, sample_facts
+from dmfroc.results.table import Table
+
+DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
+DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlation", "accuracy")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Result):
+    """Measures of one classifier with their intervals, and its ROC curve.
+
+    Attributes
+    ----------
+    predictions : Predictions
+        What was evaluated.
+    estimates : dict of str to Estimate
+        By name of the measure.
+    curve_options : CurveOptions
+        The options of the curve: those of the first of its areas that was asked for.
+    area : str or None
+        The name of that area among the estimates.
+    sample : Sample
+        The observations that count, and which of them are independent.
+    curve : MulticlassROC
+        The multiclass ROC curve, with the options of its area, computed when it is first asked
+        for.
+    """
+
+    main_table: ClassVar[str] = "estimates"
+
+    predictions: Predictions
+    estimates: dict[str, Estimate]
+    curve_options: CurveOptions
+    area: str | None
+    sample: Sample
+
+    @cached_property
+    def curve(self) -> MulticlassROC:
+        """The multiclass ROC curve."""
+        return curve_of(self.predictions, self.curve_options)
+
+    @property
+    def level(self) -> float:
+        """Nominal coverage of the intervals."""
+        return next(e.level for e in self.estimates.values())
+
+    @property
+    def area_estimate(self) -> Estimate | None:
+        """The area under the curve with its interval: the jackknife's if none was asked for."""
+        if self.area is not None:
+            return self.estimates[self.area]
+        measures = [dmf_auc(self.curve_options.pair_weights)]
+        return estimates_of(measures, [Jackknife(self.level)], self.sample)[0]
+
+    def band(self, kind: BandKind = "pointwise") -> CurveBand | None:
+        """Return the jackknife's band of the curve, of the same units and level.
+
+        Parameters
+        ----------
+        kind : {"pointwise", "simultaneous"}
+            Whether it holds at each point, or around the whole curve.
+
+        Returns
+        -------
+        CurveBand or None
+            None for folds, whose mean curve has no band.
+
+        Raises
+        ------
+        ValueError
+            If ``kind`` is neither, or scores are counted in bins and rows belong together in
+            groups.
+        """
+        check_kind("band", kind)
+        if self.predictions.folds is not None:
+            return None
+        return band_around(self.curve, self.sample, self.level, self.curve_options, kind)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a careful reader has to know, each remark once."""
+        remarks = (remark for e in self.estimates.values() for remark in e.warnings)
+        return tuple(dict.fromkeys(remarks))
+
+    def facts(self) -> dict[str, Any]:
+        """Return the observations by class, the method and the level."""
+        first = next(iter(self.estimates.values()))
+        return sample_facts(self.predictions) | {"method": first.method, "level": first.level}
+
+    def tables(self) -> list[Table]:
+        """Return all measures with their intervals."""
+        return [estimates_table(self.estimates.values())]
+
+    def head(self) -> list[str]:
+        """Return the sample in a line."""
+        return [repr(self.predictions)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CountedEvaluation(Evaluation):
+    """Measures of a classifier whose scores are counted in bins: of a scan or an accumulator.
+
+    Attributes
+    ----------
+    predictions : Predictions
+        The classes and how often they occur and are predicted; the scores are not at hand.
+    estimates, curve_options, area, curve
+        As of `Evaluation`.
+    sample : Sample
+        The predictions, and how many units each stratum has.
+    counted : Counted
+        The scan or the accumulator.
+    """
+
+    counted: Counted | None = None
+
+    @property
+    def _bound(self) -> BoundCounts:
+        assert self.counted is not None
+        return self.counted.bound[only_classifier(self.counted)]
+
+    @cached_property
+    def curve(self) -> MulticlassROC:
+        """The multiclass ROC curve."""
+        return self._bound.curve(self.curve_options)
+
+    @property
+    def area_estimate(self) -> Estimate | None:
+        """The area under the curve with its interval, if it was asked for."""
+        return None if self.area is None else self.estimates[self.area]
+
+    def band(self, kind: BandKind = "pointwise") -> CurveBand | None:
+        """Return the band of the curve.
+
+        Its width is that of the influences of up to 8,192 rows of each class, drawn when the cut
+        points were, which stand for all.
+        """
+        from dmfroc.counted.band import rates_of_counts
+
+        check_kind("band", kind)
+        assert self.counted is not None
+        if self.counted.has_groups:
+            raise ValueError(
+                "a band needs all scores of the groups in memory: draw none (plot_band=False)"
+            )
+        sample = self.counted.sample
+        rates = rates_of_counts(self._bound, self.curve_options, sample, self.sample.units)
+        return band_from_rates(self.curve, rates, self.level, kind)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Refuse to write a report, which needs all scores in memory."""
+        raise ValueError(
+            f"{path}: a report needs all scores in memory, and these are counted in bins: evaluate "
+            "rows drawn at random, held as Predictions, for one"
+        )
+
+
+def evaluate(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    measures: Sequence[str | Measure] | Literal["all"] | None = None,
+    pair_weights: PairWeights = "equal",
+    labels: Any = None,
+    sample_weight: Any = None,
+    y_pred: Any = None,
+    folds: Any = None,
+    target: Target = "fits",
+    train_fraction: float | None = None,
+    groups: Any = None,
+    stratify: bool | None = None,
+    method: Method | None = None,
+    level: float = DEFAULT_LEVEL,
+    interval_type: IntervalType | None = None,
+    n_draws: int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> Evaluation:
+    """Evaluate a classifier: measures with intervals, and the multiclass ROC curve.
+
+    Parameters
+    ----------
+    y_true : Predictions, Scan, or array-like of shape (n,)
+        Observed classes.
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2
+        Scores; any real numbers, rows need not sum to one. The multiclass ROC curve compares
+        scores of different columns: they must be on one common scale. Without them, with
+        ``y_pred`` alone, hard labels are judged.
+    measures : sequence of str or Measure, or "all", optional
+        Names of measures, or measures, no two of the same name; by default ``"dmf_auc"``,
+        ``"hand_till"`` and ``"informedness"``, the last only if there are hard labels (a
+        one-dimensional score has none by itself). Without scores by default ``"informedness"``,
+        ``"markedness"``, ``"gorodkin_correlation"`` and ``"accuracy"``, and ``"all"`` are those
+        of hard labels.
+    pair_weights
+        Weights or costs of the pairs for the curve and its area ``"dmf_auc"``, see
+        `multiclass_roc`; a `Measure` such as ``dmf_auc(shrinkage=50)`` keeps its own, and the
+        curve is that of the first such measure.
+    labels, sample_weight, y_pred
+        As for `Predictions.from_arrays`.
+    folds, target, train_fraction, groups, stratify
+        As for `estimate`.
+    method, level, interval_type, n_draws, random_state
+        As for `estimate`.
+
+    Returns
+    -------
+    Evaluation
+        Prints as a table, converts with ``to_pandas()``, draws with ``plot()``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not what `Predictions.from_arrays` accepts, an option is out of its
+        range or used by no measure's method, or two measures have the same name.
+
+    References
+    ----------
+    Wang and Carvalho (2024), Multiclass ROC.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(3, size=200)
+    >>> scores = rng.normal(size=(200, 3)) + 1.5 * np.eye(3)[y]
+    >>> evaluation = evaluate(y, scores)
+    >>> round(evaluation.estimates["hand_till"].value, 3)
+    0.869
+    >>> list(evaluation.to_pandas().index)
+    ['dmf_auc', 'hand_till', 'informedness']
+    >>> list(evaluate(y, y_pred=scores.argmax(axis=1)).estimates)
+    ['informedness', 'markedness', 'gorodkin_correlation', 'accuracy']
+    """
+    has_scores = y_score is not None or y_pred is None
+    options = Options(
+        groups,
+        stratify,
+        level,
+        interval_type,
+        n_draws,
+        seed_of(random_state),
+        target,
+        train_fraction,
+    )
+    if isinstance(y_true, Scan):
+        check_alone(
+            y_score=y_score,
+            labels=labels,
+            sample_weight=sample_weight,
+            y_pred=y_pred,
+            folds=folds,
+        )
+        return evaluate_counted(y_true, measures, pair_weights, method, options)
+    predictions = as_predictions(
+        y_true,
+        y_score,
+        labels=labels,
+        sample_weight=sample_weight,
+        y_pred=y_pred,
+        needs=_needs(measures, has_scores),
+    )
+    if folds is not None:
+        predictions = predictions.in_folds(folds)
+    chosen = _choose(measures, predictions, pair_weights, has_scores)
+    methods = choose_methods(method, chosen, predictions, options)
+    sample = options.sample_of(predictions)
+    found = estimates_of(chosen, methods, sample)
+    if not methods[0].warns_itself:  # the same method for all, or methods that do not
+        warn_of(chosen, predictions, found)
+    estimates = {estimate.measure: estimate for estimate in found}
+    area, curve_options = _area_and_curve(chosen, CurveOptions(pair_weights))
+    return Evaluation(predictions, estimates, curve_options, area, sample)
+
+
+def _area_and_curve(
+    measures: Sequence[Measure], default: CurveOptions
+) -> tuple[str | None, CurveOptions]:
+    """Return the name of the first area under the curve, and the options of the curve."""
+    for measure in measures:
+        options = curve_options_of(measure)
+        if options is not None:
+            return measure.name, options
+    return None, default
+
+
+def evaluate_counted(
+    sample: Counted,
+    measures: Sequence[str | Measure] | Literal["all"] | None,
+    pair_weights: PairWeights,
+    method: Method | None,
+    options: Options,
+) -> CountedEvaluation:
+    """Evaluate the classifier of a scan or an accumulator."""
+    classifier = only_classifier(sample)
+    counts = sample.bound[classifier]
+    chosen = _choose(measures, counts.predictions, pair_weights, has_scores=True)
+    if measures is None or isinstance(measures, str):
+        is_possible = has_exact_value if sample.exact else (lambda m: refusal(m) is None)
+        chosen = [measure for measure in chosen if is_possible(measure)]
+    jackknife = jackknife_for(sample, chosen, method, options)
+    found = estimates_of_counts(sample, classifier, chosen, jackknife, stratify=options.stratify)
+    warn_of(chosen, counts.predictions, found)
+    estimates = {estimate.measure: estimate for estimate in found}
+    area, curve_options = _area_and_curve(chosen, CurveOptions(pair_weights))
+    units = strata_of(counts.counts, stratify=options.stratify)
+    return CountedEvaluation(
+        counts.predictions,
+        estimates,
+        curve_options,
+        area,
+        Sample(counts.predictions, units),
+        sample,
+    )
+
+
+def _needs(measures: Sequence[str | Measure] | Literal["all"] | None, has_scores: bool) -> Needs:
+    """Say whether hard labels are all that the measures look at."""
+    if measures is None or isinstance(measures, str):
+        return "scores" if has_scores else "labels"
+    if not isinstance(measures, Iterable) or getattr(measures, "ndim", 1) == 0:
+        raise TypeError(
+            "measures must be 'all' or a list of names and Measures, but it is of type "
+            f"{type(measures).__name__}"
+        )
+    needs = {get_measure(measure).needs for measure in measures}
+    return "labels" if needs <= {"labels"} else "scores"
+
+
+def _choose(
+    measures: Sequence[str | Measure] | Literal["all"] | None,
+    predictions: Predictions,
+    pair_weights: PairWeights,
+    has_scores: bool,
+) -> list[Measure]:
+    """Return the measures asked for; the area that is asked for by name has the pair weights."""
+    by_name = MEASURES | {"dmf_auc": replace(dmf_auc(pair_weights=pair_weights), name="dmf_auc")}
+    if measures is None or (isinstance(measures, str) and measures == "all"):
+        defaults = DEFAULT_MEASURES if has_scores else DEFAULT_MEASURES_OF_LABELS
+        listed = [by_name[name] for name in (by_name if measures == "all" else defaults)]
+        return [
+            measure
+            for measure in listed
+            if (has_scores or measure.needs == "labels") and measure.applies_to(predictions)
+        ]
+    if isinstance(measures, str) or not measures:
+        raise ValueError(
+            f"measures must be 'all' or a list of one or more of {sorted(MEASURES)}, "
+            f"but it is {measures!r}"
+        )
+    chosen = [
+        by_name.get(measure) or get_measure(measure) if isinstance(measure, str) else measure
+        for measure in measures
+    ]
+    _check_distinct(chosen)
+    return chosen
+
+
+def _check_distinct(measures: Sequence[Measure]) -> None:
+    [(name, count)] = Counter(measure.name for measure in measures).most_common(1)
+    if count > 1:
+        raise ValueError(
+            f"measures has {count} of the name {name!r}, by which results are told apart: leave "
+            "one out, or rename it, dataclasses.replace(measure, name=...)"
+        )

@@ -1,0 +1,90 @@
+"""All ways to obtain intervals, and which of them is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from dmfroc._kit.options import is_one_of
+from dmfroc.inference.bayesian_bootstrap import BayesianBootstrap
+from dmfroc.inference.bootstrap import Bootstrap
+from dmfroc.inference.corrected_resampling import CorrectedResampling
+from dmfroc.inference.interval_method import IntervalMethod
+from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.options import Options
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.measure import Measure
+from dmfroc.papers.paper_bootstrap import PaperBootstrap
+
+Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
+
+METHODS: tuple[str, ...] = get_args(Method)
+_CLASSES: dict[str, type[IntervalMethod]] = {
+    method.name: method for method in (Jackknife, Bootstrap, BayesianBootstrap, PaperBootstrap)
+}
+_WITHOUT_FOLDS = ("paper_bootstrap", "bayes")
+# Scores beyond which measures with kinks use the derivative, which exists almost everywhere: a
+# bootstrap of them would take minutes.
+_MANY_SCORES = 100_000
+
+
+def choose_methods(
+    name: str | None,
+    measures: Sequence[Measure],
+    predictions: Predictions,
+    options: Options,
+) -> list[IntervalMethod]:
+    """Return the method of each measure: the one that was asked for, or the measure's default.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method, an option is out of its range, or an option was given that no
+        measure's method uses.
+    """
+    if name is not None and not is_one_of(name, METHODS):
+        raise ValueError(f"method must be one of {METHODS}, but it is {name!r}")
+    if options.target == "algorithm":
+        if predictions.folds is None:
+            raise ValueError("target='algorithm' needs folds=, whose values vary as fits do")
+        if name is not None:
+            raise ValueError(
+                f"method={name!r} is about these fits; target='algorithm' has a method of its own"
+            )
+        return [_corrected_resampling(options)] * len(measures)
+    if predictions.folds is not None and name in _WITHOUT_FOLDS:
+        raise ValueError(
+            f"method={name!r} knows no folds: use 'jackknife', 'bootstrap' or 'bayesian_bootstrap'"
+        )
+    chosen = [
+        _default_class(measure, predictions) if name is None else _class_named(name)
+        for measure in measures
+    ]
+    for option in options.given:
+        # What the method of one measure does not use, that of another may.
+        if all(option in method.remedies for method in chosen):
+            raise ValueError(
+                f"{option} is no option of method={chosen[0].name!r}: {chosen[0].remedies[option]}"
+            )
+    with_options = {method: method.from_options(options) for method in dict.fromkeys(chosen)}
+    return [with_options[method] for method in chosen]
+
+
+def _corrected_resampling(options: Options) -> IntervalMethod:
+    for option in options.given:
+        if option in CorrectedResampling.remedies:
+            raise ValueError(f"{option} is no option here: {CorrectedResampling.remedies[option]}")
+    return CorrectedResampling.from_options(options)
+
+
+def _class_named(name: str) -> type[IntervalMethod]:
+    if name in _CLASSES:
+        return _CLASSES[name]
+    from dmfroc.bayes.method import Bayes  # an optional dependency
+
+    return Bayes
+
+
+def _default_class(measure: Measure, predictions: Predictions) -> type[IntervalMethod]:
+    is_resampled = measure.default_method == "bootstrap"
+    return Bootstrap if is_resampled and predictions.scores.size <= _MANY_SCORES else Jackknife

@@ -1,0 +1,526 @@
+"""How many cases a test set needs: half-widths and power from a pilot's influence variances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import chdtri, nctdtr, stdtrit
+
+from dmfroc._kit.remarks import warn
+from dmfroc.analyses.catalogue import get_measure
+from dmfroc.inference.influences import (
+    NO_VARIATION,
+    Moments,
+    influences_of,
+    interval,
+    moments_of,
+    standard_error,
+)
+from dmfroc.inference.level import check_level
+from dmfroc.inference.options import DEFAULT_LEVEL
+from dmfroc.inference.seed import seed_of
+from dmfroc.inference.units import units_of
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.measure import Measure, bind, caveats
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Table
+from dmfroc.results.writers import as_frame
+from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier, simulate_predictions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Plan", "plan"]
+
+_N_SIMULATED = 20_000  # observations of a pilot from simulation settings
+_MOST_CASES = 10**9
+_LEAST_OF_CLASS = 2
+
+Classifiers = SimulatedClassifier | Mapping[str, SimulatedClassifier] | None
+Pilot = Predictions | Mapping[str, Predictions] | MultinomialPopulation
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Result):
+    """How many cases are needed, and what any other number would give.
+
+    Attributes
+    ----------
+    measure, title : str
+        Name of the measure, and its name in tables.
+    value : float
+        The measure in the pilot; of two classifiers, the difference of their values.
+    aim : str
+        What was asked for, in words.
+    n : int
+        Number of cases that is needed.
+    n_interval : tuple of int
+        The numbers that are needed if the pilot's variance is at the ends of its interval of the
+        same level: how sure `n` is.
+    class_counts : dict of label to int
+        Cases of each class.
+    prevalence : dict of label to float
+        Their shares.
+    optimal_prevalence : dict of label to float
+        The shares with which fewest cases are needed, proportional to the standard deviations of
+        the influences. It takes the measure to be one that does not depend on the class shares.
+    n_optimal : int
+        Number of cases needed with these.
+    level : float
+        Level of the intervals and of the tests.
+    difference, margin : float or None
+        What is to be shown.
+    n_classifiers, n_pilot : int
+        Number of classifiers of the pilot, one or two, and of its observations.
+    seed : int or None
+        Seed of a simulated pilot.
+    warnings : tuple of str
+        What a careful reader has to know of the pilot.
+    """
+
+    main_table: ClassVar[str] = "curve"
+
+    measure: str
+    title: str
+    value: float
+    aim: str
+    n: int
+    n_interval: tuple[int, int]
+    class_counts: dict[Any, int]
+    prevalence: dict[Any, float]
+    optimal_prevalence: dict[Any, float]
+    n_optimal: int
+    level: float
+    difference: float | int | None
+    margin: float | int | None
+    n_classifiers: int
+    n_pilot: int
+    seed: int | None
+    warnings: tuple[str, ...]
+    _design: _Design
+
+    def half_width(self, n: int) -> float:
+        """Return half the width of the interval that ``n`` cases will have."""
+        return self._design.half_width(n)
+
+    def power(self, n: int) -> float:
+        """Return the probability that ``n`` cases will show the difference.
+
+        Raises
+        ------
+        ValueError
+            If the plan is one for a half-width.
+        """
+        if self.difference is None:
+            raise ValueError("a plan for a half-width has no power: give a difference")
+        return self._design.power(n, self.difference, self.margin)
+
+    def curve(self, sizes: Sequence[int] | None = None) -> pd.DataFrame:
+        """Return the curve: standard error, half-width and power for several numbers of cases.
+
+        Parameters
+        ----------
+        sizes : sequence of int, optional
+            By default 25, from a quarter to four times `n`.
+        """
+        return as_frame(self._curve(self._sizes() if sizes is None else sizes))
+
+    def facts(self) -> dict[str, Any]:
+        """Return the aim and the numbers of cases."""
+        return {
+            "measure": self.measure,
+            "aim": self.aim,
+            "value": self.value,
+            "n": self.n,
+            "n_interval": list(self.n_interval),
+            "n_optimal": self.n_optimal,
+            "level": self.level,
+        }
+
+    def tables(self) -> list[Table]:
+        """Return the cases of each class, and what other numbers of cases would give."""
+        columns = [
+            Column("label", "class", "name"),
+            Column("count", "cases", "count"),
+            Column("share", "share", "percent"),
+            Column("optimal_share", "best share", "percent"),
+        ]
+        rows = [
+            [label, count, self.prevalence[label], self.optimal_prevalence[label]]
+            for label, count in self.class_counts.items()
+        ]
+        title = "Cases of each class, and the shares with which fewest cases are needed"
+        return [Table("classes", title, columns, rows), self._curve(self._sizes())]
+
+    def _curve(self, sizes: Sequence[int]) -> Table:
+        has_power = self.difference is not None
+        columns = [
+            Column("n", "cases", "count"),
+            Column("standard_error", "std. error", "error"),
+            Column("half_width", f"half-width of the {100 * self.level:g} % interval", "error"),
+            *[Column("power", "power", "probability")] * has_power,
+        ]
+        rows = [
+            [
+                n,
+                self._design.standard_error(n),
+                self.half_width(n),
+                *([self.power(n)] if has_power else []),
+            ]
+            for n in sizes
+        ]
+        title = "What other numbers of cases would give"
+        return Table("curve", title, columns, rows, is_by_name=True)
+
+    def _sizes(self) -> list[int]:
+        least = self._design.least_n
+        ends = max(self.n / 4, least), max(4 * self.n, least + 25)
+        return np.unique(np.geomspace(*ends, 25).round().astype(int)).tolist()
+
+    def as_text(self, *, warnings: bool = True) -> str:
+        """Return the numbers of cases in sentences."""
+        counts = ", ".join(f"{label} {count}" for label, count in self.class_counts.items())
+        shares = ", ".join(f"{k} {share:.0%}" for k, share in self.optimal_prevalence.items())
+        low, high = self.n_interval
+        sentences = [
+            f"{self.title}: {self.n} cases ({counts}) for {self.aim}",
+            f"by the variance in the pilot, {low} to {high} ({100 * self.level:g} % interval)",
+            f"with the best shares of the classes ({shares}), {self.n_optimal}",
+        ]
+        notes = [f"note: {warning}" for warning in self.warnings] if warnings else []
+        return "\n".join([*sentences, *notes])
+
+
+def plan(
+    pilot: Pilot,
+    measure: str | Measure = "dmf_auc",
+    *,
+    half_width: float | int | None = None,
+    difference: float | int | None = None,
+    margin: float | int | None = None,
+    power: float | int = 0.8,
+    prevalence: Any = "pilot",
+    classifier: Classifiers = None,
+    level: float = DEFAULT_LEVEL,
+    random_state: int | np.random.Generator | None = 0,
+) -> Plan:
+    """Say how many cases a test set needs.
+
+    The variance of a measure is the sum over the classes of the variance of their influences, over
+    the number of their cases; a pilot tells the former. Half-widths are those of the jackknife's
+    intervals, with their scale and their t quantile; power is that of its test.
+
+    Parameters
+    ----------
+    pilot : Predictions, dict of str to Predictions, or MultinomialPopulation
+        Predictions of a pilot study; those of two classifiers on the same observations, for their
+        difference; or simulation settings where there is none.
+    measure : str or Measure
+        As for `estimate`.
+    half_width : float, optional
+        Half the width that the interval shall have.
+    difference : float, optional
+        Instead: the true difference that shall be found, of the two classifiers, or of the one
+        from any fixed value; its sign does not matter. With `margin` the true difference of the
+        first classifier from the second, signed so that more is better, by default 0.
+    margin : float, optional
+        For non-inferiority: how much worse than the second the first classifier may be; shown if
+        the interval of the difference lies above ``-margin``.
+    power : float
+        Probability with which the difference, or non-inferiority, shall be shown.
+    prevalence : {"pilot", "balanced"} or sequence of float
+        Shares of the classes in the planned test set, in the order of the labels, those that occur
+        in the pilot. A measure that depends on them is the one of a population with these.
+    classifier : SimulatedClassifier, or dict of two by name, optional
+        What is simulated if the pilot is a `MultinomialPopulation`, by default a classifier that
+        sees all covariates.
+    level : float
+        Level of the intervals, in (0, 1); tests are of level ``1 - level``, two-sided, and
+        one-sided of half of that for non-inferiority.
+    random_state : int, numpy.random.Generator or None
+        Seed of a simulated pilot.
+
+    Returns
+    -------
+    Plan
+        Prints what is needed and how sure that is; gives half-width and power for any number.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If neither or both of a half-width and a difference (or margin) are given, an option is out
+        of its range, the pilots are not of the same observations, or the pilot shows no variation.
+
+    References
+    ----------
+    Obuchowski and McClish (1997), Sample size determination for diagnostic accuracy studies, for
+    two classes; Neyman (1934) for the best shares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(150) % 3
+    >>> pilot = Predictions.from_arrays(y, rng.normal(size=(150, 3)) + 1.5 * np.eye(3)[y])
+    >>> found = plan(pilot, "hand_till", half_width=0.02)
+    >>> found.n > 500, found.half_width(found.n) <= 0.02 < found.half_width(found.n - 3)
+    (True, True)
+    """
+    measure = get_measure(measure)
+    check_level(level)
+    _check_aim(half_width, difference, margin, power)
+    seed = seed_of(random_state)
+    pilots = _pilots(pilot, classifier, seed)
+    warnings = tuple(dict.fromkeys(remark for one in pilots for remark in caveats([measure], one)))
+    warn(warnings)
+    if margin is not None and len(pilots) != 2:
+        raise ValueError("margin compares two classifiers: pass a dict of the predictions of both")
+    first = pilots[0]
+    labels = [first.labels[place] for place in first.present]
+    shares = _shares(prevalence, first)
+    design = _design(measure, pilots, shares, level)
+    if margin is not None:
+        difference = 0.0 if difference is None else float(difference)
+    elif difference is not None:
+        difference = abs(float(difference))
+
+    def needed(of: _Design) -> int:
+        def suffices(n: int) -> bool:
+            if half_width is not None:
+                return of.half_width(n) <= half_width
+            assert difference is not None
+            return of.power(n, difference, margin) >= power
+
+        return _smallest(suffices, of.least_n)
+
+    moments = design.moments
+    deviations = np.sqrt(moments.variances)
+    best = design.with_shares(deviations / deviations.sum())
+    n = needed(design)
+    return Plan(
+        measure=measure.name,
+        title=measure.title,
+        value=design.value,
+        aim=_aim(half_width, difference, margin, power, level),
+        n=n,
+        n_interval=(needed(design.inflated(0)), needed(design.inflated(1))),
+        class_counts=dict(zip(labels, design.counts(n).tolist(), strict=True)),
+        prevalence=dict(zip(labels, shares.tolist(), strict=True)),
+        optimal_prevalence=dict(zip(labels, best.shares.tolist(), strict=True)),
+        n_optimal=needed(best),
+        level=level,
+        difference=difference,
+        margin=margin,
+        n_classifiers=len(pilots),
+        n_pilot=first.n_observations,
+        seed=seed if isinstance(pilot, MultinomialPopulation) else None,
+        warnings=warnings,
+        _design=design,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Design:
+    """What a pilot says of a test set of any size with given class shares."""
+
+    value: float
+    bounds: tuple[float, float]
+    range_of_sizes: tuple[float, float] | None  # whatever the sizes of the classes
+    symmetric_on_line: bool
+    moments: Moments  # of the pilot
+    shares: Float[np.ndarray, " k"]
+    level: float
+
+    @property
+    def least_n(self) -> int:
+        return int(np.ceil(_LEAST_OF_CLASS / self.shares.min()))
+
+    def counts(self, n: int) -> Int[np.ndarray, " k"]:
+        """Return the class sizes of n cases, which add up to n."""
+        exact = n * self.shares
+        counts = np.floor(exact).astype(int)
+        rest = n - int(counts.sum())
+        counts[np.argsort(counts - exact, kind="stable")[:rest]] += 1
+        return np.maximum(counts, _LEAST_OF_CLASS)
+
+    def planned(self, n: int) -> Moments:
+        """Return the moments of the influences of n cases."""
+        counts, times = self.counts(n), n / self.moments.sizes.sum()
+        return replace(
+            self.moments,
+            sizes=counts,
+            n_complete_sets=int(counts.min()),
+            of_sizes=self.moments.of_sizes / times,
+            freedom_of_sizes=self.moments.freedom_of_sizes * times,
+        )
+
+    def standard_error(self, n: int) -> float:
+        return standard_error(self.planned(n))
+
+    def half_width(self, n: int) -> float:
+        ends = interval(
+            self.value,
+            self.planned(n),
+            1 - self.level,
+            self.bounds,
+            self.range_of_sizes,
+            symmetric_on_line=self.symmetric_on_line,
+        )
+        return (ends.high - ends.low) / 2
+
+    def power(self, n: int, difference: float, margin: float | int | None) -> float:
+        """Return the probability that a t test rejects: of no difference, or of inferiority."""
+        scale, freedom = self.planned(n).spread
+        freedom = min(freedom, 1e6)  # beyond, the t distribution is normal
+        critical = stdtrit(freedom, (1 + self.level) / 2)
+        if margin is not None:
+            return 1 - float(nctdtr(freedom, (difference + margin) / scale, critical))
+        shift = difference / scale
+        return (
+            1 - float(nctdtr(freedom, shift, critical)) + float(nctdtr(freedom, shift, -critical))
+        )
+
+    def with_shares(self, shares: Float[np.ndarray, " k"]) -> _Design:
+        return replace(self, shares=shares)
+
+    def inflated(self, end: int) -> _Design:
+        """Return the design with the variance at the lower (0) or upper (1) end of its interval."""
+        freedom = self.moments.spread.degrees_of_freedom
+        tail = (1 + self.level) / 2 if end else (1 - self.level) / 2
+        factor = freedom / chdtri(freedom, tail)
+        return replace(self, moments=self.moments.scaled(float(np.sqrt(factor))))
+
+
+def _check_aim(
+    half_width: float | int | None,
+    difference: float | int | None,
+    margin: float | int | None,
+    power: float | int,
+) -> None:
+    if (half_width is None) == (difference is None and margin is None):
+        raise TypeError("give either half_width=, or difference= (or margin=) with power=")
+    for name, number in (("half_width", half_width), ("margin", margin)):
+        if number is not None and not number > 0:
+            raise ValueError(f"{name} must be > 0, but it is {number!r}")
+    if difference is not None and margin is None and difference == 0:
+        raise ValueError("difference must not be 0: no number of cases shows what is not there")
+    if margin is not None and difference is not None and difference <= -margin:
+        raise ValueError(
+            f"difference is {difference!r}, which is not above -margin = {-margin!r}: no number of "
+            "cases shows that the first classifier is not inferior"
+        )
+    if not 0 < power < 1:
+        raise ValueError(f"power must be between 0 and 1, such as 0.8, but it is {power!r}")
+
+
+def _aim(
+    half_width: float | int | None,
+    difference: float | int | None,
+    margin: float | int | None,
+    power: float | int,
+    level: float,
+) -> str:
+    percent = f"{100 * level:g} %"
+    if half_width is not None:
+        return f"a {percent} interval of half-width {half_width:g}"
+    chance = f"power {power:g}, level {1 - level:.3g}"
+    if margin is not None:
+        return f"non-inferiority by {margin:g} if the difference is {difference:g} ({chance})"
+    return f"a difference of {difference:g} ({chance})"
+
+
+def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Predictions]:
+    if isinstance(pilot, MultinomialPopulation):
+        simulated = simulate_predictions(pilot, _N_SIMULATED, classifier, random_state=seed)
+        pilot = simulated if isinstance(simulated, Predictions) else dict(simulated)
+        classifier = None
+    if classifier is not None:
+        raise TypeError("classifier= goes with a MultinomialPopulation as the pilot")
+    found = list(pilot.values()) if isinstance(pilot, Mapping) else [pilot]
+    for one in found:
+        if not isinstance(one, Predictions):
+            raise TypeError(
+                "pilot must be Predictions, a dict of two Predictions by name, or a "
+                f"MultinomialPopulation, but there is a {type(one).__name__}"
+            )
+    if len(found) not in (1, 2):
+        raise ValueError(f"pilot must have one or two classifiers, but it has {len(found)}")
+    if len(found) == 2 and (
+        found[0].labels != found[1].labels or not np.array_equal(found[0].true, found[1].true)
+    ):
+        raise ValueError(
+            "both classifiers of the pilot must have the same classes and observations, in the "
+            "same order"
+        )
+    return found
+
+
+def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
+    n_classes = len(pilot.present)
+    if isinstance(prevalence, str):
+        if prevalence == "balanced":
+            return np.full(n_classes, 1 / n_classes)
+        if prevalence == "pilot":
+            counts = pilot.class_counts[pilot.present]
+            return counts / counts.sum()
+    else:
+        shares = np.asarray(prevalence, float)
+        if shares.shape == (n_classes,) and (shares > 0).all() and np.isfinite(shares).all():
+            return shares / shares.sum()
+    raise ValueError(
+        f"prevalence must be 'pilot', 'balanced' or a positive share of each of the {n_classes} "
+        f"classes, but it is {prevalence!r}"
+    )
+
+
+def _design(
+    measure: Measure, pilots: list[Predictions], shares: Float[np.ndarray, " k"], level: float
+) -> _Design:
+    """Find the value and the influences under the class shares of the planned test set."""
+    found = []
+    for pilot in pilots:
+        counted = pilot.counted
+        totals = np.bincount(counted.true, counted.sample_weight, minlength=pilot.n_classes)
+        target = np.zeros(pilot.n_classes)
+        target[pilot.present] = shares * totals.sum()
+        factor = np.divide(target, totals, out=np.ones_like(target), where=totals > 0)
+        weighted = counted.reweighted(counted.sample_weight * factor[counted.true])
+        [influences] = influences_of([measure], bind(measure, weighted), weighted)
+        found.append(influences)
+    units = units_of(pilots[0].counted)
+    of_sizes = None
+    if len(found) == 1:
+        value, moments = found[0].value, moments_of(found[0].influences, units)
+        bounds, on_line = measure.range_in(weighted, sizes_are_fixed=True), True
+        of_sizes = measure.range_in(weighted)
+    else:
+        low, high = measure.bounds
+        value = found[0].value - found[1].value
+        moments = moments_of(found[0].influences - found[1].influences, units)
+        bounds, on_line = (low - high, high - low), False
+    if not np.isfinite(value) or moments.spread.scale <= NO_VARIATION:
+        raise ValueError(
+            f"{measure.name} is {value:g} in the pilot and does not vary there, as where a "
+            "classifier is perfect: this says nothing of other samples; use a larger pilot"
+        )
+    return _Design(value, bounds, of_sizes, on_line, moments, shares, level)
+
+
+def _smallest(suffices: Callable[[int], bool], least: int) -> int:
+    """Return the smallest number of cases that suffices, by bisection."""
+    low, high = least - 1, least
+    while not suffices(high):
+        low, high = high, 2 * high
+        if high > _MOST_CASES:
+            raise ValueError(
+                f"more than {_MOST_CASES:,} cases would be needed: ask for less, a wider interval "
+                "or a larger difference"
+            )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high

@@ -1,0 +1,477 @@
+"""One classifier in several subgroups of the observations: values, differences, and one test."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import reduce
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy.typing import NDArray
+from scipy.special import fdtrc
+
+from dmfroc._kit.remarks import warn
+from dmfroc._kit.threads import parallel
+from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.estimation import estimates_of
+from dmfroc.analyses.methods import Method, choose_methods
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.influences import (
+    NO_VARIATION,
+    Moments,
+    influences_of,
+    moments_of,
+    moments_of_sums,
+    standard_error,
+)
+from dmfroc.inference.interval_method import IntervalMethod, check_finite
+from dmfroc.inference.jackknife import Jackknife, joint_covariance
+from dmfroc.inference.level import check_level
+from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options
+from dmfroc.inference.seed import seed_of
+from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
+from dmfroc.inference.units import Sample, Units, units_of
+from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.subgroups import THE_OTHERS, crossed
+from dmfroc.measures.measure import Measure, bind, caveats
+from dmfroc.results.difference import Difference, differences_table
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.result import Result, attributed
+from dmfroc.results.table import Column, Table
+from dmfroc.results.text import equals_p_value
+
+__all__ = ["THE_OTHERS", "OmnibusTest", "SubgroupComparison", "compare_subgroups"]
+
+
+@dataclass(frozen=True)
+class OmnibusTest:
+    """A Wald test that all groups have the same value.
+
+    Attributes
+    ----------
+    statistic : float
+        Approximately F distributed if they do; NaN if a group shows no variation.
+    degrees_of_freedom : tuple of float
+        Those of the numerator, one less than there are groups, and of the denominator.
+    p_value : float
+        Probability of a statistic at least as large.
+    """
+
+    statistic: float
+    degrees_of_freedom: tuple[float, float]
+    p_value: float
+
+    def __str__(self) -> str:
+        numerator, denominator = self.degrees_of_freedom
+        return (
+            f"all groups equal: F({numerator:g}, {denominator:.1f}) = {self.statistic:.3f}, "
+            f"{equals_p_value(self.p_value)}"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class SubgroupComparison(Result):
+    """One classifier in several groups of observations.
+
+    Attributes
+    ----------
+    measure, title : str
+        Name of the measure, and its name in tables.
+    estimates : dict of str to Estimate
+        Value and interval in each group, each taken alone.
+    sizes : dict of str to int
+        Number of observations in each group.
+    differences : tuple of Difference
+        Signed: of every two groups, and, of more than two, of each and the mean of the others
+        (`THE_OTHERS`), with intervals and adjusted p-values that hold all at once.
+    omnibus : OmnibusTest
+        Whether the groups differ at all.
+    left_out : dict of str to str
+        Groups without an estimate, and why.
+    level : float
+        Nominal coverage.
+    method : str
+        How the uncertainty was obtained.
+    seed : int
+        Seed of the draws.
+    greater_is_better : bool
+        Whether greater values of the measure are better.
+    warnings : tuple of str
+        What a careful reader has to know, each remark with the groups that it concerns.
+    """
+
+    main_table: ClassVar[str] = "groups"
+
+    measure: str
+    title: str
+    estimates: dict[str, Estimate]
+    sizes: dict[str, int]
+    differences: tuple[Difference, ...]
+    omnibus: OmnibusTest
+    left_out: dict[str, str]
+    level: float
+    method: str
+    seed: int
+    greater_is_better: bool
+    warnings: tuple[str, ...]
+
+    def facts(self) -> dict[str, Any]:
+        """Return the measure, the method, the test of all groups, and what was left out."""
+        return {
+            "measure": self.measure,
+            "method": self.method,
+            "level": self.level,
+            "omnibus": asdict(self.omnibus),
+            "left_out": self.left_out,
+        }
+
+    def tables(self) -> list[Table]:
+        """Return the groups, and their differences."""
+        percent = f"{100 * self.level:g} %"
+        columns = [
+            Column("group", "group", "name"),
+            Column("n", "n", "count"),
+            Column("value", self.title, "estimate", interval=f"{percent} interval"),
+        ]
+        rows = [[name, self.sizes[name], e] for name, e in self.estimates.items()]
+        title = f"{self.title} in each group, each with its own {percent} interval"
+        differences = differences_table(
+            self.differences,
+            f"Differences in {self.title}, A minus B; all intervals hold at once",
+            f"simultaneous {percent} interval",
+            simultaneous=True,
+            with_probabilities=False,
+        )
+        return [Table("groups", title, columns, rows, is_by_name=True), differences]
+
+    def foot(self) -> list[str]:
+        """Return the test of all groups, and what was left out."""
+        left_out = [f"left out: {name}, {reason}" for name, reason in self.left_out.items()]
+        return [str(self.omnibus), *left_out]
+
+    @property
+    def mean(self) -> float:
+        """The mean of the groups, by their numbers of observations."""
+        values = [e.value for e in self.estimates.values()]
+        return float(np.average(values, weights=[self.sizes[name] for name in self.estimates]))
+
+
+def compare_subgroups(
+    y_true: Any,
+    y_score: Any = None,
+    by: Any = None,
+    measure: str | Measure = "dmf_auc",
+    *,
+    min_class_size: int = 5,
+    labels: Any = None,
+    sample_weight: Any = None,
+    y_pred: Any = None,
+    groups: Any = None,
+    stratify: bool | None = None,
+    method: Method | None = None,
+    level: float = DEFAULT_LEVEL,
+    interval_type: IntervalType | None = None,
+    n_draws: int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> SubgroupComparison:
+    """Compare a classifier's performance between subgroups of the observations.
+
+    Parameters
+    ----------
+    y_true : Predictions or array-like of shape (n,)
+        Observed classes.
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2
+        Scores.
+    by : array-like of shape (n,), table of n rows, or dict of str to array-like of shape (n,)
+        The subgroup of each observation. Several columns cross: each combination is a group.
+    measure : str or Measure
+        What to compare, see `estimate`.
+    min_class_size : int
+        A group with fewer observations of a class is left out, with a warning; at least 2. A
+        group that lacks a class always is: its value would be one of other pairs of classes.
+    labels, sample_weight, y_pred
+        As for `Predictions.from_arrays`.
+    groups : array-like of shape (n,), optional
+        Patient, document, ... of each observation, as for `estimate`. They may have observations in
+        several subgroups, whose values are then correlated; only the jackknife knows how much.
+    stratify, interval_type, n_draws
+        As for `estimate`.
+    method : {"jackknife", "bootstrap", "bayesian_bootstrap"}, optional
+        As for `estimate`. Where draws give the standard errors, those of differences follow from
+        them, with the jackknife's degrees of freedom.
+    level : float
+        Nominal coverage, in (0, 1): of each group's interval, and of all those of differences at
+        once.
+    random_state : int, numpy.random.Generator or None
+        Seed of whatever is drawn.
+
+    Returns
+    -------
+    SubgroupComparison
+        Prints as tables, draws itself with ``plot()``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If fewer than two groups are left, `by` is missing, has missing values or another length
+        than the sample, or as for `estimate`.
+
+    References
+    ----------
+    Welch (1951), On the comparison of several mean values, for the test of all groups; Hothorn,
+    Bretz and Westfall (2008) for the simultaneous intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y, site = rng.integers(3, size=600), rng.choice(["north", "south"], size=600)
+    >>> scores = rng.normal(size=(600, 3)) + (1 + (site == "north"))[:, None] * np.eye(3)[y]
+    >>> found = compare_subgroups(y, scores, site, "hand_till")
+    >>> [difference] = found.differences
+    >>> difference.first, difference.second, difference.interval[0] > 0
+    ('north', 'south', True)
+    """
+    measure = get_measure(measure)
+    predictions = as_predictions(
+        y_true,
+        y_score,
+        labels=labels,
+        sample_weight=sample_weight,
+        y_pred=y_pred,
+        needs=measure.needs,
+    )
+    check_level(level)
+    if min_class_size < 2:
+        raise ValueError(f"min_class_size must be at least 2, but it is {min_class_size!r}")
+    options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
+    names, of_row = crossed(by, predictions.n_observations)
+    [chosen] = choose_methods(method, [measure], predictions, options)
+    members, left_out = _members(predictions, names, of_row, min_class_size)
+    if left_out:
+        warn([f"left out: {name}, {reason}" for name, reason in left_out.items()])
+    if len(members) < 2:
+        raise ValueError(
+            f"at least two groups are needed, but of {len(names)} there are {len(members)} with "
+            f"{min_class_size} observations of each class"
+        )
+    parts = _parts(measure, chosen, predictions, members, options)
+    warn(attributed({name: part.remarks for name, part in parts.items()}))
+    check_finite(measure, {name: part.estimate.value for name, part in parts.items()})
+    clusters = None if groups is None else np.asarray(groups)
+    if clusters is None or _are_apart(clusters, members.values()):
+        contrasts: _Contrasts = _Independent(list(parts.values()))
+    else:
+        if not isinstance(chosen, Jackknife):
+            raise ValueError(
+                "groups has members in several subgroups, whose values are then correlated: use "
+                "method='jackknife'"
+            )
+        contrasts = _Correlated(list(parts.values()), predictions, clusters, list(members.values()))
+    sizes = {name: int(rows.sum()) for name, rows in members.items()}
+    return SubgroupComparison(
+        measure=measure.name,
+        title=measure.title,
+        estimates={name: part.estimate for name, part in parts.items()},
+        sizes=sizes,
+        differences=_differences(measure, parts, contrasts, sizes, options),
+        omnibus=contrasts.omnibus(np.array([part.estimate.value for part in parts.values()])),
+        left_out=left_out,
+        level=level,
+        method=chosen.name,
+        seed=options.seed,
+        greater_is_better=measure.greater_is_better,
+        warnings=attributed(
+            {name: (*part.remarks, *part.estimate.warnings) for name, part in parts.items()}
+        ),
+    )
+
+
+def _members(
+    predictions: Predictions, names: Sequence[str], of_row: Int[np.ndarray, " n"], smallest: int
+) -> tuple[dict[str, Bool[np.ndarray, " n"]], dict[str, str]]:
+    """Return the rows of each group, and the groups that are left out with the reason."""
+    members, left_out = {}, {}
+    counts = predictions.sample_weight > 0
+    for place, name in enumerate(names):
+        rows = (of_row == place) & counts
+        sizes = np.bincount(predictions.true[rows], minlength=predictions.n_classes)
+        sizes = sizes[predictions.present]
+        label = predictions.labels[predictions.present[sizes.argmin()]]
+        if sizes.min() == 0:
+            left_out[name] = f"which lacks class {label!r}"
+        elif sizes.min() < smallest:
+            left_out[name] = (
+                f"which has {sizes.min()} observations of class {label!r}, fewer than "
+                f"min_class_size={smallest}"
+            )
+        else:
+            members[name] = rows
+    return members, left_out
+
+
+class _Part(NamedTuple):
+    """What is known of one group."""
+
+    estimate: Estimate
+    influences: Float[np.ndarray, " m"]
+    moments: Moments
+    remarks: tuple[str, ...]
+
+
+def _parts(
+    measure: Measure,
+    method: IntervalMethod,
+    predictions: Predictions,
+    members: Mapping[str, Bool[np.ndarray, " n"]],
+    options: Options,
+) -> dict[str, _Part]:
+    """Estimate the measure in each group, many large ones side by side."""
+    found: dict[str, _Part] = {}
+
+    def find(name: str) -> None:
+        rows = members[name]
+        part = predictions.rows(rows)
+        groups = None if options.groups is None else np.asarray(options.groups)[rows]
+        sample = Sample(part, units_of(part, groups, stratify=options.stratify))
+        [influences] = influences_of([measure], bind(measure, part), part)
+        moments = moments_of(influences.influences, sample.units)
+        if isinstance(method, Jackknife):
+            estimate = method.estimate_from(measure, influences, sample)
+        else:
+            [estimate] = estimates_of([measure], [method], sample)
+            error = standard_error(moments)
+            if error > 0:
+                moments = moments.scaled(estimate.standard_error / error)
+        remarks = tuple(caveats([measure], part))
+        found[name] = _Part(estimate, influences.influences, moments, remarks)
+
+    names = list(members)
+    parallel(find, names, predictions.scores.size)
+    return {name: found[name] for name in names}
+
+
+def _are_apart(clusters: NDArray[Any], members: Any) -> bool:
+    """Say whether no cluster has observations in two of the groups."""
+    seen: set[Any] = set()
+    for rows in members:
+        own = set(np.unique(clusters[rows]).tolist())
+        if seen & own:
+            return False
+        seen |= own
+    return True
+
+
+class _Independent:
+    """Linear combinations of the values of independent groups."""
+
+    def __init__(self, parts: Sequence[_Part]) -> None:
+        self._moments = [part.moments for part in parts]
+        spreads = [moments.spread for moments in self._moments]
+        self._variances = np.array([s.scale for s in spreads]) ** 2
+        self._freedom = np.array([s.degrees_of_freedom for s in spreads])
+
+    @property
+    def covariance(self) -> Float[np.ndarray, "g g"]:
+        return np.diag(self._variances)
+
+    def moments(self, contrast: Float[np.ndarray, " g"]) -> Moments:
+        """Return the moments of a contrast's influences."""
+        parts = zip(self._moments, contrast, strict=True)
+        return reduce(Moments.beside, [m.scaled(factor) for m, factor in parts if factor != 0])
+
+    def omnibus(self, values: Float[np.ndarray, " g"]) -> OmnibusTest:
+        """Return Welch's test of equal values."""
+        n = len(values)
+        if self._variances.min() <= NO_VARIATION**2:
+            return OmnibusTest(np.nan, (float(n - 1), np.nan), np.nan)
+        weights = 1 / self._variances
+        mean = weights @ values / weights.sum()
+        doubt = ((1 - weights / weights.sum()) ** 2 / self._freedom).sum()
+        statistic = (weights @ (values - mean) ** 2) / (n - 1)
+        statistic /= 1 + 2 * (n - 2) / (n**2 - 1) * doubt
+        return _f_test(float(statistic), n - 1, (n**2 - 1) / (3 * doubt))
+
+
+class _Correlated:
+    """Linear combinations of the values of groups that have clusters in common."""
+
+    def __init__(
+        self,
+        parts: Sequence[_Part],
+        predictions: Predictions,
+        clusters: NDArray[Any],
+        members: Sequence[Bool[np.ndarray, " n"]],
+    ) -> None:
+        used = np.logical_or.reduce(members)
+        self._units: Units = units_of(predictions.rows(used), clusters[used], stratify=False)
+        influences = np.zeros((len(parts), int(used.sum())))
+        for row, part, rows in zip(influences, parts, members, strict=True):
+            row[rows[used]] = part.influences
+        self._sums = np.stack([self._units.sums(row) for row in influences])
+
+    @property
+    def covariance(self) -> Float[np.ndarray, "g g"]:
+        return joint_covariance(self._sums, self._units)
+
+    def moments(self, contrast: Float[np.ndarray, " g"]) -> Moments:
+        """Return the moments of a contrast's influences."""
+        return moments_of_sums((contrast @ self._sums)[None], self._units)[0]
+
+    def omnibus(self, values: Float[np.ndarray, " g"]) -> OmnibusTest:
+        """Return Hotelling's test of equal values."""
+        contrasts = np.eye(len(values))[1:] - np.eye(len(values))[:1]
+        differences = contrasts @ values
+        try:
+            solved = np.linalg.solve(contrasts @ self.covariance @ contrasts.T, differences)
+        except np.linalg.LinAlgError:
+            return OmnibusTest(np.nan, (float(len(contrasts)), np.nan), np.nan)
+        n, freedom = len(contrasts), len(self._units.stratum) - 1
+        left = freedom - n + 1
+        return _f_test(float(differences @ solved) * left / (freedom * n), n, float(left))
+
+
+_Contrasts = _Independent | _Correlated
+
+
+def _f_test(statistic: float, numerator: int, denominator: float) -> OmnibusTest:
+    p_value = float(fdtrc(numerator, denominator, statistic))
+    return OmnibusTest(float(statistic), (float(numerator), float(denominator)), p_value)
+
+
+def _differences(
+    measure: Measure,
+    parts: Mapping[str, _Part],
+    contrasts: _Contrasts,
+    sizes: Mapping[str, int],
+    options: Options,
+) -> tuple[Difference, ...]:
+    """Return all differences with intervals and p-values that hold at once."""
+    names = list(parts)
+    of_pairs = pairwise_differences(len(names))
+    pairs = list(itertools.combinations(names, 2))
+    rows = [of_pairs]
+    if len(names) > 2:
+        rows.append(_against_the_others(np.array([sizes[name] for name in names], float)))
+        pairs += [(name, THE_OTHERS) for name in names]
+    vectors = np.concatenate(rows)
+    largest = largest_statistic(contrasts.covariance, vectors, options.seed)
+    jackknife = Jackknife(largest.level_of_each(options.level))
+    values = np.array([part.estimate.value for part in parts.values()])
+    found = []
+    for (first, second), vector in zip(pairs, vectors, strict=True):
+        of_contrast = contrasts.moments(vector)
+        contrast = jackknife.contrast(measure, float(vector @ values), of_contrast, Hypothesis())
+        adjusted = largest.adjusted(contrast.p_value)
+        found.append(Difference(first, second, **contrast._asdict(), adjusted_p_value=adjusted))
+    return tuple(found)
+
+
+def _against_the_others(sizes: Float[np.ndarray, " g"]) -> Float[np.ndarray, "g g"]:
+    """Return the contrasts of each group with the mean of the others by size."""
+    others = np.broadcast_to(sizes, (len(sizes), len(sizes))).copy()
+    np.fill_diagonal(others, 0)
+    return np.eye(len(sizes)) - others / others.sum(axis=1, keepdims=True)

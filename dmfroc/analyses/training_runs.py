@@ -1,0 +1,505 @@
+"""Several training runs (or readers) of each classifier on the same cases.
+
+A difference on one test set between one run of each of two learners mixes three things: the
+learners, the luck of the runs, and the luck of the cases. With several runs the analysis of
+Obuchowski and Rockette takes them apart. Readers of images under several modalities are the same
+design.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
+
+from dmfroc._kit.remarks import warn
+from dmfroc.analyses.catalogue import get_measure
+from dmfroc.inference.influences import influences_of
+from dmfroc.inference.interval_method import check_finite
+from dmfroc.inference.level import check_level
+from dmfroc.inference.options import DEFAULT_LEVEL
+from dmfroc.inference.units import Sample, Units, sample_of
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.measure import Measure, bind, caveats
+from dmfroc.results.result import Result, attributed
+from dmfroc.results.table import Column, Name, Table
+
+__all__ = ["ErrorCovariances", "RunsComparison", "RunsTest", "compare_runs"]
+
+Inference = Literal["random_runs", "fixed_runs", "fixed_cases"]
+
+
+class ErrorCovariances(NamedTuple):
+    """Variance and covariances of the values' errors, from the sampling of the cases.
+
+    Attributes
+    ----------
+    variance : float
+        Of one value.
+    same_run : float
+        Obuchowski and Rockette's Cov1: of different classifiers, same run; NaN if runs are not
+        crossed.
+    same_classifier : float
+        Cov2: of the same classifier, different runs.
+    different : float
+        Cov3: of different classifiers and different runs.
+    """
+
+    variance: float
+    same_run: float
+    same_classifier: float
+    different: float
+
+
+HOLDS_FOR = {
+    "random_runs": "new cases, new runs",
+    "fixed_runs": "new cases, these runs",
+    "fixed_cases": "these cases, new runs",
+}
+"""What the differences and tests of training runs hold for."""
+
+
+class RunsDifference(NamedTuple):
+    """The mean of the first classifier over its runs, less that of the second."""
+
+    first: str
+    second: str
+    value: float
+    standard_error: float
+    degrees_of_freedom: float
+    interval: tuple[float, float]
+    p_value: float
+
+
+@dataclass(frozen=True)
+class RunsTest:
+    """A test that all classifiers are equal, and their differences, in one sense of "equal".
+
+    Attributes
+    ----------
+    statistic : float
+        F statistic.
+    degrees_of_freedom : tuple of float
+        Of numerator and denominator, the latter infinite where runs are fixed.
+    p_value : float
+        Probability of a statistic at least as large.
+    differences : tuple of RunsDifference
+        Of every two classifiers.
+    """
+
+    statistic: float
+    degrees_of_freedom: tuple[float, float]
+    p_value: float
+    differences: tuple[RunsDifference, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunsComparison(Result):
+    """Several runs of each classifier on the same cases.
+
+    Attributes
+    ----------
+    measure, title : str
+        Name of the measure, and its name in tables.
+    values : dict of str to numpy.ndarray of shape (runs,)
+        The measure in each run of each classifier.
+    random_runs : RunsTest
+        For new cases and new runs: which learner is better.
+    fixed_runs : RunsTest
+        For new cases and these runs: which of these fitted models are better on average.
+    fixed_cases : RunsTest
+        For these cases and new runs.
+    mean_squares : dict of str to float
+        Of the classifiers, of the runs, and of their interaction (crossed) or of the runs within
+        classifiers.
+    covariances : ErrorCovariances
+        Of the errors.
+    level : float
+        Nominal coverage.
+    crossed : bool
+        Whether run j of one classifier belongs to run j of another.
+    method : str
+        Where the covariances come from, ``"influences"`` or ``"leave_one_out"``.
+    n_observations : int
+        Number of cases.
+    greater_is_better : bool
+        Whether greater values of the measure are better.
+    warnings : tuple of str
+        What a careful reader has to know, each remark with the classifiers that it concerns.
+    """
+
+    main_table: ClassVar[str] = "differences"
+
+    measure: str
+    title: str
+    values: dict[str, Float[np.ndarray, " runs"]]
+    random_runs: RunsTest
+    fixed_runs: RunsTest
+    fixed_cases: RunsTest
+    mean_squares: dict[str, float]
+    covariances: ErrorCovariances
+    level: float
+    crossed: bool
+    method: str
+    n_observations: int
+    greater_is_better: bool
+    warnings: tuple[str, ...]
+
+    @property
+    def tests(self) -> dict[str, RunsTest]:
+        """The three tests by what they hold for."""
+        return {name: getattr(self, name) for name in HOLDS_FOR}
+
+    def facts(self) -> dict[str, Any]:
+        """Return the measure, the design, and the components of the variance."""
+        return {
+            "measure": self.measure,
+            "method": self.method,
+            "level": self.level,
+            "n_observations": self.n_observations,
+            "crossed": self.crossed,
+            "mean_squares": self.mean_squares,
+            "covariances": self.covariances._asdict(),
+        }
+
+    def tables(self) -> list[Table]:
+        """Return the runs, the differences of the learners, and the tests that all are equal."""
+        runs = [
+            Column("learner", "learner", "name"),
+            Column("runs", "runs", "count"),
+            Column("mean", f"mean {self.title}"),
+            Column("sd", "sd of runs"),
+            Column("values", ""),
+        ]
+        differences = [
+            Column("inference", "holds for", "name"),
+            Column("first", "A", "name"),
+            Column("second", "B", "name"),
+            Column(
+                "value",
+                "A - B",
+                "estimate",
+                interval=f"{100 * self.level:g} % interval",
+                is_signed=True,
+            ),
+            Column("degrees_of_freedom", "df", "freedom"),
+            Column("p_value", "p-value", "p_value"),
+        ]
+        tests = [
+            Column("inference", "all equal, for", "name"),
+            Column("statistic", "F"),
+            Column("df", "df", "freedom"),
+            Column("df_of_error", "df of error", "freedom"),
+            Column("p_value", "p-value", "p_value"),
+        ]
+        n_runs = len(next(iter(self.values.values())))
+        return [
+            Table(
+                "runs",
+                f"{self.title} in {n_runs} runs of each learner",
+                runs,
+                [[name, len(v), v.mean(), v.std(ddof=1), v] for name, v in self.values.items()],
+                is_by_name=True,
+            ),
+            Table(
+                "differences",
+                f"Differences of the means of {self.title}, A minus B, and what they hold for",
+                differences,
+                [
+                    [
+                        Name(key, HOLDS_FOR[key]),
+                        d.first,
+                        d.second,
+                        d,
+                        d.degrees_of_freedom,
+                        d.p_value,
+                    ]
+                    for key, test in self.tests.items()
+                    for d in test.differences
+                ],
+            ),
+            Table(
+                "tests",
+                "Tests that all learners are equal",
+                tests,
+                [
+                    [Name(key, HOLDS_FOR[key]), t.statistic, *t.degrees_of_freedom, t.p_value]
+                    for key, t in self.tests.items()
+                ],
+                is_by_name=True,
+            ),
+        ]
+
+
+def compare_runs(
+    y_true: Any,
+    y_scores: Any,
+    measure: str | Measure = "dmf_auc",
+    *,
+    crossed: bool = True,
+    covariances: Literal["influences", "leave_one_out"] = "influences",
+    labels: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    level: float = DEFAULT_LEVEL,
+) -> RunsComparison:
+    """Compare learners by several training runs of each, for new cases and new runs.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Observed classes.
+    y_scores : dict of str to sequence of (array-like of shape (n, K), or (n,) for K = 2)
+        For each classifier, the scores of every run (or reader); equally many of each.
+    measure : str or Measure
+        What to compare, see `estimate`.
+    crossed : bool
+        Whether run j of one classifier belongs to run j of every other: the same training sample
+        or fold, or the same reader. False if all runs are independent. True is right for
+        independent runs too, with fewer degrees of freedom.
+    covariances : {"influences", "leave_one_out"}
+        Where the covariances of the errors come from: from influences (DeLong's), or from leaving
+        out one case (or group) after the other, as most programs for studies with readers do.
+    labels, sample_weight
+        As for `Predictions.from_arrays`.
+    groups : array-like of shape (n,), optional
+        Patient, document, ... of each observation, as for `estimate`.
+    level : float
+        Nominal coverage, in (0, 1).
+
+    Returns
+    -------
+    RunsComparison
+        For new cases and new runs, for new cases and these runs, and for these cases and new runs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are fewer than two classifiers, or fewer than two runs of one, or not equally many
+        of each, or as for `estimate`.
+
+    References
+    ----------
+    Obuchowski and Rockette (1995), Hypothesis testing of diagnostic accuracy for multiple readers
+    and multiple tests; Hillis (2007), A comparison of denominator degrees of freedom methods for
+    multiple observer ROC analysis; Hillis (2014), A marginal-mean ANOVA approach, for runs within
+    classifiers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(300) % 3
+    >>> def runs(shift):  # each run is a little better or worse than the learner
+    ...     return [
+    ...         rng.normal(size=(300, 3)) + (shift + 0.1 * rng.normal()) * np.eye(3)[y]
+    ...         for _ in range(5)
+    ...     ]
+    >>> found = compare_runs(y, {"A": runs(1.5), "B": runs(1.0)}, "hand_till")
+    >>> [difference] = found.random_runs.differences
+    >>> difference.value > 0, difference.p_value < 0.01
+    (True, True)
+    """
+    measure = get_measure(measure)
+    check_level(level)
+    if covariances not in ("influences", "leave_one_out"):
+        raise ValueError(
+            f"covariances must be 'influences' or 'leave_one_out', but it is {covariances!r}"
+        )
+    n_runs = _n_runs(y_scores)
+    names = list(y_scores)
+    values, errors = np.empty((len(names), n_runs)), []
+    remarks: dict[str, dict[str, None]] = {name: {} for name in names}
+    for place, name in enumerate(names):
+        for run, scores in enumerate(y_scores[name]):
+            predictions = Predictions.from_arrays(
+                y_true, scores, labels=labels, sample_weight=sample_weight
+            )
+            remarks[name] |= dict.fromkeys(caveats([measure], predictions))
+            sample = sample_of(predictions, groups)
+            value, error = _value_and_errors(measure, sample, covariances)
+            check_finite(measure, {f"{name}, run {run}": value})
+            values[place, run] = value
+            errors.append(error)
+    warnings = attributed({name: list(of_runs) for name, of_runs in remarks.items()})
+    warn(warnings)
+    found = _error_covariances(np.stack(errors), sample.units, covariances)
+    blocks = found.reshape(len(names), n_runs, len(names), n_runs)
+    return _analysis(
+        measure,
+        names,
+        values,
+        blocks,
+        crossed=crossed,
+        level=level,
+        method=covariances,
+        n_observations=sample.predictions.n_observations,
+        warnings=warnings,
+    )
+
+
+def _n_runs(y_scores: Any) -> int:
+    if not isinstance(y_scores, Mapping):
+        raise TypeError(
+            "y_scores must be a dict of lists of scores by name of the classifier, but it is a "
+            f"{type(y_scores).__name__}"
+        )
+    if len(y_scores) < 2:
+        raise ValueError(f"at least two classifiers are needed, but there are {len(y_scores)}")
+    counts = {name: len(runs) for name, runs in y_scores.items()}
+    if len(set(counts.values())) > 1:
+        raise ValueError(f"all classifiers must have equally many runs, but they have {counts}")
+    n_runs = next(iter(counts.values()))
+    if n_runs < 2:
+        raise ValueError(
+            "at least two runs of each classifier are needed, but there is one: with one run each "
+            "nothing tells how runs vary; dmfroc.compare compares the fitted models"
+        )
+    return n_runs
+
+
+def _value_and_errors(
+    measure: Measure, sample: Sample, covariances: str
+) -> tuple[float, Float[np.ndarray, " u"]]:
+    """Return the value, and each unit's influence, or the values without the units."""
+    predictions, units = sample
+    bound = bind(measure, predictions)
+    [found] = influences_of([measure], bound, predictions)
+    if covariances == "influences":
+        return found.value, units.sums(found.influences)
+    weights = predictions.sample_weight
+    left = np.empty(len(units.stratum))
+    for unit in range(len(left)):
+        kept = np.where(units.of_row == unit, 0.0, weights)
+        left[unit] = bound.values(kept)[0]
+    return found.value, left
+
+
+def _error_covariances(
+    errors: Float[np.ndarray, "v u"], units: Units, covariances: str
+) -> Float[np.ndarray, "v v"]:
+    """Return the covariance of all values, given the runs."""
+    if covariances == "leave_one_out":
+        centred = errors - errors.mean(axis=1, keepdims=True)
+        n = errors.shape[1]
+        return (n - 1) / n * centred @ centred.T
+    found = np.zeros((len(errors), len(errors)))
+    for stratum, size in enumerate(units.sizes):
+        part = errors[:, units.stratum == stratum]
+        part = part - part.mean(axis=1, keepdims=True)
+        found += size / max(size - 1, 1) * part @ part.T
+    return found
+
+
+def _analysis(
+    measure: Measure,
+    names: list[str],
+    values: Float[np.ndarray, "t r"],
+    blocks: Float[np.ndarray, "t r t r"],
+    *,
+    crossed: bool,
+    level: float,
+    method: str,
+    n_observations: int,
+    warnings: tuple[str, ...],
+) -> RunsComparison:
+    """Return the analyses of variance, and what they rest on."""
+    t, r = values.shape
+    means, of_runs, grand = values.mean(axis=1), values.mean(axis=0), values.mean()
+    of_classifiers = r * ((means - grand) ** 2).sum() / (t - 1)
+    squares = {"classifiers": float(of_classifiers)}
+    if crossed:
+        rest = values - means[:, None] - of_runs + grand
+        free = (t - 1) * (r - 1)
+        squares["runs"] = float(t * ((of_runs - grand) ** 2).sum() / (r - 1))
+        squares["classifiers:runs"] = float((rest**2).sum() / free)
+        within = squares["classifiers:runs"]
+    else:
+        free = t * (r - 1)
+        within = squares["runs within classifiers"] = float(
+            ((values - means[:, None]) ** 2).sum() / free
+        )
+    covariances = _mean_covariances(blocks, crossed=crossed)
+    # Hillis: the covariances that runs have in common are no source of error, if estimated below 0.
+    extra = r * max(covariances.same_classifier - covariances.different, 0.0)
+    random_error = within + extra
+    fixed_error = covariances.variance + (r - 1) * (
+        covariances.same_classifier - covariances.different
+    )
+    if crossed:
+        fixed_error -= covariances.same_run
+    else:
+        fixed_error -= covariances.different
+
+    of_random = free * (random_error / within) ** 2 if within > 0 else np.inf
+
+    def analysed(error: float, freedom: float) -> RunsTest:
+        return _test(names, means, of_classifiers, max(error, 0.0), r, freedom, level)
+
+    return RunsComparison(
+        measure=measure.name,
+        title=measure.title,
+        values=dict(zip(names, values, strict=True)),
+        random_runs=analysed(random_error, of_random),
+        fixed_runs=analysed(fixed_error, np.inf),
+        fixed_cases=analysed(within, float(free)),
+        mean_squares=squares,
+        covariances=covariances,
+        level=level,
+        crossed=crossed,
+        method=method,
+        n_observations=n_observations,
+        greater_is_better=measure.greater_is_better,
+        warnings=warnings,
+    )
+
+
+def _mean_covariances(blocks: Float[np.ndarray, "t r t r"], *, crossed: bool) -> ErrorCovariances:
+    t, r = blocks.shape[:2]
+    same_classifier = np.eye(t, dtype=bool)[:, None, :, None]
+    same_run = np.eye(r, dtype=bool)[None, :, None, :]
+
+    def mean(chosen: Any) -> float:
+        return float(blocks[np.broadcast_to(chosen, blocks.shape)].mean())
+
+    return ErrorCovariances(
+        variance=mean(same_classifier & same_run),
+        same_run=mean(~same_classifier & same_run) if crossed else np.nan,
+        same_classifier=mean(same_classifier & ~same_run),
+        different=mean(~same_classifier & ~same_run if crossed else ~same_classifier),
+    )
+
+
+def _test(
+    names: list[str],
+    means: Float[np.ndarray, " t"],
+    of_classifiers: float,
+    error: float,
+    n_runs: int,
+    freedom: float,
+    level: float,
+) -> RunsTest:
+    """Compare the means by an error mean square with its degrees of freedom."""
+    n = len(names) - 1
+    statistic = of_classifiers / error if error > 0 else np.inf * of_classifiers
+    if np.isfinite(freedom):
+        p_value = float(fdtrc(n, freedom, statistic))
+        quantile = float(stdtrit(freedom, (1 + level) / 2))
+    else:
+        p_value = float(chdtrc(n, n * statistic))
+        quantile = float(stdtrit(np.inf, (1 + level) / 2))
+    scale = float(np.sqrt(2 * error / n_runs))
+    differences = []
+    for first, second in itertools.combinations(range(len(names)), 2):
+        value = float(means[first] - means[second])
+        ends = (value - quantile * scale, value + quantile * scale)
+        of_pair = float(2 * stdtr(freedom, -abs(value) / scale)) if scale > 0 else np.nan
+        differences.append(
+            RunsDifference(names[first], names[second], value, scale, freedom, ends, of_pair)
+        )
+    return RunsTest(float(statistic), (float(n), float(freedom)), p_value, tuple(differences))

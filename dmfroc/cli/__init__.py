@@ -1,0 +1,1 @@
+"""The command `dmfroc`: one file per group of commands; options and outputs are shared."""

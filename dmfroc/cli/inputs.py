@@ -1,0 +1,162 @@
+"""What the command line reads: files of scores and of costs, and the lists in its options."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dmfroc
+
+if TYPE_CHECKING:
+    from dmfroc.counted.scan import Scan
+    from dmfroc.inputs.predictions import Predictions
+
+type PairWeights = str | list[list[float]]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the command line says about the contents of a file."""
+
+    label: str
+    scores: list[str] | None
+    labels: str | None
+    sample_weight: str | None
+    y_pred: str | None
+    fold: str | None = None
+    by: tuple[str, ...] = ()
+
+    @property
+    def _scores(self) -> str | list[str] | None:
+        scores = [item for text in self.scores or () for item in split_list(text)]
+        # In a .npz file one array holds all scores, and is named by a plain string
+        return None if not self.scores else scores[0] if len(scores) == 1 else scores
+
+    @property
+    def _labels(self) -> list[str] | None:
+        return None if self.labels is None else split_list(self.labels)
+
+    def scan(self, files: Path, scheduler: str | None) -> Scan:
+        """Return what is to be read in passes."""
+        return dmfroc.scan(
+            files,
+            label=self.label,
+            scores=self._scores,
+            labels=self._labels,
+            sample_weight=self.sample_weight,
+            predicted=self.y_pred,
+            scheduler=scheduler,
+        )
+
+    def read(self, file: Path) -> Predictions:
+        """Read and check the predictions in a file."""
+        return dmfroc.Predictions.from_file(
+            file,
+            label=self.label,
+            scores=self._scores,
+            labels=self._labels,
+            sample_weight=self.sample_weight,
+            y_pred=self.y_pred,
+            other_columns=[*self.by, *([] if self.fold is None else [self.fold])],
+        )
+
+    def read_folds(self, file: Path) -> Any:
+        """Read the fold of each row, if there is a column of folds."""
+        return None if self.fold is None else self._others(file, [self.fold])[self.fold]
+
+    def read_groups(self, file: Path) -> dict[str, Any]:
+        """Read the columns of subgroups."""
+        return self._others(file, self.by)
+
+    def _others(self, file: Path, names: Sequence[str]) -> dict[str, Any]:
+        from dmfroc.inputs.files import read_columns
+
+        try:
+            return read_columns(file, names)
+        except ValueError as error:
+            raise ValueError(f"{file}: {error}") from error
+
+
+def split_list(text: str) -> list[str]:
+    """Split a list at its commas; quotes protect those inside a name, as in a CSV file."""
+    return [item for row in csv.reader([text], skipinitialspace=True) for item in row]
+
+
+def classifier_names(files: Sequence[Path]) -> list[str]:
+    """Name classifiers after their files, as briefly as keeps them apart."""
+    namings: tuple[Callable[[Path], str], ...] = (stem, lambda file: file.name, str)
+    for naming in namings:
+        names = [naming(file) for file in files]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{file} ({number})" for number, file in enumerate(files, start=1)]
+
+
+def stem(file: Path) -> str:
+    """Return the name of a file without directory and suffixes."""
+    return Path(file.name.removesuffix(".gz")).stem
+
+
+def read_pair_weights(text: str, predictions: Predictions | Scan) -> PairWeights:
+    """Return a keyword as it is, or the cost matrix in a file, in the order of the classes."""
+    if text in ("equal", "prevalence"):
+        return text
+    file = Path(text)
+    if not file.is_file():
+        raise ValueError(
+            "--pair-weights must be 'equal', 'prevalence' or a CSV file with a matrix of costs, "
+            f"but it is {text!r}, and there is no such file"
+        )
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as stream:
+            table = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(row)]
+        return _cost_matrix(table, [_spelling(label) for label in predictions.labels])
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"{file}: {error}") from error
+
+
+def _spelling(label: object) -> str:
+    return str(label).lower() if isinstance(label, bool) else str(label)
+
+
+def _cost_matrix(table: list[list[str]], classes: list[str]) -> list[list[float]]:
+    """Return the costs by class; the diagonal counts for nothing and may be empty."""
+    if not table:
+        raise ValueError("the file is empty, but should hold a matrix of costs")
+    predicted, observed = table[0][1:], [row[0] for row in table[1:]]
+    for row in table[1:]:
+        if len(row) != len(table[0]):
+            raise ValueError(
+                f"the row of class {row[0]!r} has {len(row) - 1} costs, but the header names "
+                f"{len(predicted)} classes"
+            )
+    columns = _positions(predicted, classes, "column")
+    rows = _positions(observed, classes, "row")
+    return [
+        [
+            0.0 if i == j else _cost(table[1 + rows[i]][1 + columns[j]], f"row {i!r}, column {j!r}")
+            for j in classes
+        ]
+        for i in classes
+    ]
+
+
+def _positions(names: list[str], classes: list[str], what: str) -> dict[str, int]:
+    for label in classes:
+        if names.count(label) != 1:
+            found = "are several" if label in names else "is none"
+            raise ValueError(
+                f"there must be one {what} of costs for class {label!r}, but there {found}; "
+                f"the {what}s are {names}"
+            )
+    return {label: names.index(label) for label in classes}
+
+
+def _cost(text: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"the cost in {where} must be a number, but it is {text!r}") from None

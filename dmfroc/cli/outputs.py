@@ -1,0 +1,187 @@
+"""What the command line writes: tables, JSON, pictures, and progress."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import dmfroc
+from dmfroc._kit.files import written
+from dmfroc._kit.progress import is_watched
+from dmfroc._kit.text import printable
+from dmfroc.results.writers import json_text, opened_page
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dmfroc.cli.inputs import PairWeights
+    from dmfroc.inputs.predictions import Predictions
+    from dmfroc.results.result import Result
+
+# What `dmfroc plot` can draw, and with which display of dmfroc.plots
+CHARTS = {
+    "accuracy": "AccuracyDisplay",
+    "bift": "BIFTDisplay",
+    "bird": "BIRDDisplay",
+    "boc": "BOCDisplay",
+    "bprd": "BPRDDisplay",
+    "calibration": "CalibrationDisplay",
+    "cost": "CostDisplay",
+    "delta-pn": "DeltaPNDisplay",
+    "det": "DETDisplay",
+    "gains": "CumulativeGainsDisplay",
+    "lift": "LiftDisplay",
+    "log-pr": "LogPrecisionRecallDisplay",
+    "multiclass-roc": "MulticlassROCDisplay",
+    "pn": "PNDisplay",
+    "pr": "PrecisionRecallDisplay",
+    "prg": "PRGDisplay",
+    "reciprocal-pr": "ReciprocalPrecisionRecallDisplay",
+    "roc": "ROCDisplay",
+}
+KINDS = (*CHARTS, "overview")
+_HULLS = ("roc", "prg")
+
+_PICTURES = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".eps")
+
+
+# Text
+
+
+def show(text: str) -> None:
+    """Print, with substitutes for characters that stdout cannot represent."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "replace").decode(encoding), flush=True)
+
+
+def show_result(
+    result: Result, notes: Iterable[str], file: Path | None, what: str = "picture"
+) -> None:
+    """Print a result with all notes, and where the picture is, or the report."""
+    parts = [result.as_text(warnings=False), "\n".join(f"note: {note}" for note in notes)]
+    if file is not None:
+        parts.append(f"The {what} is in {printable(file)}")
+    show("\n\n".join(filter(None, parts)))
+
+
+@contextmanager
+def open_report(path: Path | None) -> Iterator[BinaryIO | None]:
+    """Open a report for writing, if there shall be one."""
+    if path is None:
+        yield None
+        return
+    with opened_page(path, "--output") as stream:
+        yield stream
+
+
+@contextmanager
+def progress(message: str) -> Iterator[None]:
+    """Say on stderr what is being done, if somebody is watching."""
+    if not is_watched():
+        yield
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status(escape(message)):
+        yield
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Keep warnings off stderr, and list those meant for the user once the block has ended."""
+    remarks: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield remarks
+    remarks += [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+
+
+def unique(texts: Iterable[str]) -> list[str]:
+    """Return each text once, in the order of their first appearance."""
+    return list(dict.fromkeys(texts))
+
+
+# JSON
+
+
+def show_json(value: dict[str, Any]) -> None:
+    """Print strict JSON."""
+    show(json_text(value))
+
+
+# Pictures
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A file, open for writing, and the format that its name promises."""
+
+    stream: BinaryIO
+    format: str
+
+    def draw(
+        self,
+        classifiers: Mapping[str, Predictions],
+        level: float,
+        pair_weights: PairWeights,
+        folds: Any = None,
+    ) -> None:
+        """Draw the curves of all classifiers, overlaid."""
+        figure = _new_figure(6.0, 6.0)
+        axes = figure.add_subplot()
+        for name, predictions in classifiers.items():
+            dmfroc.MulticlassROCDisplay.from_predictions(
+                predictions,
+                folds=folds,
+                name=name,
+                ax=axes,
+                level=level,
+                pair_weights=pair_weights,
+            )
+        figure.savefig(self.stream, format=self.format, dpi=150)
+
+    def draw_scan(self, evaluation: dmfroc.Evaluation) -> None:
+        """Draw the curve of a scan, whose scores are counted."""
+        figure = _new_figure(6.0, 6.0)
+        evaluation.plot(ax=figure.add_subplot())
+        figure.savefig(self.stream, format=self.format, dpi=150)
+
+    def draw_chart(self, kind: str, predictions: Predictions) -> None:
+        """Draw the curves of all classes on one kind of chart, or on nine of them."""
+        from dmfroc import plots
+
+        if kind == "overview":
+            figure = plots.overview(predictions, figure=_new_figure(12.0, 12.8))
+        else:
+            figure = _new_figure(6.0, 6.0)
+            options = {"plot_hull": True} if kind in _HULLS and predictions.n_classes == 2 else {}
+            getattr(plots, CHARTS[kind]).from_predictions(
+                predictions, ax=figure.add_subplot(), **options
+            )
+        figure.savefig(self.stream, format=self.format, dpi=150)
+
+
+def _new_figure(width: float, height: float) -> Figure:
+    # Not by way of pyplot, which would choose a backend for the whole process
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+@contextmanager
+def open_picture(path: Path | None, option: str = "--plot") -> Iterator[Picture | None]:
+    """Open a picture for writing; it appears under its name if all goes well, or not at all."""
+    if path is None:
+        yield None
+        return
+    suffix = path.suffix.lower()
+    if suffix not in _PICTURES:
+        raise ValueError(f"{option} must name a file with one of {', '.join(_PICTURES)}: {path}")
+    with written(path, option) as stream:
+        yield Picture(stream, suffix.removeprefix("."))

@@ -1,0 +1,353 @@
+"""Measures bound to counts: their value, the bound on its error, and the influence of any row."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from dmfroc.counted.batches import Batch
+from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, above_each, curves_of_cells
+from dmfroc.counted.counts import CountedPredictions, Counts
+from dmfroc.counted.cuts import Grid
+from dmfroc.counted.thresholds import Thresholds, find_thresholds
+from dmfroc.measures.measure import Measure, SummariesOfCounts, Summary, within
+from dmfroc.measures.ranking import mean_pairwise_area
+from dmfroc.measures.statistics.confusion import ConfusionCounts, confusion_counts
+from dmfroc.measures.statistics.curves import curve_counts
+from dmfroc.measures.statistics.pairs import pair_counts
+from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.multiclass.costs import cell_weights
+from dmfroc.multiclass.curve import MulticlassROC, area, binary_curve, curve_of_rates
+from dmfroc.multiclass.measure import curve_options_of
+from dmfroc.multiclass.rates import _LEAST_SHRINKAGE as LEAST_SHRINKAGE
+from dmfroc.multiclass.rates import CurveOptions, RateTable, ordered_pairs
+
+
+class LookUp(NamedTuple):
+    """A row's influence per unit of weight: what its bins and its hard label say.
+
+    Attributes
+    ----------
+    columns : numpy.ndarray of int, shape (columns,)
+        The score columns that take part.
+    arms : numpy.ndarray of int, shape (columns, K)
+        Which entry of a bin belongs to each observed class.
+    scores : numpy.ndarray of shape (columns, bins, arms)
+    labels : numpy.ndarray of shape (K, K), or None
+        By predicted and observed class.
+    """
+
+    columns: Int[np.ndarray, " columns"]
+    arms: Int[np.ndarray, "columns k"]
+    scores: Float[np.ndarray, "columns bins arms"]
+    labels: Float[np.ndarray, "k k"] | None
+
+
+def influences(
+    look_ups: list[LookUp], batch: Batch, classifier: str, grid: Grid
+) -> Float[np.ndarray, "measures n"]:
+    """Return the influences of a batch's rows on several values of one classifier."""
+    found = np.zeros((len(look_ups), len(batch.true)))
+    predicted = batch.predicted[classifier]
+    for column, scores in enumerate(batch.scores[classifier]):
+        concerned = [
+            (row, x, int(position))
+            for row, x in zip(found, look_ups, strict=True)
+            for position in np.flatnonzero(x.columns == column)
+        ]
+        if not concerned:
+            continue
+        bins = grid.bins(column, scores)
+        for row, x, position in concerned:
+            table = x.scores[position]
+            place = bins * table.shape[1]
+            place += x.arms[position][batch.true]
+            row += table.reshape(-1).take(place)
+    for row, x in zip(found, look_ups, strict=True):
+        if x.labels is not None and predicted is not None:
+            row += x.labels[predicted, batch.true]
+    if batch.weights is not None:
+        found *= batch.weights
+    return found
+
+
+class Valued(NamedTuple):
+    """A value of counts, the bound on its error from binning, and all influences on it."""
+
+    value: float
+    error_bound: float
+    look_up: LookUp
+
+
+def refusal(measure: Measure) -> str | None:
+    """Say why a measure cannot be computed from counts of bins, if that is so."""
+    options = curve_options_of(measure)
+    if options is not None:
+        is_sample = options.n_pairs is not None
+        return "takes all pairs of classes here: leave n_pairs out" if is_sample else None
+    if measure.bind is not None:
+        return "is a function of all observations at once, not a summary of counts"
+    if measure.statistic not in (pair_counts, curve_counts, confusion_counts):
+        return (
+            "compares sums or differences of the scores of several columns, which counts by "
+            "column do not show"
+        )
+    return None
+
+
+def has_exact_value(measure: Measure) -> bool:
+    """Whether refining some bins makes the value that of all scores."""
+    is_of_pairs = measure.statistic in (pair_counts, confusion_counts)
+    return is_of_pairs or curve_options_of(measure) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class BoundCounts:
+    """The counts of one classifier, ready for all measures.
+
+    Attributes
+    ----------
+    correction : numpy.ndarray of shape (K, K), optional
+        Pairs won within bins beyond one half, where these are known exactly; see
+        `dmfroc.counted.refinement`.
+    """
+
+    counts: Counts
+    grid: Grid
+    classifier: str
+    labels: tuple[Hashable, ...]
+    correction: Float[np.ndarray, "k k"] | None = None
+
+    @cached_property
+    def predictions(self) -> CountedPredictions:
+        """What is asked for before measures are bound."""
+        return self.counts.in_small(self.classifier, self.labels)
+
+    @cached_property
+    def present(self) -> Int[np.ndarray, " c"]:
+        """The classes that occur."""
+        return np.flatnonzero(self.counts.sizes)
+
+    @cached_property
+    def cells(self) -> Float[np.ndarray, "c bins c"]:
+        """The cells of classes that occur."""
+        cells = self.counts.cells[self.classifier]
+        if len(self.present) == len(cells):
+            return cells
+        return np.ascontiguousarray(cells[self.present][:, :, self.present])
+
+    @cached_property
+    def is_atom(self) -> Bool[np.ndarray, "c bins"]:
+        """Which bins hold equal scores, in the columns of classes that occur."""
+        return self.grid.is_atom()[self.present]
+
+    def value(self, measure: Measure) -> Valued:
+        """Return a measure's value, its error bound, and what finds its influences.
+
+        Raises
+        ------
+        ValueError
+            If the measure is not defined for the sample, or cannot be computed from counts.
+        """
+        obstacle = refusal(measure) or measure.obstacle(self.predictions)
+        if obstacle is not None:
+            raise ValueError(f"{measure.name} {obstacle}")
+        options = curve_options_of(measure)
+        if options is not None:
+            if len(self.labels) == 2:
+                columns = np.array([len(self.present) - 1])
+                return self._of_pairs(measure, mean_pairwise_area, columns)
+            return self._of_rates(measure, options)
+        assert measure.summary is not None
+        if measure.statistic is confusion_counts:
+            return self._of_hard_labels(measure, measure.summary)
+        if measure.statistic is curve_counts:
+            return self._of_curves(measure, measure.summary)
+        return self._of_pairs(measure, measure.summary, np.arange(len(self.present)))
+
+    def totals_by_class(self, look_up: LookUp) -> Float[np.ndarray, " k"]:
+        """Return the sums of all rows' influences on a value."""
+        cells = self.counts.cells[self.classifier]
+        total = np.zeros(len(cells))
+        for column, arms, of_bins in zip(
+            look_up.columns, look_up.arms, look_up.scores, strict=True
+        ):
+            total += np.einsum("bk,bk->k", cells[column], of_bins[:, arms])
+        if look_up.labels is not None:
+            total += (self.counts.confusion[self.classifier] * look_up.labels).sum(axis=0)
+        return total
+
+    # Hard labels
+
+    def _of_hard_labels(self, measure: Measure, summary: Summary) -> Valued:
+        table = self.counts.confusion[self.classifier]
+        k = len(table)
+        statistic = ConfusionCounts(np.arange(k * k), k)
+        value, gradient = self._value_and_gradient(measure, statistic, summary, table.ravel())
+        no_columns = np.zeros((0, k), int), np.zeros((0, 1, 1))
+        look_up = LookUp(np.zeros(0, int), *no_columns, gradient.reshape(k, k))
+        return Valued(value, 0.0, look_up)
+
+    # Pairs of classes
+
+    def _of_pairs(
+        self, measure: Measure, summary: Summary, columns: Int[np.ndarray, " columns"]
+    ) -> Valued:
+        confusion, k = self.counts.confusion[self.classifier], len(self.labels)
+        weights = np.concatenate([self.cells.ravel(), confusion.ravel()])
+        is_present = self.counts.sizes > 0
+
+        def statistic(ties_open: float, correction: Any) -> BinnedPairs:
+            ties = np.where(self.is_atom[columns], HALF, ties_open)
+            return BinnedPairs(self.cells.shape, columns, is_present, ties, correction)
+
+        none = np.zeros((len(columns), len(self.present)))
+        if self.correction is None:
+            middle = statistic(HALF, none)
+            low, high = (
+                self._value(measure, statistic(ties, none), summary, weights) for ties in (0.0, 1.0)
+            )
+        else:
+            within_bins = self.correction[np.ix_(self.present, self.present)][columns]
+            middle, low, high = statistic(HALF, within_bins), np.nan, np.nan
+        value, gradient = self._value_and_gradient(measure, middle, summary, weights)
+        n_cells = self.cells.size
+        return Valued(
+            value,
+            _error_bound(value, low, high),
+            LookUp(
+                self.present,
+                np.tile(self._place_of_class, (len(self.present), 1)),
+                gradient[:n_cells].reshape(self.cells.shape),
+                gradient[n_cells:].reshape(k, k),
+            ),
+        )
+
+    @cached_property
+    def _place_of_class(self) -> Int[np.ndarray, " k"]:
+        place = np.zeros(len(self.labels), int)
+        place[self.present] = np.arange(len(self.present))
+        return place
+
+    def mixed_bins(self) -> Bool[np.ndarray, "k bins"]:
+        """Return the bins of different scores of a column's own class and of others."""
+        cells = self.counts.cells[self.classifier]
+        own = np.stack([cells[k, :, k] for k in range(len(cells))])
+        is_mixed = (own > 0) & (cells.sum(axis=2) > own)
+        found: Bool[np.ndarray, "k bins"] = is_mixed & ~self.grid.is_atom()
+        return found
+
+    # One class against the rest
+
+    def _of_curves(self, measure: Measure, summary: Summary) -> Valued:
+        places = np.array([len(self.present) - 1])
+        if len(self.labels) > 2:
+            places = np.arange(len(self.present))
+        own = np.stack([self.cells[p, :, p] for p in places])
+        cells = np.stack([own, self.cells[places].sum(axis=2) - own], axis=-1)
+        weights, columns = cells.ravel(), self.present[places]
+        of_columns = self.is_atom[places], self.counts.sizes[columns]
+        low, high = (
+            self._value(measure, curves_of_cells(*of_columns, positives_first), summary, weights)
+            for positives_first in (False, True)
+        )
+        middle = curves_of_cells(*of_columns)
+        value, gradient = self._value_and_gradient(measure, middle, summary, weights)
+        is_negative = (np.arange(len(self.labels)) != columns[:, None]).astype(int)
+        look_up = LookUp(columns, is_negative, gradient.reshape(cells.shape), None)
+        return Valued(value, _error_bound(value, low, high), look_up)
+
+    # The multiclass ROC curve
+
+    def _of_rates(self, measure: Measure, options: CurveOptions) -> Valued:
+        weights = self.cells.ravel()
+        thresholds, rates = self.rates(options)
+        found, most, least = thresholds.found, thresholds.most, thresholds.least
+        statistic = thresholds.statistic(rates, found, found)
+        value, gradient = self._value_and_gradient(measure, statistic, area, weights)
+        low = high = value
+        if thresholds.is_open.any():
+            low, high = (
+                self._value(measure, thresholds.statistic(rates, *places), area, weights)
+                for places in ((least, most), (most, least))
+            )
+        arms = np.tile(self._place_of_class, (len(self.present), 1))
+        look_up = LookUp(self.present, arms, gradient.reshape(self.cells.shape), None)
+        return Valued(value, _error_bound(value, low, high), look_up)
+
+    def rates(self, options: CurveOptions) -> tuple[Thresholds, BinnedRates]:
+        """Return the thresholds of all pairs, and the statistic that counts above them."""
+        extent = self.counts.extent[self.classifier][:, self.present]
+        thresholds = find_thresholds(
+            self.cells, Grid(self.grid.cuts[self.present]), extent, options
+        )
+        counted = ordered_pairs(len(self.present))
+        weights = cell_weights(options.pair_weights, self.predictions, counted)
+        places = np.stack([thresholds.found.bins] * 2, axis=2)
+        shares = np.stack([thresholds.found.shares] * 2, axis=2)
+        return thresholds, BinnedRates(
+            self.cells.shape,
+            counted,
+            places,
+            shares,
+            weights.reshape(-1, 2, 1),
+            np.array(max(float(options.shrinkage), LEAST_SHRINKAGE)),
+        )
+
+    def curve(self, options: CurveOptions) -> MulticlassROC:
+        """Return the multiclass ROC curve."""
+        if len(self.labels) == 2:
+            tp, fp = (self.cells[1, ::-1, place].cumsum() for place in (1, 0))
+            changes = np.diff(tp + fp, prepend=0.0) > 0
+            return binary_curve(tp[changes], fp[changes], self.labels)
+        table: RateTable = self.rates(options)[1].count(self.cells.ravel(), np)
+        return curve_of_rates(table, [self.labels[place] for place in self.present])
+
+    def _value(
+        self,
+        measure: Measure,
+        statistic: Statistic,
+        summary: Summary,
+        weights: Float[np.ndarray, " cells"],
+    ) -> float:
+        [value] = SummariesOfCounts(statistic, (summary,)).values(weights)
+        return float(within(value, measure.range_in(self.predictions)))
+
+    def _value_and_gradient(
+        self,
+        measure: Measure,
+        statistic: Statistic,
+        summary: Summary,
+        weights: Float[np.ndarray, " cells"],
+    ) -> tuple[float, Float[np.ndarray, " cells"]]:
+        bound = SummariesOfCounts(statistic, (summary,))
+        [value], [gradient] = bound.values_and_gradients(weights)
+        return float(within(value, measure.range_in(self.predictions))), gradient
+
+
+def totals_by_class(
+    bound: Mapping[str, BoundCounts], look_ups: Mapping[str, Sequence[LookUp]]
+) -> Float[np.ndarray, "look_ups k"]:
+    """Return the sums of all rows' influences on the values of each classifier."""
+    return np.stack(
+        [bound[name].totals_by_class(x) for name, of_one in look_ups.items() for x in of_one]
+    )
+
+
+def pairs_within_bins(
+    cells: Float[np.ndarray, "bins c"], own: Float[np.ndarray, " bins"]
+) -> Float[np.ndarray, " c"]:
+    """Return the pairs won by a column's own class, ties counting by half."""
+    won: Float[np.ndarray, " c"] = (above_each(own) + HALF * own) @ cells
+    return won
+
+
+def _error_bound(value: float, low: float, high: float) -> float:
+    if np.isnan(low):  # known exactly
+        return 0.0
+    return max(high - value, value - low, 0.0)

@@ -1,0 +1,141 @@
+"""Cut points of score columns, between which scores are not told apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+
+from dmfroc._kit.threads import parallel_map
+from dmfroc.counted.finder import Finder
+from dmfroc.counted.sample import RowSample
+from dmfroc.measures.statistics.layout import sort_rows, to_ordered_integers
+
+_MOST_BINS = 1 << 16
+_FEWEST_BINS = 1 << 8
+_CELLS = 1 << 25  # of one table, classes by bins by classes, for many classes
+
+
+def default_n_bins(n_classes: int) -> int:
+    """Return 65,536 bins, and fewer where a table of them would be large."""
+    fitting = max(_CELLS // n_classes**2, 1)
+    return max(_FEWEST_BINS, min(_MOST_BINS, 1 << (fitting.bit_length() - 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cut points of the score columns of one classifier.
+
+    Bin b of a column holds the scores from its cut b - 1 up to, but not including, its cut b.
+    Where there are fewer cuts, the rest is infinite.
+
+    Attributes
+    ----------
+    cuts : numpy.ndarray of shape (K, bins - 1)
+        Non-decreasing in each row, of the type of the scores.
+    """
+
+    cuts: Shaped[np.ndarray, "k cuts"]
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins of each column."""
+        return self.cuts.shape[1] + 1
+
+    def is_atom(self) -> Bool[np.ndarray, "k bins"]:
+        """Return which bins hold a single number: their scores are truly equal."""
+        found = np.zeros((len(self.cuts), self.n_bins), bool)
+        found[:, 1:-1] = np.nextafter(self.cuts[:, :-1], np.inf) == self.cuts[:, 1:]
+        return found & np.append(np.isfinite(self.cuts), np.zeros((len(self.cuts), 1), bool), 1)
+
+    def bins(self, column: int, scores: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
+        """Return the bin of each score of a column.
+
+        Raises
+        ------
+        ValueError
+            If the scores are of another type than the cuts.
+        """
+        if scores.dtype != self.cuts.dtype:
+            raise ValueError(
+                f"the scores of one batch are {scores.dtype}, those of others {self.cuts.dtype}: "
+                "give all of them one type"
+            )
+        return self._finders[column](scores)
+
+    @cached_property
+    def _finders(self) -> list[Finder]:
+        return [Finder.of(cuts) for cuts in self.cuts]
+
+
+def grid_of_columns(columns: list[np.ndarray], dtype: Any) -> Grid:
+    """Put the cuts of the columns side by side."""
+    cuts = np.full((len(columns), max(map(len, columns))), np.inf, dtype)
+    for row, of_column in zip(cuts, columns, strict=True):
+        row[: len(of_column)] = of_column
+    return Grid(cuts)
+
+
+def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
+    """Choose cuts at quantiles of a sample in which a column's own class counts by half.
+
+    Then bins are narrow where the scores of both overlap, on which the error of pairs within a
+    bin depends. Whatever is as frequent as a bin should be gets a bin of its own.
+    """
+    scores = sample.scores[classifier]
+    sizes = np.bincount(sample.true, sample.count, sample.n_classes)
+    others = max(int(np.count_nonzero(sizes)) - 1, 1)
+
+    def of_column(column: int) -> Shaped[np.ndarray, " cuts"]:
+        share = np.where(np.arange(sample.n_classes) == column, 1.0, 1.0 / others)
+        weight = (share / np.maximum(sizes, 1))[sample.true] * sample.count
+        return _quantile_cuts(np.ascontiguousarray(scores[:, column]), weight, n_bins)
+
+    columns = parallel_map(of_column, range(sample.n_classes))
+    return grid_of_columns(columns, scores.dtype)
+
+
+def _quantile_cuts(
+    values: Float[np.ndarray, " m"], weights: Float[np.ndarray, " m"], n_bins: int
+) -> Shaped[np.ndarray, " cuts"]:
+    order = sort_rows(to_ordered_integers(values[None].copy()))[0][0]
+    values, up_to = values[order], np.cumsum(weights[order])
+    distinct = values[np.append(True, values[1:] != values[:-1])]
+    if 2 * len(distinct) <= n_bins:
+        chosen = is_heavy = distinct
+    else:
+        levels = np.arange(1, n_bins) / n_bins * up_to[-1]
+        places = np.minimum(up_to.searchsorted(levels), len(values) - 1)
+        chosen, times = np.unique(values[places], return_counts=True)
+        is_heavy = chosen[times > 1]
+    return np.union1d(chosen, np.nextafter(is_heavy, np.inf, dtype=values.dtype))
+
+
+def grid_from_user(cuts: Any, n_classes: int, dtype: Any) -> Grid:
+    """Check cuts that the user gives: for all columns alike, or a row for each.
+
+    Raises
+    ------
+    ValueError
+        If they do not increase up to infinite ones, or there is not one row for each class.
+    """
+    array = np.asarray(cuts, dtype)
+    if array.ndim == 1:
+        array = np.broadcast_to(array, (n_classes, len(array)))
+    if array.ndim != 2 or len(array) != n_classes or not array.shape[1]:
+        raise ValueError(
+            f"cuts must have one row for each of the {n_classes} classes, or be one-dimensional "
+            f"for all of them, but the shape is {np.shape(cuts)}"
+        )
+    ends = np.append(array, np.full((n_classes, 1), np.inf, dtype), axis=1)
+    with np.errstate(invalid="ignore"):
+        is_in_order = (np.diff(ends, axis=1) > 0) | (ends[:, 1:] == np.inf)
+    if np.isnan(array).any() or (array == -np.inf).any() or not is_in_order.all():
+        raise ValueError(
+            "cuts must be finite, or infinite at the end of a row, and increase along each row as "
+            f"numbers of the scores' type, {np.dtype(dtype)}"
+        )
+    return Grid(np.array(array))

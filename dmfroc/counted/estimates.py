@@ -1,0 +1,204 @@
+"""Estimates and comparisons from counts and the spread of influences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.counted.bound import BoundCounts, Valued, has_exact_value
+from dmfroc.counted.influence_sums import Spreads
+from dmfroc.counted.sample import RowSample
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.influences import Moments
+from dmfroc.inference.interval_method import JointEstimates, check_finite
+from dmfroc.inference.jackknife import (
+    Jackknife,
+    Knowledge,
+    covariance_from_products,
+    plain_knowledge,
+)
+from dmfroc.inference.options import Options
+from dmfroc.inference.remarks import less_biased_message, not_cross_fitted_message
+from dmfroc.inference.units import Units
+from dmfroc.measures.measure import Measure
+from dmfroc.results.estimate import Estimate
+
+
+@runtime_checkable
+class Counted(Protocol):
+    """A sample whose scores are counted: a scan, or what an accumulator has seen."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether values are those of all scores."""
+
+    @property
+    def classifiers(self) -> tuple[str, ...]:
+        """Names of the classifiers."""
+
+    @property
+    def bound(self) -> Mapping[str, BoundCounts]:
+        """The counts of each classifier."""
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether rows belong together."""
+
+    @property
+    def sample(self) -> RowSample:
+        """Rows drawn from all of them."""
+
+    def value(self, measure: Measure, classifier: str) -> Valued:
+        """Return a measure's value for a classifier."""
+
+    def spreads(self, values: Mapping[str, Sequence[Valued]], *, stratify: bool | None) -> Spreads:
+        """Return how the influences vary."""
+
+
+def jackknife_for(
+    sample: Counted, measures: Sequence[Measure], method: Any, options: Options
+) -> Jackknife:
+    """Return the one method that counts allow.
+
+    Raises
+    ------
+    ValueError
+        If another method is asked for, or an option that it does not use.
+    """
+    if method not in (None, Jackknife.name):
+        raise ValueError(
+            f"method={method!r} needs all scores in memory: of a scan there is method='jackknife'"
+        )
+    if options.target != "fits":
+        raise ValueError(f"target={options.target!r} needs folds, which a scan does not know")
+    if options.groups is not None:
+        raise ValueError("groups must be given to the scan, as the name of a column or in batches")
+    for option in options.given:
+        if option in Jackknife.remedies:
+            raise ValueError(
+                f"{option} is no option of method='jackknife', the only one of a scan: leave it out"
+            )
+    if sample.exact:
+        inexact = [measure.name for measure in measures if not has_exact_value(measure)]
+        if inexact:
+            raise ValueError(
+                f"{', '.join(inexact)}: exact=True is for measures of pairs of classes, of hard "
+                "labels and of the multiclass ROC curve; leave it out, and the error of binning is "
+                "bounded"
+            )
+    return Jackknife.from_options(options)
+
+
+def check_alone(**others: Any) -> None:
+    """Refuse what a scan has already."""
+    given = [name for name, value in others.items() if value is not None]
+    if given:
+        raise TypeError(
+            f"{', '.join(given)} cannot be given together with a scan, which has its own: name the "
+            "columns in dmfroc.scan"
+        )
+
+
+def only_classifier(sample: Counted) -> str:
+    """Return the name of the one classifier.
+
+    Raises
+    ------
+    ValueError
+        If there are several.
+    """
+    if len(sample.classifiers) > 1:
+        raise ValueError(
+            f"the scan has {len(sample.classifiers)} classifiers, {list(sample.classifiers)}: use "
+            "compare, or scan the score columns of one"
+        )
+    return sample.classifiers[0]
+
+
+def estimates_of_counts(
+    sample: Counted,
+    classifier: str,
+    measures: Sequence[Measure],
+    method: Jackknife,
+    *,
+    stratify: bool | None,
+) -> list[Estimate]:
+    """Estimate measures of one classifier."""
+    values = [sample.value(measure, classifier) for measure in measures]
+    spreads = sample.spreads({classifier: values}, stratify=stratify)
+    bound = sample.bound[classifier]
+    found = []
+    for measure, value, moments in zip(measures, values, spreads.moments, strict=True):
+        known = plain_knowledge(
+            measure, value.value, moments, bound.predictions, spreads.units.evidence
+        )
+        found.append(_estimate(measure, value, known, bound, spreads.units, method))
+    return found
+
+
+def joint_estimates_of_counts(
+    sample: Counted,
+    measure: Measure,
+    method: Jackknife,
+    *,
+    stratify: bool | None,
+    hypothesis: Hypothesis,
+) -> JointEstimates:
+    """Estimate a measure of several classifiers, and their differences."""
+    names = sample.classifiers
+    values = {name: sample.value(measure, name) for name in names}
+    check_finite(measure, {name: x.value for name, x in values.items()})
+    spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=stratify)
+    known, estimates = {}, {}
+    for name, moments in zip(names, spreads.moments, strict=False):  # those of differences follow
+        bound, value = sample.bound[name], values[name]
+        known[name] = plain_knowledge(
+            measure, value.value, moments, bound.predictions, spreads.units.evidence
+        )
+        estimates[name] = _estimate(measure, value, known[name], bound, spreads.units, method)
+    differences = dict(zip(combinations(names, 2), spreads.moments[len(names) :], strict=True))
+    products = _products({name: x.moments for name, x in known.items()}, differences)
+    totals = spreads.totals_of_strata[: len(names)]
+    of_values = spreads.moments[: len(names)]
+    covariance = covariance_from_products(products, totals, spreads.units, of_values)
+    return method.paired_estimates(measure, known, estimates, differences, covariance, hypothesis)
+
+
+def _products(
+    moments: Mapping[str, Moments], differences: Mapping[tuple[str, str], Moments]
+) -> Float[np.ndarray, "s m m"]:
+    """Return the sums of products of influences, from the variances of their differences."""
+    squares = {name: m.own * m.variances for name, m in moments.items()}
+    place = {name: i for i, name in enumerate(moments)}
+    n_strata = len(next(iter(squares.values())))
+    products = np.empty((n_strata, len(moments), len(moments)))
+    for name, i in place.items():
+        products[:, i, i] = squares[name]
+    for (a, b), m in differences.items():
+        product = (squares[a] + squares[b] - m.own * m.variances) / 2
+        products[:, place[a], place[b]] = products[:, place[b], place[a]] = product
+    return products
+
+
+def _estimate(
+    measure: Measure,
+    found: Valued,
+    known: Knowledge,
+    bound: BoundCounts,
+    units: Units,
+    method: Jackknife,
+) -> Estimate:
+    def value_of(other: Measure) -> float:
+        return bound.value(other).value
+
+    def remarks(error: float) -> list[str | None]:
+        known_of = (known.value, value_of, bound.predictions, error, known.bias)
+        return [not_cross_fitted_message(measure), less_biased_message(measure, *known_of)]
+
+    estimate = method.estimate_of(measure, known, bound.predictions, units, remarks)
+    return replace(estimate, error_bound=found.error_bound)

@@ -1,0 +1,185 @@
+"""Sums of powers of influences, from which their moments follow; those of two parts are added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.typing import NDArray
+
+from dmfroc.counted.batches import Batch
+from dmfroc.counted.counts import Counts
+from dmfroc.inference.influences import Moments, moments_from_means, moments_of_sums
+from dmfroc.inference.units import Units, units_of_parts
+
+_POWERS = np.arange(1, 5)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSums:
+    """Influences by group, and weights by group and class; sorted by group, then class."""
+
+    names: NDArray[np.generic]  # of each part
+    classes: Int[np.ndarray, " parts"]
+    weights: Float[np.ndarray, " parts"]
+    influences: Float[np.ndarray, "values parts"]
+
+    @classmethod
+    def of_rows(
+        cls,
+        names: NDArray[np.generic],
+        classes: Int[np.ndarray, " n"],
+        weights: Float[np.ndarray, " n"],
+        influences: Float[np.ndarray, "values n"],
+    ) -> GroupSums:
+        """Add up the rows of each group and class."""
+        order = np.lexsort((classes, names))
+        names, classes = names[order], classes[order]
+        if not len(order):
+            return cls(names, classes, weights, influences)
+        is_first = np.append(True, (names[1:] != names[:-1]) | (classes[1:] != classes[:-1]))
+        starts = np.flatnonzero(is_first)
+        return cls(
+            names[starts],
+            classes[starts],
+            np.add.reduceat(weights[order], starts),
+            np.add.reduceat(influences[:, order], starts, axis=1),
+        )
+
+    def merged(self, other: GroupSums) -> GroupSums:
+        """Return the sums of both."""
+        return GroupSums.of_rows(
+            np.concatenate([self.names, other.names]),
+            np.concatenate([self.classes, other.classes]),
+            np.concatenate([self.weights, other.weights]),
+            np.concatenate([self.influences, other.influences], axis=1),
+        )
+
+    def units(self, *, stratify: bool | None) -> Units:
+        """Return the groups as units whose rows are the parts."""
+        names, unit = np.unique(self.names, return_inverse=True)
+        if len(names) < 2:
+            raise ValueError(
+                f"groups has one group only, {names.tolist()[0]!r}: at least two are needed to see "
+                "how the measure varies"
+            )
+        place = np.unique(self.classes, return_inverse=True)[1]
+        rows = np.arange(len(unit))
+        return units_of_parts(unit, unit, place, self.weights, rows, stratify=stratify)
+
+
+@dataclass(frozen=True, eq=False)
+class InfluenceSums:
+    """Sums of the first four powers of influences by class, and their sums by group."""
+
+    powers: Float[np.ndarray, "4 values k"]
+    groups: GroupSums | None = None
+
+    @classmethod
+    def of_batch(
+        cls,
+        influences: Float[np.ndarray, "values n"],
+        batch: Batch,
+        n_classes: int,
+        times: Int[np.ndarray, " n"] | None = None,
+    ) -> InfluenceSums:
+        """Add up the influences of a batch, in which rows may stand for several."""
+        powers = np.empty((len(_POWERS), len(influences), n_classes))
+        product = np.ones(influences.shape)
+        if times is not None:
+            product *= times
+        for of_power in powers:
+            product *= influences
+            of_power[:] = [np.bincount(batch.true, row, n_classes) for row in product]
+        groups = None
+        if batch.groups is not None:
+            groups = GroupSums.of_rows(
+                batch.groups, batch.true.astype(int), batch.unit_weights, influences
+            )
+        return cls(powers, groups)
+
+    def merged(self, other: InfluenceSums) -> InfluenceSums:
+        """Return the sums of both."""
+        groups = self.groups
+        if groups is not None and other.groups is not None:
+            groups = groups.merged(other.groups)
+        return InfluenceSums(self.powers + other.powers, groups)
+
+
+def strata_of(counts: Counts, *, stratify: bool | None) -> Units:
+    """Return what is said of rows as units without the rows: their strata."""
+    sizes, evidence = counts.sizes[counts.sizes > 0], counts.evidence()
+    if stratify is False:
+        sizes = sizes.sum(keepdims=True)
+    nobody = np.zeros(0, int)
+    return Units(nobody, nobody, sizes, float(evidence.min()), stratify is None, evidence)
+
+
+@dataclass(frozen=True, eq=False)
+class Spreads:
+    """What is known of how the influences of a sample vary, row by row or group by group.
+
+    Attributes
+    ----------
+    sums : InfluenceSums
+        Of the sample, or of rows drawn from it.
+    drawn : numpy.ndarray of int, shape (K,)
+        How many rows of each class the sums are of.
+    totals : numpy.ndarray of shape (values, K)
+        The sums of all rows' influences, by class.
+    counts : Counts
+        Of the sample.
+    stratify : bool, optional
+        As of `dmfroc.estimate`.
+    """
+
+    sums: InfluenceSums
+    drawn: Int[np.ndarray, " k"]
+    totals: Float[np.ndarray, "values k"]
+    counts: Counts
+    stratify: bool | None = None
+
+    @cached_property
+    def units(self) -> Units:
+        """The units: groups, or rows, of which only the strata are known."""
+        if self.sums.groups is not None:
+            return self.sums.groups.units(stratify=self.stratify)
+        return strata_of(self.counts, stratify=self.stratify)
+
+    @cached_property
+    def moments(self) -> list[Moments]:
+        """The moments of the influences on each of the values."""
+        units = self.units
+        if self.sums.groups is not None:
+            return moments_of_sums(self._of_groups, units)
+        sizes = self.counts.sizes
+        occurs = sizes > 0
+        raw = self.sums.powers[:, :, occurs] * (sizes[occurs] / self.drawn[occurs])
+        if len(units.sizes) < raw.shape[2]:
+            raw = raw.sum(axis=2, keepdims=True)
+        means = raw / units.sizes * units.sizes.astype(float) ** _POWERS[:, None, None]
+        first, second, third, fourth = means
+        return moments_from_means(
+            np.maximum(second - first**2, 0),
+            np.maximum(fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4, 0),
+            self.totals_of_strata,
+            units,
+        )
+
+    @cached_property
+    def totals_of_strata(self) -> Float[np.ndarray, "values s"]:
+        """The sums of the influences, by stratum."""
+        if self.sums.groups is not None:
+            return self.units.totals(self._of_groups)
+        totals = self.totals[:, self.counts.sizes > 0]
+        if len(self.units.sizes) < totals.shape[1]:
+            totals = totals.sum(axis=1, keepdims=True)
+        return totals
+
+    @property
+    def _of_groups(self) -> Float[np.ndarray, "values u"]:
+        assert self.sums.groups is not None
+        units = self.units
+        return np.stack([units.sums(x)[units.by_stratum] for x in self.sums.groups.influences])

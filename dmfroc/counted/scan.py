@@ -1,0 +1,355 @@
+"""A lazy counterpart of Predictions: what is read in passes instead of held in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from dmfroc.counted.batches import ONLY, BatchReader, Fields
+from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
+from dmfroc.counted.checkpoint import Checkpoint
+from dmfroc.counted.counts import Counts
+from dmfroc.counted.cuts import Grid, default_n_bins, grid_from_sample, grid_from_user
+from dmfroc.counted.engine import State, map_reduce
+from dmfroc.counted.influence_sums import InfluenceSums, Spreads
+from dmfroc.counted.passes import (
+    CollectScores,
+    Count,
+    DrawRows,
+    FindLabels,
+    SumInfluences,
+)
+from dmfroc.counted.refinement import pairs_beyond_half, portions, refined
+from dmfroc.counted.sample import RowSample, rows_per_class
+from dmfroc.counted.sources import Part, parts_of
+from dmfroc.inputs.labels import Label
+from dmfroc.measures.measure import Measure
+from dmfroc.multiclass.measure import curve_options_of
+from dmfroc.multiclass.rates import CurveOptions
+
+_MOST_ROUNDS = 10  # of refining; one or two are enough
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Predictions that are read in passes; made by `dmfroc.scan`.
+
+    Attributes
+    ----------
+    labels : tuple of label, length K
+        The classes, in column order; they are looked for when they are first asked for.
+    classifiers : tuple of str
+        Names of the classifiers; one empty name where there is one classifier only.
+    """
+
+    parts: Sequence[Part]
+    fields: Fields
+    given_labels: Any
+    n_bins: int | None
+    cuts: Any
+    exact: bool
+    scheduler: str | None
+    checkpoint: Checkpoint
+
+    @property
+    def classifiers(self) -> tuple[str, ...]:
+        """Names of the classifiers; one empty name where there is one classifier only."""
+        return self.fields.classifiers
+
+    def __repr__(self) -> str:
+        of = "" if self.classifiers == (ONLY,) else f", classifiers {', '.join(self.classifiers)}"
+        return f"Scan({len(self.parts)} part{'s' * (len(self.parts) != 1)}{of})"
+
+    # Passes
+
+    def _run[S: State](self, task: Callable[[Part], S], description: str) -> S:
+        return map_reduce(task, self.parts, self.scheduler, description)
+
+    @cached_property
+    def reader(self) -> BatchReader:
+        """What reads batches: it knows all labels."""
+        distinct = self.checkpoint.labels(
+            lambda: sorted(self._run(FindLabels(self.fields), "Labels").labels)
+        )
+        return BatchReader(self.fields, tuple(distinct), self.given_labels)
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        """The classes, in column order."""
+        first = next(iter(self.parts[0].batches(self.fields)))
+        return self.reader.labels(first)
+
+    @cached_property
+    def has_groups(self) -> bool:
+        """Whether rows belong together."""
+        raw: Any = next(iter(self.parts[0].batches(self.fields)))
+        of_batches = isinstance(raw, Mapping) and raw.get("groups") is not None
+        return self.fields.groups is not None or of_batches
+
+    @cached_property
+    def sample(self) -> RowSample:
+        """Rows drawn from all of them."""
+        k = len(self.labels)
+        no_limits = np.full(k, np.iinfo(np.uint64).max)
+        task = DrawRows(self.reader, k, rows_per_class(k), no_limits)
+        found: RowSample = self.checkpoint.sample(lambda: self._run(task, "Cut points"))
+        return found
+
+    @cached_property
+    def grids(self) -> dict[str, Grid]:
+        """The cut points of each classifier's score columns."""
+        k = len(self.labels)
+        if self.cuts is not None:
+            return {
+                name: grid_from_user(
+                    self.cuts[name] if isinstance(self.cuts, Mapping) else self.cuts,
+                    k,
+                    self.sample.scores[name].dtype,
+                )
+                for name in self.classifiers
+            }
+        n_bins = default_n_bins(k) if self.n_bins is None else self.n_bins
+        return {name: grid_from_sample(self.sample, name, n_bins) for name in self.classifiers}
+
+    @cached_property
+    def counts(self) -> Counts:
+        """The counts by column, bin and class."""
+        task = Count(self.reader, self.grids)
+        found: Counts = self.checkpoint.counts(lambda: self._run(task, "Counts"))
+        return found
+
+    @cached_property
+    def bound(self) -> dict[str, BoundCounts]:
+        """The counts of each classifier, ready for all measures."""
+        return {
+            name: BoundCounts(self.counts, self.grids[name], name, self.labels)
+            for name in self.classifiers
+        }
+
+    # Values
+
+    def value(self, measure: Measure, classifier: str) -> Valued:
+        """Return a measure's value for a classifier, with its influences."""
+        found = self.bound[classifier].value(measure)
+        if not self.exact or found.error_bound == 0:
+            return found
+        exactly = self._refined_for(measure, classifier).value(measure)
+        return found._replace(value=exactly.value, error_bound=exactly.error_bound)
+
+    def _refined_for(self, measure: Measure, classifier: str) -> BoundCounts:
+        options = curve_options_of(measure)
+        if options is not None and len(self.labels) > 2:
+            return self._with_open_bins_refined(options, classifier)
+        return self._with_pairs_within_bins[classifier]
+
+    def _with_open_bins_refined(self, options: CurveOptions, classifier: str) -> BoundCounts:
+        bound = self.bound[classifier]
+        for _ in range(_MOST_ROUNDS):
+            thresholds, _ = bound.rates(options)
+            if not thresholds.is_open.any():
+                break
+            is_open = np.zeros((len(self.labels), bound.grid.n_bins), bool)
+            is_open[bound.present] = thresholds.is_open
+            task = CollectScores(self.reader, bound.grid, classifier, is_open)
+            scores = self._run(task, "Scores at thresholds")
+            counts, grid = refined(scores, is_open, bound.counts, bound.grid, classifier)
+            bound = replace(bound, counts=counts, grid=grid)
+        return bound
+
+    @cached_property
+    def _with_pairs_within_bins(self) -> dict[str, BoundCounts]:
+        found = {}
+        for name, bound in self.bound.items():
+            is_mixed = bound.mixed_bins()
+            total = np.zeros((len(self.labels), len(self.labels)))
+            for portion in portions(is_mixed, self.counts.cells[name].sum(axis=2)):
+                task = CollectScores(self.reader, bound.grid, name, portion)
+                scores = self._run(task, "Pairs within bins")
+                total += pairs_beyond_half(scores, self.counts, bound.grid, name)
+            found[name] = replace(bound, correction=total)
+        return found
+
+    # Influences
+
+    def spreads(self, values: Mapping[str, Sequence[Valued]], *, stratify: bool | None) -> Spreads:
+        """Return how the influences on the values of each classifier vary.
+
+        Of several classifiers, those of every two's differences follow, pair after pair.
+        """
+        task = SumInfluences(
+            self.reader,
+            self.grids,
+            {name: [v.look_up for v in of_one] for name, of_one in values.items()},
+            with_differences([len(of_one) for of_one in values.values()]),
+            len(self.labels),
+        )
+        sums: InfluenceSums = self._run(task, "Influences")
+        totals = task.combinations @ totals_by_class(self.bound, task.look_ups)
+        return Spreads(sums, self.counts.sizes, totals, self.counts, stratify)
+
+
+def with_differences(n_values: Sequence[int]) -> np.ndarray:
+    """Return the combinations of several classifiers' values: each, and differences of two."""
+    single = np.eye(sum(n_values))
+    if len(n_values) == 1:
+        return single
+    starts = np.cumsum([0, *n_values])
+    differences = [
+        single[a] - single[b]
+        for first, second in combinations(range(len(n_values)), 2)
+        for a, b in zip(
+            range(starts[first], starts[first + 1]),
+            range(starts[second], starts[second + 1]),
+            strict=True,
+        )
+    ]
+    return np.concatenate([single, differences])
+
+
+def scan(
+    source: Any,
+    *,
+    label: str | None = None,
+    scores: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
+    labels: Any = None,
+    predicted: str | Mapping[str, str] | None = None,
+    sample_weight: str | None = None,
+    groups: str | None = None,
+    n_bins: int | None = None,
+    cuts: Any = None,
+    exact: bool = False,
+    scheduler: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> Scan:
+    """Read predictions in passes instead of into memory.
+
+    `evaluate`, `estimate` and `compare` take the result where they take `Predictions`. Nothing is
+    read before that. Scores are counted in bins; every value comes with a guaranteed bound on the
+    error that this makes, and with the jackknife's standard error from all rows.
+
+    Parameters
+    ----------
+    source : path, sequence of paths, dataset, Dask DataFrame, or batches
+        Parquet: a file, a directory, a pattern such as ``"scores/*.parquet"``, a list of files or
+        a dataset of pyarrow. A Dask DataFrame. Or batches: a list, or a function that returns a
+        new iterator whenever it is called, of ``(labels, scores)`` or of dicts with ``y_true``,
+        ``y_score`` and, if need be, ``sample_weight``, ``y_pred`` and ``groups``.
+    label : str, optional
+        Name of the column of observed classes; batches have none.
+    scores : str, sequence of str, or dict of them, optional
+        Names of the score columns, as for `Predictions.from_file`; a dict has those of several
+        classifiers, to be compared. Batches have such a dict of arrays as their scores.
+    labels : array-like of shape (K,), optional
+        The classes in column order, as for `Predictions.from_file`.
+    predicted : str, or dict of str, optional
+        Name of the column of hard labels; of several classifiers, by their names.
+    sample_weight, groups : str, optional
+        Names of the columns of weights, and of what belongs together (patients, documents).
+    n_bins : int, optional
+        Bins of each score column, at least 2; by default 65,536, and fewer from 23 classes on,
+        such that a table by column, bin and class takes at most 256 MB.
+    cuts : array-like of shape (K, bins - 1) or (bins - 1,), or dict of them, optional
+        Cut points of the score columns, to be used instead of quantiles of a sample.
+    exact : bool
+        Whether to tell the scores apart where it matters, by further passes: for measures of pairs
+        of classes (M, one-vs-rest and one-vs-one AUCs) those of bins with several classes, for the
+        DMF-AUC those at the thresholds. The values are then those of all scores.
+    scheduler : str, optional
+        Address of a Dask scheduler; by default the cores of this machine do the work.
+    checkpoint : path, optional
+        A directory for what each pass has found: a run that was interrupted, or is repeated for
+        other measures, goes on from there.
+
+    Returns
+    -------
+    Scan
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    TypeError, ValueError
+        If the source is of another kind or an option out of its range. What is wrong with the
+        data, in the words of `Predictions.from_file`, is said when they are read.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> batches = []
+    >>> for _ in range(5):
+    ...     y = rng.integers(3, size=1000)
+    ...     batches.append((y, rng.normal(size=(1000, 3)) + 1.5 * np.eye(3)[y]))
+    >>> import dmfroc
+    >>> print(dmfroc.estimate("hand_till", dmfroc.scan(batches, n_bins=1024)))
+    hand_till 0.8542 (95 % jackknife interval 0.8479 to 0.8604; binning error at most 2.4e-04)
+    """
+    if not (n_bins is None or (isinstance(n_bins, int | np.integer) and n_bins >= 2)):
+        raise ValueError(f"n_bins must be an integer >= 2, but it is {n_bins!r}")
+    if n_bins is not None and cuts is not None:
+        raise TypeError("n_bins and cuts cannot both be given: cuts decide how many bins there are")
+    parts = parts_of(source)
+    is_table = hasattr(parts[0], "path") or hasattr(parts[0], "table")
+    if is_table and label is None:
+        raise TypeError("label is missing: name the column of observed classes")
+    columns = {"label": label, "scores": scores, "predicted": predicted}
+    columns |= {"sample_weight": sample_weight, "groups": groups}
+    given = [name for name, value in columns.items() if value is not None]
+    if not is_table and given:
+        raise TypeError(f"{', '.join(given)} name columns of tables, and batches have none")
+    fields = _fields(scores, predicted, label, sample_weight, groups)
+    if not is_table:
+        fields = Fields(_classifiers_of(parts[0]))
+        fields = replace(
+            fields,
+            scores=(None,) * len(fields.classifiers),
+            predicted=(None,) * len(fields.classifiers),
+        )
+    key: dict[str, Any] = {
+        "parts": [part.name for part in parts],
+        "fields": repr(fields),
+        "labels": repr(labels),
+    }
+    key |= {"n_bins": n_bins, "cuts": repr(cuts)}
+    return Scan(
+        parts, fields, labels, n_bins, cuts, exact, scheduler, Checkpoint.at(checkpoint, key)
+    )
+
+
+def _fields(
+    scores: Any, predicted: Any, label: str | None, sample_weight: str | None, groups: str | None
+) -> Fields:
+    def names(value: Any) -> str | tuple[str, ...] | None:
+        return value if value is None or isinstance(value, str) else tuple(value)
+
+    if isinstance(scores, Mapping):
+        if len(scores) < 2:
+            raise ValueError("scores as a dict must name the columns of two classifiers or more")
+        hard = {} if predicted is None else predicted
+        if not isinstance(hard, Mapping) or set(hard) - set(scores):
+            raise TypeError("predicted must be a dict with names of classifiers, as scores is")
+        return Fields(
+            tuple(map(str, scores)),
+            label,
+            tuple(names(value) for value in scores.values()),
+            tuple(hard.get(name) for name in scores),
+            sample_weight,
+            groups,
+        )
+    return Fields((ONLY,), label, (names(scores),), (predicted,), sample_weight, groups)
+
+
+def _classifiers_of(part: Part) -> tuple[str, ...]:
+    """Return the names of the classifiers of batches."""
+    raw: Any = next(iter(part.batches(Fields())), None)
+    if raw is None:
+        raise ValueError("source is empty: it must hold at least one batch")
+    y_score = raw.get("y_score") if isinstance(raw, Mapping) else raw[1]
+    if isinstance(y_score, Mapping):
+        return tuple(map(str, y_score))
+    return (ONLY,)

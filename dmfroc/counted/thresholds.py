@@ -1,0 +1,187 @@
+"""Thresholds of all pairs of classes from counts: where they fall, and where they may."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+
+from dmfroc._kit.threads import parallel
+from dmfroc.counted.binned import BinnedRates
+from dmfroc.counted.cuts import Grid
+from dmfroc.multiclass.rates import CurveOptions, reference_classes
+from dmfroc.multiclass.thresholds import grid_levels
+
+
+class Place(NamedTuple):
+    """Of a pair's thresholds: the bin of the column of class i, and its share that is above."""
+
+    bins: Int[np.ndarray, "*pairs t"]
+    shares: Float[np.ndarray, "*pairs t"]
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds:
+    """Where the thresholds of all pairs are, and the extremes that the counts leave open.
+
+    Attributes
+    ----------
+    found, most, least : Place, of arrays of shape (c, c - 1, t)
+        Scores within a bin being spread evenly; such that most, and least, is above them.
+    is_open : numpy.ndarray of bool, shape (c, bins)
+        The bins in which a threshold may be and whose scores differ.
+    """
+
+    found: Place
+    most: Place
+    least: Place
+    is_open: Bool[np.ndarray, "c bins"]
+
+    def statistic(self, rates: BinnedRates, of_first: Place, of_second: Place) -> BinnedRates:
+        """Return the rates with thresholds for the first and the second class of each pair."""
+        bins, shares = (np.stack(x, axis=2) for x in zip(of_first, of_second, strict=True))
+        return rates.at(bins, shares)
+
+
+class _Column(NamedTuple):
+    """A column's bins, as two classes of a pool fill them."""
+
+    edges: Shaped[np.ndarray, " bins_plus_1"]
+    mass: Float[np.ndarray, " bins"]
+    is_atom: Bool[np.ndarray, " bins"]
+
+
+class _AtEdges(NamedTuple):
+    """What of a column lies above the edges of both columns of a pair."""
+
+    bins: Int[np.ndarray, " edges"]
+    share: Float[np.ndarray, " edges"]  # of the bin that lies above the edge
+    share_end: Float[np.ndarray, " edges"]  # and above the next edge
+    likely: Float[np.ndarray, " edges"]
+    most: Float[np.ndarray, " edges"]
+    least: Float[np.ndarray, " edges"]
+
+
+def find_thresholds(
+    cells: Float[np.ndarray, "c bins c"],
+    grid: Grid,
+    extent: Shaped[np.ndarray, "2 c"],
+    options: CurveOptions,
+) -> Thresholds:
+    """Find the quantiles of each pair's pool of scores; all arguments are of classes that occur."""
+    n_classes, n_bins, _ = cells.shape
+    numerators, denominator = grid_levels(options.n_thresholds)
+    levels = numerators / denominator
+    totals = cells[0].sum(axis=0)
+    is_balanced = options.threshold_pool == "balanced"
+    factor = 1 / totals if is_balanced else np.ones(n_classes)
+    edges = _edges(grid, extent)
+    is_atom = grid.is_atom()
+    shape = n_classes, n_classes - 1, len(levels)
+    found, most, least = (Place(np.empty(shape, np.int64), np.empty(shape)) for _ in range(3))
+    is_open = np.zeros((n_classes, n_bins), bool)
+    reference = reference_classes(n_classes)
+
+    def of_first(i: int) -> None:
+        for j in reference[i][i:]:
+            pair = [i, int(j)]
+            columns = [
+                _Column(edges[k], cells[k][:, pair] @ factor[pair], is_atom[k]) for k in pair
+            ]
+            # Position of the other class among the reference classes of each of the two
+            for k, place in zip(pair, _places(columns, levels), strict=True):
+                [other] = set(pair) - {k}
+                position = other - (other > k)
+                for target, source in zip((found, most, least), place[:3], strict=True):
+                    target.bins[k, position], target.shares[k, position] = source
+                is_open[k] |= place[3]
+
+    parallel(of_first, range(n_classes - 1), n_classes**2 * n_bins)
+    return Thresholds(found, most, least, is_open)
+
+
+def _edges(
+    grid: Grid, extent: Shaped[np.ndarray, "2 c"]
+) -> list[Shaped[np.ndarray, " bins_plus_1"]]:
+    """Return the ends of all bins of each column; those at its ends reach as far as its scores."""
+    low, high = extent
+    end = np.nextafter(high, np.inf)
+    return [
+        np.concatenate([low[k : k + 1], np.clip(cuts, low[k], end[k]), end[k : k + 1]])
+        for k, cuts in enumerate(grid.cuts)
+    ]
+
+
+def _places(
+    columns: list[_Column], levels: Float[np.ndarray, " t"]
+) -> list[tuple[Place, Place, Place, Bool[np.ndarray, " bins"]]]:
+    edges = np.unique(np.concatenate([column.edges for column in columns]))
+    at_edges = [_at_edges(column, edges) for column in columns]
+    likely, most, least = (sum(getattr(x, name) for x in at_edges) for name in _AtEdges._fields[3:])
+    target = levels * likely[0]
+    at = _last_not_below(likely, target)
+    drop = likely[at] - likely[at + 1]
+    fraction = np.clip((likely[at] - target) / np.where(drop > 0, drop, 1), 0, 1)
+    # The threshold is surely at or above the first edge, and below the second.
+    first, second = _last_not_below(least, target), _last_not_below(most, target) + 1
+    both = list(zip(columns, at_edges, strict=True))
+    is_open = sum(_open_between(column, x, first, second) for column, x in both) > 0
+    found = []
+    for column, x in both:
+        share = x.share[at] + fraction * (x.share_end[at] - x.share[at])
+        place = Place(x.bins[at], share)
+        # All of a bin that the first edge cuts may be above; none of the one the second cuts.
+        n_bins = len(column.mass)
+        before = np.minimum(column.edges.searchsorted(edges[second], "left"), n_bins) - 1
+        highest = Place(
+            np.where(is_open, x.bins[first], place.bins),
+            np.where(is_open, np.where(x.share[first] > 0, 1.0, 0.0), share),
+        )
+        lowest = Place(
+            np.where(is_open, np.maximum(before, 0), place.bins),
+            np.where(is_open, np.where(before < 0, 1.0, 0.0), share),
+        )
+        in_question = np.zeros(n_bins + 1, np.int64)
+        np.add.at(in_question, x.bins[first][is_open], 1)
+        np.add.at(in_question, np.maximum(before, x.bins[first])[is_open] + 1, -1)
+        covered = np.cumsum(in_question)[:-1] > 0
+        found.append((place, highest, lowest, covered & ~column.is_atom & (column.mass > 0)))
+    return found
+
+
+def _at_edges(column: _Column, edges: Shaped[np.ndarray, " edges"]) -> _AtEdges:
+    n_bins = len(column.mass)
+    bins = np.clip(column.edges.searchsorted(edges, "right") - 1, 0, n_bins - 1)
+    left, right = column.edges[bins].astype(float), column.edges[bins + 1].astype(float)
+    width = np.where(right > left, right - left, 1)
+
+    def share_above(x: Shaped[np.ndarray, " edges"]) -> Float[np.ndarray, " edges"]:
+        return np.clip(np.where(right > left, (right - x) / width, 0.0), 0, 1)
+
+    share, share_end = share_above(edges), share_above(np.append(edges[1:], edges[-1]))
+    above = np.append(column.mass[::-1].cumsum()[::-1], 0.0)  # from each bin on
+    is_cut = (share > 0) & (share < 1)
+    likely = above[bins + 1] + share * column.mass[bins]
+    most = np.where(is_cut, above[bins], likely)
+    least = np.where(is_cut, above[bins + 1], likely)
+    return _AtEdges(bins, share, share_end, likely, most, least)
+
+
+def _last_not_below(
+    sums: Float[np.ndarray, " edges"], targets: Float[np.ndarray, " t"]
+) -> Int[np.ndarray, " t"]:
+    """Return the last edge above which not less than each target is; never the very last edge."""
+    found = len(sums) - sums[::-1].searchsorted(targets, "left") - 1
+    return np.clip(found, 0, len(sums) - 2)
+
+
+def _open_between(
+    column: _Column, x: _AtEdges, first: Int[np.ndarray, " t"], second: Int[np.ndarray, " t"]
+) -> Float[np.ndarray, " t"]:
+    """Return the mass of bins of different scores that the two edges touch."""
+    is_open = np.where(column.is_atom, 0.0, column.mass)
+    up_to = np.append(0.0, np.cumsum(is_open))
+    last = x.bins[second] + (x.share[second] < 1)  # the bin of the second edge only if it cuts it
+    return np.maximum(up_to[np.maximum(last, x.bins[first] + 1)] - up_to[x.bins[first]], 0)

@@ -1,0 +1,1 @@
+"""Thresholds, costs and class weights, chosen on data."""

@@ -1,0 +1,421 @@
+"""Thresholds and class weights selected by cross-validation.
+
+Both classifiers here fit a scikit-learn classifier and change its decisions only. They select on
+the merged out-of-fold scores of an internal cross-validation, and then fit on all of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Shaped
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import (
+    StratifiedKFold,
+    check_cv,
+    cross_val_predict,
+)
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+
+from dmfroc.curves.cases import Cases
+from dmfroc.curves.points import count_points
+from dmfroc.decisions.class_weights import (
+    check_costs,
+    deployed_weights,
+    log_scores,
+    optimise,
+    weighted_choice,
+)
+from dmfroc.decisions.iso_performance import Economy, check_choices, check_conditions
+from dmfroc.inputs.arrays import plain
+
+__all__ = [
+    "ClassWeightsClassifierCV",
+    "IsoPerformanceClassifierCV",
+]
+
+RESPONSE_METHODS = ("predict_proba", "decision_function")
+
+
+def _estimator_has(method: str) -> Callable[[Callable[..., Any]], Any]:
+    """Offer a method only if the estimator has it."""
+
+    def check(self: Any) -> bool:
+        getattr(self.estimator, method)  # its AttributeError is the explanation
+        return True
+
+    return available_if(check)
+
+
+class _SelectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """What both classifiers share: out-of-fold scores, and the fit to all of the data."""
+
+    def _fit_estimator(self, X: Any, y: Any, sample_weight: Any, method: str) -> tuple[Any, Any]:
+        """Fit the estimator to all of the data; return its out-of-fold scores and the weights."""
+        parameters = {} if sample_weight is None else {"sample_weight": sample_weight}
+        scores = cross_val_predict(
+            self.estimator,
+            X,
+            y,
+            cv=splitter(self.cv, y, self.random_state),
+            method=method,
+            params=parameters,
+            n_jobs=self.n_jobs,
+        )
+        self.estimator_ = clone(self.estimator).fit(X, y, **parameters)
+        self.classes_ = self.estimator_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return scores, _check_sample_weight(sample_weight, y, dtype=np.float64)
+
+    @_estimator_has("predict_proba")
+    def predict_proba(self, X: Any) -> Float[np.ndarray, "n k"]:
+        """Return the probabilities of the fitted estimator; selection leaves them alone."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    @_estimator_has("decision_function")
+    def decision_function(self, X: Any) -> Float[np.ndarray, "*n_and_k"]:
+        """Return the decision function of the fitted estimator; selection leaves it alone."""
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        return tags
+
+
+def splitter(cv: Any, y: Any, random_state: Any) -> Any:
+    """Take a number as that of shuffled stratified folds; scikit-learn would not shuffle."""
+    if isinstance(cv, Integral):
+        return StratifiedKFold(int(cv), shuffle=True, random_state=random_state)
+    return check_cv(cv, y, classifier=True)
+
+
+def checked(X: Any, y: Any) -> tuple[Any, Any]:
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    X, y = indexable(X, y)
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    labels = np.unique(y)
+    if len(labels) < 2:
+        found = f"holds one class only ({plain(labels[0])!r})" if len(labels) else "is empty"
+        raise ValueError(f"y must hold at least two classes, but it {found}")
+    return X, y
+
+
+class IsoPerformanceClassifierCV(_SelectingClassifier):
+    """A binary classifier with the threshold of least expected cost on its ROC curve.
+
+    The scores of all folds of an internal cross-validation are merged, the threshold is taken
+    where the iso-performance tangent touches their ROC curve (see
+    `dmfroc.optimal_operating_points`), and the estimator is fitted to all of the data.
+    scikit-learn's ``TunedThresholdClassifierCV`` differs: it averages a metric over folds on a
+    grid of thresholds, has no class ratio, and resolves ties by the grid.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        With ``predict_proba`` or ``decision_function``.
+    prevalence : float, optional
+        Assumed proportion of positives; by default that of the training set.
+    cost_fp, cost_fn : float
+        Costs of a false positive and of a false negative, as in
+        `dmfroc.optimal_operating_points`. Equal costs maximise the accuracy.
+    pos_label : label, optional
+        The positive class; by default the second of the sorted labels.
+    tie_break : {"highest", "lowest"}
+        Which of several optimal thresholds.
+    placement : {"score", "midpoint"}
+        Whether the threshold is the lowest score that is predicted positive, or the middle of the
+        gap below it.
+    response_method : {"auto", "predict_proba", "decision_function"}
+        Where the scores come from; ``"auto"`` takes the first that the estimator has.
+    cv : int, cross-validation generator or iterable
+        The internal cross-validation; it must put each observation in one test set. A number is
+        that of shuffled stratified folds.
+    n_jobs : int, optional
+        Folds fitted at the same time.
+    random_state : int or numpy.random.RandomState, optional
+        Source of the shuffling where `cv` is a number.
+
+    Attributes
+    ----------
+    threshold_ : float
+        The selected threshold; infinite if no observation should be predicted positive.
+    optimum_ : OptimalOperatingPoints
+        All optimal thresholds with their (optimistic) cost and accuracy.
+    pos_label_ : label
+        The positive class.
+    estimator_ : classifier
+        The estimator, fitted to all of the data.
+    classes_ : numpy.ndarray of shape (2,)
+        The labels.
+    n_features_in_, feature_names_in_
+        As of `estimator_`, where it has them.
+
+    References
+    ----------
+    Vuk and Curk (2006), ROC curve, lift chart and calibration plot, sections 4.2 and 7; Provost
+    and Fawcett (2001), Robust classification for imprecise environments.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> classifier = IsoPerformanceClassifierCV(GaussianNB(), cost_fp=5, random_state=0).fit(X, y)
+    >>> float(classifier.threshold_) > 0.5
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        prevalence: Any = None,
+        cost_fp: Any = 1.0,
+        cost_fn: Any = 1.0,
+        pos_label: Any = None,
+        tie_break: Any = "highest",
+        placement: Any = "score",
+        response_method: Any = "auto",
+        cv: Any = 10,
+        n_jobs: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.prevalence = prevalence
+        self.cost_fp = cost_fp
+        self.cost_fn = cost_fn
+        self.pos_label = pos_label
+        self.tie_break = tie_break
+        self.placement = placement
+        self.response_method = response_method
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> IsoPerformanceClassifierCV:
+        """Select the threshold and fit the estimator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            Features, as the estimator takes them.
+        y : array-like of shape (n,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n,), optional
+            Weights, for the estimator and for the ROC curve.
+
+        Returns
+        -------
+        IsoPerformanceClassifierCV
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If there are not two classes, or an option is out of range.
+        """
+        check_choices(self.tie_break, self.placement)
+        check_conditions(self.prevalence, self.cost_fp, self.cost_fn)
+        X, y = checked(X, y)
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if kind != "binary":
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}; for "
+                "more classes use ClassWeightsClassifierCV."
+            )
+        labels = np.unique(y)
+        self.pos_label_ = labels[1] if self.pos_label is None else self.pos_label
+        if self.pos_label_ not in labels:
+            raise ValueError(
+                f"pos_label={self.pos_label!r} is not among the labels {labels.tolist()}"
+            )
+        self._response = self._method()
+        self._is_second = bool(self.pos_label_ == labels[1])
+        scores, weights = self._fit_estimator(X, y, sample_weight, self._response)
+        is_positive = y == self.pos_label_
+        for of_class in (is_positive, ~is_positive):
+            if weights[of_class].sum() == 0:
+                raise ValueError(f"sample_weight is 0 for all of class {plain(y[of_class][0])!r}")
+        cases = Cases(self.pos_label_, is_positive, self._of_positive(scores), weights)
+        points = count_points(cases)
+        self.optimum_ = Economy(points, self.prevalence, self.cost_fp, self.cost_fn).optima()
+        self.threshold_ = self.optimum_.threshold(self.tie_break, self.placement)
+        return self
+
+    def _method(self) -> str:
+        """Name the method that the scores come from."""
+        known = ("auto", *RESPONSE_METHODS)
+        if self.response_method not in known:
+            raise ValueError(
+                f"response_method must be one of {list(known)}, but it is {self.response_method!r}"
+            )
+        wanted = RESPONSE_METHODS if self.response_method == "auto" else (self.response_method,)
+        for name in wanted:
+            if hasattr(self.estimator, name):
+                return name
+        raise TypeError(f"estimator {self.estimator!r} has no {' or '.join(wanted)}")
+
+    def predict(self, X: Any) -> Shaped[np.ndarray, " n"]:
+        """Predict the positive class where its score reaches the threshold."""
+        check_is_fitted(self)
+        is_positive = self.positive_scores(X) >= self.threshold_
+        return self.classes_[np.where(is_positive == self._is_second, 1, 0)]
+
+    def positive_scores(self, X: Any) -> Float[np.ndarray, " n"]:
+        """Return the scores of the positive class that `predict` compares with the threshold."""
+        check_is_fitted(self)
+        return self._of_positive(getattr(self.estimator_, self._response)(X))
+
+    def _of_positive(self, scores: Float[np.ndarray, "*n_and_k"]) -> Float[np.ndarray, " n"]:
+        if scores.ndim == 2:
+            return scores[:, int(self._is_second)].astype(float)
+        return scores.astype(float) if self._is_second else -scores.astype(float)
+
+    @property
+    def default_threshold(self) -> float:
+        """The threshold of the estimator itself: 0.5 for probabilities, else 0."""
+        check_is_fitted(self)
+        return 0.5 if self._response == "predict_proba" else 0.0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class ClassWeightsClassifierCV(_SelectingClassifier):
+    """A classifier whose probabilities are multiplied by class weights before the largest wins.
+
+    The probabilities of all folds of an internal cross-validation are merged, the class weights of
+    least expected cost are selected on them (see `dmfroc.select_class_weights`), and the estimator
+    is fitted to all of the data.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        With ``predict_proba``.
+    cost_matrix : array-like of shape (K, K), optional
+        Cost of deciding for the class of the column where that of the row is observed, both in
+        sorted order; by default 1 for each error.
+    prevalences : array-like of shape (K,), optional
+        How often the classes occur where the classifier will be used, in sorted order; by default
+        as in the training set.
+    cv : int, cross-validation generator or iterable
+        The internal cross-validation; it must put each observation in one test set. A number is
+        that of shuffled stratified folds.
+    n_starts : int
+        Number of starts of the search.
+    n_jobs : int, optional
+        Folds fitted at the same time.
+    random_state : int or numpy.random.RandomState, optional
+        Source of the shuffling where `cv` is a number, and of the starts.
+
+    Attributes
+    ----------
+    class_weights_ : numpy.ndarray of shape (K,)
+        The selected weights, with a geometric mean of one.
+    expected_cost_, unweighted_cost_ : float
+        Cost of one decision on the out-of-fold scores, with these and with equal weights; the
+        first is optimistic, see `nested_class_weights`.
+    estimator_ : classifier
+        The estimator, fitted to all of the data.
+    classes_ : numpy.ndarray of shape (K,)
+        The labels.
+    n_features_in_, feature_names_in_
+        As of `estimator_`, where it has them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> costs = [[0, 1, 1], [1, 0, 10], [1, 1, 0]]  # a missed class 1 is dear
+    >>> classifier = ClassWeightsClassifierCV(GaussianNB(), cost_matrix=costs, random_state=0)
+    >>> weights = classifier.fit(X, y).class_weights_
+    >>> bool(weights[1] > weights[2])
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        cost_matrix: Any = None,
+        prevalences: Any = None,
+        cv: Any = 10,
+        n_starts: Any = 20,
+        n_jobs: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.cost_matrix = cost_matrix
+        self.prevalences = prevalences
+        self.cv = cv
+        self.n_starts = n_starts
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ClassWeightsClassifierCV:
+        """Select the class weights and fit the estimator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            Features, as the estimator takes them.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), optional
+            Weights, for the estimator and for the expected cost.
+
+        Returns
+        -------
+        ClassWeightsClassifierCV
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If there is one class only, or an option is out of range.
+        """
+        self.select(X, y, sample_weight)
+        return self
+
+    def select(self, X: Any, y: Any, sample_weight: Any) -> Float[np.ndarray, "n k"]:
+        """Fit as `fit` does, and return the out-of-fold probabilities."""
+        X, y = checked(X, y)
+        labels, true = np.unique(y, return_inverse=True)
+        costs = check_costs(self.cost_matrix, len(labels))
+        scores, sample_weight = self._fit_estimator(X, y, sample_weight, "predict_proba")
+        scores = scores.astype(float)
+        weights = deployed_weights(true, sample_weight, self.prevalences, len(labels))
+        seed = self.random_state
+        if isinstance(seed, np.random.RandomState):
+            seed = seed.randint(2**31)
+        self.class_weights_, self.expected_cost_, self.unweighted_cost_ = optimise(
+            log_scores(scores),
+            true,
+            weights,
+            costs,
+            self.n_starts,
+            np.random.default_rng(seed),
+        )
+        return scores
+
+    def predict(self, X: Any) -> Shaped[np.ndarray, " n"]:
+        """Predict the class with the largest product of weight and probability."""
+        check_is_fitted(self)
+        probabilities = self.estimator_.predict_proba(X).astype(float)
+        return self.classes_[weighted_choice(probabilities, self.class_weights_)]

@@ -1,1 +1,0 @@
-"""Designs beyond one classifier on one test set, one module each; all rest on influences."""

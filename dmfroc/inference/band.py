@@ -1,0 +1,413 @@
+"""Confidence band of the multiclass ROC curve, at each point or around the whole curve.
+
+The true positive rate at a given false positive rate is uncertain for two reasons: the true
+positive rate at a threshold is, and so is the threshold that has this false positive rate. Both
+parts are read off the intervals of the curve's own points. The textbook way instead needs the
+slope of the curve, which few observations show so badly that intervals at small false positive
+rates cover 60 % instead of 95 %.
+
+A band around the whole curve is the pointwise one of a higher level: that at which the largest of
+the errors at all thresholds, which are about jointly normal, stays within the band.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import stdtrit
+
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.options import integer
+from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of
+from dmfroc.inference.jackknife import joint_covariance
+from dmfroc.inference.level import check_level
+from dmfroc.inference.simultaneous import largest_statistic
+from dmfroc.inference.units import Sample, Units, sample_of
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.measure import values_and_influences, warn_of_absent_classes
+from dmfroc.multiclass.costs import PairWeights
+from dmfroc.multiclass.curve import MulticlassROC, SummaryOfCenter, curve_of, curve_points
+from dmfroc.multiclass.rank_one import Center
+from dmfroc.multiclass.rates import (
+    DEFAULT_N_THRESHOLDS,
+    DEFAULT_SHRINKAGE,
+    CurveOptions,
+    ThresholdPool,
+)
+
+BandKind = Literal["pointwise", "simultaneous"]
+
+DEFAULT_N_POINTS = 101
+_ROUNDING = 1e-10  # of standard errors that are zero in exact arithmetic
+_NEAREST = 0.9  # of the way from the lower end to the curve
+_STOPPED = 1.1  # times what the lower end lacks to one at its last point
+_SEED = 0  # of draws so many that others would change the third digit of a level
+
+
+@dataclass(frozen=True, eq=False)
+class CurveBand:
+    """Confidence intervals of the true positive rate, one for each false positive rate.
+
+    Attributes
+    ----------
+    fpr : numpy.ndarray of shape (m,)
+        False positive rates from 0 to 1, denser at both ends, where curves are steep or flat.
+    tpr : numpy.ndarray of shape (m,)
+        The curve: true positive rates from 0 to 1; under chance equal to ``fpr``.
+    low, high : numpy.ndarray of shape (m,)
+        Ends of the intervals: non-decreasing, in [0, 1], on either side of the curve. Towards
+        (0, 0) and (1, 1), where all curves end, ``low`` runs straight from the last point that
+        the sample tells of, as under a concave curve it may; ``high`` does not fall to (0, 0), as
+        a curve may start vertically. (By the paper's bootstrap: quantiles of drawn curves.)
+    level : float
+        Nominal coverage of each interval by itself, or of all of them if they are simultaneous.
+    method : str
+        How the intervals were obtained.
+    kind : {"pointwise", "simultaneous"}
+        Of what the level is the coverage: of each interval, or of the whole curve.
+    """
+
+    fpr: Float[np.ndarray, " m"]
+    tpr: Float[np.ndarray, " m"]
+    low: Float[np.ndarray, " m"]
+    high: Float[np.ndarray, " m"]
+    level: float
+    method: str
+    kind: BandKind = "pointwise"
+
+
+def curve_band(
+    predictions: Predictions,
+    *,
+    level: float = 0.95,
+    pair_weights: PairWeights = "equal",
+    n_thresholds: int = DEFAULT_N_THRESHOLDS,
+    shrinkage: float | int = DEFAULT_SHRINKAGE,
+    threshold_pool: ThresholdPool = "balanced",
+    groups: Any = None,
+    stratify: bool | None = None,
+    n_points: int = DEFAULT_N_POINTS,
+    kind: BandKind = "pointwise",
+) -> CurveBand:
+    """Return the confidence band of the multiclass ROC curve.
+
+    At every threshold both rates get the interval of a proportion, by Wilson's method from the
+    variance of the infinitesimal jackknife; Zou and Donner's makes of the two an interval of the
+    true positive rate at a given false positive rate. No rate is taken to be known better than by
+    the rule of three: of a class of m observations without an error, 3/m may yet be misjudged.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        What was predicted and observed.
+    level : float
+        Nominal coverage of each interval, or of the whole band, in (0, 1).
+    pair_weights, n_thresholds, shrinkage, threshold_pool
+        As for `multiclass_roc`.
+    groups, stratify
+        As for `dmfroc.estimate`.
+    n_points : int
+        Number m of false positive rates, at least 3.
+    kind : {"pointwise", "simultaneous"}
+        Whether the level is that of each interval by itself, or of all at once: with
+        ``"simultaneous"`` the whole curve lies within the band in so many of all samples, and
+        the band is about half as wide again.
+
+    Returns
+    -------
+    CurveBand
+        Its width depends on the number of observations also for a perfect classifier, about whose
+        smallest false positive rates a small sample says nothing.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range.
+
+    References
+    ----------
+    Wilson (1927), Probable inference, the law of succession, and statistical inference,
+    doi:10.1080/01621459.1927.10502953; Zou and Donner (2008), Construction of confidence limits
+    about effect measures: a general approach, doi:10.1002/sim.3095; Hanley and Lippman-Hand (1983),
+    If nothing goes wrong, is everything all right?, doi:10.1001/jama.1983.03330370053031; Hothorn,
+    Bretz and Westfall (2008), Simultaneous inference in general parametric models,
+    doi:10.1002/bimj.200810425.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(3, size=300)
+    >>> scores = rng.normal(size=(300, 3)) + 1.5 * np.eye(3)[y]
+    >>> band = curve_band(Predictions.from_arrays(y, scores), n_points=5)
+    >>> for fpr, low, high in zip(band.fpr, band.low, band.high, strict=True):
+    ...     print(f"{fpr:.2f}: {low:.2f} to {high:.2f}")
+    0.00: 0.00 to 0.69
+    0.15: 0.54 to 0.69
+    0.50: 0.88 to 0.95
+    0.85: 0.96 to 0.99
+    1.00: 1.00 to 1.00
+    """
+    check_kind("kind", kind)
+    level = check_level(level)
+    n_points = integer("n_points", n_points, 3)
+    options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
+    warn_of_absent_classes(predictions)
+    sample = sample_of(predictions, groups, stratify=stratify)
+    return band_around(curve_of(predictions, options), sample, level, options, kind, n_points)
+
+
+def band_around(
+    curve: MulticlassROC,
+    sample: Sample,
+    level: float,
+    options: CurveOptions,
+    kind: BandKind = "pointwise",
+    n_points: int = DEFAULT_N_POINTS,
+) -> CurveBand:
+    """Return the band of a curve that is at hand, computed with the same options."""
+    return band_from_rates(curve, _rates_of(options, sample), level, kind, n_points)
+
+
+def band_from_rates(
+    curve: MulticlassROC,
+    rates: CurveRates,
+    level: float,
+    kind: BandKind = "pointwise",
+    n_points: int = DEFAULT_N_POINTS,
+) -> CurveBand:
+    """Return the band of a curve from its rates and the influences on them."""
+    interior = grid_of_band(n_points)[1:-1]
+    tpr = np.interp(interior, curve.fpr, curve.tpr)
+    points = _points(rates, level)
+    if kind == "simultaneous":
+        points = _points(rates, _level_of_each(rates, points, level))
+    below, above = _distances(interior, points)
+    low, high = _widened_to_monotone(np.maximum(tpr - below, 0), np.minimum(tpr + above, 1))
+    straight = _straight_to_corners(interior, low, float(points.fpr_high[1]))
+    # Where the curve itself is not concave, it stays well inside of its band.
+    low = np.minimum(straight, low + _NEAREST * (tpr - low))
+    return CurveBand(
+        fpr=np.concatenate([[0], interior, [1]]),
+        tpr=np.concatenate([[0], tpr, [1]]),
+        low=np.concatenate([[0], low, [1]]),
+        high=np.concatenate([high[:1], high, [1]]),
+        level=level,
+        method="jackknife",
+        kind=kind,
+    )
+
+
+def check_kind(name: str, kind: Any) -> None:
+    """Refuse what is no kind of band."""
+    if kind not in get_args(BandKind):
+        raise ValueError(f"{name} must be one of {get_args(BandKind)}, but it is {kind!r}")
+
+
+def grid_of_band(n_points: int) -> Float[np.ndarray, " m"]:
+    """Return false positive rates from 0 to 1, denser at both ends."""
+    return (1 - np.cos(np.linspace(0, np.pi, n_points))) / 2
+
+
+class CurveRates(NamedTuple):
+    """The false (0) and true (1) positive rates at the thresholds, and who has a share in them."""
+
+    values: Float[np.ndarray, "2 t"]
+    influences: Float[np.ndarray, "2 t n"]
+    class_shares: Float[np.ndarray, "2 c"]
+    units: Units
+
+
+def _rates_of(options: CurveOptions, sample: Sample) -> CurveRates:
+    predictions, units = sample
+    statistic = options(predictions)
+    if statistic.is_sample:
+        raise ValueError("a band of the curve needs all pairs of classes: leave n_pairs out")
+    values, influences = values_and_influences(
+        statistic, rates_at_thresholds, predictions.sample_weight
+    )
+    shares = class_shares(statistic.counted, statistic.cell_weights, len(predictions.present))
+    return CurveRates(values, influences, shares, units)
+
+
+class _Points(NamedTuple):
+    """The points of a curve from (0, 0) to (1, 1), each rate with its interval."""
+
+    fpr: Float[np.ndarray, " points"]
+    fpr_low: Float[np.ndarray, " points"]
+    fpr_high: Float[np.ndarray, " points"]
+    tpr: Float[np.ndarray, " points"]
+    tpr_low: Float[np.ndarray, " points"]
+    tpr_high: Float[np.ndarray, " points"]
+    correlation: Float[np.ndarray, " points"]  # of the two rates at a threshold
+
+
+def _points(rates: CurveRates, level: float) -> _Points:
+    """Return the curve's points with their jackknife intervals."""
+    (fpr_low, fpr_high), (tpr_low, tpr_high) = (
+        _rate_intervals(values, influences, shares, rates.units, level)
+        for values, influences, shares in zip(*rates[:3], strict=True)
+    )
+    fpr, tpr, fpr_low, fpr_high = (
+        np.concatenate([[0], rate, [1]]) for rate in (*rates.values, fpr_low, fpr_high)
+    )
+    return _Points(
+        fpr=fpr,
+        fpr_low=fpr_low,
+        fpr_high=fpr_high,
+        tpr=tpr,
+        # Beyond the outermost thresholds nothing is known but that the curve is monotone.
+        tpr_low=np.concatenate([[0], tpr_low, tpr_low[-1:]]),
+        tpr_high=np.concatenate([tpr_high[:1], tpr_high, [1]]),
+        correlation=np.pad(_correlation(*rates.influences), 1, mode="edge"),
+    )
+
+
+def _level_of_each(rates: CurveRates, points: _Points, level: float) -> float:
+    """Return the level that intervals need to hold at all thresholds in ``level`` of all samples.
+
+    The error at a false positive rate is that of the true positive rate at its threshold, less the
+    error of the other rate times the slope of the curve: here, of the chord above its interval.
+    """
+    low, high = points.fpr_low[1:-1], points.fpr_high[1:-1]
+    rise = np.interp(high, points.fpr, points.tpr) - np.interp(low, points.fpr, points.tpr)
+    of_fpr, of_tpr = rates.influences
+    errors = of_tpr - (rise / (high - low))[:, None] * of_fpr
+    sums = np.stack([rates.units.sums(influence) for influence in errors])
+    covariance = joint_covariance(sums, rates.units)
+    varying = np.eye(len(sums))[np.sqrt(covariance.diagonal()) > _ROUNDING]
+    return largest_statistic(covariance, varying, _SEED).level_of_each(level)
+
+
+def _rates_of_center(solution: Center, xp: Any) -> Float[AnyArray, "2 t"]:
+    fpr, tpr = curve_points(solution, xp)
+    return xp.stack([fpr[1:-1], tpr[1:-1]])
+
+
+rates_at_thresholds = SummaryOfCenter(_rates_of_center)
+"""The false (row 0) and true (row 1) positive rates of the curve."""
+
+
+def class_shares(
+    counted: Int[np.ndarray, "g p 2"], cell_weights: Float[np.ndarray, "q 2 1"], n_classes: int
+) -> Float[np.ndarray, "2 c"]:
+    """Return each class's share in the curve's false (row 0) and true (row 1) positive rates."""
+    weights = cell_weights[..., 0]
+    counted = counted.reshape(-1, 2)[-len(weights) :]
+    shares = [np.bincount(counted[:, i], weights[:, i], n_classes) for i in (1, 0)]
+    return np.stack([share / share.sum() for share in shares])
+
+
+def _rate_intervals(
+    rates: Float[np.ndarray, " t"],
+    influences: Float[np.ndarray, "t n"],
+    shares: Float[np.ndarray, " c"],
+    units: Units,
+    level: float,
+) -> tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]:
+    """Return the lower and upper ends of the intervals of the rates at all thresholds.
+
+    Wilson's interval of a proportion, of as many observations as give it the same variance: on
+    the logit scale one error of many would reach further than ten. The quantile is that without
+    kurtosis, as the influences of rare events look heavy-tailed.
+    """
+    counted = shares > 0
+    assert units.evidence is not None
+    evidence = units.evidence[counted]
+    # Where the strata are not the classes there is only one.
+    strata = counted if len(units.sizes) == len(counted) else np.array([True])
+    sizes = units.sizes[strata]
+    unseen = _unseen_rate(shares[counted], evidence, level)
+    low, high = np.empty_like(rates), np.empty_like(rates)
+    for t, (rate, influence) in enumerate(zip(rates, influences, strict=True)):
+        found = moments_of(influence, units)
+        variances, kurtoses = found.variances[strata], found.kurtoses[strata]
+        moments = Moments(sizes, variances, kurtoses, float(evidence.min()))
+        scale = moments.spread.scale
+        freedom = replace(moments, kurtoses=np.zeros_like(kurtoses)).spread.degrees_of_freedom
+        if min(scale, rate, 1 - rate) <= NO_VARIATION:
+            low[t], high[t] = (1 - unseen) * rate, (1 - unseen) * rate + unseen
+        else:
+            ends = _wilson(rate, rate * (1 - rate) / scale**2, -stdtrit(freedom, (1 - level) / 2))
+            low[t], high[t] = min(ends[0], 1 - unseen), max(ends[1], unseen)
+    return _widened_to_monotone(low, high)
+
+
+def _wilson(proportion: float, n: float, quantile: float) -> tuple[float, float]:
+    """Return the interval of a proportion of n observations (Wilson 1927)."""
+    squared = quantile**2 / n
+    centre = (proportion + squared / 2) / (1 + squared)
+    distance = np.sqrt(squared * (proportion * (1 - proportion) + squared / 4)) / (1 + squared)
+    return centre - distance, centre + distance
+
+
+def _unseen_rate(
+    shares: Float[np.ndarray, " c"], evidence: Float[np.ndarray, " c"], level: float
+) -> float:
+    """Return the rate that may go unseen: that of the class that hides the largest part of it."""
+    return float((shares * (1 - (1 - level) ** (1 / evidence))).max())
+
+
+def _correlation(
+    a: Float[np.ndarray, "t n"], b: Float[np.ndarray, "t n"]
+) -> Float[np.ndarray, " t"]:
+    """Return the correlations of estimates with these influences, 0 where one does not vary.
+
+    Influences add up to zero within each class, so that no mean has to be subtracted.
+    """
+    aa, bb, ab = (np.einsum("tn,tn->t", x, y) for x, y in ((a, a), (b, b), (a, b)))
+    varies = np.minimum(aa, bb) > _ROUNDING**2
+    return np.where(varies, ab / np.sqrt(np.where(varies, aa * bb, 1)), 0)
+
+
+def _widened_to_monotone(
+    low: Float[np.ndarray, " m"], high: Float[np.ndarray, " m"]
+) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+    """Make both ends non-decreasing, as every curve is; no interval becomes narrower."""
+    return np.minimum.accumulate(low[::-1])[::-1], np.maximum.accumulate(high)
+
+
+def _straight_to_corners(
+    fpr: Float[np.ndarray, " m"], low: Float[np.ndarray, " m"], first: float
+) -> Float[np.ndarray, " m"]:
+    """Replace what the lower end says of the corners, which is nothing, by chords of the curve.
+
+    Below the false positive rate ``first`` there is no threshold to tell of, and from where the
+    lower end has all but stopped to rise little more is told than that curves do not fall. A
+    concave curve is above its chords from either place to the corner.
+    """
+    start = int(np.searchsorted(fpr, first, "right"))
+    end = int(np.argmax(1 - low <= _STOPPED * (1 - low[-1])))
+    if start < len(fpr):
+        to_origin = low[start] * fpr / fpr[start]
+        low = np.where(fpr < fpr[start], np.maximum(low, to_origin), low)
+    to_one = 1 - (1 - low[end]) * (1 - fpr) / (1 - fpr[end])
+    return np.where(fpr > fpr[end], np.maximum(low, to_one), low)
+
+
+def _distances(
+    fpr: Float[np.ndarray, " m"], points: _Points
+) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+    """Return how far the interval of the true positive rate reaches below and above the curve."""
+    tpr = np.interp(fpr, points.fpr, points.tpr)
+    correlation = np.interp(fpr, points.fpr, points.correlation)
+
+    def combine(
+        at_threshold: Float[np.ndarray, " m"], of_threshold: Float[np.ndarray, " m"]
+    ) -> Float[np.ndarray, " m"]:
+        squared = at_threshold**2 + of_threshold**2 - 2 * correlation * at_threshold * of_threshold
+        distance: Float[np.ndarray, " m"] = np.sqrt(np.maximum(squared, 0))
+        return distance
+
+    # With higher false positive rates the curve lies further to the right, that is lower.
+    below = combine(
+        tpr - np.interp(fpr, points.fpr, points.tpr_low),
+        tpr - np.interp(fpr, points.fpr_high, points.tpr),
+    )
+    above = combine(
+        np.interp(fpr, points.fpr, points.tpr_high) - tpr,
+        np.interp(fpr, points.fpr_low, points.tpr) - tpr,
+    )
+    return below, above

@@ -1,0 +1,125 @@
+"""How far a value may be from the truth because it is biased, which no standard error says.
+
+Some are large enough to matter: chance in the many cells of a table raises what a prediction seems
+to tell of the class, where many classes have few observations each so does chance in their curves,
+and an observation that is ranked among others raises its own precision. An interval reaches further
+by that much, on the side where the truth is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.inference.units import Sample, Units
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.measure import Measure, bare_value_of, bind
+
+NOTABLE_BIAS = 0.25  # of a standard error
+_FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
+_N_DIVISIONS = 2
+_HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
+_MANY_OF_A_CLASS = 1000  # observations, of which the bias of its own precision does not show
+_MOST_SCORES = 1 << 20  # of which the halves take little time
+
+
+def bias_of(measure: Measure, value: float, sample: Sample, error: float) -> float:
+    """Return what is known of the bias of a value with this standard error, if it is notable."""
+    predictions, units = sample
+    return (
+        bias_of_table(measure, value, predictions, units.evidence, error)
+        or bias_of_halves(measure, value, sample, error)
+        or bias_beside_another(
+            measure, value, lambda other: bare_value_of(other, predictions), predictions, error
+        )
+    )
+
+
+def bias_of_table(
+    measure: Measure,
+    value: float,
+    predictions: Predictions,
+    evidence: Float[np.ndarray, " c"] | None,
+    error: float,
+) -> float:
+    """Return the bias that chance in the table of hard labels, or in each fold's, may give a value.
+
+    Of the predictions only the shares of the classes matter, and that they have this evidence.
+    """
+    if evidence is None:
+        return 0.0
+    n_tables = 1 if predictions.folds is None else len(np.unique(predictions.folds))
+    n_of_each = float(evidence.sum()) / n_tables
+    return bias_of_cells(measure, value, len(predictions.present), n_of_each, error)
+
+
+def bias_of_cells(
+    measure: Measure, value: float, n_classes: int, evidence: float, error: float
+) -> float:
+    """Return the largest bias that chance in the cells of a table gives a value, if notable."""
+    if measure.bias_of_chance is None:
+        return 0.0
+    bias = measure.bias_of_chance(value, n_classes) / evidence
+    return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
+
+
+def bias_beside_another(
+    measure: Measure,
+    value: float,
+    value_of: Callable[[Measure], float],
+    predictions: Predictions,
+    error: float,
+) -> float:
+    """Return by how much a value exceeds that of a less biased measure of the same, if notable."""
+    other = measure.less_biased
+    if other is None or predictions.class_counts[predictions.present].min() > _MANY_OF_A_CLASS:
+        return 0.0
+    bias = value - value_of(other)
+    return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
+
+
+def has_many_small_classes(measure: Measure, units: Units, n_classes: int) -> bool:
+    """Whether there are so many classes of so few observations that the measure is biased."""
+    return not measure.is_unbiased and n_classes >= _FEW_OF_MANY * units.n_complete_sets
+
+
+def bias_of_halves(measure: Measure, value: float, sample: Sample, error: float) -> float:
+    """Return the bias that halves of many small classes show, if it is notable.
+
+    A value from half of the units of each class is biased by about twice as much, if the bias is of
+    the order of 1 / n; the mean over both halves of a division leaves nothing else of first order.
+    """
+    predictions, units = sample
+    n_classes = len(predictions.present)
+    if (
+        not has_many_small_classes(measure, units, n_classes)
+        or units.n_complete_sets < 2
+        or predictions.n_observations * n_classes > _MOST_SCORES
+        or predictions.folds is not None
+    ):
+        return 0.0
+    bound = bind(measure, predictions)
+    generator = np.random.default_rng(0)
+    found = []
+    for _ in range(_N_DIVISIONS):
+        is_first = _half_of_units(predictions, units, generator)[units.of_row]
+        for half in (is_first, ~is_first):
+            [of_half] = bound.values(np.where(half, predictions.sample_weight, 0.0))
+            found.append(of_half)
+    bias = _HALVES_OF * (float(np.mean(found)) - value)
+    # A half may lack a prediction without which the measure is not defined.
+    return bias if np.isfinite(bias) and abs(bias) >= NOTABLE_BIAS * error else 0.0
+
+
+def _half_of_units(
+    predictions: Predictions, units: Units, generator: np.random.Generator
+) -> np.ndarray:
+    """Divide the units so that each class has half of its own, or one more or less."""
+    _, first_row = np.unique(units.of_row, return_index=True)
+    classes = predictions.true[first_row]
+    order = np.lexsort((generator.random(len(classes)), classes))
+    found = np.empty(len(classes), bool)
+    found[order] = np.arange(len(classes)) % 2 == 0
+    return found

@@ -1,0 +1,175 @@
+"""Corrected resampling: the performance of a learner, from the values in the folds alone."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import stdtr, stdtrit
+
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.interval_method import (
+    Contrast,
+    IntervalMethod,
+    JointEstimates,
+    Sample,
+    check_finite,
+)
+from dmfroc.inference.options import OF_ALGORITHM, Options
+from dmfroc.inference.scale import IDENTITY, Scale, scale_of
+from dmfroc.measures.measure import BoundMeasures, MeanOverFolds, Measure, bind, caveats
+from dmfroc.results.estimate import Estimate
+
+_N_JOINT_DRAWS = 100_000
+_USELESS = "target='algorithm' has a method of its own; leave it out"
+
+
+@dataclass(frozen=True)
+class CorrectedResampling(IntervalMethod):
+    """Nadeau and Bengio's variance of a mean over folds whose training sets overlap.
+
+    Attributes
+    ----------
+    train_fraction : float or None
+        Share of the observations in each training set; None for what the folds leave.
+    """
+
+    name: ClassVar[str] = OF_ALGORITHM
+    remedies: ClassVar[Mapping[str, str]] = {"interval_type": _USELESS, "n_draws": _USELESS}
+
+    train_fraction: float | None = None
+
+    @classmethod
+    def from_options(cls, options: Options) -> CorrectedResampling:
+        """Return the method with the level, the seed and the share of the training sets."""
+        return cls(options.level, options.seed, options.train_fraction)
+
+    def estimates(
+        self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample
+    ) -> list[Estimate]:
+        """Estimate measures from their values in the folds."""
+        values = _fold_values(bind(), sample)
+        return [
+            self._estimate(measure, of_measure, sample)
+            for measure, of_measure in zip(measures, values.T, strict=True)
+        ]
+
+    def _estimate(
+        self, measure: Measure, values: Float[np.ndarray, " folds"], sample: Sample
+    ) -> Estimate:
+        error = self._error(values, sample)
+        low, high = measure.bounds
+        mean = float(values.mean())
+        scale = scale_of(measure.bounds) if low < mean < high else IDENTITY
+        ends = self._interval(mean, error, len(values), scale, self.level)
+        return Estimate(
+            measure=measure.name,
+            title=measure.title,
+            value=mean,
+            standard_error=error,
+            interval=(max(ends[0], low), min(ends[1], high)),
+            level=self.level,
+            method=self.name,
+            warnings=tuple(caveats([measure], sample.predictions)),
+        )
+
+    def _error(self, values: Float[np.ndarray, " folds"], sample: Sample) -> float:
+        return float(np.sqrt(self._factor(len(values), sample) * values.var(ddof=1)))
+
+    def _factor(self, n_folds: int, sample: Sample) -> float:
+        """Return 1/J + n_test/n_train, by which the variance over the folds is multiplied."""
+        if self.train_fraction is None:
+            assert sample.predictions.folds is not None
+            pairs = np.unique(np.stack([sample.units.of_row, sample.predictions.folds]), axis=1)
+            held_out = pairs.shape[1] / n_folds / len(sample.units.stratum)
+        else:
+            held_out = 1 - self.train_fraction
+        return 1 / n_folds + held_out / (1 - held_out)
+
+    def _interval(
+        self, value: float, error: float, n_folds: int, scale: Scale, level: float
+    ) -> tuple[float, float]:
+        half_width = float(stdtrit(n_folds - 1, (1 + level) / 2)) * error
+        on_line = half_width * scale.slope(value)
+        ends = scale.from_line(scale.to_line(value) + np.array([-on_line, on_line]))
+        return float(ends[0]), float(ends[1])
+
+    def joint_estimates(
+        self,
+        measure: Measure,
+        samples: Mapping[str, Sample],
+        *,
+        paired: bool,
+        hypothesis: Hypothesis,
+    ) -> JointEstimates:
+        """Compare by the differences in each fold."""
+        values = {
+            name: _fold_values(bind(measure, sample.predictions), sample)[:, 0]
+            for name, sample in samples.items()
+        }
+        check_finite(measure, {name: float(of_one.mean()) for name, of_one in values.items()})
+        estimates = {
+            name: self._estimate(measure, values[name], sample) for name, sample in samples.items()
+        }
+        sample = next(iter(samples.values()))
+        n_folds = len(next(iter(values.values())))
+        sign, rope = 1 if measure.greater_is_better else -1, hypothesis.rope
+
+        def below(x: float, value: float, error: float) -> float:
+            if error == 0:
+                return 0.5 + 0.5 * float(np.sign(x - value))
+            return float(stdtr(n_folds - 1, (x - value) / error))
+
+        def error_and_value(first: str, second: str) -> tuple[float, float]:
+            gaps = values[first] - values[second]
+            return self._error(gaps, sample), float(gaps.mean())
+
+        def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
+            error, value = error_and_value(first, second)
+            level = 1 - hypothesis.error(level)
+            return hypothesis.opened(self._interval(value, error, n_folds, IDENTITY, level))
+
+        def interval_of_value(name: str, level: float) -> tuple[float, float]:
+            value, error = estimates[name].value, estimates[name].standard_error
+            low, high = measure.bounds
+            scale = scale_of(measure.bounds) if low < value < high else IDENTITY
+            return self._interval(value, error, n_folds, scale, level)
+
+        contrasts = {}
+        for first, second in itertools.combinations(samples, 2):
+            error, value = error_and_value(first, second)
+            two_sided = min(2 * below(-abs(value), 0.0, error), 1.0)
+            excess = hypothesis.sign * (value - hypothesis.threshold)
+            contrasts[first, second] = Contrast(
+                value=value,
+                standard_error=error,
+                interval=interval_of_difference(first, second, self.level),
+                p_value=two_sided if hypothesis.is_two_sided else below(-excess, 0.0, error),
+                two_sided_p_value=two_sided,
+                probability_better=below(sign * value, 0.0, error),
+                probability_equivalent=below(rope, value, error) - below(-rope, value, error),
+            )
+        table = np.stack(list(values.values()))
+        covariance = self._factor(n_folds, sample) * np.atleast_2d(np.cov(table))
+        generator = np.random.default_rng(self.seed)
+        noise = generator.multivariate_normal(
+            np.zeros(len(table)), covariance, size=_N_JOINT_DRAWS, method="eigh"
+        )
+        noise /= np.sqrt(generator.chisquare(n_folds - 1, (_N_JOINT_DRAWS, 1)) / (n_folds - 1))
+        return JointEstimates(
+            estimates,
+            contrasts,
+            sign * table.mean(axis=1) + noise,
+            covariance,
+            interval_of_value,
+            interval_of_difference,
+        )
+
+
+def _fold_values(bound: BoundMeasures, sample: Sample) -> Float[np.ndarray, "folds values"]:
+    assert isinstance(bound, MeanOverFolds)  # `choose_methods` sees to it
+    return bound.fold_values(sample.predictions.sample_weight)

@@ -1,0 +1,93 @@
+"""Comparison of classifiers by draws of their values."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.interval_method import Contrast, JointEstimates
+from dmfroc.measures.measure import Measure
+from dmfroc.results.estimate import Estimate
+
+IntervalOfDraws = Callable[
+    [str, str | None, Float[np.ndarray, " draws"], float], tuple[float, float]
+]
+"""Takes two names and the draws of the difference, or a name, None and its draws; and the level."""
+
+_FEWEST_IN_TAIL = 5  # draws beyond the end of an interval
+
+
+def compare_draws(
+    measure: Measure,
+    estimates: dict[str, Estimate],
+    draws: Mapping[str, Float[np.ndarray, " draws"]],
+    interval_of: IntervalOfDraws,
+    hypothesis: Hypothesis,
+    level: float,
+) -> JointEstimates:
+    """Compare classifiers by equally many joint draws of each."""
+    sign = 1 if measure.greater_is_better else -1
+    contrasts = {}
+    for first, second in itertools.combinations(estimates, 2):
+        value = estimates[first].value - estimates[second].value
+        differences = draws[first] - draws[second]
+        better = _share_above_zero(sign * differences)
+        n_draws = len(differences)
+        two_sided = min(1.0, 2 * (min(better, 1 - better) * n_draws + 1) / (n_draws + 1))
+
+        def ends_at(
+            error: float,
+            first: str = first,
+            second: str = second,
+            differences: Float[np.ndarray, " draws"] = differences,
+        ) -> tuple[float, float]:
+            return interval_of(first, second, differences, 1 - error)
+
+        contrasts[first, second] = Contrast(
+            value=value,
+            standard_error=float(differences.std(ddof=1)),
+            interval=hypothesis.opened(ends_at(hypothesis.error(level))),
+            p_value=two_sided
+            if hypothesis.is_two_sided
+            else hypothesis.p_value(value, ends_at, least=2 / (n_draws + 1)),
+            two_sided_p_value=two_sided,
+            probability_better=better,
+            probability_equivalent=float(np.mean(np.abs(differences) <= hypothesis.rope)),
+        )
+
+    def check_tail(level: float) -> None:
+        n_draws = len(next(iter(draws.values())))
+        if (1 - level) / 2 * n_draws < _FEWEST_IN_TAIL:
+            needed = int(np.ceil(2 * _FEWEST_IN_TAIL / (1 - level)))
+            raise ValueError(
+                f"to hold all at once, each interval must be taken at {100 * level:.4g} %, of "
+                f"which {n_draws} draws say too little: n_draws={needed} or method='jackknife'"
+            )
+
+    def interval_of_value(name: str, level: float) -> tuple[float, float]:
+        check_tail(level)
+        return interval_of(name, None, draws[name], level)
+
+    def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
+        level = 1 - hypothesis.error(level)
+        check_tail(level)
+        return hypothesis.opened(interval_of(first, second, draws[first] - draws[second], level))
+
+    joint = np.stack(list(draws.values()), axis=1)
+    return JointEstimates(
+        estimates,
+        contrasts,
+        sign * joint,
+        np.cov(joint, rowvar=False),
+        interval_of_value,
+        interval_of_difference,
+    )
+
+
+def _share_above_zero(draws: Float[np.ndarray, " draws"]) -> float:
+    """Return the share of positive draws; those at zero count by half."""
+    return float(np.mean(draws > 0) + np.mean(draws == 0) / 2)

@@ -1,0 +1,78 @@
+"""Differences between independent samples, from the intervals of each.
+
+MOVER, the method of variance estimates recovery (Zou and Donner 2008; Newcombe 1998): how far the
+ends of a difference are from its value are the roots of the sums of the squares of how far those of
+the single intervals are. So the difference has the skewness that near-perfect values have, and the
+range of the measure. It is for independent values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.inference.hypothesis import error_reaching
+from dmfroc.inference.influences import Interval
+
+IntervalAt = Callable[[float], Interval]
+"""Takes the error probability, 0.05 for 95 %, and returns an interval of one sample's value."""
+
+_GRID = np.concatenate([np.geomspace(1e-9, 0.01, 30)[:-1], np.linspace(0.01, 1.0, 67)])
+
+
+def ends_of_difference(
+    first: float, first_at: IntervalAt, second: float, second_at: IntervalAt, error: float
+) -> tuple[float, float]:
+    """Return the interval of the first value less the second."""
+    a, b = first_at(error), second_at(error)
+    value = first - second
+    return (
+        value - float(np.hypot(first - a.low, b.high - second)),
+        value + float(np.hypot(a.high - first, second - b.low)),
+    )
+
+
+def p_value(
+    threshold: float, first: float, first_at: IntervalAt, second: float, second_at: IntervalAt
+) -> float:
+    """Return the error probability whose interval of the difference just reaches the threshold."""
+
+    def ends_at(error: float) -> tuple[float, float]:
+        return ends_of_difference(first, first_at, second, second_at, error)
+
+    return error_reaching(threshold, ends_at, upper=first - second <= threshold)
+
+
+def probability_above(
+    threshold: float, first: float, first_at: IntervalAt, second: float, second_at: IntervalAt
+) -> float:
+    """Return the probability that the true difference exceeds the threshold."""
+    tail = p_value(threshold, first, first_at, second, second_at) / 2
+    return 1 - tail if first - second > threshold else tail
+
+
+def exact_tails(interval_at: IntervalAt) -> IntervalAt:
+    """Return intervals each of whose ends has half of the error probability.
+
+    The interval of a value without variation spends all of it on one end.
+    """
+
+    def at(error: float) -> Interval:
+        found = interval_at(error)
+        return interval_at(error / 2) if found.is_degenerate else found
+
+    return at
+
+
+def draws_of(
+    value: float, interval_at: IntervalAt, n_draws: int, generator: np.random.Generator
+) -> Float[np.ndarray, " draws"]:
+    """Draw from the distribution whose quantiles are the ends of one sample's intervals."""
+    ends = [interval_at(float(error)) for error in _GRID[:-1]]
+    lows, highs = ([getattr(x, end) for x in ends] for end in ("low", "high"))
+    half = _GRID / 2
+    tails = np.concatenate([half, 1 - half[-2::-1]])
+    quantiles = np.array([*lows, value, *highs[::-1]])
+    return np.interp(generator.random(n_draws), tails, quantiles)

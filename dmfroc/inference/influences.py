@@ -1,0 +1,509 @@
+"""Influences: standard errors and intervals of any function of the weights.
+
+The gradient of a measure with respect to the weight of an observation, times that weight, is the
+observation's influence. Observations are independent, so that the variance given the class sizes is
+a sum over classes. For Hand and Till's M it is DeLong's variance. Where a measure depends on how
+frequent the classes are, the influences of a class do not add up to zero: that is what random class
+sizes add to the variance.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import chdtri, ndtri, stdtr, stdtrit
+
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.lending import lending
+from dmfroc.inference.scale import IDENTITY, scale_of
+from dmfroc.inference.units import Units
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.measure import BoundMeasures, Measure, within
+from dmfroc.results.estimate import ClassSizes
+
+# Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
+NO_VARIATION = 1e-10
+_ROUNDING = 1e-14  # relative to a variance
+_PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
+_FEW = 6  # observations that decide: so many are as good as none
+_NO_DIFFERENCE = Hypothesis()
+_NO_ROOM = 1e-300  # beyond a threshold, where the range ends; not 0, by which nothing is divided
+
+
+class PartInfluences(NamedTuple):
+    """The influences of parts drawn at random, without replacement, from so many."""
+
+    influences: Float[np.ndarray, " u"]
+    n_parts: int
+
+    def minus(self, other: PartInfluences) -> PartInfluences:
+        """Return the influences on the difference of two values, of the same parts."""
+        return self._replace(influences=self.influences - other.influences)
+
+    def products(self, other: PartInfluences) -> float:
+        """Return the covariance that the draw of the parts gives two values.
+
+        That of totals in a simple random sample, with the correction for a finite population
+        (Cochran 1977, Sampling Techniques, section 2.6).
+        """
+        n = len(self.influences)
+        a, b = (x.influences - x.influences.mean() for x in (self, other))
+        return float((1 - n / self.n_parts) * n / (n - 1) * (a @ b))
+
+
+class Influences(NamedTuple):
+    """A measure's value and what each observation contributes to it, and each part drawn."""
+
+    value: float
+    influences: Float[np.ndarray, " n"]
+    of_parts: PartInfluences | None = None
+
+
+def influences_of(
+    measures: Sequence[Measure],
+    bound: BoundMeasures,
+    predictions: Predictions,
+    *,
+    allows_for_parts: bool = False,
+) -> list[Influences]:
+    """Return the value of each of the measures that are bound, and all influences on it.
+
+    Raises
+    ------
+    ValueError
+        If parts of a measure were drawn at random and the caller does not allow for that.
+    """
+    weights = predictions.sample_weight
+    parts = bound.sampled_parts(weights)
+    if parts is not None and not allows_for_parts:
+        raise ValueError(
+            f"{measures[0].name} counts a sample of the pairs of classes, whose error is known to "
+            "method='jackknife' of evaluate, estimate and compare alone: leave n_pairs out"
+        )
+    values, gradients = bound.values_and_gradients(weights)
+    of_parts: list[PartInfluences | None] = [None] * len(values)
+    if parts is not None:
+        of_parts = [PartInfluences(x, parts.n_parts) for x in parts.derivatives]
+    return [
+        Influences(float(within(value, measure.range_in(predictions))), gradient * weights, of_one)
+        for measure, value, gradient, of_one in zip(
+            measures, values, gradients, of_parts, strict=True
+        )
+    ]
+
+
+class Spread(NamedTuple):
+    """Scale and degrees of freedom of the t distribution on which intervals rest."""
+
+    scale: float
+    degrees_of_freedom: float
+
+
+def _none() -> Float[np.ndarray, " 0"]:
+    return np.zeros(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Number of units, variance and excess kurtosis of the influences in each stratum.
+
+    Where the sizes of the strata are random, also what they add to the variance of the value, of
+    each sample, and with how many degrees of freedom that is known; likewise where parts of the
+    measure were drawn at random.
+    """
+
+    sizes: Int[np.ndarray, " s"]
+    variances: Float[np.ndarray, " s"]
+    kurtoses: Float[np.ndarray, " s"]
+    n_complete_sets: float | int
+    of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
+    freedom_of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
+    n_means: Int[np.ndarray, " s"] | int = 1
+    of_parts: Float[np.ndarray, " p"] = field(default_factory=_none)
+    freedom_of_parts: Float[np.ndarray, " p"] = field(default_factory=_none)
+
+    @cached_property
+    def own(self) -> Int[np.ndarray, " s"]:
+        """Degrees of freedom of each stratum's variance: less than its size by its means."""
+        return np.maximum(self.sizes - self.n_means, 0)
+
+    @cached_property
+    def freedom(self) -> Float[np.ndarray, " s"]:
+        """Degrees of freedom of each stratum's variance, as uncertain as the kurtosis makes it."""
+        own, excess = self.own, np.maximum(self.kurtoses, 0)
+        return np.where(own > 0, 2 / (excess / self.sizes + 2 / np.maximum(own, 1)), 0.0)
+
+    @cached_property
+    def lent(self) -> Float[np.ndarray, " s"]:
+        """What the variances of the others say of each stratum's.
+
+        A stratum in which no rare event has occurred is as uncertain as that kurtosis makes it that
+        the others have, each as far as it has variance.
+        """
+        squares, excess = self.own * self.variances, np.maximum(self.kurtoses, 0)
+        total = squares.sum()
+        common = squares @ excess / total if total > 0 else 0.0
+        most_excess = replace(self, kurtoses=np.maximum(excess, common))
+        return lending(self.sizes, self.own, self.variances, most_excess.freedom)(self.variances)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Scale and degrees of freedom of the t distribution on which intervals rest.
+
+        Every stratum's variance is drawn by one pseudo-observation towards what the others lend,
+        `dmfroc.inference.lending`. Without that, a class of three cases has an interval that
+        covers 65 % instead of 95 %. The degrees of freedom are Satterthwaite's, each variance being
+        as uncertain as the kurtosis of its influences makes it; the pseudo-observation adds one.
+        But what few units lend each other does not make them more: there are no more than those of
+        the variances.
+        """
+        sizes, own = self.sizes, self.own
+        variances = (own * self.variances + self.lent) / (own + 1)
+        parts = np.concatenate([variances / sizes, self.of_sizes, self.of_parts])
+        total = parts.sum()
+        if total == 0:
+            return Spread(0.0, np.inf)
+        # Without excess kurtosis n^2 / (n - 1): the own variance's share is only (n - 1) / n.
+        of_strata = (1 + self.freedom) * (own + 1) / np.maximum(own, 1)
+        added = np.concatenate([self.freedom_of_sizes, self.freedom_of_parts])
+        found = float(total**2 / (parts**2 / np.concatenate([of_strata, added])).sum())
+        at_most = max(own.sum(), 1) + added[parts[len(own) :] > _ROUNDING * total].sum()
+        return Spread(float(np.sqrt(total)), float(min(found, at_most)))
+
+    def scaled(self, factor: float) -> Moments:
+        """Return the moments of a multiple of the influences."""
+        return replace(
+            self,
+            variances=self.variances * factor**2,
+            of_sizes=self.of_sizes * factor**2,
+            of_parts=self.of_parts * factor**2,
+        )
+
+    def with_parts(self, parts: PartInfluences | None) -> Moments:
+        """Return the moments with the variance that the draw of the parts adds."""
+        if parts is None:
+            return self
+        n, variance = len(parts.influences), parts.products(parts)
+        fourth = ((parts.influences - parts.influences.mean()) ** 4).mean()
+        square = parts.influences.var()
+        excess = max(fourth / square**2 - 3, 0.0) if square > 0 else 0.0
+        freedom = 2 / (excess / n + 2 / (n - 1))
+        return replace(self, of_parts=np.array([variance]), freedom_of_parts=np.array([freedom]))
+
+    def beside(self, other: Moments) -> Moments:
+        """Return the moments of a difference between two independent samples."""
+        return Moments(
+            np.concatenate([self.sizes, other.sizes]),
+            np.concatenate([self.variances, other.variances]),
+            np.concatenate([self.kurtoses, other.kurtoses]),
+            min(self.n_complete_sets, other.n_complete_sets),
+            np.concatenate([self.of_sizes, other.of_sizes]),
+            np.concatenate([self.freedom_of_sizes, other.freedom_of_sizes]),
+            np.concatenate([np.broadcast_to(m.n_means, m.sizes.shape) for m in (self, other)]),
+            np.concatenate([self.of_parts, other.of_parts]),
+            np.concatenate([self.freedom_of_parts, other.freedom_of_parts]),
+        )
+
+    @property
+    def given_sizes(self) -> Moments:
+        """The same moments if the sizes of the strata are not random."""
+        return replace(self, of_sizes=_none(), freedom_of_sizes=_none())
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether random sizes of the strata make a difference, beyond rounding."""
+        of_sizes = self.of_sizes.sum()
+        return bool(of_sizes > max(_ROUNDING * standard_error(self) ** 2, NO_VARIATION**2))
+
+
+def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
+    """Return the moments of one measure's influences, scaled to single units.
+
+    A stratum with one unit has no variance of its own; it is 0 here.
+    """
+    return moments_of_sums(units.sums(influence)[None, units.by_stratum], units)[0]
+
+
+def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moments]:
+    """Return the moments of several influences, summed over each unit's rows and by stratum."""
+    sizes = units.sizes
+    shape = (len(sums), len(sizes))
+    second, fourth = np.empty(shape), np.empty(shape)
+    for stratum, (size, scaled) in enumerate(zip(sizes, units.centred_parts(sums), strict=True)):
+        scaled *= size
+        scaled *= scaled
+        second[:, stratum] = scaled.mean(axis=1)
+        fourth[:, stratum] = np.einsum("ru,ru->r", scaled, scaled) / size
+    return moments_from_means(second, fourth, units.totals(sums), units)
+
+
+def moments_from_means(
+    second: Float[np.ndarray, "r s"],
+    fourth: Float[np.ndarray, "r s"],
+    totals: Float[np.ndarray, "r d"],
+    units: Units,
+) -> list[Moments]:
+    """Return the moments of several influences from what is known of them by stratum.
+
+    These are the means of their squares and fourth powers about the mean, scaled to single units,
+    and their totals, in each fold where there are folds.
+    """
+    sizes = units.sizes
+    with np.errstate(invalid="ignore", divide="ignore"):
+        kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
+    own = np.maximum(sizes - units.n_means, 0)
+    variances = np.where(own > 0, second * (sizes / np.maximum(own, 1)), 0.0)
+    of_sizes, freedom = _moments_of_sizes(totals, units)
+    return [
+        Moments(sizes, *of_row, units.n_means)
+        for of_row in zip(
+            variances, kurtoses, itertools.repeat(units.n_complete_sets), of_sizes, freedom
+        )
+    ]
+
+
+def _moments_of_sizes(
+    totals: Float[np.ndarray, "r d"], units: Units
+) -> tuple[Float[np.ndarray, "r k"], Float[np.ndarray, "r k"]]:
+    """Return the variance that random sizes of the strata add, and its degrees of freedom.
+
+    Each unit's stratum is drawn: what a unit adds on average is the mean of its stratum, in its
+    fold where there are folds.
+    """
+    if not units.sizes_are_random or len(units.sizes) == 1:
+        return np.zeros((len(totals), 0)), np.zeros((len(totals), 0))
+    sizes = units.drawn[1]
+    n = sizes.sum()
+    means = totals / sizes * n
+    means -= (means @ sizes)[:, None] / n
+    square, fourth = ((means**power @ sizes / n)[:, None] for power in (2, 4))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        kurtosis = np.where(square > 0, np.maximum(fourth / square**2 - 3, 0), 0.0)
+    return square / n, 2 / (kurtosis / n + 2 / (n - 1))
+
+
+def class_sizes_of(moments: Moments, units: Units) -> ClassSizes:
+    """Say whether the error of a value includes the chance in the class sizes."""
+    return "random" if moments.depends_on_sizes or len(units.sizes) == 1 else "fixed"
+
+
+def standard_error(moments: Moments) -> float:
+    """Return the standard error; a stratum with one unit lends the pooled variance."""
+    variances, borrows = moments.variances, moments.own == 0
+    if borrows.any():
+        variances = np.where(borrows, moments.lent, variances)
+    added = moments.of_sizes.sum() + moments.of_parts.sum()
+    return float(np.sqrt((variances / moments.sizes).sum() + added))
+
+
+def share_of_few(moments: Moments) -> float:
+    """Return 1 if at most six observations make nearly all of the variance, 0 if twelve do.
+
+    They are as many as a variance of that kurtosis is known by, of each class no more than it has.
+    """
+    parts = moments.variances / moments.sizes
+    excess = (parts**2 * np.maximum(moments.kurtoses, 1) / moments.sizes).sum()
+    if excess == 0:
+        return 0.0
+    return float(np.clip(2 - parts.sum() ** 2 / excess / _FEW, 0, 1))
+
+
+def quantile_in_standard_errors(moments: Moments, level: float) -> float:
+    """Return the half-width of an interval in standard errors: 1.96 or more for 95 %."""
+    scale, freedom = moments.spread
+    error = standard_error(moments)
+    if error == 0:
+        return float(ndtri((1 + level) / 2))
+    return float(stdtrit(freedom, (1 + level) / 2)) * scale / error
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval, and whether the observations of a class made no difference at all."""
+
+    low: float
+    high: float
+    is_degenerate: bool = False
+
+    def reaching(self, further: float, bounds: tuple[float, float]) -> Interval:
+        """Return the interval with its upper end so much further up, or if negative, the lower."""
+        low, high = min(self.low, self.low + further), max(self.high, self.high + further)
+        return replace(self, low=max(low, bounds[0]), high=min(high, bounds[1]))
+
+    def between(self, surest: float, least_sure: float, share: float) -> Interval:
+        """Return the interval, its worse end no further away than one of two bounds.
+
+        By a share it is also no nearer than the other: below the value where that one is.
+        """
+        if least_sure < surest:
+            low = max(self.low, least_sure)
+            return replace(self, low=low - share * max(low - surest, 0))
+        high = min(self.high, least_sure)
+        return replace(self, high=high + share * max(surest - high, 0))
+
+
+class PerfectSample(NamedTuple):
+    """The value of a perfect sample, and how bad the classifier may be all the same."""
+
+    best: float
+    worst: float
+
+    def worst_after(self, value: float, variance: float, error: float) -> float:
+        """Return how bad a classifier may be that has this value in a sample, whatever its misses.
+
+        What is lost is a weighted sum of counts of rare misses, of which one that was not seen may
+        weigh as much as any. Fay and Feuer (1997) bound the mean of such a sum by the gamma
+        distribution with the moments that it would have with one more of the largest; where all
+        weigh alike that is the exact bound of a Poisson mean.
+        """
+        largest = (self.best - self.worst) / np.log(error)
+        lost, of_sum = value - self.best + largest, variance + largest**2
+        freedom = 2 * lost**2 / of_sum
+        return float(self.best + of_sum / (2 * lost) * chdtri(freedom, error / 2))
+
+
+PerfectAt = Callable[[float], PerfectSample | None]
+"""Takes the error probability, 0.05 for 95 %; returns nothing where nothing is perfect."""
+
+
+def interval(
+    value: float,
+    moments: Moments,
+    error: float,
+    bounds: tuple[float, float],
+    range_of_sizes: tuple[float, float] | None = None,
+    *,
+    symmetric_on_line: bool = True,
+    perfect: PerfectAt | None = None,
+) -> Interval:
+    """Return the confidence interval of a measure with the given ``bounds``.
+
+    ``error`` is the probability that it does not cover, 0.05 for 95 %. The interval is symmetric
+    on the scale where the range has no ends (`scale_of`), or on the scale of the measure itself
+    (differences).
+
+    If the sizes of the strata are random, ``bounds`` are those given the sizes, and
+    ``range_of_sizes`` those of any sizes. The interval given the sizes is widened by what these
+    add: on the scale where that range has no ends, the squares of the distances of the ends from
+    the value are added up (Zou and Donner 2008).
+
+    Where few observations make the difference, the interval is no surer than that of a ``perfect``
+    sample, in which none does, and no less sure than the bound for misses of any kind.
+    """
+    if range_of_sizes is not None and moments.depends_on_sizes:
+        given = interval(
+            value,
+            moments.given_sizes,
+            error,
+            bounds,
+            symmetric_on_line=symmetric_on_line,
+            perfect=perfect,
+        )
+        [variance], [freedom] = moments.of_sizes, moments.freedom_of_sizes
+        low, high = range_of_sizes
+        is_inside = symmetric_on_line and low < value < high
+        to_scale = scale_of(range_of_sizes) if is_inside else IDENTITY
+        added = -stdtrit(freedom, error / 2) * np.sqrt(variance) * to_scale.slope(value)
+        place = to_scale.to_line(value)
+        with np.errstate(divide="ignore"):  # an end of the range is infinitely far away
+            distances = np.hypot(to_scale.to_line([given.low, given.high]) - place, added)
+        ends = to_scale.from_line(place + np.array([-1, 1]) * distances)
+        return Interval(max(float(ends[0]), low), min(float(ends[1]), high), given.is_degenerate)
+    scale, freedom = moments.spread
+    low, high = bounds
+    if scale <= NO_VARIATION * (high - low if np.isfinite(high - low) else max(1, abs(value))):
+        return without_variation(value, moments.n_complete_sets, error, bounds, perfect)
+    to_scale = scale_of(bounds) if symmetric_on_line and low < value < high else IDENTITY
+    half_width = -stdtrit(freedom, error / 2) * scale * to_scale.slope(value)
+    ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
+    found = Interval(max(float(ends[0]), low), min(float(ends[1]), high))
+    return where_few_decide(found, value, moments, error, perfect)
+
+
+def where_few_decide(
+    found: Interval, value: float, moments: Moments, error: float, perfect: PerfectAt | None
+) -> Interval:
+    """Return an interval of a value that is between what is sure if few observations decide."""
+    share = share_of_few(moments)
+    if share == 0 or perfect is None or (of_perfect := perfect(error)) is None:
+        return found
+    least_sure = of_perfect.worst_after(value, moments.spread.scale**2, error)
+    return found.between(of_perfect.worst, least_sure, share)
+
+
+def interval_below(
+    value: float, moments: Moments, error: float, bounds: tuple[float, float]
+) -> Interval:
+    """Return the interval of a value that may lie at the lower end of its range.
+
+    It is symmetric on the logarithmic scale of the distance from the upper end.
+    """
+    low, high = bounds
+    scale, freedom = moments.spread
+    if scale <= NO_VARIATION:
+        return without_variation(value, moments.n_complete_sets, error, bounds)
+    to_scale = scale_of((-np.inf, high)) if value < high else IDENTITY
+    half_width = -stdtrit(freedom, error / 2) * scale * to_scale.slope(value)
+    ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
+    return Interval(*np.clip(ends, low, high).tolist())
+
+
+def without_variation(
+    value: float,
+    n_sets: float | int,
+    error: float,
+    bounds: tuple[float, float],
+    perfect: PerfectAt | None = None,
+) -> Interval:
+    """Return an interval where every observation has the same influence.
+
+    Take disjoint sets of units with every class, as many as there are units with the rarest
+    (weighted ones count by Kish's effective number): each showed exactly ``value``. By Clopper and
+    Pearson's exact bound the probability p of such a set is at least error^(1/m); in the
+    remaining 1 - p the measure may be anywhere in its range. For a perfect classifier this is
+    one-sided: close to 1 - 3/m, the rule of three; if it is known of a ``perfect`` sample how much
+    a class can take away, it is that.
+    """
+    low, high = bounds
+    of_perfect = None if perfect is None else perfect(error)
+    if of_perfect is not None and abs(value - of_perfect.best) <= _PERFECT:
+        ends = np.clip(sorted((of_perfect.worst, value)), *bounds)
+        return Interval(float(ends[0]), float(ends[1]), is_degenerate=True)
+    p = error ** (1 / n_sets)
+    return Interval(p * value + (1 - p) * low, p * value + (1 - p) * high, is_degenerate=True)
+
+
+def p_value_of_difference(
+    difference: float, moments: Moments, width: float, hypothesis: Hypothesis = _NO_DIFFERENCE
+) -> float:
+    """Return the p-value of a difference between two values whose range has this width."""
+    scale, freedom = moments.spread
+    excess = difference - hypothesis.threshold
+    towards = abs(excess) if hypothesis.is_two_sided else hypothesis.sign * excess
+    if scale <= NO_VARIATION:
+        return _p_value_without_variation(towards, moments, width - hypothesis.margin)
+    return float((2 if hypothesis.is_two_sided else 1) * stdtr(freedom, -towards / scale))
+
+
+def _p_value_without_variation(excess: float, moments: Moments, room: float) -> float:
+    """Return the error at which the interval without variation would just reach a threshold.
+
+    ``room`` is how far beyond the threshold the range ends.
+    """
+    return float((1 / (1 + max(excess, 0.0) / max(room, _NO_ROOM))) ** moments.n_complete_sets)
+
+
+def probability_above(threshold: float, difference: float, moments: Moments, width: float) -> float:
+    """Return the probability that the true difference exceeds the threshold."""
+    scale, freedom = moments.spread
+    excess = difference - threshold
+    if scale <= NO_VARIATION:
+        p_value = _p_value_without_variation(abs(excess), moments, width - abs(threshold))
+        return 0.5 + 0.5 * float(np.sign(excess)) * (1 - p_value)
+    return float(stdtr(freedom, excess / scale))

@@ -1,0 +1,155 @@
+"""What a way to obtain standard errors and intervals is: one object for each, with its options."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.level import check_level
+from dmfroc.inference.options import DEFAULT_LEVEL, Options
+from dmfroc.inference.units import Sample
+from dmfroc.measures.measure import BoundMeasures, Measure
+from dmfroc.results.estimate import Estimate
+
+__all__ = [
+    "USE_BOOTSTRAP",
+    "Contrast",
+    "IntervalMethod",
+    "JointEstimates",
+    "Sample",
+    "check_finite",
+]
+
+USE_BOOTSTRAP = "use method='bootstrap', or leave it out"
+"""What is said of most options that a method does not use."""
+
+
+class Contrast(NamedTuple):
+    """The first of two classifiers' value minus the second's; see `dmfroc.Difference`."""
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    p_value: float
+    two_sided_p_value: float
+    probability_better: float
+    probability_equivalent: float
+
+
+class JointEstimates(NamedTuple):
+    """What is known of the values of several classifiers.
+
+    Attributes
+    ----------
+    estimates : dict of str to Estimate
+        Of each classifier by itself.
+    contrasts : dict of tuple of str to Contrast
+        Of every two classifiers, in the order of ``estimates``.
+    qualities : numpy.ndarray of shape (draws, m)
+        Draws from the joint distribution of the values; where smaller ones are better, of their
+        negatives.
+    covariance : numpy.ndarray of shape (m, m)
+        Of the values.
+    interval_of_value, interval_of_difference : callable
+        Takes the name of a classifier, or of the first and the second, and a level.
+    """
+
+    estimates: dict[str, Estimate]
+    contrasts: dict[tuple[str, str], Contrast]
+    qualities: Float[np.ndarray, "draws m"]
+    covariance: Float[np.ndarray, "m m"]
+    interval_of_value: Callable[[str, float], tuple[float, float]]
+    interval_of_difference: Callable[[str, str, float], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class IntervalMethod(ABC):
+    """A way to obtain standard errors, intervals and comparisons of any bound measure.
+
+    Attributes
+    ----------
+    name : str
+        What users call it.
+    remedies : mapping of str to str
+        The options that it does not use, and what to do instead of giving them.
+    warns_itself : bool
+        Whether it warns of what a reader has to know, so that its caller need not.
+    level : float
+        Nominal coverage of the intervals.
+    seed : int
+        Seed of whatever is drawn.
+    """
+
+    name: ClassVar[str]
+    remedies: ClassVar[Mapping[str, str]]
+    warns_itself: ClassVar[bool] = False
+
+    level: float = DEFAULT_LEVEL
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "level", check_level(self.level))
+
+    @classmethod
+    @abstractmethod
+    def from_options(cls, options: Options) -> IntervalMethod:
+        """Return the method with those of the options that it uses."""
+
+    @property
+    def binds_together(self) -> bool:
+        """Whether it takes measures that are bound as one function with a vector of values."""
+        return True
+
+    def refusal_to_compare(self, *, paired: bool) -> str | None:
+        """Say why classifiers cannot be compared with these options, if that is so."""
+        return None
+
+    @abstractmethod
+    def estimates(
+        self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample
+    ) -> list[Estimate]:
+        """Estimate one measure, or several that ``bind`` binds together, see `bind_in_groups`."""
+
+    @abstractmethod
+    def joint_estimates(
+        self,
+        measure: Measure,
+        samples: Mapping[str, Sample],
+        *,
+        paired: bool,
+        hypothesis: Hypothesis,
+    ) -> JointEstimates:
+        """Estimate a measure of several classifiers, and their differences.
+
+        Parameters
+        ----------
+        measure : Measure
+            What to compare.
+        samples : mapping of str to Sample
+            By name of the classifier.
+        paired : bool
+            Whether the samples are the same observations, or independent.
+        hypothesis : Hypothesis
+            What is tested of every difference. Intervals are limits if it is one-sided.
+
+        Raises
+        ------
+        ValueError
+            If the value of a classifier is not finite.
+        """
+
+
+def check_finite(measure: Measure, values: Mapping[str, float]) -> None:
+    """Refuse to compare classifiers of which one has no finite value."""
+    for name, value in values.items():
+        if not np.isfinite(value):
+            raise ValueError(
+                f"{measure.name} is {value} for {name!r}, which cannot be compared: "
+                "choose another measure"
+            )

@@ -1,0 +1,212 @@
+"""What a careful reader has to know of an estimate, in words; nothing is None."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dmfroc.inference.bias import (
+    NOTABLE_BIAS,
+    bias_beside_another,
+    has_many_small_classes,
+)
+from dmfroc.inference.influences import Moments
+from dmfroc.inference.units import Units
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.measure import Measure
+
+# Below these, intervals cover 89 to 99 % where they say 95 %.
+_FEW_ERRORS = 0.25
+_FEW_DEGREES_OF_FREEDOM = 8
+_FEW_CLUSTERS = 20
+_FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
+
+
+def count(n: float | int) -> str:
+    """Return a number of units, of which weights make fractions."""
+    return f"{n:.1f}".removesuffix(".0")
+
+
+def rare_class_message(predictions: Predictions) -> str | None:
+    """Say that a class has a single observation."""
+    sizes = predictions.class_counts
+    single = [label for label, size in zip(predictions.labels, sizes, strict=True) if size == 1]
+    if not single:
+        return None
+    if len(single) == len(predictions.present):
+        return "every class has a single observation, so that nothing shows how the value varies"
+    return (
+        f"class {single[0]!r} has a single observation, which shows no variation: "
+        "the variance within the other classes stands in for its own"
+    )
+
+
+def few_decide(
+    measure: Measure,
+    value: float,
+    bounds: tuple[float, float],
+    moments: Moments,
+    few_errors: float = _FEW_ERRORS,
+) -> bool:
+    """Return whether few observations decide how sure a value is.
+
+    Errors are the distance from a perfect value times the observations of the rarest class.
+    """
+    low, high = bounds
+    best = high if measure.greater_is_better else low
+    errors = abs(best - value) / (high - low) * moments.sizes.min()  # NaN without bounds
+    return bool(errors < few_errors or moments.spread.degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM)
+
+
+def few_decide_message(covers: str) -> str:
+    """Say that few observations decide how wide an interval is, and how often it covers."""
+    return (
+        "few observations decide how sure the value is, as where a classifier is near-perfect: "
+        f"the interval may cover {covers}"
+    )
+
+
+def kinks_message(measure: Measure) -> str | None:
+    """Say that a measure lacks the derivative that the jackknife uses."""
+    if measure.is_smooth or measure.cross_fit is not None:
+        return None
+    return (
+        f"{measure.name} has kinks, where it has no derivative, which the jackknife uses: "
+        "method='bootstrap' does without"
+    )
+
+
+def chosen_on_itself_message(
+    measure: Measure, value: float, cross_fitted: float | None, standard_error: float
+) -> str | None:
+    """Say that a measure is too good because it chooses thresholds on what it judges."""
+    if measure.cross_fit is None:
+        return None
+    if cross_fitted is None:
+        return (
+            f"{_too_large(measure)}, and a class has too few to choose them on others: the "
+            "interval covers far less than it says"
+        )
+    if abs(value - cross_fitted) < NOTABLE_BIAS * standard_error:
+        return None
+    return (
+        f"{_too_large(measure)}: the interval is about {cross_fitted:.4f}, where others choose them"
+    )
+
+
+def _too_large(measure: Measure) -> str:
+    return (
+        f"{measure.name} chooses its thresholds on the observations that it judges, which makes it "
+        "too large"
+    )
+
+
+def not_cross_fitted_message(measure: Measure) -> str | None:
+    """Say that a measure is too good where its thresholds cannot be chosen on other rows."""
+    if measure.cross_fit is None:
+        return None
+    return (
+        f"{_too_large(measure)}; counts of scores in bins do not show how it does on others, so "
+        "that the interval covers less than it says unless every class has many observations"
+    )
+
+
+def not_resampled_message(measure: Measure) -> str | None:
+    """Say that no replicate shows by how much a measure is too good."""
+    if measure.cross_fit is None:
+        return None
+    return (
+        f"{_too_large(measure)}, and replicates of it even more so: the interval covers far less "
+        "than it says; that of method='jackknife' has them chosen by others"
+    )
+
+
+def less_biased_message(
+    measure: Measure,
+    value: float,
+    value_of: Callable[[Measure], float],
+    predictions: Predictions,
+    standard_error: float,
+    allowed_for: float,
+) -> str | None:
+    """Say that another measure of the same is less biased, where that shows."""
+    bias = bias_beside_another(measure, value, value_of, predictions, standard_error)
+    if bias == 0 or measure.less_biased is None:
+        return None
+    so = "" if allowed_for else ", and its interval covers less than it says"
+    return (
+        f"{measure.name} is biased here by a notable share of its standard error{so}: "
+        f"{measure.less_biased.name}, which is {value - bias:.4f}, is less so"
+    )
+
+
+def few_clusters_message(units: Units, n_observations: int) -> str | None:
+    """Say that an interval rests on few groups."""
+    n_groups = int(units.sizes.sum())
+    if n_groups == n_observations or n_groups >= _FEW_CLUSTERS:
+        return None
+    return (
+        f"there are {n_groups} groups of observations, which are few to see how the value varies: "
+        "the interval may cover 10 per cent less than it says"
+    )
+
+
+def small_classes_message(
+    measure: Measure, units: Units, n_classes: int, allowed_for: float
+) -> str | None:
+    """Say that a value is biased by more than cells, and whether its interval allows for that."""
+    if not has_many_small_classes(measure, units, n_classes) or measure.bias_of_chance is not None:
+        return None
+    what = (
+        f"halves of the sample show that {measure.name} is biased, and its interval reaches "
+        f"{_further(allowed_for)}"
+        if allowed_for
+        else "the value may be biased by as much as its standard error, and the interval cover "
+        "less than it says"
+    )
+    return (
+        f"there are {n_classes} classes, the rarest with {count(units.n_complete_sets)} "
+        f"independent observations: {what}"
+    )
+
+
+def many_cells_message(measure: Measure, n_classes: int, allowed_for: float) -> str | None:
+    """Say that a measure of a table is biased by chance in its cells."""
+    if measure.bias_of_chance is None or not allowed_for:
+        return None
+    return (
+        f"chance in the {n_classes} x {n_classes} cells of the table biases {measure.name}, with "
+        f"so many observations by up to about {abs(allowed_for):.2g}: its interval reaches "
+        f"{_further(allowed_for)}"
+    )
+
+
+def _further(bias: float) -> str:
+    return f"{abs(bias):.2g} further {'down' if bias > 0 else 'up'}"
+
+
+def few_units_message(units: Units) -> str | None:
+    """Say that a class has too few units for a bootstrap."""
+    if units.n_complete_sets >= _FEW_UNITS:
+        return None
+    return (
+        f"the rarest class has {count(units.n_complete_sets)} independent observations, too few "
+        "for a bootstrap: its intervals are too narrow; those of method='jackknife' allow for it"
+    )
+
+
+def undefined_draws_message(n_undefined: int, n_draws: int) -> str | None:
+    """Say in how many draws a measure has no value."""
+    if n_undefined == 0:
+        return None
+    return f"the measure is undefined in {n_undefined} of {n_draws} draws, which are left out"
+
+
+def no_variation_message(value: float, bounds: tuple[float, float], moments: Moments) -> str:
+    """Say what an interval rests on where no observation makes a difference within its class."""
+    what = "perfect" if value >= bounds[1] - 1e-6 else "the same for all observations"
+    error = "that of the class sizes alone" if moments.depends_on_sizes else "0"
+    return (
+        f"the classifier is {what} in this sample, so that its standard error is {error} and says "
+        f"nothing; the interval is Clopper and Pearson's exact bound from "
+        f"{count(moments.n_complete_sets)} independent sets of one observation per class"
+    )

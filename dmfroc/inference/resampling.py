@@ -1,0 +1,299 @@
+"""What the bootstraps have in common: estimates and comparisons from replicates."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import ndtri
+
+from dmfroc._kit.options import is_one_of
+from dmfroc.inference.bias import bias_of
+from dmfroc.inference.draws import compare_draws
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.influences import (
+    NO_VARIATION,
+    Influences,
+    Interval,
+    class_sizes_of,
+    influences_of,
+    moments_of,
+    where_few_decide,
+    without_variation,
+)
+from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample, check_finite
+from dmfroc.inference.nearest_perfect import perfect_sample
+from dmfroc.inference.options import INTERVAL_TYPES, IntervalType, Options
+from dmfroc.inference.remarks import (
+    few_units_message,
+    less_biased_message,
+    many_cells_message,
+    no_variation_message,
+    not_resampled_message,
+    small_classes_message,
+    undefined_draws_message,
+)
+from dmfroc.inference.replicates import Replicates, replicate_interval
+from dmfroc.measures.measure import (
+    BoundMeasures,
+    Measure,
+    SummariesOfCounts,
+    bare_value_of,
+    bind,
+    caveats,
+    undefined_message,
+    within,
+)
+from dmfroc.results.estimate import Estimate
+
+DEFAULT_N_DRAWS = 2000
+_FEWEST_DRAWS = 100
+
+
+@dataclass(frozen=True)
+class Resampling(IntervalMethod):
+    """A method that draws replicates of a measure's value.
+
+    Attributes
+    ----------
+    interval_type : str
+        How an interval follows from the replicates.
+    n_draws : int
+        Number of replicates.
+    is_bayesian : bool
+        Whether the weights are Dirichlet ones, whose replicates are skewed differently.
+    caveat : str or None
+        What has to be known of every estimate by this method.
+    """
+
+    is_bayesian: ClassVar[bool] = False
+    caveat: ClassVar[str | None] = None
+
+    interval_type: IntervalType = "bca"
+    n_draws: int = DEFAULT_N_DRAWS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not is_one_of(self.interval_type, INTERVAL_TYPES):
+            raise ValueError(
+                f"interval_type must be one of {INTERVAL_TYPES}, but it is {self.interval_type!r}"
+            )
+        if not (isinstance(self.n_draws, int | np.integer) and self.n_draws >= _FEWEST_DRAWS):
+            raise ValueError(
+                f"n_draws must be an integer >= {_FEWEST_DRAWS}, but it is {self.n_draws!r}"
+            )
+
+    @classmethod
+    def from_options(cls, options: Options) -> Resampling:
+        """Return the method with the options that were given, and its own defaults."""
+        kind, n_draws = options.interval_type, options.n_draws
+        return cls(
+            options.level,
+            options.seed,
+            cls.interval_type if kind is None else kind,
+            cls.n_draws if n_draws is None else n_draws,
+        )
+
+    @property
+    def binds_together(self) -> bool:
+        """Whether it takes a vector of values: not if each replicate needs a standard error."""
+        return self.interval_type != "studentized"
+
+    def refusal_to_compare(self, *, paired: bool) -> str | None:
+        """Refuse an interval that rests on the standard error of each replicate."""
+        if self.interval_type == "studentized":
+            return "differences have no studentized interval: use 'bca' or 'percentile'"
+        return None
+
+    @abstractmethod
+    def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
+        """Return the values of a bound measure in all replicates.
+
+        The measure is the first of several, if several are bound together.
+        """
+
+    def estimates(
+        self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample
+    ) -> list[Estimate]:
+        """Estimate measures from their replicates."""
+        bound = bind()
+        found = influences_of(measures, bound, sample.predictions)
+        is_random = [_has_random_sizes(of_measure, sample) for of_measure in found]
+        estimates: dict[int, Estimate] = {}
+        for drawn, kind in ((sample, False), (_in_one_stratum(sample), True)):
+            places = [place for place, of_measure in enumerate(is_random) if of_measure == kind]
+            if not places:
+                continue
+            some = _some_of(bound, places)
+            values, errors = self.replicates(measures[places[0]], some, drawn)
+            for place, column in zip(places, values.T, strict=True):
+                replicates = Replicates(column, errors)
+                estimates[place] = self._estimate(measures[place], found[place], replicates, sample)
+        return [estimates[place] for place in range(len(measures))]
+
+    def _estimate(
+        self, measure: Measure, found: Influences, replicates: Replicates, sample: Sample
+    ) -> Estimate:
+        predictions, units = sample
+        value = found.value
+        is_defined = np.isfinite(replicates.values)
+        errors = replicates.standard_errors
+        moments = moments_of(found.influences, units)
+        fixed = not moments.depends_on_sizes
+        bounds = measure.range_in(predictions, sizes_are_fixed=fixed)
+        replicates = Replicates(
+            within(replicates.values[is_defined], bounds),
+            None if errors is None else errors[is_defined],
+        )
+        error = float(np.std(replicates.values, ddof=1)) if is_defined.sum() > 1 else np.nan
+        remarks = [
+            *caveats([measure], predictions),
+            self.caveat,
+            undefined_message({measure.name: value}),
+            few_units_message(units),
+            undefined_draws_message(int((~is_defined).sum()), self.n_draws),
+        ]
+        perfect = perfect_sample(measure, predictions, units.evidence)
+        if not np.isfinite([value, error]).all():
+            error, ends = np.nan, Interval(np.nan, np.nan)
+        elif error <= NO_VARIATION * max(abs(value), 1):
+            ends = without_variation(value, units.n_complete_sets, 1 - self.level, bounds, perfect)
+            error = 0.0
+            remarks.append(no_variation_message(value, bounds, moments))
+        else:
+            low, high = replicate_interval(
+                value,
+                replicates,
+                units.sums(found.influences),
+                moments,
+                self.level,
+                bounds,
+                self.interval_type,
+                bayesian=self.is_bayesian,
+            )
+            ends = where_few_decide(Interval(low, high), value, moments, 1 - self.level, perfect)
+            bias = bias_of(measure, value, sample, error)
+            ends = _as_long_as_a_normal_one(bias, ends, value, error, self.level).reaching(
+                -bias, bounds
+            )
+            n_classes = len(predictions.present)
+            remarks += [
+                not_resampled_message(measure),
+                many_cells_message(measure, n_classes, bias),
+                small_classes_message(measure, units, n_classes, bias),
+                less_biased_message(
+                    measure,
+                    value,
+                    lambda other: bare_value_of(other, predictions),
+                    predictions,
+                    error,
+                    bias,
+                ),
+            ]
+        return Estimate(
+            measure=measure.name,
+            title=measure.title,
+            value=value,
+            standard_error=error,
+            interval=(ends.low, ends.high),
+            level=self.level,
+            method=self.name,
+            class_sizes=class_sizes_of(moments, units),
+            n_draws=self.n_draws,
+            seed=self.seed,
+            warnings=tuple(remark for remark in remarks if remark is not None),
+            draws=replicates.values,
+        )
+
+    def joint_estimates(
+        self,
+        measure: Measure,
+        samples: Mapping[str, Sample],
+        *,
+        paired: bool,
+        hypothesis: Hypothesis,
+    ) -> JointEstimates:
+        """Compare by the differences of replicates, which are the same for paired classifiers."""
+        found: dict[str, Influences] = {}
+        estimates: dict[str, Estimate] = {}
+        draws: dict[str, Float[np.ndarray, " draws"]] = {}
+        bound_to = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
+        for name, bound in bound_to.items():
+            [found[name]] = influences_of([measure], bound, samples[name].predictions)
+            check_finite(measure, {name: found[name].value})
+        is_random = any(_has_random_sizes(found[name], samples[name]) for name in samples)
+        for place, (name, sample) in enumerate(samples.items()):
+            # Independent samples have replicates of their own.
+            method = self if paired else replace(self, seed=self.seed + place)
+            drawn = _in_one_stratum(sample) if is_random else sample
+            replicates = Replicates(method.replicates(measure, bound_to[name], drawn).values[:, 0])
+            estimates[name] = method._estimate(measure, found[name], replicates, sample)
+            draws[name] = replicates.values
+        low, high = measure.bounds
+
+        def interval_of(
+            first: str, second: str | None, draws: Float[np.ndarray, " draws"], level: float
+        ) -> tuple[float, float]:
+            value, influence = found[first].value, found[first].influences
+            units = samples[first].units
+            bounds = measure.bounds
+            if second is None:
+                influence_of_units, moments = units.sums(influence), moments_of(influence, units)
+            else:
+                value -= found[second].value
+                bounds = (low - high, high - low)
+                other, units_of_other = found[second].influences, samples[second].units
+                if paired:
+                    influence = influence - other
+                    influence_of_units = units.sums(influence)
+                    moments = moments_of(influence, units)
+                else:
+                    influence_of_units = np.concatenate(
+                        [units.sums(influence), -units_of_other.sums(other)]
+                    )
+                    moments = moments_of(influence, units).beside(moments_of(other, units_of_other))
+            return replicate_interval(
+                value,
+                Replicates(draws),
+                influence_of_units,
+                moments,
+                level,
+                bounds,
+                self.interval_type,
+                bayesian=self.is_bayesian,
+            )
+
+        return compare_draws(measure, estimates, draws, interval_of, hypothesis, self.level)
+
+
+def _has_random_sizes(found: Influences, sample: Sample) -> bool:
+    """Whether random sizes of the classes make a difference to a value."""
+    return moments_of(found.influences, sample.units).depends_on_sizes
+
+
+def _as_long_as_a_normal_one(
+    bias: float, ends: Interval, value: float, error: float, level: float
+) -> Interval:
+    """Return the interval, on the side of the truth as far from the value as a normal one.
+
+    Replicates of a biased value are as biased again, so that hardly any lie on that side.
+    """
+    if bias == 0:
+        return ends
+    end = value - np.sign(bias) * ndtri((1 + level) / 2) * error
+    return replace(ends, low=float(min(ends.low, end)), high=float(max(ends.high, end)))
+
+
+def _in_one_stratum(sample: Sample) -> Sample:
+    return sample._replace(units=sample.units.in_one_stratum)
+
+
+def _some_of(bound: BoundMeasures, places: list[int]) -> BoundMeasures:
+    if len(places) == bound.n_values:
+        return bound
+    assert isinstance(bound, SummariesOfCounts)
+    return replace(bound, summaries=tuple(bound.summaries[place] for place in places))

@@ -1,0 +1,295 @@
+"""The independent units of a sample: its rows, or groups of rows that belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.typing import NDArray
+
+from dmfroc.inputs.arrays import as_array, plain
+from dmfroc.inputs.arrays import is_missing as is_missing_value
+from dmfroc.inputs.predictions import Predictions
+
+_LARGEST_SHARE = 0.5  # of a class in one unit, for which the derivative can stand in
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Independent units, and the strata within which they are exchangeable.
+
+    Attributes
+    ----------
+    of_row : numpy.ndarray of int, shape (n,)
+        The unit of each observation.
+    stratum : numpy.ndarray of int, shape (u,)
+        The stratum of each unit.
+    sizes : numpy.ndarray of int, shape (s,)
+        Number of units in each stratum.
+    n_complete_sets : float
+        Into how many disjoint sets the units can be divided such that each has every class that
+        occurs: the evidence on the class that has least of it.
+    sizes_are_random : bool
+        Whether the sizes of the strata are a matter of chance, as those of classes are in most test
+        sets: then what they do to a value belongs to its error.
+    cell : numpy.ndarray of int, shape (u,), optional
+        Where the strata have folds: the stratum and fold of each unit, about whose mean it varies.
+    n_means : numpy.ndarray of int, shape (s,), or 1
+        How many means are estimated in each stratum: one, or one for each fold.
+    evidence : numpy.ndarray of shape (c,), optional
+        For each class that occurs, as how many units of equal weight its units count: Kish's
+        effective sample size, the squared sum of their weights over the sum of their squares.
+    inflation : numpy.ndarray of shape (n,), optional
+        By how much the influences of rows count for more where units have rows of several classes:
+        what leaving the unit out would change, h being its share in the weight of the row's class,
+        is 1 / (1 - h) times as much as the derivative says.
+    """
+
+    of_row: Int[np.ndarray, " n"]
+    stratum: Int[np.ndarray, " u"]
+    sizes: Int[np.ndarray, " s"]
+    n_complete_sets: float | int
+    sizes_are_random: bool = False
+    evidence: Float[np.ndarray, " c"] | None = None
+    cell: Int[np.ndarray, " u"] | None = None
+    n_means: Int[np.ndarray, " s"] | int = 1
+    inflation: Float[np.ndarray, " n"] | None = None
+
+    @property
+    def in_one_stratum(self) -> Units:
+        """The same units, drawn without regard to their strata, whose sizes are then random.
+
+        With folds they stay in their strata: a draw whose fold lacks a class has no value.
+        """
+        if self.cell is not None:
+            return self
+        stratum = np.zeros(len(self.stratum), int)
+        sizes = np.array([len(self.stratum)])
+        return replace(self, stratum=stratum, sizes=sizes, sizes_are_random=False)
+
+    @property
+    def groups(self) -> Int[np.ndarray, " n"] | None:
+        """The unit of each observation where units have several, as `units_of` takes them."""
+        return self.of_row if len(self.stratum) < len(self.of_row) else None
+
+    def sums(self, influence: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
+        """Add up the influences of each unit's rows."""
+        if self.inflation is not None:
+            influence = influence * self.inflation
+        return np.bincount(self.of_row, influence, minlength=len(self.stratum))
+
+    @cached_property
+    def by_stratum(self) -> Int[np.ndarray, " u"]:
+        """Places of the units, those of the first stratum first."""
+        if self.cell is not None:
+            return np.lexsort((self.cell, self.stratum))
+        return np.argsort(self.stratum, kind="stable")
+
+    def totals(self, sums: Float[np.ndarray, "r u"]) -> Float[np.ndarray, "r d"]:
+        """Add up what is in the order of `by_stratum`, by stratum, and by fold where there are."""
+        sizes = self.drawn[1]
+        return np.add.reduceat(sums, np.cumsum(sizes) - sizes, axis=1)
+
+    def centred_parts(
+        self, sums: Float[np.ndarray, "r u"]
+    ) -> Iterator[Float[np.ndarray, "r part"]]:
+        """Yield each stratum's part of what is in the order of `by_stratum`, about its means."""
+        ends = np.cumsum(self.sizes)
+        cell = None if self.cell is None else self.cell[self.by_stratum]
+        for size, end in zip(self.sizes, ends, strict=True):
+            part = sums[:, end - size : end]
+            if cell is None:
+                yield part - part.mean(axis=1, keepdims=True)
+                continue
+            _, starts, counts = np.unique(
+                cell[end - size : end], return_index=True, return_counts=True
+            )
+            means = np.add.reduceat(part, starts, axis=1) / counts
+            yield part - np.repeat(means, counts, axis=1)
+
+    @property
+    def drawn(self) -> tuple[Int[np.ndarray, " u"], Int[np.ndarray, " d"]]:
+        """The strata within which a bootstrap draws, cells where there are, and their sizes."""
+        if self.cell is None:
+            return self.stratum, self.sizes
+        return self.cell, np.bincount(self.cell)
+
+
+def units_of(
+    predictions: Predictions, groups: Any = None, *, stratify: bool | None = None
+) -> Units:
+    """Return the units of ``predictions``: rows, or the groups that ``groups`` names.
+
+    The strata are the classes, as long as no unit has observations of two.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        The sample.
+    groups : array-like of shape (n,), optional
+        To which patient, document, ... each observation belongs.
+    stratify : bool, optional
+        Whether to take the class sizes as fixed. If not, there is one stratum; by default the
+        classes are strata of random sizes.
+
+    Raises
+    ------
+    ValueError
+        If ``groups`` has another length than the sample, missing values, or one group only.
+    """
+    units = _units_of(predictions, groups, stratify=stratify)
+    return units if predictions.folds is None else _in_folds(units, predictions.folds)
+
+
+def _in_folds(units: Units, folds: Int[np.ndarray, " n"]) -> Units:
+    """Have the folds of a cross-validation cost a mean each, in each stratum."""
+    pairs = np.unique(np.stack([units.of_row, folds]), axis=1)
+    n_units, n_folds = len(units.stratum), int(folds.max()) + 1
+    if pairs.shape[1] == n_units:
+        of_unit = np.stack([units.stratum, pairs[1]])
+        cell = np.unique(of_unit, axis=1, return_inverse=True)[1].ravel()
+        of_cell = np.zeros(int(cell.max()) + 1, int)
+        of_cell[cell] = units.stratum
+        n_means = np.bincount(of_cell, minlength=len(units.sizes))
+        return replace(units, cell=cell, n_means=n_means)
+    # Repeated: every unit is in as many folds as there are repeats.
+    per_repeat = max(round(n_folds * n_units / pairs.shape[1]), 1)
+    return replace(units, n_means=np.full(len(units.sizes), per_repeat))
+
+
+def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -> Units:
+    n, true, present = predictions.n_observations, predictions.true, predictions.present
+    if groups is None:
+        place = np.zeros(predictions.n_classes, np.int32)
+        place[present] = np.arange(len(present))
+        stratum = np.zeros(n, np.int32) if stratify is False else place[true]
+        evidence = _evidence(place[true], predictions.sample_weight)
+        sizes = np.bincount(stratum)
+        is_random = stratify is None
+        return Units(
+            np.arange(n, dtype=np.int32), stratum, sizes, float(evidence.min()), is_random, evidence
+        )
+    of_row = _group_of_row(groups, n)
+    unit_class, part = np.unique(np.stack([of_row, true]), axis=1, return_inverse=True)
+    weight = np.bincount(part.ravel(), predictions.sample_weight)
+    unit, place = unit_class[0], np.searchsorted(present, unit_class[1])
+    return units_of_parts(of_row, unit, place, weight, part.ravel(), stratify=stratify)
+
+
+def units_of_parts(
+    of_row: Int[np.ndarray, " n"],
+    unit: Int[np.ndarray, " parts"],
+    place: Int[np.ndarray, " parts"],
+    weight: Float[np.ndarray, " parts"],
+    part_of_row: Int[np.ndarray, " n"],
+    *,
+    stratify: bool | None,
+) -> Units:
+    """Return units that have parts in several classes.
+
+    A part has its unit, ascending, its class's place among those that occur, and its weight.
+    """
+    n_units = int(unit[-1]) + 1
+    evidence = _evidence(place, weight)
+    inflation = None
+    if stratify is not False and len(unit) == n_units:
+        _, stratum = np.unique(place, return_inverse=True)
+    else:
+        stratum = np.zeros(n_units, int)
+    if len(unit) > n_units:
+        inflation = _inflation(place, weight, n_units)[part_of_row]
+    sizes = np.bincount(stratum)
+    return Units(
+        of_row,
+        stratum,
+        sizes,
+        float(evidence.min()),
+        stratify is None,
+        evidence,
+        inflation=inflation,
+    )
+
+
+def _inflation(
+    place: Int[np.ndarray, " parts"], weight: Float[np.ndarray, " parts"], n_units: int
+) -> Float[np.ndarray, " parts"]:
+    """Return by how much leaving a part's unit out exceeds the derivative (HC3, clustered).
+
+    Variances multiply squares by u / (u - 1) for u units, which is taken away here. A unit with all
+    of a class cannot be left out: its influence is that of a unit with half of the class.
+    """
+    share = weight / np.bincount(place, weight)[place]
+    return np.sqrt(1 - 1 / n_units) / (1 - np.minimum(share, _LARGEST_SHARE))
+
+
+def _evidence(
+    place: Int[np.ndarray, " parts"], weight: Float[np.ndarray, " parts"]
+) -> Float[np.ndarray, " c"]:
+    """Return Kish's effective number of units of each class."""
+    found: Float[np.ndarray, " c"] = np.bincount(place, weight) ** 2 / np.bincount(place, weight**2)
+    return found
+
+
+class Sample(NamedTuple):
+    """Predictions, and which of them are independent; all of them have a weight."""
+
+    predictions: Predictions
+    units: Units
+
+
+def sample_of(
+    predictions: Predictions, groups: Any = None, *, stratify: bool | None = None
+) -> Sample:
+    """Return what ``predictions`` say of a classifier: the rows of weight zero say nothing.
+
+    Takes and raises what `units_of` does.
+    """
+    counted = predictions.counted
+    if groups is not None and counted is not predictions:
+        groups = _checked(groups, predictions.n_observations)[predictions.sample_weight > 0]
+    return Sample(counted, units_of(counted, groups, stratify=stratify))
+
+
+def _group_of_row(groups: Any, n_observations: int) -> Int[np.ndarray, " n"]:
+    array = _checked(groups, n_observations)
+    names, of_row = np.unique(array, return_inverse=True)
+    if len(names) < 2:
+        raise ValueError(
+            f"groups has one group only, {names.tolist()[0]!r}: at least two are needed to see how "
+            "the measure varies"
+        )
+    return of_row
+
+
+def _of_one_kind(groups: Any, array: NDArray[Any]) -> NDArray[Any]:
+    kinds = {type(plain(group)) for group in groups if not is_missing_value(group)}
+    if len(kinds) > 1 and not kinds <= {bool, int, float}:
+        raise TypeError(
+            f"groups mixes names of several kinds, {sorted(kind.__name__ for kind in kinds)}: "
+            "convert them to one"
+        )
+    return array if array.dtype.kind in "biuf" else np.array(groups, dtype=object)
+
+
+def _checked(groups: Any, n_observations: int) -> NDArray[Any]:
+    array = as_array(groups, "groups")
+    if isinstance(groups, list | tuple):  # NumPy turns 1 and "1" into the same
+        array = _of_one_kind(groups, array)
+    if array.shape != (n_observations,):
+        raise ValueError(
+            f"groups must have one entry for each of the {n_observations} observations, but its "
+            f"shape is {array.shape}"
+        )
+    is_missing = array != array  # NaN
+    if array.dtype == object:
+        is_missing |= np.array([is_missing_value(entry) for entry in array])
+    if is_missing.any():
+        raise ValueError(
+            f"groups has a missing value in row {int(np.flatnonzero(is_missing)[0])} (counting "
+            "from 0): name a group for every observation"
+        )
+    return array

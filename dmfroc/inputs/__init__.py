@@ -1,0 +1,13 @@
+"""Checks of everything that comes in; users meet it as `dmfroc.inputs.predictions.Predictions`.
+
+Each module imports only those below it:
+
+files     readers of CSV, TSV, Parquet and NumPy files
+checks    the whole check, from what was given or read to the fields of `Predictions`
+weights   observation weights
+scores    score columns: real, finite, in the order of the classes
+columns   which score column belongs to which class
+labels    labels and their encoding
+arrays    columns and tables of any library as NumPy arrays
+messages  where an input is, and lists that stay short
+"""

@@ -1,0 +1,180 @@
+"""Columns and tables of any library as NumPy arrays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmfroc.inputs.messages import IN_MEMORY
+
+_LARGEST_EXACT = 2**53  # up to here every integer is a float
+
+
+def from_library(values: Any, what: str) -> Any:
+    """Wrap a column or table that narwhals knows as its Series or DataFrame; else None."""
+    if isinstance(values, np.ndarray | list | tuple | range):
+        return None
+    xarray = sys.modules.get("xarray")
+    if xarray is not None and isinstance(values, xarray.DataArray):
+        return _named_columns(values, what)
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import DuplicateError
+
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None and isinstance(values, pyarrow.RecordBatch):
+        # Unknown to narwhals, and NumPy would drop the column names
+        values = pyarrow.Table.from_batches([values])
+    try:
+        table = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    except DuplicateError as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{what} has duplicate column names; rename them ({reason})") from error
+    return table if isinstance(table, nw.DataFrame | nw.Series) else None
+
+
+def _named_columns(values: Any, what: str) -> Any:
+    """Wrap a matrix of xarray's whose last dimension names its columns; else None."""
+    if values.ndim != 2 or values.dims[-1] not in values.coords:
+        return None
+    import pandas
+
+    names = values.coords[values.dims[-1]].to_numpy().tolist()
+    columns = dict(zip(names, values.to_numpy().T, strict=True))
+    if len(columns) < len(names):
+        raise ValueError(f"{what} has duplicate column names; rename them ({names})")
+    return from_library(pandas.DataFrame(columns), what)
+
+
+def is_table(wrapped: Any) -> bool:
+    """Whether what `from_library` wrapped is a table, not a column."""
+    return hasattr(wrapped, "columns")
+
+
+def series_values(series: Any) -> NDArray[Any]:
+    """Values of a column that `from_library` wrapped; those missing are None."""
+    values: NDArray[Any] = series.to_numpy()
+    missing = series.is_null().to_numpy()
+    if missing.any():
+        # In pyarrow's dictionary-encoded columns it came out as some other row's value
+        values = values.astype(object)
+        values[missing] = None
+    return values
+
+
+def as_array(values: Any, what: str) -> NDArray[Any]:
+    """Anything as an array of whatever type and shape; masked values are None."""
+    wrapped = from_library(values, what)
+    if wrapped is not None:
+        return np.asarray(wrapped.to_numpy() if is_table(wrapped) else series_values(wrapped))
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{what} must be an array, not ragged lists") from error
+    if np.ma.is_masked(values):
+        array = array.astype(object)
+        array[np.ma.getmaskarray(values)] = None
+    return array
+
+
+def as_floats(
+    values: NDArray[Any],
+    what: str,
+    *,
+    copy: bool | None = None,
+    name_row: Callable[[int], str] = IN_MEMORY.row,
+) -> NDArray[Any]:
+    """Real numbers as a float32 or float64 array in C order; a new one only if need be."""
+    kind = values.dtype.kind
+    if kind == "O":
+        values = _numbers(values, what, name_row)
+    elif kind not in "biuf" and values.dtype.name != "bfloat16":
+        raise TypeError(f"{what} holds {values.dtype} values; convert them to real numbers")
+    is_short = kind not in "biuO" and values.dtype.itemsize <= 4
+    return np.array(values, dtype=np.float32 if is_short else np.float64, order="C", copy=copy)
+
+
+def _numbers(
+    values: NDArray[Any], what: str, name_row: Callable[[int], str]
+) -> NDArray[np.float64]:
+    numbers = [np.nan if is_missing(item) else item for item in values.ravel().tolist()]
+    for kind in set(map(type, numbers)):
+        if not issubclass(kind, Real | Decimal | np.bool):  # NumPy would read "0.5" as a number
+            place = _first_of(kind, numbers)
+            row = place // (values[0].size if values.ndim > 1 else 1)
+            raise TypeError(
+                f"{what} holds a {kind.__name__}; convert it to real numbers: {name_row(row)} has "
+                f"{numbers[place]!r}"
+            )
+    try:
+        floats = np.array(numbers, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(
+            f"{what} holds a number of more than 308 digits, beyond the range of a float: rescale "
+            "it"
+        ) from None
+    return floats.reshape(values.shape)
+
+
+def _first_of(kind: type, items: list[Any]) -> int:
+    """Return the place of the first item of a kind, of text the first that is not of a number."""
+    places = [place for place, item in enumerate(items) if type(item) is kind]
+    if kind is not str:
+        return places[0]
+    return next((place for place in places if not _is_number(items[place])), places[0])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_distinct(
+    values: NDArray[Any], floats: NDArray[np.float32] | NDArray[np.float64], what: str
+) -> None:
+    """Refuse numbers that differ and whose order is lost where they are floats."""
+    kind = values.dtype.kind
+    if kind == "O":
+        exact = [x for x in values.ravel().tolist() if isinstance(x, int | Fraction | Decimal)]
+        is_lost = len(set(exact)) > len({float(x) for x in exact})
+    elif kind in "iu":
+        has_large = values.size > 0 and np.abs(floats).max() >= _LARGEST_EXACT
+        is_lost = has_large and len(np.unique(values)) > len(np.unique(floats))
+    else:
+        is_longer = kind == "f" and values.dtype.itemsize > 8
+        is_lost = is_longer and len(np.unique(values)) > len(np.unique(floats))
+    if is_lost:
+        raise ValueError(
+            f"{what} holds numbers that differ by so little that in double precision they would be "
+            "ties: subtract what they share, or replace them by their ranks"
+        )
+
+
+def is_missing(item: Any) -> bool:
+    """Whether an object stands for a missing value."""
+    # pandas' missing values are recognised by name because pandas need not be installed
+    return (
+        item is None
+        or type(item).__name__ in {"NAType", "NaTType"}
+        or (isinstance(item, float) and item != item)
+    )
+
+
+def plain(item: Any) -> Any:
+    """Convert the scalars of NumPy and JAX to Python's."""
+    return item.item() if getattr(item, "ndim", None) == 0 else item
+
+
+def read_only[Array: NDArray[Any]](array: Array) -> Array:
+    """Forbid writing to an array, and return it."""
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,180 @@
+"""Labels and their encoding: as positions among their distinct values, then among the classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmfroc.inputs.arrays import as_array, is_missing, plain
+from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
+
+type Label = int | str | bool
+
+
+class Factor(NamedTuple):
+    """A label column: its sorted distinct labels, and each row's position among them."""
+
+    distinct: list[Label]
+    codes: NDArray[np.int32]
+
+    @property
+    def kind(self) -> type:
+        """Type that all the labels share."""
+        return type(self.distinct[0])
+
+
+def factorize(values: Any, what: str, source: Source) -> Factor:
+    """Check a label column: one-dimensional, not empty, nothing missing, all of one kind."""
+    array = _label_array(values, what)
+    if array.dtype.kind == "f":
+        array = _whole_numbers(array, what, source)
+    if array.dtype.kind in "biu":
+        return _factorize_integers(array)
+    if array.dtype.kind in "OUT":
+        return _factorize_objects(array.tolist(), what, source)
+    raise TypeError(f"{what} holds {array.dtype} values; labels must be int, str or bool")
+
+
+def _label_array(values: Any, what: str) -> NDArray[Any]:
+    if isinstance(values, list | tuple):
+        # Left to itself NumPy would turn [1, "a"] into two strings and [True, 2] into two integers
+        array = np.array(values, dtype=object)
+    else:
+        array = as_array(values, what)
+    if array.ndim == 0:
+        raise TypeError(
+            f"{what} must be a one-dimensional array of labels, not {type(values).__name__}"
+        )
+    if array.ndim > 1:
+        raise ValueError(
+            f"{what} has shape {array.shape} but must be one-dimensional, one label per row: take "
+            "argmax(axis=1) of one-hot rows, ravel() of a single column"
+        )
+    if not len(array):
+        raise ValueError(f"{what} is empty: at least two classes need observations")
+    return array
+
+
+def _whole_numbers(values: NDArray[Any], what: str, source: Source) -> NDArray[np.int64]:
+    missing = np.isnan(values)
+    if missing.any():
+        raise _missing_label(what, int(missing.argmax()), source)
+    with np.errstate(invalid="ignore"):  # an infinite or huge label is reported below
+        whole = values.astype(np.int64)
+    broken = whole != values
+    if broken.any():
+        row = int(broken.argmax())
+        raise ValueError(
+            f"{what} has the label {values[row]} at {source.row(row)}: labels that are numbers "
+            "must be whole"
+        )
+    return whole
+
+
+def _factorize_integers(values: NDArray[Any]) -> Factor:
+    kind = bool if values.dtype.kind == "b" else int
+    low, high = int(values.min()), int(values.max())
+    if high - low <= 4 * values.size + 1024 and high <= np.iinfo(np.int64).max:
+        # Looking labels up in a table of their range is ten times as fast as sorting them
+        offsets = values.astype(np.int64) - low
+        seen = np.zeros(high - low + 1, bool)
+        seen[offsets] = True
+        distinct = np.flatnonzero(seen) + low
+        codes = (np.cumsum(seen, dtype=np.int32) - np.int32(1))[offsets]
+    else:
+        distinct, codes = np.unique(values, return_inverse=True)
+    return Factor([kind(label) for label in distinct.tolist()], codes.astype(np.int32))
+
+
+def _factorize_objects(items: list[Any], what: str, source: Source) -> Factor:
+    kinds = set(map(type, items))
+    if not kinds <= {str, int, bool, float}:
+        items = [plain(item) for item in items]
+        kinds = set(map(type, items))
+    if len(kinds) > 1 or not kinds <= {str, int, bool}:
+        missing = [is_missing(item) for item in items]
+        if any(missing):
+            raise _missing_label(what, missing.index(True), source)
+        if kinds <= {int, float}:
+            return factorize(np.array(items, dtype=np.float64), what, source)
+        raise _unusable_labels(items, what, source)
+    distinct = sorted(set(items))
+    position = {label: code for code, label in enumerate(distinct)}
+    return Factor(distinct, np.fromiter(map(position.__getitem__, items), np.int32, len(items)))
+
+
+def _missing_label(what: str, row: int, source: Source) -> ValueError:
+    return ValueError(
+        f"{what} has a missing label at {source.row(row)}: give it a label or drop the row"
+    )
+
+
+def _unusable_labels(items: list[Any], what: str, source: Source) -> TypeError:
+    first_rows: dict[type, int] = {}
+    for row, item in enumerate(items):
+        first_rows.setdefault(type(item), row)
+    for kind, row in first_rows.items():
+        if kind not in {str, int, bool, float}:
+            return TypeError(
+                f"{what} holds a {kind.__name__} at {source.row(row)}; labels must be int, str "
+                "or bool"
+            )
+    found = [f"{kind.__name__} at {source.row(row)}" for kind, row in first_rows.items()]
+    return TypeError(f"{what} mixes labels of several kinds: {', '.join(found)}; convert to one")
+
+
+def label_order(labels: Any, kind: type, source: Source) -> list[Label]:
+    """Check the order given by the user; `kind` is that of the observed labels."""
+    factor = factorize(labels, "labels", IN_MEMORY)
+    order = [factor.distinct[code] for code in factor.codes]
+    twice = repeated(order)
+    if twice:
+        raise ValueError(f"labels names {listing(twice)} more than once; name each class once")
+    if source is IN_MEMORY or factor.kind is not str:
+        return order
+    # On a command line every label is text
+    spelled = [spelled_label(str(label), kind) for label in order]
+    return [label if value is None else value for label, value in zip(order, spelled, strict=True)]
+
+
+def spelled_label(text: str, kind: type) -> Label | None:
+    """Return the label of a kind that a text spells, None if it spells none."""
+    if kind is bool:
+        return {"true": True, "false": False}.get(text.lower())
+    if kind is int:
+        return int(text) if re.fullmatch("-?[0-9]+", text) else None
+    return text or None
+
+
+def union(observed: Factor, hard: Factor, source: Source) -> list[Label]:
+    """Sorted distinct labels of two columns, which must be of one kind or equal as True and 1."""
+    if hard.kind is not observed.kind and not set(hard.distinct) <= set(observed.distinct):
+        raise TypeError(
+            f"{source.true} holds {observed.kind.__name__} labels ({listing(observed.distinct)}) "
+            f"but {source.predicted} holds {hard.kind.__name__} labels ({listing(hard.distinct)}); "
+            "convert to one kind"
+        )
+    return sorted({*observed.distinct, *hard.distinct})
+
+
+def encode(
+    factor: Factor, labels: Sequence[Label], what: str, source: Source, *, has_scores: bool = True
+) -> NDArray[np.int32]:
+    """Codes into `labels` instead of into the distinct labels of one column."""
+    position = {label: code for code, label in enumerate(labels)}
+    unknown = [code for code, label in enumerate(factor.distinct) if label not in position]
+    if unknown:
+        first = int(np.isin(factor.codes, unknown).argmax())
+        strange = listing([factor.distinct[code] for code in unknown])
+        lack, others = "without a score column", "there are columns for"
+        if not has_scores:
+            lack, others = "not in labels=", "the classes are"
+        raise ValueError(
+            f"{what} has labels {lack}: {strange}, first at {source.row(first)}; "
+            f"{others} {listing(labels)}"
+        )
+    return np.array([position[label] for label in factor.distinct], np.int32)[factor.codes]

@@ -1,0 +1,428 @@
+"""Validated predictions: the one input that every measure starts from.
+
+Classes, scores, weights and hard labels are checked here, once; nothing downstream checks them
+again. Score columns are matched to classes by name wherever names exist. Rows are positional: the
+index of a pandas object is ignored.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmfroc._kit.text import printable
+from dmfroc.inputs.arrays import read_only
+from dmfroc.inputs.checks import Inputs, check_hard_labels, check_scores, one_class_message
+from dmfroc.inputs.files import Names, read
+from dmfroc.inputs.folds import fold_codes
+from dmfroc.inputs.messages import shortened
+from dmfroc.inputs.scores import Floats
+
+__all__ = ["Predictions", "as_predictions"]
+
+
+Needs = Literal["scores", "labels", "probabilities"]
+"""What is judged: any real scores, hard labels, or scores that are probabilities."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions:
+    """Class scores of one classifier with the classes that were observed, checked and immutable.
+
+    Build one with `from_arrays`, `from_labels`, `from_file` or `as_predictions`: the constructor
+    itself trusts its arguments. All arrays are read-only and share no memory with what they were
+    built from.
+
+    Attributes
+    ----------
+    labels : tuple of int, str or bool, length K
+        The classes, in column order.
+    true : numpy.ndarray of int32, shape (n,)
+        The observed class of each observation, as a position in `labels`.
+    scores : numpy.ndarray of float32 or float64, shape (n, K)
+        Finite scores, larger for a more likely class; rows need not sum to one. For a
+        one-dimensional score s of one of two classes, that class's column is s and the other
+        column is -s.
+    sample_weight : numpy.ndarray of float64, shape (n,)
+        Weights >= 0, positive in total within each observed class; ones where none were given.
+    predicted : numpy.ndarray of int32, shape (n,), or None
+        Hard labels as positions in `labels`: the given ones, else the column of the largest score
+        (the first of equals). None for a one-dimensional score without given hard labels, because
+        it has no threshold of its own.
+    folds : numpy.ndarray of int32, shape (n,), or None
+        Of cross-validated predictions: the fold of each observation, see `in_folds`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> scores = pd.DataFrame({"low": [0.7, 0.4, 0.1], "high": [0.3, 0.6, 0.9]})
+    >>> predictions = Predictions.from_arrays(["low", "high", "high"], scores)
+    >>> predictions
+    Predictions(3 observations, 2 classes: high 2, low 1)
+    >>> predictions.scores[0]  # in the order of the labels, not of the table
+    array([0.3, 0.7])
+    """
+
+    labels: tuple[Hashable, ...]
+    true: NDArray[np.int32]
+    scores: Floats
+    sample_weight: NDArray[np.float64]
+    predicted: NDArray[np.int32] | None
+    folds: NDArray[np.int32] | None = None
+
+    @classmethod
+    def from_arrays(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        labels: Any = None,
+        sample_weight: Any = None,
+        y_pred: Any = None,
+    ) -> Predictions:
+        """Check labels and scores held in memory.
+
+        Lists, NumPy and JAX arrays, whatever converts to a NumPy array, and the columns and tables
+        of pandas, polars and pyarrow are accepted.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Observed classes: all int, all str or all bool. Whole floats count as int, categorical
+            columns as the categories they hold.
+        y_score : array-like or table of shape (n, K), or (n,) or (n, 1) for K = 2
+            Any real scores. The columns of a table are matched to classes by name: the name is
+            the class, or the class after a prefix that all columns share, as in ``score_setosa``.
+            Columns without names are taken in the order of `labels`. A single column is the score
+            of the second of two classes, and so must not bear the name of the first. float32
+            stays float32, float16 and bfloat16 become float32, anything else float64.
+        labels : array-like of shape (K,), optional
+            The classes in column order. Default: sorted, from the column names where there are
+            names, else from `y_true`. Needed where a column without a name belongs to a class
+            that `y_true` lacks.
+        sample_weight : array-like of shape (n,), optional
+            Finite weights >= 0; the largest at most 1e100 times the smallest positive one. Only
+            their ratios matter: extreme ones are scaled by a power of two.
+        y_pred : array-like of shape (n,), optional
+            Hard labels, where they are not simply the class of the largest score.
+
+        Returns
+        -------
+        Predictions
+            A column whose class never occurs in `y_true` is kept, see `absent_labels`.
+
+        Raises
+        ------
+        TypeError
+            If labels are of mixed or unsupported kinds, or scores or weights are not real numbers.
+        ValueError
+            If an input is empty or of the wrong shape or length, holds missing, infinite or
+            negative values where they have no meaning, if fewer than two classes occur, or if
+            classes and columns do not correspond one to one.
+
+        Examples
+        --------
+        >>> Predictions.from_arrays([0, 2, 2], [[3, 1, 0], [0, 1, 2], [1, 1, 1]], labels=[0, 1, 2])
+        Predictions(3 observations, 3 classes: 0 1, 2 2; absent: 1)
+        """
+        return cls(*check_scores(Inputs(y_true, y_score, labels, sample_weight, y_pred)))
+
+    @classmethod
+    def from_labels(
+        cls, y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None
+    ) -> Predictions:
+        """Check observed and hard labels of a classifier without scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Observed classes, as in `from_arrays`.
+        y_pred : array-like of shape (n,)
+            Predicted classes, of the same kind.
+        labels : array-like of shape (K,), optional
+            All classes in column order. Default: the sorted labels of `y_true` and `y_pred`.
+        sample_weight : array-like of shape (n,), optional
+            Finite weights >= 0; the largest at most 1e100 times the smallest positive one. Only
+            their ratios matter: extreme ones are scaled by a power of two.
+
+        Returns
+        -------
+        Predictions
+            Its scores are one-hot: 1 for the predicted class, 0 for all others. A class that
+            never occurs in `y_true` is kept, see `absent_labels`. All observations may be of one
+            class: only measures of hard labels take that.
+
+        Raises
+        ------
+        TypeError
+            If labels are of mixed or unsupported kinds, or weights are not real numbers.
+        ValueError
+            If an input is empty or of the wrong shape or length, holds missing, infinite or
+            negative values where they have no meaning, if there are fewer than two classes, or
+            if a label is not in `labels`.
+
+        Examples
+        --------
+        >>> predictions = Predictions.from_labels(["a", "b", "b"], ["a", "b", "c"])
+        >>> predictions
+        Predictions(3 observations, 3 classes: a 1, b 2; absent: c)
+        >>> predictions.scores
+        array([[1., 0., 0.],
+               [0., 1., 0.],
+               [0., 0., 1.]])
+        """
+        return cls(*check_hard_labels(Inputs(y_true, None, labels, sample_weight, y_pred)))
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        label: str,
+        scores: str | Sequence[str] | None = None,
+        labels: Any = None,
+        sample_weight: str | None = None,
+        y_pred: str | None = None,
+        other_columns: Sequence[str] = (),
+    ) -> Predictions:
+        r"""Read and check the predictions in a file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            ``.csv`` or ``.tsv`` (also ``.csv.gz``, ``.tsv.gz``) or ``.parquet`` with one row per
+            observation and score columns named as in `from_arrays`; or ``.npz`` with an array of
+            labels, an array of scores and, optionally, an array ``labels`` of the classes in
+            column order.
+        label : str
+            Name of the column (``.npz``: array) of observed classes.
+        scores : str or sequence of str, optional
+            Names of the score columns; default: all columns not named by another argument. Pass
+            them if the file has other columns of numbers: where the labels are text and score
+            columns bear no prefix, each would be taken for a class without observations, unless
+            it holds whole numbers beside scores that are not, as an ``id`` does, which is an
+            error. For ``.npz`` the name of the score array, by default ``y_score``. A
+            single score column belongs to the class it is named after; if it names none, to the
+            second of `labels` where given, else to the larger of the labels 0 and 1 or False and
+            True.
+        labels : array-like of shape (K,), optional
+            The classes in column order, as in `from_arrays`. Where the file's labels are numbers
+            or booleans, text stands for the label it spells.
+        sample_weight, y_pred : str, optional
+            Names of the columns (``.npz``: arrays) of weights and of hard labels.
+        other_columns : sequence of str
+            Names of columns with another use, such as folds or subgroups: they are no scores.
+
+        Returns
+        -------
+        Predictions
+            As from `from_arrays`.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        TypeError, ValueError
+            As in `from_arrays`; the message starts with the path and names columns and, counted
+            from 1, data rows. Also ValueError if the file cannot be read, is of an unsupported
+            kind, or lacks a column.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "scores.csv")
+        ...     _ = path.write_text("species,p_a,p_b\na,0.9,0.1\nb,0.3,0.7\n")
+        ...     Predictions.from_file(path, label="species")
+        Predictions(2 observations, 2 classes: a 1, b 1)
+        """
+        file = Path(path)
+        if not file.exists():
+            raise FileNotFoundError(f"{file}: there is no such file; check the path")
+        try:
+            names = Names(label, scores, labels, sample_weight, y_pred, tuple(other_columns))
+            return cls(*check_scores(read(file, names)))
+        except (TypeError, ValueError, MemoryError) as error:
+            kinds = (TypeError, MemoryError)
+            kind = next((kind for kind in kinds if isinstance(error, kind)), ValueError)
+            raise kind(f"{file}: {error}") from error
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled or copied; its arrays are read-only as those of the original."""
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                read_only(value)
+        self.__dict__.update(state)
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations, n."""
+        return len(self.true)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes with a score column, K, observed or not."""
+        return len(self.labels)
+
+    @cached_property
+    def class_counts(self) -> NDArray[np.int64]:
+        """Observations of each class, shape (K,), regardless of their weights."""
+        return read_only(np.bincount(self.true, minlength=self.n_classes).astype(np.int64))
+
+    @cached_property
+    def counted(self) -> Predictions:
+        """The predictions without the rows of weight zero, which count for nothing."""
+        counts = self.sample_weight > 0
+        return self if counts.all() else self.rows(counts)
+
+    def rows(self, chosen: NDArray[Any]) -> Predictions:
+        """Return the predictions of some of the observations, unchecked: a class may lack."""
+        return Predictions(
+            self.labels,
+            read_only(self.true[chosen]),
+            read_only(self.scores[chosen]),
+            read_only(self.sample_weight[chosen]),
+            None if self.predicted is None else read_only(self.predicted[chosen]),
+            None if self.folds is None else read_only(self.folds[chosen]),
+        )
+
+    def in_folds(self, folds: Any) -> Predictions:
+        """Return the predictions as those of a cross-validation.
+
+        A measure's value is then its mean over the folds: the scores of different folds come from
+        different fits, and are never compared.
+
+        Parameters
+        ----------
+        folds : array-like of shape (n,)
+            Name of the fold in which each observation was held out; with repeated
+            cross-validation, in long format, of the repeat and the fold.
+
+        Raises
+        ------
+        ValueError
+            If `folds` has another length, missing values or one fold only, or if a fold lacks a
+            class that other folds have.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> predictions = Predictions.from_arrays([0, 1, 0, 1], [0.2, 0.9, 0.4, 0.3])
+        >>> folds = np.array([1, 1, 2, 2])
+        >>> import dmfroc
+        >>> dmfroc.estimate("hand_till", predictions, folds=folds).value  # the mean of 1 and 0
+        0.5
+        """
+        return replace(self, folds=read_only(fold_codes(folds, self)))
+
+    def reweighted(self, sample_weight: NDArray[np.float64]) -> Predictions:
+        """Return the same predictions with other weights, unchecked."""
+        return replace(self, sample_weight=read_only(sample_weight))
+
+    @cached_property
+    def present(self) -> NDArray[np.int64]:
+        """Positions in `labels` of the classes with observations, ascending."""
+        return read_only(np.flatnonzero(self.class_counts).astype(np.int64))
+
+    @cached_property
+    def absent_labels(self) -> tuple[Hashable, ...]:
+        """Classes with a score column but no observation."""
+        return tuple(self.labels[code] for code in np.flatnonzero(self.class_counts == 0))
+
+    @cached_property
+    def is_weighted(self) -> bool:
+        """Whether any weight differs from one."""
+        return bool(np.any(self.sample_weight != 1))
+
+    def __repr__(self) -> str:
+        counts = [
+            f"{printable(self.labels[code])} {self.class_counts[code]}" for code in self.present
+        ]
+        absent = [printable(label) for label in self.absent_labels]
+        return (
+            f"Predictions({self.n_observations} observations, {self.n_classes} classes: "
+            + shortened(counts)
+            + (f"; absent: {shortened(absent)}" if absent else "")
+            + ("; weighted)" if self.is_weighted else ")")
+        )
+
+
+def as_predictions(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    y_pred: Any = None,
+    needs: Needs = "scores",
+    copy: bool = True,
+) -> Predictions:
+    """Return `y_true` itself if it is a `Predictions`, else build one from arrays.
+
+    Parameters
+    ----------
+    y_true : Predictions or array-like of shape (n,)
+        Finished predictions, or the observed classes.
+    y_score, labels, sample_weight, y_pred : optional
+        As in `Predictions.from_arrays`. None if `y_true` is a `Predictions`, which holds them.
+    needs : {"scores", "labels", "probabilities"}
+        What is to be judged. With ``"labels"`` a `Predictions` may have observations of one class
+        only, as it may from `Predictions.from_labels`.
+    copy : bool
+        If False, the predictions may share the memory of the scores, which must not change as long
+        as they are used.
+
+    Returns
+    -------
+    Predictions
+        Checked predictions.
+
+    Raises
+    ------
+    TypeError
+        If a `Predictions` comes with further arguments, if labels come without `y_score`, or as
+        in `Predictions.from_arrays`.
+    ValueError
+        As in `Predictions.from_arrays`, or if all observations are of one class where scores are
+        to be judged.
+
+    Examples
+    --------
+    >>> predictions = as_predictions([False, True], [0.2, 0.9])
+    >>> as_predictions(predictions) is predictions
+    True
+    """
+    if not isinstance(y_true, Predictions):
+        if y_score is not None:
+            inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, copy=copy)
+            return Predictions(*check_scores(inputs))
+        if y_pred is None:
+            raise TypeError(
+                "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"
+            )
+        predictions = Predictions.from_labels(
+            y_true, y_pred, labels=labels, sample_weight=sample_weight
+        )
+    else:
+        others = {"y_score": y_score, "labels": labels, "sample_weight": sample_weight}
+        given = [name for name, value in (others | {"y_pred": y_pred}).items() if value is not None]
+        if given:
+            raise TypeError(
+                f"{', '.join(given)} cannot be given together with a Predictions, which has its "
+                "own; build a new one with Predictions.from_arrays"
+            )
+        predictions = y_true
+    if needs != "labels" and len(predictions.present) < 2:
+        [only] = predictions.present
+        raise ValueError(
+            one_class_message("y_true", predictions.labels[only]) + ", except for measures of hard "
+            "labels"
+        )
+    return predictions

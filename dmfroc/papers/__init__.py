@@ -1,0 +1,1 @@
+"""Statistics and procedures that only the source papers need."""

@@ -1,0 +1,127 @@
+"""The bootstrap of Wang and Carvalho (2024): every cell drawn from the fitted model by itself.
+
+It is here to reproduce the paper. The rows of one column are cumulative counts of the same
+observations, not independent binomials, so that its intervals are far too narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.inference.band import DEFAULT_N_POINTS, CurveBand, grid_of_band
+from dmfroc.inference.interval_method import USE_BOOTSTRAP, Sample
+from dmfroc.inference.options import IntervalType
+from dmfroc.inference.replicates import Replicates
+from dmfroc.inference.resampling import Resampling
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.measure import BoundMeasures, Measure, SummariesOfCounts
+from dmfroc.multiclass.curve import MulticlassROC, curve_points, fit
+from dmfroc.multiclass.rank_one import sigmoid
+from dmfroc.multiclass.rates import CurveOptions, RateCounts, RateTable
+
+PAPER_DRAWS = 100
+"""Draws of a curve: "we bootstrap with binomial weight 100 times" (section 5.4)."""
+
+
+@dataclass(frozen=True)
+class PaperBootstrap(Resampling):
+    """Replicates of the rate matrices' cells, for the DMF-AUC only."""
+
+    name: ClassVar[str] = "paper_bootstrap"
+    remedies: ClassVar[Mapping[str, str]] = {
+        "groups": f"its observations are independent; {USE_BOOTSTRAP}",
+        "stratify": f"it takes the class sizes as fixed; {USE_BOOTSTRAP}",
+    }
+    caveat: ClassVar[str | None] = (
+        "the paper's bootstrap takes cumulative counts of the same observations for independent: "
+        "its nominal 95 % interval covers the truth in about one sample of eight; use it only to "
+        "reproduce the paper"
+    )
+
+    interval_type: IntervalType = "percentile"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.interval_type != "percentile":
+            raise ValueError("the paper's bootstrap has the interval_type 'percentile' only")
+
+    def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
+        """Return the areas of rate matrices drawn cell by cell."""
+        return Replicates(_areas(measure, bound, sample.predictions, self.n_draws, self.seed))
+
+
+def _areas(
+    measure: Measure, bound: BoundMeasures, predictions: Predictions, n_draws: int, seed: int
+) -> Float[np.ndarray, "draws 1"]:
+    """Return the DMF-AUC of matrices of independent proportions, binomial with the fitted rates."""
+    if not (isinstance(bound, SummariesOfCounts) and isinstance(bound.statistic, RateCounts)):
+        raise ValueError(
+            "method='paper_bootstrap' draws the cells of the rate matrices: it is for 'dmf_auc' "
+            f"of three or more classes, not for {measure.name!r} of {predictions.n_classes}"
+        )
+    [summary] = bound.summaries
+    tables = _tables(bound.statistic, predictions, n_draws, seed)
+    return np.array([[float(summary(table, np))] for table in tables])
+
+
+def _tables(
+    statistic: RateCounts, predictions: Predictions, n_draws: int, seed: int
+) -> Iterator[RateTable]:
+    """Draw every cell of the rate matrices from the fitted model by itself."""
+    table = statistic.count(predictions.sample_weight, np)
+    solution = fit(table, np)
+    effects = solution.row_effect * solution.column_effect[:, None, None]
+    fitted = sigmoid(effects, np).reshape(table.counts.shape)
+    totals = table.totals[table.counted][..., None]
+    sizes = predictions.class_counts[predictions.present][table.counted][..., None]
+    generator = np.random.default_rng(seed)
+    for _ in range(n_draws):
+        # Independent cells need not rise with the threshold; the paper sums them as they are.
+        drawn = generator.binomial(sizes, fitted) / sizes
+        yield table._replace(counts=drawn * totals)
+
+
+def paper_band(
+    curve: MulticlassROC,
+    predictions: Predictions,
+    options: CurveOptions,
+    method: PaperBootstrap,
+) -> CurveBand:
+    """Return the band of a curve by the paper's bootstrap: quantiles of the drawn curves.
+
+    Parameters
+    ----------
+    curve : MulticlassROC
+        The curve of the predictions with these options, of three or more classes.
+    predictions : Predictions
+        What was predicted and observed.
+    options : CurveOptions
+        The options of the curve.
+    method : PaperBootstrap
+        Level, number of draws and seed, with which its intervals of the area are those of the same
+        draws.
+
+    Returns
+    -------
+    CurveBand
+        As all drawn curves do, it begins at (0, 0) and ends at (1, 1). It is too narrow.
+    """
+    fpr = grid_of_band(DEFAULT_N_POINTS)
+    drawn = []
+    for table in _tables(options(predictions), predictions, method.n_draws, method.seed):
+        points = np.maximum.accumulate(curve_points(fit(table, np), np), axis=1)
+        drawn.append(np.interp(fpr, *points))
+    low, high = np.quantile(drawn, [(1 - method.level) / 2, (1 + method.level) / 2], axis=0)
+    return CurveBand(
+        fpr=fpr,
+        tpr=np.interp(fpr, curve.fpr, curve.tpr),
+        low=low,
+        high=high,
+        level=method.level,
+        method=method.name,
+    )

@@ -1,0 +1,183 @@
+"""What was found of subgroups, training runs and plans, in sentences that need no statistics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dmfroc.inference.simultaneous import holm
+from dmfroc.inputs.subgroups import THE_OTHERS
+from dmfroc.reports.verdict import interval_text, listed, number, turned_around
+from dmfroc.results.text import equals_p_value
+
+if TYPE_CHECKING:
+    from dmfroc.analyses.planning import Plan
+    from dmfroc.analyses.subgroups import SubgroupComparison
+    from dmfroc.analyses.training_runs import RunsComparison, RunsDifference
+    from dmfroc.results.difference import Difference
+
+_MOST_DIFFERENCES = 6
+_FEWER = 0.95  # of the cases, to be worth other shares of the classes
+_WIDE = 2.0  # ratio of the ends of a number's interval
+
+
+def subgroups_verdict(found: SubgroupComparison) -> list[str]:
+    """Say whether the groups differ, which ones do, and how large a difference stays possible."""
+    percent = f"{100 * found.level:g} %"
+    sign = 1 if found.greater_is_better else -1
+    ordered = sorted(found.estimates, key=lambda name: sign * found.estimates[name].value)
+    worst, best = (
+        f"{name}, {number(e.value, e.standard_error)} ({percent} interval {interval_text(e)})"
+        for name in (ordered[0], ordered[-1])
+        for e in [found.estimates[name]]
+    )
+    p_value, n = found.omnibus.p_value, len(ordered)
+    ends = f"best in {best}, worst in {worst}"
+    if not math.isfinite(p_value):
+        sentences = [
+            f"{found.title} is {ends}; whether all {n} groups are equal cannot be tested, because "
+            "a group shows no variation."
+        ]
+    elif p_value < 1 - found.level:
+        sentences = [
+            f"{found.title} differs between the {n} groups: it is {ends} "
+            f"({equals_p_value(p_value)})."
+        ]
+    else:
+        sentences = [
+            f"That {found.title} differs between the {n} groups was not shown "
+            f"({equals_p_value(p_value)}): it is {ends}."
+        ]
+    decided = [d for d in found.differences if d.adjusted_p_value < 1 - found.level]
+    decided.sort(key=lambda d: d.adjusted_p_value)
+    sentences += [_group_sentence(found, d) for d in decided[:_MOST_DIFFERENCES]]
+    if (more := len(decided) - _MOST_DIFFERENCES) > 0:
+        sentences.append(f"{more} more differences are decided, see the table.")
+    undecided = [d for d in found.differences if d not in decided]
+    if undecided:
+        largest = max(undecided, key=lambda d: max(map(abs, d.interval)))
+        which = "Of the other differences" if decided else "This does not show that they are equal"
+        sentences.append(
+            f"{which}: a difference of up to {number(max(map(abs, largest.interval)))}, between "
+            f"{largest.first} and {largest.second}, is not excluded."
+        )
+    if len(found.differences) > 1:
+        sentences.append(
+            f"Intervals and decisions allow for all {len(found.differences)} differences: with "
+            f"probability {found.level:g} all intervals of differences hold at once."
+        )
+    return sentences
+
+
+def _group_sentence(found: SubgroupComparison, d: Difference) -> str:
+    is_better = (d.value > 0) == found.greater_is_better
+    if not is_better and d.second != THE_OTHERS:
+        d, is_better = turned_around(d), True
+    return (
+        f"{found.title} is {'better' if is_better else 'worse'} in {d.first} than in {d.second}: "
+        f"difference {number(d.value, d.standard_error)} (simultaneous {100 * found.level:g} % "
+        f"interval {interval_text(d)})."
+    )
+
+
+def subgroups_watch_out(found: SubgroupComparison) -> list[str]:
+    """Say what is not known, and what a difference does not say."""
+    remarks = [f"Left out: {name}, {reason}." for name, reason in found.left_out.items()]
+    return [
+        *remarks,
+        "A difference between groups does not say why: some may have harder cases than others.",
+    ]
+
+
+def runs_verdict(found: RunsComparison) -> list[str]:
+    """Say which learner is better, and for which cases and runs that holds."""
+    test, percent = found.random_runs, f"{100 * found.level:g} %"
+    significance = 1 - found.level
+    means = {name: number(float(values.mean())) for name, values in found.values.items()}
+    n_runs = len(next(iter(found.values.values())))
+    decided = set(_decided(test.differences, significance))
+    sentences = []
+    for d in test.differences:
+        turned = _better_first(found, d)
+        a, b = turned.first, turned.second
+        decision = (
+            f"{a} is better than {b}, for new cases and new training runs"
+            if d in decided
+            else f"Which of {a} and {b} is better, for new cases and new training runs, could not "
+            "be decided"
+        )
+        sentences.append(
+            f"{decision}: {found.title} {means[a]} against {means[b]}, means of {n_runs} runs, "
+            f"difference {number(turned.value, d.standard_error)} ({percent} interval "
+            f"{interval_text(turned)})."
+        )
+    sentences.sort(key=lambda sentence: sentence.startswith("Which of"))
+    if len(sentences) > (most := _MOST_DIFFERENCES):
+        sentences = [*sentences[:most], f"{len(sentences) - most} more differences: see the table."]
+    of_models = set(_decided(found.fixed_runs.differences, significance))
+    only_models = [
+        f"{better.first} than {better.second}"
+        for d, whole in zip(found.fixed_runs.differences, test.differences, strict=True)
+        for better in [_better_first(found, d)]
+        if d in of_models and whole not in decided
+    ]
+    if only_models:
+        sentences.append(
+            "Of the models that were trained, on average, and for new cases, are better: "
+            f"{listed(only_models)}. Other training runs may turn that around."
+        )
+    if len(test.differences) > 1:
+        sentences.append(
+            f"Decisions allow for {len(test.differences)} comparisons (Holm); intervals are each "
+            "for itself."
+        )
+    return sentences
+
+
+def _decided(differences: Sequence[RunsDifference], significance: float) -> list[RunsDifference]:
+    adjusted = holm([d.p_value for d in differences])
+    return [d for d, p in zip(differences, adjusted, strict=True) if p < significance]
+
+
+def _better_first(found: RunsComparison, d: RunsDifference) -> RunsDifference:
+    """Turn a difference around, if the second learner is the better one."""
+    if (d.value >= 0) == found.greater_is_better:
+        return d
+    low, high = d.interval
+    return d._replace(first=d.second, second=d.first, value=-d.value, interval=(-high, -low))
+
+
+def plan_verdict(found: Plan) -> list[str]:
+    """Say how many cases are needed, how sure that is, and what would need fewer."""
+    low, high = found.n_interval
+    counts = listed([f"{count:,} of class {label}" for label, count in found.class_counts.items()])
+    sentences = [
+        f"The test set needs {found.n:,} cases ({counts}) for {found.aim}, "
+        f"judged by {found.title}.",
+        f"It then shows such a difference in {100 * found.power(found.n):.0f} % of studies."
+        if found.difference is not None
+        else f"The interval then reaches about {number(found.half_width(found.n))} to either side.",
+        f"By what a pilot of {found.n_pilot:,} observations tells of the variance, the number is "
+        f"between {low:,} and {high:,} ({100 * found.level:g} % interval).",
+    ]
+    shares = listed([f"{100 * s:.0f} % of class {k}" for k, s in found.optimal_prevalence.items()])
+    if found.n_optimal < _FEWER * found.n:
+        sentences.append(
+            f"With the shares of the classes that need fewest cases ({shares}), "
+            f"{found.n_optimal:,} are enough."
+        )
+    else:
+        sentences.append(f"Other shares of the classes, at best {shares}, hardly need fewer.")
+    return sentences
+
+
+def plan_watch_out(found: Plan) -> list[str]:
+    """Say where the plan rests on little."""
+    low, high = found.n_interval
+    remarks = ["The plan holds for a classifier and cases like those of the pilot."]
+    if high > _WIDE * low:
+        remarks.append(
+            "The pilot leaves the number wide open: plan for the upper end, or extend the pilot."
+        )
+    return remarks

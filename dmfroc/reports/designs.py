@@ -1,0 +1,197 @@
+"""The reports of results of designs: subgroups, several training runs, plans, and any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dmfroc.plots.forest import difference_rows, group_rows
+from dmfroc.plots.results import run_rows
+from dmfroc.reports import figures
+from dmfroc.reports.design_verdicts import (
+    plan_verdict,
+    plan_watch_out,
+    runs_verdict,
+    subgroups_verdict,
+    subgroups_watch_out,
+)
+from dmfroc.reports.rendering import page, versions
+from dmfroc.reports.tables import page_table
+from dmfroc.reports.verdict import number
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Table
+
+if TYPE_CHECKING:
+    from dmfroc.analyses.planning import Plan
+    from dmfroc.analyses.subgroups import SubgroupComparison
+    from dmfroc.analyses.training_runs import RunsComparison
+
+_FEW_RUNS = 4
+
+
+def result_page(result: Result) -> str:
+    """Return the report of any result: its tables and warnings."""
+    title = type(result).__name__
+    return _page(title, result, result.head(), [], map(page_table, result.tables()), [])
+
+
+def subgroups_page(comparison: SubgroupComparison) -> str:
+    """Return the report of a classifier in several subgroups."""
+    percent = f"{100 * comparison.level:g} %"
+    groups, differences = map(page_table, comparison.tables())
+    omnibus = comparison.omnibus
+    tests = [
+        Column("hypothesis", "hypothesis", "name"),
+        Column("statistic", "F"),
+        Column("df", "df", "freedom"),
+        Column("df_of_error", "df of error", "freedom"),
+        Column("p_value", "p-value", "p_value"),
+    ]
+    test = ["all groups equal", omnibus.statistic, *omnibus.degrees_of_freedom, omnibus.p_value]
+    reasons = [Column("group", "group", "name"), Column("reason", "reason", "name")]
+    left_out = Table(
+        "left_out", "Groups that were left out", reasons, list(comparison.left_out.items())
+    )
+    parts = [
+        groups,
+        figures.forest(
+            group_rows(comparison),
+            f"{comparison.title} with {percent} intervals; the dashed line is the mean of the "
+            "groups by size.",
+            reference=comparison.mean,
+        ),
+        differences,
+        figures.forest(
+            difference_rows(comparison.differences),
+            f"Differences with simultaneous {percent} intervals; one that holds 0 leaves open "
+            "which group is better.",
+            reference=0.0,
+        ),
+        page_table(Table("tests", "Test that all groups are equal", tests, [test])),
+        *[page_table(left_out)] * bool(comparison.left_out),
+    ]
+    n = sum(comparison.sizes.values())
+    provenance = [
+        ("Observations", f"{n:,}, in {len(comparison.sizes)} groups"),
+        ("Intervals", f"{percent}, {comparison.method}; of differences simultaneous (max-T)"),
+        ("Test of all groups", "Wald, F approximation (Welch)"),
+        ("Seed", str(comparison.seed)),
+    ]
+    return _page(
+        f"{comparison.title} in {len(comparison.sizes)} groups",
+        comparison,
+        subgroups_verdict(comparison),
+        subgroups_watch_out(comparison),
+        parts,
+        provenance,
+    )
+
+
+def runs_page(comparison: RunsComparison) -> str:
+    """Return the report of several training runs of each learner."""
+    percent = f"{100 * comparison.level:g} %"
+    n_runs = len(next(iter(comparison.values.values())))
+    runs, differences, tests = comparison.tables()
+    every_run = [Column(f"run_{run + 1}", f"run {run + 1}") for run in range(n_runs)]
+    runs = Table(
+        runs.key,
+        runs.title,
+        [*runs.columns[:-1], *every_run],
+        [[*row[:-1], *row[-1]] for row in runs.rows],
+    )
+    components = comparison.mean_squares | {
+        f"error {name.replace('_', ' ')}": value
+        for name, value in comparison.covariances._asdict().items()
+        if np.isfinite(value)
+    }
+    sources = Table(
+        "components",
+        "Mean squares, and variance and covariances of the values' errors",
+        [Column("source", "source", "name"), Column("value", "value", "error")],
+        [(name.replace(":", " by "), value) for name, value in components.items()],
+    )
+    parts = [
+        page_table(runs),
+        page_table(differences),
+        figures.forest(
+            run_rows(comparison),
+            f"Differences with {percent} intervals, each for itself; filled: for new cases and new "
+            "runs. An interval that holds 0 leaves open which learner is better.",
+            reference=0.0,
+        ),
+        page_table(tests),
+        page_table(sources),
+    ]
+    design = "crossed" if comparison.crossed else "nested in the learners"
+    provenance = [
+        ("Observations", f"{comparison.n_observations:,}"),
+        ("Design", f"{len(comparison.values)} learners, {n_runs} runs of each, {design}"),
+        ("Intervals", f"{percent}, Obuchowski and Rockette, degrees of freedom of Hillis"),
+        ("Covariances of the errors", comparison.method.replace("_", " ")),
+    ]
+    few = [f"{n_runs} runs of each learner tell little of how runs vary."]
+    return _page(
+        " / ".join(comparison.values),
+        comparison,
+        runs_verdict(comparison),
+        few if n_runs < _FEW_RUNS else [],
+        parts,
+        provenance,
+    )
+
+
+def plan_page(plan: Plan) -> str:
+    """Return the report of a plan."""
+    classes, curve = plan.tables()
+    frame = plan.curve()
+    is_power = plan.difference is not None
+    what = "power" if is_power else "half-width"
+    values = frame[what.replace("-", "_")].to_numpy()
+    at_n = plan.power(plan.n) if is_power else plan.half_width(plan.n)
+    chart = figures.line_chart(
+        frame.index.to_numpy(float),
+        values,
+        marked=(float(plan.n), at_n),
+        around=(float(plan.n_interval[0]), float(plan.n_interval[1])),
+        y_range=(0.0, 1.0 if is_power else 1.05 * float(values.max())),
+        axes=("cases", what),
+        caption=f"{what.capitalize()} against the number of cases. Marked: {plan.n:,} cases; "
+        f"shaded: the {100 * plan.level:g} % interval of that number, by what the pilot tells.",
+    )
+    measured = f"difference in {plan.title}" if plan.n_classifiers == 2 else plan.title
+    provenance = [
+        ("Pilot", f"{plan.n_pilot:,} observations; {measured} {number(plan.value)}"),
+        ("Aim", plan.aim),
+        ("Method", "influence variances of the pilot's classes, by the number of cases"),
+        *([("Seed of the simulated pilot", str(plan.seed))] if plan.seed is not None else []),
+    ]
+    return _page(
+        f"{plan.title}: {plan.n:,} cases",
+        plan,
+        plan_verdict(plan),
+        plan_watch_out(plan),
+        [page_table(classes), chart, page_table(curve)],
+        provenance,
+    )
+
+
+def _page(
+    title: str,
+    result: Result,
+    verdict: list[str],
+    watch_out: list[str],
+    parts: Iterable[Any],
+    provenance: list[tuple[str, str]],
+) -> str:
+    context = {
+        "title": title,
+        "verdict": verdict,
+        "watch_out": watch_out,
+        "parts": [part for part in parts if part is not None],
+        "provenance": [*provenance, versions()],
+        "sections": [],
+        "of_predictions": False,
+    }
+    return page(context, result.warnings, result.as_json())

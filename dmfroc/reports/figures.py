@@ -1,0 +1,361 @@
+"""The figures of a report as what its template draws: paths, colours and texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.multiclass.curve import MeanROC
+from dmfroc.plots.forest import ForestRow
+from dmfroc.reports.numbers import Numbers
+from dmfroc.reports.shapes import (
+    MOST_POINTS,
+    Shade,
+    area_path,
+    colors,
+    path,
+    picture,
+    round_numbers,
+    shade,
+    thinned,
+    zoom_of,
+)
+from dmfroc.reports.verdict import ends_text, interval_text, number, worst_pairs
+
+ROC_SIZE, SMALL_SIZE = 400.0, 120.0  # units of the paths
+MOST_CELLS_AS_TEXT = 12  # classes; of more, matrices are pictures
+_MOST_SMALL_MULTIPLES, _SHOWN_OF_MANY = 20, 12  # classes
+_POINTS_IN_ALL = 9_000  # of the small curves together, which keeps a page small
+_N_WORST = 5
+_MOST_TICKS = 20
+_MOST_BARS = 60
+_CHART_SHAPE = 0.6  # height of a chart, of its width
+_POINTS_OF_FOLDS = 4_000  # of their curves together
+_MOST_FOLD_CURVES = 100
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve of one classifier; `position` says its colour and dashes."""
+
+    position: int
+    name: str
+    curve: str
+    band: str
+    text: str
+    folds: str = ""  # their curves, of a mean
+
+
+@dataclass(frozen=True)
+class Small:
+    """A small chart of one class, with a curve or with points of every classifier."""
+
+    label: Hashable
+    zoom: float
+    lines: list[Line]
+    summary: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number in a matrix of few classes, with its colour."""
+
+    text: str
+    shade: Shade
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix of a classifier: cells if there are few classes, else a picture."""
+
+    position: int
+    name: str
+    rows: list[list[Cell]]
+    picture: str
+    summary: str
+
+
+class Tick(NamedTuple):
+    """A number on an axis, and its place from 0 to 1."""
+
+    place: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A value with its interval, in per cent of the width of a chart."""
+
+    name: str
+    text: str
+    low: float
+    value: float
+    high: float
+    is_filled: bool
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Values with their intervals on a common scale."""
+
+    kind: ClassVar = "forest"
+    caption: str
+    bars: list[Bar]
+    reference: float | None
+    ticks: list[Tick]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A line with its points, a shaded range of x, and one point marked."""
+
+    kind: ClassVar = "chart"
+    name: str
+    caption: str
+    size: tuple[float, float]
+    axes: tuple[str, str]
+    ticks: tuple[list[Tick], list[Tick]]
+    line: str
+    points: list[tuple[float, float, str]]
+    range: tuple[float, float]
+    marked: tuple[float, float, str]
+
+
+def roc_lines(named: Mapping[str, Numbers], texts: Mapping[str, str]) -> list[Line]:
+    """Return the multiclass ROC curves with their bands."""
+    lines = []
+    for position, (name, numbers) in enumerate(named.items()):
+        curve, band = numbers.curve, numbers.band
+        around = "" if band is None else area_path(band.fpr, band.low, band.high, ROC_SIZE)
+        folds = _fold_paths(curve, len(named)) if isinstance(curve, MeanROC) else ""
+        lines.append(
+            Line(position, name, _thin_path(curve.fpr, curve.tpr), around, texts[name], folds)
+        )
+    return lines
+
+
+def _thin_path(
+    fpr: Float[np.ndarray, " t"], tpr: Float[np.ndarray, " t"], most: int = MOST_POINTS
+) -> str:
+    points = thinned(fpr, tpr, most)
+    return path(fpr[points], tpr[points], ROC_SIZE)
+
+
+def _fold_paths(mean: MeanROC, n_classifiers: int) -> str:
+    """Return the curves of the folds, unless there are so many that nobody could follow them."""
+    n_curves = len(mean.folds) * n_classifiers
+    if n_curves > _MOST_FOLD_CURVES:
+        return ""
+    most = min(_POINTS_OF_FOLDS // n_curves, MOST_POINTS)
+    return " ".join(_thin_path(curve.fpr, curve.tpr, most) for curve in mean.folds)
+
+
+def by_difficulty(named: Mapping[str, Numbers]) -> list[Hashable]:
+    """Return the classes, the one that is hardest to tell from the rest first."""
+    first = next(iter(named.values()))
+    difficulty = {
+        label: float(np.mean([numbers.classes[label].area.value for numbers in named.values()]))
+        for label in first.classes
+    }
+    return sorted(difficulty, key=lambda label: difficulty[label])
+
+
+def shown_classes(named: Mapping[str, Numbers]) -> list[Hashable]:
+    """Return the classes with charts of their own: all, or of many the hardest."""
+    classes = by_difficulty(named)
+    return classes if len(classes) <= _MOST_SMALL_MULTIPLES else classes[:_SHOWN_OF_MANY]
+
+
+def one_vs_rest(named: Mapping[str, Numbers], shown: Sequence[Hashable]) -> list[Small]:
+    """Return the ROC curve of each class against the rest, the hardest class first."""
+    most = max(min(MOST_POINTS, _POINTS_IN_ALL // (len(named) * len(shown))), 20)
+    charts = []
+    for label in shown:
+        curves = {name: numbers.classes[label].curve for name, numbers in named.items()}
+        zoom = zoom_of([(curve.x, curve.y) for curve in curves.values()])
+        lines = []
+        for position, (name, curve) in enumerate(curves.items()):
+            points = thinned(curve.x, curve.y, most, zoom)
+            x, y = curve.x[points] / zoom, 1 - (1 - curve.y[points]) / zoom
+            area = named[name].classes[label].area
+            text = f"{number(area.value, area.standard_error)} ({interval_text(area)})"
+            lines.append(Line(position, name, path(x, y, SMALL_SIZE), "", text))
+        charts.append(Small(label, zoom, lines, "; ".join(f"{x.name}: {x.text}" for x in lines)))
+    return charts
+
+
+def calibration(
+    named: Mapping[str, Numbers], shown: Sequence[Hashable], level: float
+) -> list[Small]:
+    """Return the calibration curve of each class; none where scores are no probabilities."""
+    charts = []
+    for label in shown:
+        lines = []
+        for position, (name, numbers) in enumerate(named.items()):
+            curve = numbers.classes[label].calibration
+            if curve is None:
+                continue
+            low, high = curve.intervals(level)
+            bars = " ".join(
+                f"M{SMALL_SIZE * x:.4g},{SMALL_SIZE * (1 - a):.4g}V{SMALL_SIZE * (1 - b):.4g}"
+                for x, a, b in zip(curve.mean_predicted, low, high, strict=True)
+            )
+            text = f"ECE {number(curve.expected_error)}, Brier {number(curve.brier)}"
+            line = path(curve.mean_predicted, curve.fraction_positive, SMALL_SIZE)
+            lines.append(Line(position, name, line, bars, text))
+        if lines:
+            summary = "; ".join(f"{line.name}: {line.text}" for line in lines)
+            charts.append(Small(label, 1.0, lines, summary))
+    return charts
+
+
+def least_area(named: Mapping[str, Numbers]) -> float:
+    """Return where the colours of areas begin: at chance, or at the worst if that is better."""
+    worst = min(float(np.nanmin(numbers.areas)) for numbers in named.values())
+    return max(0.5, math.floor(worst * 100) / 100) if worst < 1 else 0.5
+
+
+def heat_maps(named: Mapping[str, Numbers], labels: Sequence[Hashable]) -> list[Matrix]:
+    """Return A(i|j) of all pairs, with the worst named."""
+    least = least_area(named)
+    maps = []
+    for position, (name, numbers) in enumerate(named.items()):
+        worst = [f"{i} from {j}: {number(a)}" for i, j, a in worst_pairs(numbers, labels, _N_WORST)]
+        shares = (numbers.areas - least) / (1 - least)
+        texts = [[_area_text(area) for area in row] for row in numbers.areas.tolist()]
+        maps.append(_matrix(position, name, shares, texts, "; ".join(worst)))
+    return maps
+
+
+def confusion_matrices(named: Mapping[str, Numbers]) -> list[Matrix]:
+    """Return how often each class was predicted for each observed one."""
+    matrices = []
+    for position, (name, numbers) in enumerate(named.items()):
+        if numbers.confusion is None:
+            continue
+        totals = numbers.confusion.sum(axis=1, keepdims=True)
+        shares = np.where(totals > 0, numbers.confusion / np.where(totals > 0, totals, 1), np.nan)
+        texts = [[f"{count:.6g}" for count in row] for row in numbers.confusion.tolist()]
+        right = float(np.trace(numbers.confusion) / totals.sum())
+        matrices.append(_matrix(position, name, shares, texts, f"{100 * right:.1f} % are right"))
+    return matrices
+
+
+def _area_text(area: float) -> str:
+    return number(area) if math.isfinite(area) else ""
+
+
+def _matrix(
+    position: int,
+    name: str,
+    shares: Float[np.ndarray, "k k"],
+    texts: list[list[str]],
+    summary: str,
+) -> Matrix:
+    if len(shares) > MOST_CELLS_AS_TEXT:
+        return Matrix(position, name, [], picture(colors(shares)), summary)
+    rows = [
+        [Cell(text, shade(share)) for text, share in zip(*row, strict=True)]
+        for row in zip(texts, shares.tolist(), strict=True)
+    ]
+    return Matrix(position, name, rows, "", summary)
+
+
+def ticks(labels: Sequence[Hashable]) -> list[tuple[float, Hashable]]:
+    """Return labels to write beside a picture of a matrix, with their places in per cent."""
+    step = math.ceil(len(labels) / _MOST_TICKS)
+    return [
+        (100 * (index + 0.5) / len(labels), label)
+        for index, label in enumerate(labels)
+        if index % step == 0
+    ]
+
+
+def forest(
+    rows: Sequence[ForestRow], caption: str, reference: float | None = None
+) -> Forest | None:
+    """Return values with their intervals on one scale; None where some are undefined."""
+    rows, n_rows = rows[:_MOST_BARS], len(rows)
+    if n_rows > len(rows):
+        caption += f" The first {len(rows)} of {n_rows}."
+    numbers = [x for row in rows for x in (*row.interval, row.value)]
+    if any(map(math.isnan, numbers)) or not all(math.isfinite(row.value) for row in rows):
+        return None
+    numbers = [x for x in numbers if math.isfinite(x)]  # the open end of a limit is at the edge
+    marks = numbers if reference is None else [*numbers, reference]
+    low, high = min(marks), max(marks)
+    margin = 0.05 * (high - low) or 1.0
+    low, high = low - margin, high + margin
+
+    def place(x: float) -> float:
+        return round(100 * (min(max(x, low), high) - low) / (high - low), 2)
+
+    bars = [
+        Bar(
+            row.name,
+            f"{number(row.value)} ({ends_text(row.interval)})",
+            place(row.interval[0]),
+            place(row.value),
+            place(row.interval[1]),
+            row.is_filled,
+        )
+        for row in rows
+    ]
+    # Close to the ends there is no room for a number
+    ticks = [Tick(place(x), text) for x, text in round_numbers(low + margin / 2, high - margin / 2)]
+    return Forest(caption, bars, None if reference is None else place(reference), ticks)
+
+
+def line_chart(
+    x: Float[np.ndarray, " m"],
+    y: Float[np.ndarray, " m"],
+    *,
+    marked: tuple[float, float],
+    around: tuple[float, float],
+    y_range: tuple[float, float],
+    axes: tuple[str, str],
+    caption: str,
+) -> Chart:
+    """Return a curve against the logarithm of x, with one point marked and a range of x shaded."""
+    left, right = math.log(min(x[0], around[0])), math.log(max(x[-1], around[1]))
+    low, high = y_range
+    width, height = ROC_SIZE, _CHART_SHAPE * ROC_SIZE
+
+    def across(value: float) -> float:
+        return (math.log(value) - left) / (right - left)
+
+    def up(value: float) -> float:
+        return (value - low) / (high - low)
+
+    def point(a: float, b: float) -> tuple[float, float, str]:
+        text = f"{axes[0]} {a:,.0f}: {axes[1]} {number(b)}"
+        return round(width * across(a), 1), round(height * (1 - up(b)), 1), text
+
+    places = [point(float(a), float(b)) for a, b in zip(x, y, strict=True)]
+    ends = math.exp(left), math.exp(right)
+    return Chart(
+        f"{axes[1]} against {axes[0]}",
+        caption,
+        (width, height),
+        axes,
+        (
+            [Tick(across(value), f"{value:,.0f}") for value in _of_one_two_five(*ends)],
+            [Tick(up(value), text) for value, text in round_numbers(low, high)],
+        ),
+        "M" + " ".join(f"{a:g},{b:g}" for a, b, _ in places),
+        places,
+        (round(width * across(around[0]), 1), round(width * across(around[1]), 1)),
+        point(*marked),
+    )
+
+
+def _of_one_two_five(low: float, high: float) -> list[float]:
+    """Return the numbers 1, 2, 5, 10, ... between two."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = [digit * 10.0**power for power in decades for digit in (1, 2, 5)]
+    return [value for value in found if low <= value <= high]

@@ -1,0 +1,183 @@
+"""The numbers behind a report, of one classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc.analyses.estimation import estimates_of
+from dmfroc.curves import calibration_curve, roc_curve
+from dmfroc.curves.calibration import CalibrationCurve
+from dmfroc.curves.curve import Line
+from dmfroc.inference.band import CurveBand, band_around
+from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.units import Sample, sample_of
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.scores import Floats
+from dmfroc.measures.contingency_table import ContingencyTable
+from dmfroc.measures.ranking import hand_till, pairwise_auc_matrix
+from dmfroc.multiclass.curve import (
+    MeanROC,
+    MulticlassROC,
+    curve_of,
+    mean_curve_of,
+    vertical_mean,
+)
+from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.results.estimate import Estimate
+
+# Each threshold of the band takes a time of the product of observations and classes, and of the
+# square of the classes; in between it hardly differs from a straight line.
+_MANY_SCORES, _MANY_CLASSES = 200_000, 50
+_FEWER_THRESHOLDS, _FEWEST_THRESHOLDS = 24, 12
+
+
+@dataclass(frozen=True, eq=False)
+class OfClass:
+    """One class against the rest.
+
+    Attributes
+    ----------
+    label : Hashable
+        The class.
+    area : Estimate
+        Area under its ROC curve.
+    curve : Line
+        The ROC curve, one point per distinct score; of folds the mean of their curves.
+    calibration : CalibrationCurve or None
+        None if the scores are no probabilities.
+    """
+
+    label: Hashable
+    area: Estimate
+    curve: Line
+    calibration: CalibrationCurve | None
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What a report shows of one classifier.
+
+    Attributes
+    ----------
+    curve : MulticlassROC or MeanROC
+        The multiclass ROC curve; of folds the mean of their curves.
+    band : CurveBand or None
+        Its band; None of a mean.
+    n_band_thresholds : int
+        At how many thresholds the band was computed; in between it is interpolated.
+    areas : numpy.ndarray of shape (K, K)
+        A(i|j), of folds the means over them, NaN where it does not exist.
+    classes : dict of label to OfClass
+        The classes that occur (of two, the second).
+    confusion : numpy.ndarray of shape (K, K) or None
+        Weights of the observations by observed (row) and predicted (column) class.
+    rates : dict of str to numpy.ndarray of shape (K,)
+        Recall, precision and informedness of each class, empty without hard labels.
+    """
+
+    curve: MulticlassROC | MeanROC
+    band: CurveBand | None
+    n_band_thresholds: int
+    areas: Float[np.ndarray, "k k"]
+    classes: dict[Hashable, OfClass]
+    confusion: Float[np.ndarray, "k k"] | None
+    rates: dict[str, Float[np.ndarray, " k"]]
+
+
+def numbers_of(sample: Sample, curve_options: CurveOptions, level: float) -> Numbers:
+    """Compute all that a report shows, the measures aside."""
+    predictions = sample.predictions
+    curve: MulticlassROC | MeanROC
+    if predictions.folds is None:
+        n_thresholds = _band_thresholds(predictions, curve_options)
+        band_options = replace(curve_options, n_thresholds=n_thresholds)
+        curve = curve_of(predictions, curve_options)
+        band = band_around(curve, sample, level, band_options)
+    else:
+        n_thresholds, band = 0, None
+        curve = mean_curve_of(predictions, curve_options)
+    table = (
+        None if predictions.predicted is None else ContingencyTable.from_predictions(predictions)
+    )
+    return Numbers(
+        curve=curve,
+        band=band,
+        n_band_thresholds=n_thresholds,
+        areas=np.mean([_areas(part) for part in _by_fold(predictions)], axis=0),
+        classes=_classes(sample, level),
+        confusion=None if table is None else table.counts.T,
+        rates={}
+        if table is None
+        else {name: table.class_values[name] for name in ("recall", "precision", "informedness")},
+    )
+
+
+def _band_thresholds(predictions: Predictions, options: CurveOptions) -> int:
+    if predictions.scores.size <= _MANY_SCORES:
+        return options.n_thresholds
+    few = _FEWER_THRESHOLDS if predictions.n_classes <= _MANY_CLASSES else _FEWEST_THRESHOLDS
+    return min(few, options.n_thresholds)
+
+
+def _by_fold(predictions: Predictions) -> list[Predictions]:
+    """Return the predictions of each fold, whose scores are comparable; without folds all."""
+    if predictions.folds is None:
+        return [predictions]
+    whole, folds = replace(predictions, folds=None), predictions.folds
+    return [whole.rows(folds == fold) for fold in np.unique(folds)]
+
+
+def _areas(predictions: Predictions) -> Float[np.ndarray, "k k"]:
+    areas = pairwise_auc_matrix(predictions)
+    is_absent = predictions.class_counts == 0
+    areas[is_absent] = areas[:, is_absent] = np.nan
+    np.fill_diagonal(areas, np.nan)
+    return areas
+
+
+def _classes(sample: Sample, level: float) -> dict[Hashable, OfClass]:
+    predictions = sample.predictions
+    positions = predictions.present if predictions.n_classes > 2 else np.array([1])
+    found = (_of_class(sample, int(position), level) for position in positions)
+    return {of_class.label: of_class for of_class in found}
+
+
+def _of_class(sample: Sample, position: int, level: float) -> OfClass:
+    predictions = sample.predictions
+    scores, weights = predictions.scores[:, position], predictions.sample_weight
+    is_class: Int[np.ndarray, " n"] = (predictions.true == position).astype(np.int32)
+    against_rest = Predictions(
+        (0, 1),
+        is_class,
+        cast(Floats, np.column_stack([-scores, scores])),
+        weights,
+        predicted=None,
+        folds=predictions.folds,
+    )
+    units = sample_of(against_rest, sample.units.groups)
+    [area] = estimates_of([hand_till()], [Jackknife(level)], units)
+    is_probability = float(scores.min()) >= 0 and float(scores.max()) <= 1
+    return OfClass(
+        label=predictions.labels[position],
+        area=area,
+        curve=_roc(against_rest),
+        calibration=calibration_curve(is_class, scores, sample_weight=weights)
+        if is_probability
+        else None,
+    )
+
+
+def _roc(against_rest: Predictions) -> Line:
+    """Return the ROC curve of two classes, of folds the mean of their curves."""
+    curves = [
+        roc_curve(part.true, part.scores[:, 1], sample_weight=part.sample_weight)
+        for part in _by_fold(against_rest)
+    ]
+    if len(curves) == 1:
+        return Line(curves[0].x, curves[0].y)
+    return Line(*vertical_mean([(curve.x, curve.y) for curve in curves]))

@@ -1,0 +1,1 @@
+"""What analyses return, and how it is written: text, data frames, JSON."""

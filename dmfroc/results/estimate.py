@@ -1,0 +1,140 @@
+"""Estimates: a measure's value with its standard error and interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._kit.text import printable
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Name, Table, plain
+
+if TYPE_CHECKING:
+    import xarray
+
+
+ClassSizes = Literal["fixed", "random"]
+
+
+@dataclass(frozen=True)
+class Estimate(Result):
+    """A measure's value and how sure we are of it.
+
+    Attributes
+    ----------
+    measure, title : str
+        Name of the measure, and its name in tables and legends.
+    value : float
+        Value in the sample.
+    standard_error : float
+        Standard error of the value; 0 if the observations show no variation, see `warnings`.
+    interval : tuple of float
+        Lower and upper end, inside the range of the measure.
+    level : float
+        Nominal coverage of the interval.
+    method : str
+        How standard error and interval were obtained.
+    class_sizes : {"fixed", "random"} or None
+        Whether the error includes that the class sizes are a matter of chance, as it does by
+        default where the value depends on them; None where the method does not say.
+    bias_corrected : float or None
+        For measures that choose thresholds on the observations that they judge, such as maximal
+        informedness: the value where others choose them, about which the interval is.
+    n_draws, seed : int or None
+        Number of draws and seed of methods that draw; None for the jackknife.
+    warnings : tuple of str
+        What a careful reader has to know about this estimate.
+    draws : numpy.ndarray of shape (n_draws,) or None
+        The measure's value in every draw, for methods that draw.
+    error_bound : float
+        By how much the value differs at most from that of all scores, where `dmfroc.scan` or an
+        `dmfroc.Accumulator` has counted them in bins; else 0.
+    """
+
+    main_table: ClassVar[str] = "estimates"
+
+    measure: str
+    title: str
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    level: float
+    method: str
+    class_sizes: ClassSizes | None = None
+    bias_corrected: float | None = None
+    n_draws: int | None = None
+    seed: int | None = None
+    warnings: tuple[str, ...] = ()
+    draws: Float[np.ndarray, " draws"] | None = field(default=None, repr=False, compare=False)
+    error_bound: float = 0.0
+
+    def to_datatree(self) -> xarray.DataTree:
+        """Return the draws as an ArviZ tree with the dimensions chain and draw.
+
+        Raises
+        ------
+        ValueError
+            If the method has no draws.
+        ImportError
+            If ArviZ is not installed; it comes with ``dmfroc[bayes]``.
+        """
+        if self.draws is None:
+            raise ValueError(
+                f"an estimate by method={self.method!r} has no draws: use a bootstrap, or "
+                "bayesian_roc, whose posterior is a tree"
+            )
+        import arviz
+
+        import dmfroc
+
+        tree = arviz.from_dict({"posterior": {self.measure: self.draws[None]}})
+        tree["posterior"].attrs.update(
+            method=self.method, level=self.level, seed=self.seed, dmfroc_version=dmfroc.__version__
+        )
+        return tree
+
+    def facts(self) -> dict[str, Any]:
+        """Return the method, the level, and the draws and seed of methods that draw."""
+        facts = {"method": self.method, "level": self.level}
+        return (
+            facts if self.n_draws is None else facts | {"n_draws": self.n_draws, "seed": self.seed}
+        )
+
+    def tables(self) -> list[Table]:
+        """Return the value with its interval."""
+        return [estimates_table([self])]
+
+    def as_text(self, *, warnings: bool = True) -> str:
+        """Return the estimate in one line, and each warning in another."""
+        low, high = (plain(end, self.standard_error) for end in self.interval)
+        line = (
+            f"{printable(self.measure)} {plain(self.value, self.standard_error)} "
+            f"({100 * self.level:g} % {self.method} interval {low} to {high}"
+            + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
+        )
+        notes = [f"note: {warning}" for warning in self.warnings] if warnings else []
+        return "\n".join([line, *notes])
+
+
+def estimates_table(estimates: Iterable[Estimate]) -> Table:
+    """Return measures with their intervals, one row each."""
+    rows = list(estimates)
+    methods = list(dict.fromkeys(e.method for e in rows))
+    interval = f"{100 * rows[0].level:g} % interval"
+    if len(methods) == 1:
+        interval += f" ({methods[0]})"
+    columns = [
+        Column("measure", "measure", "name"),
+        Column("value", "value", "estimate", interval=interval, error="std. error"),
+        Column("level", ""),
+        Column("method", "method" if len(methods) > 1 else "", "name"),
+    ]
+    cells: list[list[Any]] = [[Name(e.measure, e.title), e, e.level, e.method] for e in rows]
+    if any(e.error_bound for e in rows):
+        columns.append(Column("error_bound", "binning error", "bound"))
+        cells = [[*row, e.error_bound] for row, e in zip(cells, rows, strict=True)]
+    return Table("estimates", "Measures", columns, cells, is_by_name=True)

@@ -1,0 +1,163 @@
+"""What every result of an analysis can do: print, convert, draw itself, write a report."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dmfroc._kit.text import printable
+from dmfroc.results.renderers import renderer
+from dmfroc.results.table import Table
+from dmfroc.results.writers import as_frame, as_json, as_text, json_text, opened_page
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dmfroc.inputs.predictions import Predictions
+
+
+def sample_facts(predictions: Predictions) -> dict[str, Any]:
+    """Return the number of observations, in all and by class."""
+    counts = predictions.class_counts.tolist()
+    return {
+        "n_observations": predictions.n_observations,
+        "classes": [
+            {"label": label, "count": count}
+            for label, count in zip(predictions.labels, counts, strict=True)
+        ],
+    }
+
+
+def attributed(remarks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return each remark once, with the classifiers that it concerns unless that is all."""
+    concerned: dict[str, list[str]] = {}
+    for name, of_classifier in remarks.items():
+        for remark in of_classifier:
+            concerned.setdefault(remark, []).append(printable(name))
+    return tuple(
+        remark if len(names) == len(remarks) else f"{', '.join(names)}: {remark}"
+        for remark, names in concerned.items()
+    )
+
+
+class Result(ABC):
+    """A result of an analysis.
+
+    It is printed, shown in notebooks and converted from its tables, see `tables`.
+    """
+
+    main_table: ClassVar[str]
+    """The key of the table that `to_pandas` returns by default."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def warnings(self) -> tuple[str, ...]:
+            """What a careful reader has to know."""
+
+    @abstractmethod
+    def facts(self) -> Mapping[str, Any]:
+        """Return what JSON holds besides the tables."""
+
+    @abstractmethod
+    def tables(self) -> Sequence[Table]:
+        """Return what was computed, as titled tables with typed columns."""
+
+    def head(self) -> list[str]:
+        """Return the lines before the tables in print."""
+        return []
+
+    def foot(self) -> list[str]:
+        """Return the lines after the tables in print."""
+        return []
+
+    def to_pandas(self, table: str | None = None) -> pd.DataFrame:
+        """Return a table as a data frame.
+
+        Parameters
+        ----------
+        table : str, optional
+            The key of one of `tables`; by default the one that matters most.
+
+        Raises
+        ------
+        ValueError
+            If there is no such table.
+        """
+        tables = {t.key: t for t in self.tables()}
+        key = self.main_table if table is None else table
+        if key not in tables:
+            raise ValueError(f"table must be one of {list(tables)}, but it is {table!r}")
+        return as_frame(tables[key])
+
+    def as_text(self, *, warnings: bool = True) -> str:
+        """Return the tables as plain text, with or without the warnings."""
+        parts = ["\n".join(self.head()), *map(as_text, self.tables()), "\n".join(self.foot())]
+        if warnings:
+            parts.append("\n".join(f"note: {warning}" for warning in self.warnings))
+        return "\n\n".join(filter(None, parts))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything but large arrays as what `json.dump` takes."""
+        return as_json(self.facts(), self.tables()) | {"warnings": list(self.warnings)}
+
+    def to_json(self) -> str:
+        """Return everything but large arrays as JSON text; null stands for what has no number."""
+        return json_text(self.as_json())
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the result; the options are those of the display that is returned.
+
+        Returns
+        -------
+        display
+            With the artists in ``ax_`` and ``figure_``.
+        """
+        return renderer(self, "plot")(self, **options)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a report for the browser: one file that needs nothing else.
+
+        It says in sentences what was found and what to watch out for, and shows all tables,
+        pictures of them, and all warnings. The numbers can be downloaded from it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file named ``.html``. It appears whole, or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> from dmfroc import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> y = rng.integers(3, size=60)
+        >>> evaluation = evaluate(y, rng.normal(size=(60, 3)) + 1.5 * np.eye(3)[y])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "report.html")
+        ...     evaluation.to_html(path)
+        ...     path.stat().st_size < 200_000
+        True
+        """
+        # Before the page is made: a bad name should not cost the time that it takes.
+        with opened_page(path) as stream:
+            stream.write(renderer(self, "page")(self).encode("utf-8"))
+
+    def _repr_html_(self) -> str:
+        html: str = renderer(self, "notebook")(self)
+        return html
+
+    def __repr__(self) -> str:
+        """Show the tables at a prompt, not all arrays behind them."""
+        return str(self)
+
+    def __str__(self) -> str:
+        return self.as_text()

@@ -1,0 +1,194 @@
+"""Tables of results: a title, typed columns, and rows of plain values.
+
+A result says what is in its tables; text, data frames, JSON and HTML are written from them, each in
+one place for all results.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from dmfroc.results.text import (
+    decimals,
+    format_freedom,
+    format_interval,
+    format_p_value,
+    format_probability,
+)
+
+Kind = Literal[
+    "name",
+    "count",
+    "number",
+    "error",
+    "percent",
+    "bound",
+    "freedom",
+    "estimate",
+    "interval",
+    "p_value",
+    "probability",
+]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    key : str
+        Its name in data frames and JSON.
+    title : str
+        Its head in print; empty if only programs see it.
+    kind : str
+        What its cells hold; ``"freedom"`` are degrees of freedom, an error says how many
+        digits it has itself. A name is anything with a text, or a list of such; an estimate has
+        ``value``, ``standard_error`` and ``interval``; an interval is a tuple of two ends and the
+        standard error that says how many digits they have.
+    interval, error : str
+        Heads of what stands beside an estimate in print; not printed if empty.
+    is_signed : bool
+        Whether positive numbers have a sign in print.
+    """
+
+    key: str
+    title: str
+    kind: Kind = "number"
+    interval: str = ""
+    error: str = ""
+    is_signed: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a result.
+
+    Attributes
+    ----------
+    key : str
+        Its name in JSON, and for ``to_pandas``.
+    title : str
+        What it shows.
+    columns : sequence of Column
+        The first names the rows.
+    rows : sequence of sequence
+        A cell for each column.
+    is_by_name : bool
+        Whether the first column identifies the rows: it is the index of a data frame then.
+    """
+
+    key: str
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+    is_by_name: bool = False
+
+
+class Name(NamedTuple):
+    """What a program calls something, and what people read."""
+
+    key: Any
+    title: str
+
+    def __str__(self) -> str:
+        """Return what people read."""
+        return self.title
+
+
+class Head(NamedTuple):
+    """The head of a printed column."""
+
+    title: str
+    is_number: bool
+    sorts: bool = True
+
+
+class Cell(NamedTuple):
+    """A printed cell, and the number that it stands for."""
+
+    text: str
+    number: float | None = None
+
+
+Digits = Callable[[float, float], str]
+"""Writes a number with as many digits as its standard error asks for."""
+
+
+def plain(x: float, standard_error: float = math.nan) -> str:
+    """Return a number with two digits of its standard error, four decimals at least."""
+    return f"{x:.{decimals(standard_error)}f}"
+
+
+def printed(table: Table, digits: Digits = plain) -> tuple[list[Head], list[list[Cell]]]:
+    """Return heads and cells of a table as people read them."""
+    shown = [(i, column) for i, column in enumerate(table.columns) if column.title]
+    heads = [head for _, column in shown for head in _heads(column)]
+    rows = [[cell for i, c in shown for cell in _cells(c, row[i], digits)] for row in table.rows]
+    return heads, rows
+
+
+def _heads(column: Column) -> list[Head]:
+    is_number = column.kind != "name"
+    heads = [Head(column.title, is_number, sorts=column.kind != "interval")]
+    if column.error:
+        heads.append(Head(column.error, is_number))
+    if column.interval:
+        heads.append(Head(column.interval, is_number, sorts=False))
+    return heads
+
+
+def _cells(column: Column, value: Any, digits: Digits) -> list[Cell]:
+    if column.kind == "estimate":
+        error = value.standard_error
+        cells = [_number(value.value, error, digits, column.is_signed)]
+        if column.error:
+            cells.append(_number(error, error, digits))
+        if column.interval:
+            cells.append(_interval(value.interval, error, digits, column.is_signed))
+        return cells
+    return [_cell(column, value, digits)]
+
+
+def _cell(column: Column, value: Any, digits: Digits) -> Cell:
+    match column.kind:
+        case "name":
+            return Cell(" > ".join(map(str, value)) if _is_list(value) else str(value))
+        case "interval":
+            return _interval(value[:2], value[2], digits)
+        case "bound":
+            return Cell(f"<= {value:.1e}", float(value))
+        case "percent":
+            return Cell(f"{100 * value:.1f} %", float(value))
+        case "freedom":
+            return Cell(format_freedom(value), _finite(value))
+        case "count":
+            return Cell(f"{value:,}", float(value))
+        case "p_value":
+            return Cell(format_p_value(value), _finite(value))
+        case "probability":
+            return Cell(format_probability(value), _finite(value))
+    error = value if column.kind == "error" else math.nan
+    return _number(value, error, digits, column.is_signed)
+
+
+def _interval(
+    ends: tuple[float, float], error: float, digits: Digits, is_signed: bool = False
+) -> Cell:
+    return Cell(format_interval(ends, lambda end: _number(end, error, digits, is_signed).text))
+
+
+def _number(value: float, error: float, digits: Digits, is_signed: bool = False) -> Cell:
+    text = digits(value, error)
+    return Cell(f"+{text}" if is_signed and value >= 0 else text, _finite(value))
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, tuple | list) and not isinstance(value, Name)

@@ -1,0 +1,100 @@
+"""Tables and numbers as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from dmfroc._kit.text import printable, width
+
+_DECIMALS = 4
+_MOST_DECIMALS = 12
+_GAP = "   "
+_SMALLEST_P_VALUE = 1e-300  # smaller ones are lost in floating point
+
+
+def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a plain-text table; the first column is flush left, all others flush right.
+
+    It is as wide as what it says.
+    """
+    table = [[printable(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(map(width, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for row in table:
+        gaps = [" " * (size - width(cell)) for size, cell in zip(widths, row, strict=True)]
+        rest = [gap + cell for gap, cell in zip(gaps[1:], row[1:], strict=True)]
+        lines.append(_GAP.join([row[0] + gaps[0], *rest]).rstrip())
+    rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def format_probability(probability: float) -> str:
+    """Return a probability with three digits, never as a certainty.
+
+    It is estimated: also one that is 1 in floating point, or in all draws, may be a little less.
+
+    >>> format_probability(1.0), format_probability(0.25), format_probability(1e-9)
+    ('>0.999', '0.250', '<0.001')
+    """
+    if probability < 0.001:
+        return "<0.001"
+    if probability > 0.999:
+        return ">0.999"
+    return f"{probability:.3f}"
+
+
+def format_p_value(p_value: float) -> str:
+    """Return a p-value with two digits, neither rounded to 1 nor with an exponent beyond -300.
+
+    >>> format_p_value(0.0), format_p_value(0.01234), format_p_value(0.998), format_p_value(1.0)
+    ('<1e-300', '0.012', '>0.99', '1')
+    """
+    if math.isnan(p_value):
+        return "undefined"
+    if p_value < _SMALLEST_P_VALUE:
+        return f"<{_SMALLEST_P_VALUE:g}"
+    text = f"{p_value:.2g}"
+    return ">0.99" if text == "1" and p_value < 1 else text
+
+
+def equals_p_value(p_value: float) -> str:
+    """Return a p-value for a sentence: ``p = 0.012`` or ``p < 1e-300``.
+
+    >>> equals_p_value(0.01234), equals_p_value(0.0)
+    ('p = 0.012', 'p < 1e-300')
+    """
+    text = format_p_value(p_value)
+    return f"p {text[0]} {text[1:]}" if text[0] in "<>" else f"p = {text}"
+
+
+def format_interval(interval: tuple[float, float], write: Callable[[float], str]) -> str:
+    """Return an interval, or the one limit of an interval that is open on a side.
+
+    >>> format_interval((-0.01, 0.2), "{:+.2f}".format)
+    '-0.01 to +0.20'
+    >>> format_interval((-0.01, math.inf), "{:+.2f}".format)
+    'at least -0.01'
+    """
+    low, high = interval
+    if high == math.inf:
+        return f"at least {write(low)}"
+    return f"at most {write(high)}" if low == -math.inf else f"{write(low)} to {write(high)}"
+
+
+def format_freedom(freedom: float) -> str:
+    """Return degrees of freedom: whole ones without a point, others with one digit."""
+    if math.isinf(freedom):
+        return "\N{INFINITY}"
+    return f"{freedom:g}" if freedom == round(freedom) else f"{freedom:.1f}"
+
+
+def decimals(standard_error: float) -> int:
+    """Return how many decimals show two digits of the standard error, four at least.
+
+    With these a value near its bound does not read as the bound itself.
+    """
+    if not standard_error > 0:  # also if it is not a number
+        return _DECIMALS
+    needed = 1 - math.floor(math.log10(standard_error))
+    return min(max(_DECIMALS, needed), _MOST_DECIMALS)

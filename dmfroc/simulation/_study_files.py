@@ -1,0 +1,96 @@
+"""The files of studies: Parquet with provenance, written whole, and known when they are damaged."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dmfroc._kit.files import written_whole
+from dmfroc.simulation._study_workers import Rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PROVENANCE = b"dmfroc_study"  # key in the metadata of the Parquet file
+REPLICATION = "replication"
+
+
+def write(path: Path, rows: pd.DataFrame | Rows, provenance: Any) -> None:
+    """Write a Parquet file as a whole or not at all."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_pandas(pd.DataFrame(rows), preserve_index=False)
+    metadata = {**table.schema.metadata, PROVENANCE: json.dumps(provenance).encode()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with written_whole(path) as stream:
+        pq.write_table(table.replace_schema_metadata(metadata), stream)
+
+
+class DamagedError(ValueError):
+    """A file of a study that cannot be read."""
+
+    def __init__(self, path: Path, reason: object) -> None:
+        super().__init__(f"{path} is damaged: {' '.join(str(reason).split())}")
+        self.path = path
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        # What the system refuses has a number, what Arrow finds in a file has none
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        with path.open("rb") as stream:
+            start = stream.read(4)
+        if start not in (b"PAR1", b""):
+            raise ValueError(f"{path} was not written by a study: it is no Parquet file") from error
+        raise DamagedError(path, error) from error
+
+
+def set_aside(damage: DamagedError) -> None:
+    """Remove a damaged file, so that its replications count as missing."""
+    warnings.warn(f"{damage}; it is computed again", UserWarning, stacklevel=3)
+    damage.path.unlink(missing_ok=True)
+
+
+def schema_of(path: Path) -> Any:
+    import pyarrow.parquet as pq
+
+    with _reading(path):
+        return pq.read_schema(path)
+
+
+def kinds_of(schema: Any) -> dict[str, str]:
+    """Return what the columns hold, in words; those of missing values alone say nothing."""
+    from pyarrow import types
+
+    tests = {
+        "booleans": types.is_boolean,
+        "numbers": lambda kind: types.is_integer(kind) or types.is_floating(kind),
+        "text": lambda kind: types.is_string(kind) or types.is_large_string(kind),
+    }
+    return {
+        field.name: next(
+            (word for word, test in tests.items() if test(field.type)), str(field.type)
+        )
+        for field in schema
+        if field.name != REPLICATION and not types.is_null(field.type)
+    }
+
+
+def read(path: Path) -> tuple[pd.DataFrame, Any]:
+    import pyarrow.parquet as pq
+
+    with _reading(path):
+        table = pq.read_table(path, partitioning=None)
+        return table.to_pandas(), json.loads(table.schema.metadata[PROVENANCE])

@@ -1,0 +1,697 @@
+"""Paired comparison: exact cases, DeLong's covariance, probabilities of orders, errors."""
+
+import itertools
+from dataclasses import replace
+
+import delong
+import numpy as np
+import pytest
+from dmfroc.results.as_json import comparison_as_json
+from scipy import stats
+from simulations import classifiers, normal_scores
+
+from dmfroc import Predictions, compare, estimate, influences
+from dmfroc.inference.influences import interval, moments_of, standard_error
+from dmfroc.inference.units import units_of
+from dmfroc.measures import informedness
+from dmfroc.reports.verdict import comparison_verdict
+
+MEASURES = ["dmf_auc", "hand_till", "informedness"]
+
+
+# Cases with a known answer
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_identical_classifiers_do_not_differ(measure):
+    classes, scores = classifiers()
+    result = compare(classes, {"a": scores["a"], "b": scores["a"].copy()}, measure)
+    (difference,) = result.differences
+    assert (difference.value, difference.standard_error) == (0, 0)
+    assert difference.p_value == 1
+    assert difference.probability_better == 0.5
+    assert difference.interval[0] < 0 < difference.interval[1]
+    assert result.probability_better == {("a", "b"): 0.5, ("b", "a"): 0.5}
+    # Neither order is favoured: 100,000 draws, five standard errors.
+    assert result.order_probabilities["a", "b"] == pytest.approx(0.5, abs=0.008)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_scale_of_the_scores_does_not_matter(measure):
+    classes, scores = classifiers()
+    result = compare(classes, {"a": scores["a"], "b": 2 * scores["a"] + 1}, measure)
+    assert result.differences[0].p_value == 1
+    assert result.differences[0].probability_better == 0.5
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_constant_classifiers_do_not_differ(measure):
+    classes, _ = classifiers()
+    result = compare(classes, {"a": np.zeros((60, 3)), "b": np.ones((60, 3))}, measure)
+    assert result.differences[0].p_value == 1
+    assert result.differences[0].probability_better == 0.5
+
+
+@pytest.mark.parametrize("measure", ["dmf_auc", "hand_till"])
+def test_marker_and_its_reverse_differ(measure):
+    classes, scores = normal_scores(3, 150, 2, prior=[0.6, 0.4])
+    score = scores[:, 1]
+    result = compare(classes, {"marker": score, "reverse": -score}, measure)
+    (difference,) = result.differences
+    marker, reverse = (result.estimates[name].value for name in ("marker", "reverse"))
+    assert marker > 0.7
+    assert marker + reverse == pytest.approx(1, rel=0, abs=1e-12)
+    assert difference.value == pytest.approx(marker - reverse, rel=0, abs=1e-12)
+    assert difference.p_value < 1e-6
+    assert difference.interval[0] > 0
+    assert difference.probability_better > 1 - 1e-6
+    assert next(iter(result.order_probabilities)) == ("marker", "reverse")
+
+
+def test_perfect_against_worst_is_significant_without_variation():
+    classes = np.arange(60) % 3
+    scores = {"perfect": np.eye(3)[classes], "worst": -np.eye(3)[classes]}
+    for measure in ("hand_till", "dmf_auc"):
+        (difference,) = compare(classes, scores, measure).differences
+        assert difference.value == pytest.approx(1, abs=1e-6)
+        assert 0 < difference.p_value < 1e-4
+        assert 0 < difference.interval[0] < difference.interval[1] <= 1
+        assert difference.probability_better > 0.999
+
+
+# Formulas
+
+
+@pytest.mark.parametrize("rounding", [8, 0])
+def test_standard_error_of_the_difference_is_delongs(rounding):
+    classes, scores = classifiers(4)
+    scores = {name: np.round(x, rounding) for name, x in scores.items()}
+    (difference,) = compare(classes, scores, "hand_till").differences
+    expected = delong.standard_error(classes, scores["a"], scores["b"])
+    assert difference.standard_error == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(60) // 2])
+def test_differences_rest_on_the_differences_of_influences(groups):
+    """Also where they are lost in the rounding of the influences' own squares."""
+    classes, scores = classifiers(5, shifts=(1.5, 1.0, 0.5))
+    scores["copy"] = scores["a"].copy()
+    scores["nearly"] = scores["a"].copy()
+    scores["nearly"][0] += 0.02
+    result = compare(classes, scores, "hand_till", groups=groups)
+    units = units_of(Predictions.from_arrays(classes, scores["a"]), groups)
+    of_name = {k: influences("hand_till", classes, x) for k, x in scores.items()}
+    for difference in result.differences:
+        moments = moments_of(of_name[difference.first] - of_name[difference.second], units)
+        expected = interval(difference.value, moments, 0.05, (-1.0, 1.0), symmetric_on_line=False)
+        error = standard_error(moments)
+        assert difference.standard_error == pytest.approx(error, rel=1e-10)
+        np.testing.assert_allclose(difference.interval, (expected.low, expected.high), rtol=1e-8)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_estimates_and_differences_agree(measure):
+    classes, scores = classifiers(5)
+    result = compare(classes, scores, measure)
+    (difference,) = result.differences
+    assert difference.value == result.estimates["a"].value - result.estimates["b"].value
+    for name, found in result.estimates.items():
+        alone = estimate(measure, classes, scores[name])
+        assert found.value == pytest.approx(alone.value, rel=0, abs=1e-12)
+        assert found.standard_error == pytest.approx(alone.standard_error, rel=1e-9)
+        np.testing.assert_allclose(found.interval, alone.interval, rtol=0, atol=1e-9)
+    assert (result.measure, result.method, result.level) == (measure, "jackknife", 0.95)
+
+
+def test_interval_p_value_and_probability_belong_together():
+    classes, scores = classifiers(6)
+    (difference,) = compare(classes, scores, "hand_till").differences
+    assert 1e-6 < difference.p_value < 0.5
+    # The interval of level 1 - p just reaches zero.
+    level = 1 - difference.p_value
+    (at_edge,) = compare(classes, scores, "hand_till", level=level).differences
+    assert at_edge.interval[0] == pytest.approx(0, abs=1e-9)
+    assert difference.probability_better == pytest.approx(1 - difference.p_value / 2, abs=1e-12)
+    # A t distribution, and a little more than DeLong's scale
+    z = difference.value / difference.standard_error
+    assert difference.p_value > 2 * stats.norm.sf(z)
+
+
+def test_differences_are_antisymmetric():
+    classes, scores = classifiers(7)
+    forward = compare(classes, scores)
+    backward = compare(classes, dict(reversed(scores.items())))
+    (one,), (other,) = forward.differences, backward.differences
+    assert (one.first, one.second) == (other.second, other.first) == ("a", "b")
+    assert other.value == -one.value
+    assert other.standard_error == pytest.approx(one.standard_error, rel=1e-12)
+    assert other.p_value == pytest.approx(one.p_value, rel=1e-9)
+    np.testing.assert_allclose(other.interval, np.negative(one.interval)[::-1], atol=1e-12)
+    assert one.probability_better + other.probability_better == pytest.approx(1, abs=1e-12)
+    found = forward.probability_better
+    assert found["a", "b"] + found["b", "a"] == pytest.approx(1, abs=1e-15)
+
+
+# Orders
+
+
+def test_probabilities_of_orders():
+    classes, scores = classifiers(8, shifts=(1.3, 1.2, 1.1))
+    result = compare(classes, scores, "hand_till")
+    orders = result.order_probabilities
+    assert sum(orders.values()) == pytest.approx(1, rel=0, abs=1e-12)
+    assert set(orders) <= set(itertools.permutations("abc"))
+    assert list(orders.values()) == sorted(orders.values(), reverse=True)
+    for pair, expected in result.probability_better.items():
+        found = sum(p for order, p in orders.items() if order.index(pair[0]) < order.index(pair[1]))
+        # Each difference has its own degrees of freedom, the orders share the smallest.
+        assert found == pytest.approx(expected, rel=0, abs=0.01)
+
+
+@pytest.mark.parametrize("shifts", [(1.2, 1.1), (1.0, 1.3)])
+def test_order_of_two_is_the_probability_that_one_is_better(shifts):
+    classes, scores = classifiers(9, shifts=shifts)
+    result = compare(classes, scores, "hand_till")
+    expected = result.probability_better["a", "b"]
+    assert 0.01 < expected < 0.99
+    # 100,000 draws, five standard errors.
+    error = 5 * np.sqrt(expected * (1 - expected) / 100_000)
+    assert result.order_probabilities["a", "b"] == pytest.approx(expected, rel=0, abs=error)
+
+
+def test_same_seed_same_numbers():
+    classes, scores = classifiers(10, shifts=(1.2, 1.1, 1.0))
+
+    def orders(random_state):
+        result = compare(classes, scores, "hand_till", random_state=random_state)
+        return result.order_probabilities, result.seed
+
+    assert orders(3) == orders(3)
+    assert orders(3)[1] == 3
+    assert orders(3)[0] != orders(4)[0]
+    drawn = orders(np.random.default_rng(3))
+    assert drawn == orders(np.random.default_rng(3)) == orders(drawn[1])
+
+
+def test_six_classifiers_have_fifteen_differences():
+    classes, scores = classifiers(11, shifts=(1.5, 1.4, 1.3, 1.2, 1.1, 1.0))
+    result = compare(classes, scores, "hand_till")
+    pairs = [(d.first, d.second) for d in result.differences]
+    assert pairs == list(itertools.combinations("abcdef", 2))
+    assert len(result.probability_better) == 30
+    table = result.to_pandas()
+    assert table.shape == (15, 10)
+    assert table["difference"][0] == result.differences[0].value
+    text = str(result)
+    for name in scores:
+        assert f"\n{name} " in text
+    assert "p-value" in text
+    assert "order, best first" in text
+
+
+# What belongs together
+
+
+def test_finished_predictions_are_compared_as_arrays_are():
+    classes, scores = classifiers(12)
+    weights = np.random.default_rng(13).uniform(0.5, 2, size=60)
+    finished = {
+        name: Predictions.from_arrays(classes, x, sample_weight=weights)
+        for name, x in scores.items()
+    }
+    from_arrays = compare(classes, scores, "hand_till", sample_weight=weights)
+    assert compare(finished, measure="hand_till").differences == from_arrays.differences
+
+
+def test_given_hard_labels_belong_to_their_classifier():
+    classes, scores = classifiers(12)
+    other = {"b": np.roll(classes, 1)}
+    found = compare(classes, scores, "informedness", y_pred=other).estimates
+    assert found["a"] == estimate("informedness", classes, scores["a"])
+    assert found["b"] == estimate("informedness", classes, scores["b"], y_pred=other["b"])
+    assert found["b"].value < 0
+    # A single score says nothing of hard labels.
+    classes, scores = classifiers(12, n_classes=2)
+    scores = {name: x[:, 1] for name, x in scores.items()}
+    with pytest.raises(ValueError, match="informedness needs hard labels"):
+        compare(classes, scores, "informedness")
+    predicted = {name: (x > 0.5).astype(int) for name, x in scores.items()}
+    result = compare(classes, scores, "informedness", y_pred=predicted)
+    expected = estimate("informedness", classes, scores["a"], y_pred=predicted["a"])
+    assert result.estimates["a"] == expected
+
+
+def test_hard_labels_alone():
+    classes, scores = classifiers(12)
+    predicted = {name: x.argmax(axis=1) for name, x in scores.items()}
+    found = compare(classes, y_pred=predicted)
+    assert found.measure == "informedness"
+    assert found.differences == compare(classes, scores, "informedness").differences
+    # The class 3 occurs in the labels of "b" alone, and its absence changes no value of the others.
+    predicted["b"] = np.where(np.arange(len(classes)) < 3, 3, predicted["b"])
+    found = compare(classes, y_pred=predicted, measure="accuracy")
+    assert {p.labels for p in found.predictions.values()} == {(0, 1, 2, 3)}
+    assert found.estimates["a"].value == pytest.approx(np.mean(predicted["a"] == classes))
+    assert found.estimates["b"].value == pytest.approx(np.mean(predicted["b"] == classes))
+    weights = np.arange(len(classes)) % 3 + 1.0
+    weighted = compare(classes, y_pred=predicted, measure="accuracy", sample_weight=weights)
+    assert weighted.estimates["a"].value == pytest.approx(
+        np.average(predicted["a"] == classes, weights=weights)
+    )
+    with pytest.raises(ValueError, match="at least two classifiers are needed"):
+        compare(classes, y_pred={"a": classes})
+    with pytest.raises(ValueError, match=r"labels not in labels=: 3"):
+        compare(classes, y_pred=predicted, labels=[0, 1, 2])
+
+
+def test_wrong_forms_of_hard_labels_are_told():
+    classes, scores = classifiers(12)
+    message = r"y_pred has hard labels of 'c', but y_scores has the classifiers \['a', 'b'\]"
+    with pytest.raises(ValueError, match=message):
+        compare(classes, scores, y_pred={"c": classes})
+    finished = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
+    with pytest.raises(TypeError, match="y_pred cannot be given together with a Predictions"):
+        compare(finished, y_pred={"a": classes})
+
+
+def test_independent_samples_say_the_seed_of_their_own_replicates():
+    classes, scores = classifiers(12)
+    samples = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
+    result = compare(
+        samples, measure="hand_till", paired=False, method="bootstrap", n_draws=100, random_state=4
+    )
+    for seed, (name, sample) in enumerate(samples.items(), start=4):
+        alone = estimate("hand_till", sample, method="bootstrap", n_draws=100, random_state=seed)
+        assert result.estimates[name] == alone
+
+
+def test_tables_show_the_title_of_the_measure():
+    classes, scores = classifiers(12)
+    result = compare(classes, scores, replace(informedness(), title="Above chance"))
+    assert (result.measure, result.title) == ("informedness", "Above chance")
+    assert str(result).splitlines()[0].split("  ")[1].strip() == "Above chance"
+
+
+def test_absent_class_warns_once():
+    classes, scores = classifiers(14)
+    keep = classes != 1
+    with pytest.warns(UserWarning, match="left out: 1") as caught:
+        result = compare(
+            classes[keep], {name: x[keep] for name, x in scores.items()}, labels=[0, 1, 2]
+        )
+    assert len(caught) == 1
+    for found in result.estimates.values():
+        assert "left out: 1" in found.warnings[0]
+
+
+def test_other_observations_are_refused():
+    classes, scores = classifiers(15)
+    a, b = scores["a"], scores["b"]
+    with pytest.raises(ValueError, match="y_true has 60 rows but y_score has 59"):
+        compare(classes, {"a": a, "b": b[:-1]})
+
+    def finished(other_classes, other_scores, **options):
+        return {
+            "a": Predictions.from_arrays(classes, a),
+            "b": Predictions.from_arrays(other_classes, other_scores, **options),
+        }
+
+    with pytest.raises(ValueError, match="'a' has 60 observations and 'b' has 59"):
+        compare(finished(classes[:-1], b[:-1]))
+    moved = np.roll(classes, 1)
+    row = np.flatnonzero(moved != classes)[0]
+    message = rf"observed classes of 'a' and 'b' differ, first in row {row} \(counting from 0\)"
+    with pytest.raises(ValueError, match=message):
+        compare(finished(moved, b))
+    with pytest.raises(
+        ValueError, match=r"'a' has the classes \[0, 1, 2\] and 'b' has \[2, 1, 0\]"
+    ):
+        compare(finished(classes, b, labels=[2, 1, 0]))
+    weights = np.ones(60)
+    weights[7] = 2
+    with pytest.raises(ValueError, match="the weights of 'a' and 'b' differ, first in row 7"):
+        compare(finished(classes, b, sample_weight=weights))
+
+
+def test_wrong_forms_are_told():
+    classes, scores = classifiers(16)
+    with pytest.raises(ValueError, match="at least two classifiers are needed, but there are 1"):
+        compare(classes, {"a": scores["a"]})
+    with pytest.raises(ValueError, match="at least two classifiers are needed, but there are 0"):
+        compare(classes, {})
+    with pytest.raises(TypeError, match="y_true as a dict must hold Predictions, but 'a' is a nda"):
+        compare(scores)
+    with pytest.raises(ValueError, match=r"measure must be one of .*, but it is 'auc'"):
+        compare(classes, scores, "auc")
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+        compare(classes, scores, level=95.0)
+    finished = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
+    with pytest.raises(TypeError, match="labels cannot be given together with a Predictions"):
+        compare(finished, labels=[0, 1, 2])
+
+
+# Bootstrap, independent samples, many comparisons
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
+@pytest.mark.parametrize("measure", ["hand_till", "dmf_auc"])
+def test_bootstrap_agrees_with_the_jackknife(measure, method):
+    classes, scores = classifiers(12, shifts=(1.3, 1.1, 1.0))
+    expected = compare(classes, scores, measure)
+    found = compare(classes, scores, measure, method=method, n_draws=1000)
+    for a, b in zip(found.differences, expected.differences, strict=True):
+        assert a.value == pytest.approx(b.value, abs=1e-12)
+        assert a.standard_error == pytest.approx(b.standard_error, rel=0.12)
+        assert a.interval == pytest.approx(b.interval, abs=0.4 * b.standard_error)
+        assert a.probability_better == pytest.approx(b.probability_better, abs=0.04)
+    assert sum(found.order_probabilities.values()) == pytest.approx(1)
+    assert (found.method, found.n_draws) == (method, 1000)
+
+
+def test_bootstrap_of_identical_classifiers():
+    classes, scores = classifiers(13, shifts=(1.2,))
+    twins = {"a": scores["a"], "b": scores["a"]}
+    result = compare(classes, twins, "hand_till", method="bootstrap")
+    difference = result.differences[0]
+    assert (difference.value, difference.p_value, difference.interval) == (0, 1, (0, 0))
+    assert difference.probability_better == 0.5
+    assert result.order_probabilities["a", "b"] == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+def test_independent_samples_add_their_variances(method):
+    samples = {}
+    for seed, name in enumerate("ab"):
+        classes, scores = classifiers(20 + seed, shifts=(1.2,))
+        keep = slice(None, None, seed + 1)  # of different sizes
+        samples[name] = Predictions.from_arrays(classes[keep], scores["a"][keep])
+    with pytest.raises(ValueError, match="a paired comparison needs the same observations"):
+        compare(samples, measure="hand_till")
+    result = compare(samples, measure="hand_till", paired=False, method=method)
+    errors = [estimate("hand_till", p).standard_error for p in samples.values()]
+    tolerance = 1e-9 if method == "jackknife" else 0.08
+    assert result.differences[0].standard_error == pytest.approx(np.hypot(*errors), rel=tolerance)
+    low, high = result.differences[0].interval
+    assert low < result.differences[0].value < high
+
+
+def test_p_values_are_adjusted_by_holm():
+    classes, scores = classifiers(11, shifts=(1.5, 1.3, 1.2, 1.15))
+    result = compare(classes, scores, "hand_till")
+    plain = np.array([d.p_value for d in result.differences])
+    adjusted = np.array([d.adjusted_p_value for d in result.differences])
+    order = np.argsort(plain)
+    # The definition, step by step.
+    expected, largest = {}, 0.0
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1, plain[index] * (len(plain) - rank)))
+        expected[index] = largest
+    assert adjusted == pytest.approx([expected[index] for index in range(len(plain))])
+    assert (adjusted >= plain).all()
+
+
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+def test_region_of_practical_equivalence(method):
+    classes, scores = classifiers(14, shifts=(1.3, 1.25))
+    plain, wide, all_of_it = (
+        compare(classes, scores, "hand_till", method=method, rope=rope).differences[0]
+        for rope in (0.0, 0.02, 1.0)
+    )
+    assert plain.probability_equivalent == pytest.approx(0, abs=0.01)
+    assert 0.1 < wide.probability_equivalent < 1
+    assert all_of_it.probability_equivalent == pytest.approx(1)
+    assert plain.probability_better == wide.probability_better
+    if method == "jackknife":
+        z = stats.norm(wide.value, wide.standard_error)
+        expected = z.cdf(0.02) - z.cdf(-0.02)
+        assert wide.probability_equivalent == pytest.approx(expected, abs=0.02)
+    with pytest.raises(ValueError, match=r"rope must be >= 0, but it is -1\.0"):
+        compare(classes, scores, rope=-1.0)
+
+
+def test_groups_are_the_units_of_a_comparison():
+    classes, scores = classifiers(15, shifts=(1.3, 1.1))
+    thrice = {name: np.repeat(s, 3, axis=0) for name, s in scores.items()}
+    groups = np.repeat(np.arange(len(classes)), 3)
+    once = compare(classes, scores, "hand_till").differences[0]
+    grouped = compare(np.repeat(classes, 3), thrice, "hand_till", groups=groups).differences[0]
+    assert grouped.standard_error == pytest.approx(once.standard_error, rel=1e-9)
+    assert grouped.p_value == pytest.approx(once.p_value, rel=1e-6)
+
+
+def test_posteriors_of_independent_samples():
+    pytest.importorskip("numpyro")
+    samples = {}
+    for seed, name in enumerate("ab"):
+        classes, scores = classifiers(30 + seed, shifts=(1.5 - 0.5 * seed,))
+        samples[name] = Predictions.from_arrays(classes, scores["a"])
+    result = compare(samples, measure="informedness", method="bayes", paired=False)
+    errors = [e.standard_error for e in result.estimates.values()]
+    difference = result.differences[0]
+    assert difference.standard_error == pytest.approx(np.hypot(*errors), rel=0.05)
+    assert difference.interval[0] < difference.value < difference.interval[1]
+    assert (result.method, result.n_draws) == ("bayes", len(result.estimates["a"].draws))
+
+
+def test_posteriors_of_the_same_observations():
+    pytest.importorskip("numpyro")
+    classes, scores = classifiers(30, shifts=(1.5, 1.3))
+    options = {"measure": "informedness", "random_state": 1}
+    found = compare(classes, scores, method="bayes", **options)
+    [posterior], [jackknife] = found.differences, compare(classes, scores, **options).differences
+    assert posterior.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
+    assert posterior.value == pytest.approx(jackknife.value, abs=jackknife.standard_error / 4)
+    alone = estimate("informedness", classes, scores["a"], method="bayes", random_state=1)
+    assert found.estimates["a"].interval == alone.interval
+    same = compare(classes, {"a": scores["a"], "b": scores["a"]}, method="bayes", **options)
+    [none] = same.differences
+    assert (none.value, none.standard_error, none.probability_better) == (0, 0, 0.5)
+    assert none.p_value == 1
+
+
+# Comparisons by their formulas
+
+
+def hand_made_t(shares):
+    """Return the t distribution of a difference, from each class's shares in it."""
+    sizes = np.array([len(x) for x in shares])
+    variances = np.array([x.var(ddof=1) for x in shares])
+    excess = np.array([max(stats.kurtosis(x), 0) for x in shares])
+    pooled = ((sizes - 1) * variances).sum() / (sizes - 1).sum()
+    parts = ((sizes - 1) * variances + pooled) / sizes**2
+    own = 2 / (excess / sizes + 2 / (sizes - 1))
+    freedom = parts.sum() ** 2 / (parts**2 / ((1 + own) * sizes / (sizes - 1))).sum()
+    return np.sqrt(parts.sum()), stats.t(freedom)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
+def test_a_difference_is_judged_by_its_t_distribution(level):
+    classes, scores = classifiers(6)
+    shares = {name: delong.placements(classes, x) for name, x in scores.items()}
+    of_difference = [(shares["a"] - shares["b"])[classes == c] for c in range(3)]
+    scale, t = hand_made_t(of_difference)
+    samples = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
+    result = compare(samples, measure="hand_till", level=level, rope=0.03)
+    (found,) = result.differences
+    ends = found.value + scale * np.array([-1, 1]) * t.ppf((1 + level) / 2)
+    np.testing.assert_allclose(found.interval, ends, rtol=0, atol=1e-10)
+    assert found.p_value == pytest.approx(2 * t.sf(found.value / scale), rel=1e-7)
+    assert found.probability_better == pytest.approx(t.cdf(found.value / scale), rel=1e-9)
+    within = t.cdf((found.value + 0.03) / scale) - t.cdf((found.value - 0.03) / scale)
+    assert 0.01 < within < 0.9
+    assert found.probability_equivalent == pytest.approx(within, rel=1e-7)
+    plain = np.sqrt(sum(x.var(ddof=1) / len(x) for x in of_difference))
+    assert found.standard_error == pytest.approx(plain, rel=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize(
+    ("method", "paired"), [("bootstrap", True), ("bootstrap", False), ("bayesian_bootstrap", True)]
+)
+def test_a_difference_is_judged_by_its_draws(method, paired, level):
+    classes, scores = classifiers(14, shifts=(1.3, 1.25))
+    samples = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
+    result = compare(
+        samples,
+        measure="hand_till",
+        method=method,
+        interval_type="percentile",
+        paired=paired,
+        level=level,
+        rope=0.02,
+        n_draws=400,
+    )
+    (found,) = result.differences
+    draws = result.estimates["a"].draws - result.estimates["b"].draws
+    assert (draws != 0).all()
+    above = np.mean(draws > 0)
+    assert 0.05 < above < 0.95
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    np.testing.assert_allclose(found.interval, np.quantile(draws, tails), rtol=0, atol=1e-12)
+    assert found.standard_error == pytest.approx(draws.std(ddof=1), rel=1e-12)
+    assert found.probability_better == pytest.approx(above, abs=1e-12)
+    assert result.order_probabilities["a", "b"] == pytest.approx(above, abs=1e-12)
+    assert found.probability_equivalent == np.mean(np.abs(draws) <= 0.02)
+    assert found.p_value == pytest.approx((2 * min(above, 1 - above) * 400 + 2) / 401, abs=1e-12)
+    # On the same rows the replicates go together; on others a sixth is more than three errors
+    correlation = np.corrcoef(*(e.draws for e in result.estimates.values()))[0, 1]
+    assert (correlation > 1 / 6) == paired
+
+
+def test_table_holds_the_differences():
+    classes, scores = classifiers(11, shifts=(1.5, 1.3, 1.1))
+    result = compare(classes, scores, "hand_till", rope=0.01)
+    table = result.to_pandas()
+    for row, found in zip(table.itertuples(), result.differences, strict=True):
+        assert (row.first, row.second) == (found.first, found.second)
+        assert (row.difference, row.standard_error) == (found.value, found.standard_error)
+        assert (row.low, row.high) == found.interval
+        assert (row.p_value, row.adjusted_p_value) == (found.p_value, found.adjusted_p_value)
+        assert row.probability_better == found.probability_better
+        assert row.probability_equivalent == found.probability_equivalent
+
+
+# One-sided tests
+
+
+def shows_alternative(difference, alternative, margin):
+    """Whether the limit lies beyond the margin."""
+    low, high = difference.interval
+    if alternative == "greater":
+        assert high == np.inf
+        return low > -margin
+    assert low == -np.inf
+    return high < margin
+
+
+INTERVAL_OPTIONS = [
+    {},
+    {"paired": False},
+    {"groups": np.arange(60) // 2},
+    {"folds": np.arange(60) % 3},
+    {"folds": np.arange(60) % 3, "target": "algorithm"},
+    {"method": "bootstrap", "n_draws": 200},
+    {"method": "bootstrap", "n_draws": 200, "interval_type": "basic"},
+    {"method": "bayesian_bootstrap", "n_draws": 200, "paired": False},
+]
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+@pytest.mark.parametrize("options", INTERVAL_OPTIONS)
+def test_one_sided_limits_belong_to_their_p_values(options, alternative):
+    classes, scores = classifiers(3, shifts=(1.5, 1.0, 1.5))
+    scores |= {"perfect": np.eye(3)[classes], "copy": np.eye(3)[classes]}
+    predictions = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
+    shown = set()
+    for margin, level in [(0.0, 0.95), (0.06, 0.95), (0.06, 0.7), (0.3, 0.99)]:
+        result = compare(
+            predictions,
+            measure="hand_till",
+            alternative=alternative,
+            margin=margin,
+            level=level,
+            **options,
+        )
+        for difference in result.differences:
+            is_shown = shows_alternative(difference, alternative, margin)
+            assert is_shown == (difference.p_value < 1 - level)
+            shown.add(is_shown)
+    assert shown == {True, False}
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_one_sided_tests_halve_the_two_sided_one(paired):
+    classes, scores = classifiers(6)
+    named = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
+    (both,), (greater,), (less,) = (
+        compare(named, measure="hand_till", paired=paired, alternative=side).differences
+        for side in ("two-sided", "greater", "less")
+    )
+    assert both.value > 0
+    assert greater.p_value == pytest.approx(both.p_value / 2, rel=1e-8)
+    assert less.p_value == pytest.approx(1 - both.p_value / 2, rel=1e-8)
+    assert greater.two_sided_p_value == both.p_value
+    assert greater.probability_better == both.probability_better
+    (at_90,) = compare(named, measure="hand_till", paired=paired, level=0.9).differences
+    assert (greater.interval[0], less.interval[1]) == pytest.approx(at_90.interval, abs=1e-12)
+
+
+def test_smaller_errors_are_better_where_better_is_tested():
+    classes, scores = classifiers(6, shifts=(2.0, 1.0))
+    probabilities = {k: np.exp(x) / np.exp(x).sum(axis=1)[:, None] for k, x in scores.items()}
+    result = compare(classes, probabilities, "brier_score", alternative="less", margin=0.05)
+    (difference,) = result.differences
+    assert difference.value < 0
+    assert difference.p_value < 0.01
+    assert difference.probability_better > 0.99
+    assert "A - B < 0.05, that is, A is not worse than B by 0.05 or more" in str(result)
+    assert "P(A better)" in str(result)
+
+
+def test_what_is_tested_without_variation_has_exact_limits():
+    """Of n sets without any difference, a share 1 - 0.05^(1/n) of all sets may have one."""
+    classes = np.arange(60) % 3
+    scores = {name: np.eye(3)[classes] for name in "ab"}
+    (difference,) = compare(classes, scores, "hand_till", alternative="greater").differences
+    assert difference.interval[0] == pytest.approx(0.05 ** (1 / 20) - 1, rel=1e-12)
+    assert difference.p_value == 1
+    margin = 1 - 0.05 ** (1 / 20)
+    for closer, is_shown in ((1 + 1e-9, True), (1 - 1e-9, False)):
+        result = compare(
+            classes, scores, "hand_till", alternative="greater", margin=margin * closer
+        )
+        assert (result.differences[0].p_value < 0.05) == is_shown
+
+
+def test_several_one_sided_tests_are_adjusted():
+    classes, scores = classifiers(2, shifts=(1.5, 1.2, 1.0, 0.5))
+    options = {"alternative": "greater", "margin": 0.02}
+    single = compare(classes, scores, "hand_till", **options)
+    together = compare(classes, scores, "hand_till", simultaneous=True, **options)
+    two_sided = compare(classes, scores, "hand_till", simultaneous=True)
+    for one, joint, both in zip(
+        single.differences, together.differences, two_sided.differences, strict=True
+    ):
+        assert joint.p_value == one.p_value <= joint.adjusted_p_value <= min(6 * one.p_value, 1)
+        # Less than Bonferroni's limit, more than that of a single test
+        assert both.interval[0] < joint.interval[0] < one.interval[0]
+        assert joint.interval[1] == np.inf
+    assert together.winner == two_sided.winner
+    assert single.best_set() == two_sided.best_set()
+    assert single.order_probabilities == compare(classes, scores, "hand_till").order_probabilities
+
+
+def test_what_is_tested_is_said_everywhere():
+    classes, scores = classifiers(6)
+    result = compare(classes, scores, "hand_till", alternative="greater", margin=0.05)
+    data = comparison_as_json(result)
+    claim = "A - B > -0.05, that is, A is not worse than B by 0.05 or more"
+    assert claim in data["tested"]
+    assert (data["alternative"], data["margin"]) == ("greater", 0.05)
+    assert data["differences"][0]["interval"][1] == np.inf  # null in a file
+    assert claim in str(result)
+    assert claim.replace(">", "&gt;") in result._repr_html_()
+    [sentence] = comparison_verdict(result)
+    assert sentence.startswith("a is not worse than b by 0.05 or more: Hand-Till M ")
+    assert "95 % limit: at least " in sentence
+    ends = result.plot().intervals_.get_segments()[0][:, 0]
+    assert ends[0] == pytest.approx(result.differences[0].interval[0])
+    assert np.isfinite(ends).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alternative": "larger"}, "alternative must be one of"),
+        ({"margin": 0.1}, "margin needs a one-sided test"),
+        ({"alternative": "greater", "margin": -0.1}, "margin must be >= 0"),
+        ({"alternative": "greater", "margin": float("nan")}, "margin must be >= 0"),
+        ({"alternative": "greater", "margin": 1.0}, "margin must be less than 1, the largest"),
+        ({"alternative": "greater", "level": 0.5}, "a one-sided limit needs level > 0.5"),
+        ({"rope": -0.1}, "rope must be >= 0"),
+    ],
+)
+def test_hypotheses_that_cannot_be_tested_are_refused(options, message):
+    classes, scores = classifiers()
+    with pytest.raises(ValueError, match=message):
+        compare(classes, scores, "hand_till", **options)

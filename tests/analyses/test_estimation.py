@@ -1,0 +1,179 @@
+"""Estimates of several measures at once, and the options of all that estimate."""
+
+import dataclasses
+import inspect
+from functools import partial
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from simulations import cyclic_scores, normal_scores
+
+from dmfroc import (
+    Measure,
+    Predictions,
+    compare,
+    estimate,
+    evaluate,
+    influences,
+    measures,
+)
+from dmfroc.analyses.estimation import estimates_of
+from dmfroc.inference.bootstrap import Bootstrap
+from dmfroc.inference.interval_method import Sample
+from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.units import units_of
+from dmfroc.measures import informedness
+from dmfroc.measures.measure import bind_in_groups
+
+NAMES = ["accuracy", "convex_hull_auc", "hand_till", "recall", "max_informedness", "informedness"]
+
+
+def two_classes():
+    return Predictions.from_arrays(*normal_scores(1, 60, 2))
+
+
+def test_each_measure_has_its_own_method():
+    predictions = two_classes()
+    chosen = [measures.MEASURES[name] for name in NAMES]
+    jackknife, bootstrap = Jackknife(0.9), Bootstrap(0.8, n_draws=100)
+    methods = [bootstrap if name in NAMES[::2] else jackknife for name in NAMES]
+    found = estimates_of(chosen, methods, Sample(predictions, units_of(predictions)))
+    for name, method, one in zip(NAMES, methods, found, strict=True):
+        given = {"n_draws": 100} if method is bootstrap else {}
+        alone = estimate(name, predictions, method=method.name, level=method.level, **given)
+        assert (one.measure, one.method, one.level) == (name, method.name, method.level)
+        assert one.value == pytest.approx(alone.value, rel=0, abs=1e-14)
+        np.testing.assert_allclose(one.interval, alone.interval, rtol=0, atol=1e-12)
+
+
+def test_measures_that_share_their_work_are_bound_together():
+    predictions = two_classes()
+    weights = predictions.sample_weight
+    groups = bind_in_groups([measures.MEASURES[name] for name in NAMES], predictions)
+    # Those with kinks, which take the longest, first
+    assert [positions for positions, _ in groups] == [[1, 4], [0, 3, 5], [2]]
+    for positions, bind in groups:
+        values, _ = bind().values_and_gradients(weights)
+        expected = [estimate(NAMES[position], predictions).value for position in positions]
+        np.testing.assert_allclose(np.atleast_1d(values), expected, rtol=0, atol=1e-15)
+
+
+def test_a_users_measure_has_its_own_name_and_title():
+    own = dataclasses.replace(informedness(), title="Above chance")
+    found = estimate(own, two_classes())
+    assert (found.measure, found.title) == ("informedness", "Above chance")
+    assert estimate("informedness", two_classes()).title == "Informedness"
+
+
+def own_auc(predictions):
+    """Compare all scores of the two classes."""
+    positive, negative = (predictions.true == k for k in (1, 0))
+    scores = predictions.scores[:, 1]
+    above = np.sign(scores[positive][:, None] - scores[negative]) / 2 + 1 / 2
+
+    def area(weights):
+        of_positives, of_negatives = weights[positive], weights[negative]
+        return of_positives @ above @ of_negatives / of_positives.sum() / of_negatives.sum()
+
+    return area
+
+
+def own_accuracy(predictions):
+    is_right = predictions.predicted == predictions.true
+    return lambda weights: jnp.sum(weights * is_right) / jnp.sum(weights)
+
+
+OWN = {
+    "dmf_auc": Measure(name="own", bind=own_auc, bounds=(0, 1), chance=1 / 2),
+    "accuracy": Measure(name="own", bind=own_accuracy, bounds=(0, 1), needs="labels"),
+}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"groups": np.arange(60) // 2},
+        *(
+            {"method": "bootstrap", "n_draws": 200, "interval_type": kind}
+            for kind in ("bca", "studentized")
+        ),
+        {"method": "bayesian_bootstrap", "n_draws": 200},
+    ],
+    ids=["jackknife", "groups", "bootstrap", "studentized", "bayesian"],
+)
+@pytest.mark.parametrize("name", OWN)
+def test_a_plain_function_of_weights_is_a_measure(name, options):
+    predictions, own = two_classes(), OWN[name]
+    expected, found = (estimate(m, predictions, **options) for m in (name, own))
+    assert (found.measure, found.title, found.method) == ("own", "own", expected.method)
+    assert found.value == own(predictions) == pytest.approx(expected.value, rel=0, abs=1e-14)
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-10)
+    assert found.interval == pytest.approx(expected.interval, rel=0, abs=1e-10)
+    if found.draws is not None:
+        np.testing.assert_allclose(found.draws, expected.draws, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(
+        influences(own, predictions), influences(name, predictions), rtol=0, atol=1e-16
+    )
+
+
+def test_a_users_measure_has_a_row_of_its_own():
+    own = Measure(
+        name="mean_score",
+        title="Mean score of the first class",
+        bind=lambda p: lambda weights: (weights * p.scores[:, 0]).sum() / weights.sum(),
+    )
+    predictions = Predictions.from_arrays(*cyclic_scores())
+    found = evaluate(predictions, measures=["hand_till", own])
+    assert found.estimates["mean_score"].value == pytest.approx(predictions.scores[:, 0].mean())
+    assert "\nMean score of the first class " in str(found)
+    compared = compare({"a": predictions, "b": predictions}, measure=own, paired=True)
+    assert compared.differences[0].value == 0
+
+
+# Options
+
+COMMON = [
+    "labels",
+    "sample_weight",
+    "y_pred",
+    "folds",
+    "target",
+    "train_fraction",
+    "groups",
+    "stratify",
+    "method",
+    "level",
+    "interval_type",
+    "n_draws",
+    "random_state",
+]
+
+
+def test_common_options_have_one_order_and_one_default():
+    signatures = [inspect.signature(f).parameters for f in (evaluate, estimate, compare)]
+    for parameters in signatures:
+        assert list(parameters)[-len(COMMON) :] == COMMON
+        assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in COMMON)
+    for name in COMMON:
+        assert len({parameters[name].default for parameters in signatures}) == 1
+
+
+def test_what_is_not_given_has_the_documented_default():
+    bootstrap = partial(estimate, "hand_till", two_classes(), method="bootstrap")
+    assert bootstrap() == bootstrap(n_draws=2000, stratify=True, interval_type="bca")
+    assert bootstrap().n_draws == 2000
+    assert bootstrap() != bootstrap(stratify=False)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("measure", ["hand_till", "dmf_auc", "auc_mu", "brier_score"])
+def test_scores_are_used_where_they_are_and_left_as_they_were(measure, dtype):
+    classes, scores = normal_scores(1, 60, 3)
+    given = (np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)).astype(dtype)
+    before = given.copy()
+    value = estimate(measure, classes, given).value
+    assert given.flags.writeable
+    np.testing.assert_array_equal(given, before)
+    assert value == estimate(measure, Predictions.from_arrays(classes, before)).value

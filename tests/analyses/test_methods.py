@@ -1,0 +1,95 @@
+"""Which method is used, and the options that it takes or refuses."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from simulations import classifiers, cyclic_scores
+
+from dmfroc import Predictions, compare, estimate, evaluate
+from dmfroc.analyses.methods import METHODS, choose_methods
+from dmfroc.inference.options import Options
+from dmfroc.measures import dmf_auc, get_measure
+
+
+def test_measures_with_kinks_are_resampled_unless_they_are_cross_fitted():
+    predictions = Predictions.from_arrays(*cyclic_scores(n=120))
+    assert estimate("hand_till", predictions).method == "jackknife"
+    cross_fitted = estimate("convex_hull_auc", predictions)
+    assert cross_fitted.method == "jackknife"
+    bent = replace(get_measure("convex_hull_auc"), name="bent", cross_fit=None)
+    found = estimate(bent, predictions, n_draws=200)
+    assert found.method == "bootstrap"
+    by_derivative = estimate(bent, predictions, method="jackknife")
+    assert any("bent has kinks" in warning for warning in by_derivative.warnings)
+    assert by_derivative.standard_error == pytest.approx(found.standard_error, rel=0.3)
+    assert cross_fitted.standard_error == pytest.approx(found.standard_error, rel=0.4)
+
+
+GROUPS = {"groups": np.arange(60) // 2}
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "remedy"),
+    [
+        (None, {"n_draws": 500}, "draws nothing; use method='bootstrap'"),
+        (None, {"n_draws": 2000}, "draws nothing; use method='bootstrap'"),  # the default's value
+        ("jackknife", {"interval_type": "percentile"}, "use method='bootstrap'"),
+        ("jackknife", {"n_draws": 500}, "draws nothing; use method='bootstrap'"),
+        ("paper_bootstrap", GROUPS, "independent; use method='bootstrap'"),
+        ("paper_bootstrap", {"stratify": False}, "class sizes as fixed; use method='bootstrap'"),
+        ("paper_bootstrap", {"stratify": True}, "class sizes as fixed; use method='bootstrap'"),
+        ("bayes", GROUPS, "independent; use method='bootstrap'"),
+        ("bayes", {"stratify": False}, "class sizes as fixed; call bayesian_table with given="),
+        ("bayes", {"stratify": True}, "class sizes as fixed; call bayesian_table with given="),
+        ("bayes", {"interval_type": "percentile"}, "quantiles; use method='bootstrap'"),
+        ("bayes", {"n_draws": 500}, "call bayesian_roc or bayesian_table, which have it"),
+    ],
+)
+def test_options_that_a_method_does_not_use_are_refused(method, option, remedy):
+    classes, scores = classifiers(17)
+    sample = Predictions.from_arrays(classes, scores["a"])
+    samples = {"a": sample, "b": sample}
+    [name], given = option, {"method": method} | option
+    # The jackknife is the default of this measure.
+    message = f"^{name} is no option of method='{method or 'jackknife'}': .*{remedy}"
+    for paired in (True, False):
+        with pytest.raises(ValueError, match=message):
+            compare(samples, measure="dmf_auc", paired=paired, **given)
+    with pytest.raises(ValueError, match=message):
+        estimate("dmf_auc", sample, **given)
+    with pytest.raises(ValueError, match=message):
+        evaluate(sample, measures=["dmf_auc"], **given)
+
+
+def test_posteriors_are_evaluated_where_there_are_some():
+    classes, scores = classifiers(17)
+    sample = Predictions.from_arrays(classes, scores["a"])
+    [found] = evaluate(sample, measures=["informedness"], method="bayes").estimates.values()
+    assert found == estimate("informedness", sample, method="bayes")
+    with pytest.raises(ValueError, match="use method='bayesian_bootstrap'"):
+        evaluate(sample, measures=["informedness", "auc_mu"], method="bayes")
+
+
+def test_one_of_several_measures_may_use_an_option():
+    classes, scores = classifiers(17)
+    bent = replace(get_measure("convex_hull_auc"), name="bent", cross_fit=None)
+    found = evaluate(classes, scores["a"], measures=["hand_till", bent], n_draws=100).estimates
+    assert [found[name].n_draws for name in ("hand_till", "bent")] == [None, 100]
+
+
+def test_an_option_that_no_measures_method_uses_is_refused():
+    classes, scores = classifiers(17)
+    with pytest.raises(ValueError, match="n_draws is no option of method='jackknife'"):
+        evaluate(classes, scores["a"], n_draws=2000)
+
+
+def test_methods_are_known_by_name():
+    classes, scores = classifiers(17)
+    with pytest.raises(ValueError, match=r"method must be one of .*'bayes'\), but it is 'delong'"):
+        choose_methods("delong", [], Predictions.from_arrays(classes, scores["a"]), Options())
+    for name in METHODS:
+        [found] = choose_methods(
+            name, [dmf_auc()], Predictions.from_arrays(classes, scores["a"]), Options(seed=3)
+        )
+        assert (found.name, found.seed, found.level) == (name, 3, 0.95)

@@ -1,0 +1,146 @@
+"""Planning: half-widths and power against the jackknife's own formulas and exact cases."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from simulations import classifiers, cyclic_scores
+
+from dmfroc import Predictions, estimate, plan
+from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier
+
+
+def pilot(n=240, **options):
+    return Predictions.from_arrays(*cyclic_scores(n, **options))
+
+
+def two_pilots(n=240, shifts=(1.5, 1.2)):
+    y, scores = classifiers(n=n, shifts=shifts)
+    return {name: Predictions.from_arrays(y, s) for name, s in scores.items()}
+
+
+@pytest.mark.parametrize("measure", ["hand_till", "informedness", "dmf_auc"])
+def test_the_pilots_own_size_gives_the_pilots_own_interval(measure):
+    found = plan(pilot(), measure, half_width=0.05)
+    low, high = estimate(measure, pilot()).interval
+    assert found.half_width(240) == pytest.approx((high - low) / 2, rel=1e-9)
+    assert found.value == pytest.approx(estimate(measure, pilot()).value, rel=1e-12)
+
+
+def test_n_is_the_smallest_that_suffices():
+    found = plan(pilot(), "hand_till", half_width=0.02)
+    assert found.half_width(found.n) <= 0.02 < found.half_width(found.n - 1)
+    assert sum(found.class_counts.values()) == found.n
+    assert found.n_interval[0] < found.n < found.n_interval[1]
+    powered = plan(two_pilots(), "hand_till", difference=0.03, power=0.9)
+    assert powered.power(powered.n) >= 0.9 > powered.power(powered.n - 3)
+
+
+def test_power_is_that_of_the_t_test():
+    """Two classes of equal variance: the noncentral t distribution of a two-sample test."""
+    found = plan(two_pilots(600), "hand_till", difference=0.03, power=0.8)
+    error = found.curve([found.n])["standard_error"].iloc[0]
+    z = stats.norm.ppf(0.975)
+    expected = stats.norm.sf(z - 0.03 / error) + stats.norm.cdf(-z - 0.03 / error)
+    assert found.power(found.n) == pytest.approx(expected, abs=0.005)
+
+
+def test_power_without_a_difference_is_the_level():
+    found = plan(two_pilots(), "hand_till", difference=0.05)
+    assert found._design.power(300, 0.0, None) == pytest.approx(0.05, abs=1e-6)
+    inferior = plan(two_pilots(), "hand_till", margin=0.05)
+    assert inferior._design.power(300, -0.05, 0.05) == pytest.approx(0.025, abs=1e-6)
+
+
+def test_names_and_signs_do_not_matter():
+    pilots = two_pilots()
+    turned = dict(reversed(pilots.items()))
+    for options in ({"difference": 0.04}, {"difference": -0.04}, {"margin": 0.04}):
+        one, other = (plan(p, "hand_till", **options) for p in (pilots, turned))
+        assert one.n == other.n
+        assert one.n_interval == other.n_interval
+    assert one.value == pytest.approx(-other.value, rel=1e-12)
+
+
+def test_non_inferiority_of_one_that_is_better_needs_fewer():
+    equal, better = (plan(two_pilots(), "hand_till", margin=0.05, difference=d) for d in (0, 0.02))
+    assert better.n < equal.n
+    assert equal.difference == 0
+
+
+def test_best_shares_follow_the_standard_deviations():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [300, 300])
+    scores = np.where(y == 1, rng.normal(1, 3, size=600), rng.normal(0, 0.3, size=600))
+    found = plan(Predictions.from_arrays(y, scores), "hand_till", half_width=0.02)
+    assert found.n_optimal < found.n
+    influences = found._design.moments.variances**0.5
+    assert list(found.optimal_prevalence.values()) == pytest.approx(
+        influences / influences.sum(), rel=1e-12
+    )
+    near = plan(
+        Predictions.from_arrays(y, scores),
+        "hand_till",
+        half_width=0.02,
+        prevalence=list(found.optimal_prevalence.values()),
+    )
+    assert near.n == found.n_optimal
+
+
+def test_a_measure_that_depends_on_shares_is_that_of_the_planned_ones():
+    y, scores = cyclic_scores(300)
+    rare = (y != 2) | (np.arange(300) % 5 == 0)
+    sample = Predictions.from_arrays(y[rare], scores[rare])
+    weights = np.where(y[rare] == 2, 5.0, 1.0)
+    balanced = plan(sample, "accuracy", half_width=0.05, prevalence="balanced")
+    expected = estimate("accuracy", y[rare], scores[rare], sample_weight=weights).value
+    assert balanced.value == pytest.approx(expected, rel=1e-12)
+    assert plan(sample, "accuracy", half_width=0.05).value != pytest.approx(expected, rel=1e-3)
+
+
+def test_simulated_pilots():
+    population = MultinomialPopulation.random(n_classes=3, random_state=1)
+    poor, good = SimulatedClassifier(n_available=3), SimulatedClassifier()
+    found = plan(population, "hand_till", half_width=0.02, classifier=poor)
+    low, high = found.n_interval
+    assert high - low < 0.1 * found.n
+    both = plan(population, "hand_till", difference=0.05, classifier={"poor": poor, "good": good})
+    assert both.value < 0
+
+
+def test_curve_and_text():
+    found = plan(two_pilots(), "hand_till", difference=0.04)
+    table = found.to_pandas()
+    assert (np.diff(table["power"]) > 0).all()
+    assert (np.diff(table["half_width"]) < 0).all()
+    text = str(found)
+    assert str(found.n) in text
+    assert "power 0.8, level 0.05" in text
+    ax = found.plot()
+    assert ax.lines[1].get_xdata()[0] == found.n
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({}, TypeError, "either half_width"),
+        ({"half_width": 0.1, "difference": 0.1}, TypeError, "either half_width"),
+        ({"half_width": 0}, ValueError, "half_width must be > 0"),
+        ({"difference": 0}, ValueError, "difference must not be 0"),
+        ({"difference": 0.1, "power": 1}, ValueError, "power must be between"),
+        ({"margin": 0.1}, ValueError, "margin compares two classifiers"),
+        ({"half_width": 0.1, "prevalence": [1, 2]}, ValueError, "share of each of the 3"),
+        ({"half_width": 0.1, "classifier": SimulatedClassifier()}, TypeError, "Multinomial"),
+        ({"half_width": 1e-9}, ValueError, "more than 1,000,000,000 cases"),
+    ],
+)
+def test_bad_options_are_refused(options, kind, message):
+    with pytest.raises(kind, match=message):
+        plan(pilot(), "hand_till", **options)
+
+
+def test_a_pilot_that_says_nothing_is_refused():
+    y = np.arange(30) % 3
+    with pytest.raises(ValueError, match="does not vary there"):
+        plan(Predictions.from_arrays(y, np.eye(3)[y]), "hand_till", half_width=0.01)
+    with pytest.raises(ValueError, match="same classes and observations"):
+        plan({"a": pilot(), "b": pilot(120)}, "hand_till", difference=0.1)

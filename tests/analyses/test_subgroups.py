@@ -1,0 +1,200 @@
+"""Subgroups: agreement with single estimates and with comparisons, and the tests of all groups."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from simulations import cyclic_scores
+
+from dmfroc import Predictions, compare, compare_subgroups, estimate
+from dmfroc.analyses.subgroups import THE_OTHERS
+
+
+def sample(n=240, n_classes=3, seed=0, gap=0.0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    site = rng.choice(["a", "b", "c"], size=n, p=[0.5, 0.3, 0.2])
+    shift = 1.2 + gap * (site == "c")
+    return y, rng.normal(size=(n, n_classes)) + shift[:, None] * np.eye(n_classes)[y], site
+
+
+@pytest.mark.parametrize("measure", ["hand_till", "informedness"])
+def test_each_group_has_its_own_estimate(measure):
+    y, scores, site = sample()
+    found = compare_subgroups(y, scores, site, measure)
+    assert list(found.estimates) == ["a", "b", "c"]
+    for name, of_group in found.estimates.items():
+        rows = site == name
+        assert of_group == estimate(measure, y[rows], scores[rows])
+        assert found.sizes[name] == rows.sum()
+
+
+def test_two_groups_are_two_independent_samples():
+    y, scores, site = sample()
+    first = site == "a"
+    [difference] = compare_subgroups(y, scores, np.where(first, "a", "b"), "hand_till").differences
+    parts = {
+        "a": Predictions.from_arrays(y[first], scores[first]),
+        "b": Predictions.from_arrays(y[~first], scores[~first]),
+    }
+    [expected] = compare(parts, measure="hand_till", paired=False).differences
+    assert difference.value == pytest.approx(expected.value, rel=1e-12)
+    assert difference.standard_error == pytest.approx(expected.standard_error, rel=1e-12)
+    assert difference.p_value == pytest.approx(expected.p_value, rel=0.01)
+    assert difference.adjusted_p_value == difference.p_value
+
+
+def test_differences_with_all_others_are_those_with_their_mean():
+    y, scores, site = sample()
+    found = compare_subgroups(y, scores, site, "hand_till")
+    assert [(d.first, d.second) for d in found.differences] == [
+        ("a", "b"),
+        ("a", "c"),
+        ("b", "c"),
+        ("a", THE_OTHERS),
+        ("b", THE_OTHERS),
+        ("c", THE_OTHERS),
+    ]
+    value, error, n = (
+        {k: f(k) for k in "abc"}
+        for f in (
+            lambda k: found.estimates[k].value,
+            lambda k: found.estimates[k].standard_error,
+            lambda k: found.sizes[k],
+        )
+    )
+    of_a = found.differences[3]
+    share = n["b"] / (n["b"] + n["c"])
+    assert of_a.value == pytest.approx(
+        value["a"] - share * value["b"] - (1 - share) * value["c"], rel=1e-12
+    )
+    expected = np.hypot(error["a"], np.hypot(share * error["b"], (1 - share) * error["c"]))
+    assert of_a.standard_error == pytest.approx(expected, rel=1e-12)
+
+
+def test_omnibus_test_of_two_groups_is_the_square_of_their_difference():
+    y, scores, site = sample(n=3000)
+    by = np.where(site == "a", "a", "b")
+    found = compare_subgroups(y, scores, by, "hand_till")
+    [difference] = found.differences
+    z = difference.value / difference.standard_error
+    assert found.omnibus.degrees_of_freedom[0] == 1
+    assert found.omnibus.statistic == pytest.approx(z**2, rel=0.01)
+    assert found.omnibus.p_value == pytest.approx(difference.p_value, rel=0.02)
+
+
+def test_omnibus_statistic_is_wald_s_in_large_groups():
+    y, scores, site = sample(n=30_000)
+    found = compare_subgroups(y, scores, site, "hand_till")
+    values = np.array([e.value for e in found.estimates.values()])
+    covariance = np.diag([e.standard_error**2 for e in found.estimates.values()])
+    contrasts = np.array([[1, -1, 0], [1, 0, -1]])
+    gaps = contrasts @ values
+    wald = gaps @ np.linalg.solve(contrasts @ covariance @ contrasts.T, gaps)
+    assert found.omnibus.statistic == pytest.approx(wald / 2, rel=0.005)
+    assert found.omnibus.p_value == pytest.approx(stats.chi2.sf(wald, 2), abs=0.005)
+
+
+def test_columns_cross():
+    y, scores, site = sample()
+    old = np.arange(240) % 8 < 4
+    table = pd.DataFrame({"site": site, "old": old})
+    found = compare_subgroups(y, scores, table, "hand_till")
+    assert next(iter(found.estimates)) == "site=a, old=False"
+    assert len(found.estimates) == 6
+    as_dict = compare_subgroups(y, scores, {"site": site, "old": old}, "hand_till")
+    assert as_dict.estimates == found.estimates
+
+
+def test_groups_that_say_too_little_are_named_and_left_out():
+    y, scores, site = sample()
+    site = site.astype(object)
+    site[:2] = "tiny"
+    site[np.flatnonzero(y == 1)[3:40:2]] = "two"
+    site[np.flatnonzero(y == 0)[-3:]] = "two"
+    site[np.flatnonzero(y == 2)[-30:]] = "two"
+    with pytest.warns(UserWarning, match="left out: t(iny, which lacks class 2|wo, )"):
+        found = compare_subgroups(y, scores, site, "hand_till")
+    assert found.left_out == {
+        "tiny": "which lacks class 2",
+        "two": "which has 3 observations of class 0, fewer than min_class_size=5",
+    }
+    assert "left out: tiny, which lacks class 2" in str(found)
+    assert "two" not in found.estimates
+
+
+def test_clusters_inside_groups_count_as_one():
+    y, scores, site = sample()
+    twice = np.repeat(np.arange(240), 2)
+    found = compare_subgroups(y[twice], scores[twice], site[twice], "hand_till", groups=twice)
+    single = compare_subgroups(y, scores, site, "hand_till")
+    for one, other in zip(found.differences, single.differences, strict=True):
+        assert one.value == pytest.approx(other.value, rel=1e-12)
+        assert one.standard_error == pytest.approx(other.standard_error, rel=1e-12)
+    assert found.omnibus.statistic == pytest.approx(single.omnibus.statistic, rel=1e-9)
+
+
+def test_the_same_observations_in_two_groups_do_not_differ():
+    """Every patient is in both groups with the same scores: the difference is 0 for certain."""
+    y, scores, _ = sample(90)
+    patient, eye = np.tile(np.arange(90), 2), np.repeat(["left", "right"], 90)
+    rng = np.random.default_rng(1)
+    both = np.concatenate([scores, scores + 0.1 * rng.normal(size=scores.shape)])
+    ys = np.tile(y, 2)
+    correlated = compare_subgroups(ys, both, eye, "hand_till", groups=patient)
+    independent = compare_subgroups(ys, both, eye, "hand_till")
+    paired = compare(y, {"left": both[:90], "right": both[90:]}, "hand_till")
+    [difference] = correlated.differences
+    assert difference.standard_error < 0.2 * independent.differences[0].standard_error
+    assert difference.standard_error == pytest.approx(
+        paired.differences[0].standard_error, rel=0.02
+    )
+    assert correlated.omnibus.p_value == pytest.approx(difference.p_value, abs=0.02)
+    with pytest.raises(ValueError, match="use method='jackknife'"):
+        compare_subgroups(
+            ys, both, eye, "hand_till", groups=patient, method="bootstrap", n_draws=100
+        )
+
+
+def test_bootstrap_agrees_with_the_jackknife():
+    y, scores, site = sample(n=900)
+    by_draws = compare_subgroups(y, scores, site, "hand_till", method="bootstrap", n_draws=1000)
+    by_influences = compare_subgroups(y, scores, site, "hand_till")
+    for one, other in zip(by_draws.differences, by_influences.differences, strict=True):
+        assert one.interval == pytest.approx(other.interval, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        (None, "by is missing"),
+        ({}, "by has no column"),
+        (["a"] * 3, r"by must have one entry for each of the 240 observations, .*\(3,\)"),
+        ([None] + ["a"] * 239, r"by has a missing value in row 0"),
+        (["a"] * 240, "at least two groups are needed, but of 1 there are 1"),
+    ],
+)
+def test_bad_groups_are_refused(by, message):
+    y, scores, _ = sample()
+    with pytest.raises(ValueError, match=message):
+        compare_subgroups(y, scores, by, "hand_till")
+
+
+def test_a_perfect_group_has_an_interval_but_no_test():
+    y, scores = cyclic_scores()
+    by = np.arange(len(y)) % 2 == 0
+    scores = np.where(by[:, None], np.eye(scores.shape[1])[y], scores)
+    found = compare_subgroups(y, scores, by, "hand_till")
+    assert found.estimates["True"].value == pytest.approx(1)
+    assert np.isnan(found.omnibus.p_value)
+    assert found.differences[0].standard_error > 0
+
+
+def test_forest_plot_has_a_row_for_each_group():
+    y, scores, site = sample()
+    found = compare_subgroups(y, scores, site, "hand_till")
+    ax = found.plot()
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels == [f"{name} (n={found.sizes[name]})" for name in "abc"]
+    assert list(found.to_pandas().index) == ["a", "b", "c"]
+    assert len(found.to_pandas("differences")) == 6

@@ -1,0 +1,147 @@
+"""What intervals allow for where a value is biased."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.special import xlogy
+from simulations import normal_scores
+
+from dmfroc import Predictions, estimate, measures
+from dmfroc.analyses.catalogue import get_measure
+from dmfroc.inference.bias import bias_of_cells, bias_of_halves
+from dmfroc.inference.units import sample_of
+from dmfroc.measures.measure import Measure
+
+MANY, FEW = 30, 6  # classes, and observations of each
+ENTROPIES = (
+    "entropy_predicted",
+    "entropy_real_given_predicted",
+    "entropy_predicted_given_real",
+    "mutual_information",
+)
+
+
+def many_small_classes(seed=0):
+    return Predictions.from_arrays(*normal_scores(seed, MANY * FEW, MANY, 1.5))
+
+
+def entropies(joint):
+    """Return the four entropies of a table, predictions in rows."""
+    predicted, real, both = (-xlogy(p, p).sum() for p in (joint.sum(1), joint.sum(0), joint))
+    return np.array([predicted, both - predicted, both - real, real + predicted - both])
+
+
+@pytest.mark.parametrize(("n_classes", "n"), [(4, 60), (10, 100), (10, 1000), (20, 400)])
+def test_tables_are_biased_by_at_most_what_is_allowed_for(n_classes, n):
+    """Tables of fixed class sizes, from noise to good classifiers, by simulation."""
+    generator, n_tables = np.random.default_rng(0), 400
+    for share_right in (1 / n_classes, 0.5, 0.9):
+        share_wrong = (1 - share_right) / (n_classes - 1)
+        given = share_wrong + (share_right - share_wrong) * np.eye(n_classes)
+        drawn = generator.multinomial(n // n_classes, given, (n_tables, n_classes))
+        found = np.array([entropies(table.T / table.sum()) for table in drawn])
+        biases = found.mean(axis=0) - entropies(given.T / n_classes)
+        errors = found.std(axis=0) / np.sqrt(n_tables)
+        for name, bias, error in zip(ENTROPIES, biases, errors, strict=True):
+            allowed = bias_of_cells(get_measure(name), 1.0, n_classes, n, 0.0)
+            assert np.sign(allowed) * bias < abs(allowed) + 4 * error
+            if share_right == 1 / n_classes and n >= 10 * n_classes**2:  # and not twice as much
+                assert abs(allowed) < 1.4 * abs(bias) + 4 * error
+
+
+def test_a_bias_within_the_error_is_not_allowed_for():
+    measure = measures.mutual_information()
+    bias = bias_of_cells(measure, 0.5, 3, 300.0, 0.0)
+    assert bias > 0
+    assert bias_of_cells(measure, 0.5, 3, 300.0, 3.9 * bias) == bias
+    assert bias_of_cells(measure, 0.5, 3, 300.0, 4.1 * bias) == 0
+    assert bias_of_cells(measures.accuracy(), 0.5, 30, 10.0, 0.0) == 0
+
+
+def test_halves_show_the_bias_of_a_square():
+    """Of a mean of which one class's two values are 1 and -1, so that halves have 1/K or -1/K."""
+    n_classes = 6
+    classes = np.repeat(np.arange(n_classes), 2)
+    values = np.zeros((2 * n_classes, n_classes))
+    values[:2, 0] = 1, -1
+    measure = Measure(
+        name="squared_mean",
+        bind=lambda predictions: lambda w: jnp.square(w @ predictions.scores[:, 0] / w.sum()),
+    )
+    sample = sample_of(Predictions.from_arrays(classes, values), None)
+    assert bias_of_halves(measure, 0.0, sample, 0.0) == pytest.approx(2 / n_classes**2)
+    assert bias_of_halves(measure, 0.0, sample, 1.0) == 0  # a small part of such an error
+    more = sample_of(Predictions.from_arrays(np.tile(classes, 9), np.tile(values, (9, 1))), None)
+    assert bias_of_halves(measure, 0.0, more, 0.0) == 0  # the classes are not so small
+
+
+@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "hand_till"])
+def test_halves_of_what_is_linear_show_no_bias(name):
+    measure, even = get_measure(name), Predictions.from_arrays(*normal_scores(0, 120, 20, 1.5))
+    sample = sample_of(even, None)
+    assert bias_of_halves(measure, measure(even), sample, 0.0) == pytest.approx(0, abs=1e-12)
+
+
+def test_intervals_reach_to_where_the_truth_is():
+    """Of many small classes average precision is too large, and the remark says what was done."""
+    sample = many_small_classes()
+    found = estimate("average_precision", sample)
+    large = normal_scores(5, 30_000, MANY, 1.5)
+    truth = measures.average_precision()(*large)
+    low, high = found.interval
+    assert found.value - truth > 2 * found.standard_error
+    assert low < truth < found.value < high
+    assert found.value - low > 1.5 * (high - found.value)
+    assert any("halves of the sample show" in w and "further down" in w for w in found.warnings)
+    few = estimate("average_precision", *normal_scores(0, 600, 3, 1.5))
+    assert not any("halves" in w for w in few.warnings)
+
+
+def test_intervals_of_mutual_information_reach_down_and_of_conditional_entropy_up():
+    sample = many_small_classes()
+    information, entropy = (
+        estimate(name, sample) for name in ("mutual_information", "entropy_real_given_predicted")
+    )
+    assert information.value - information.interval[0] > 3 * (
+        information.interval[1] - information.value
+    )
+    assert entropy.interval[1] - entropy.value > 3 * (entropy.value - entropy.interval[0])
+    assert entropy.interval[1] <= np.log(MANY)
+    assert any("further up" in w for w in entropy.warnings)
+
+
+@pytest.mark.parametrize("name", ["max_informedness", "convex_hull_auc", "h_measure"])
+@pytest.mark.parametrize(("n", "n_classes"), [(150, 30), (60, 3), (300, 10)])
+def test_intervals_about_cross_fitted_values_contain_the_value(name, n, n_classes):
+    found = estimate(name, *normal_scores(3, n, n_classes, 1.5))
+    low, high = found.interval
+    assert low < found.bias_corrected < found.value <= high
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
+def test_intervals_of_replicates_allow_for_the_same_bias(method):
+    """All replicates of the information in a table of noise are above what is true, 0."""
+    classes, scores = normal_scores(3, 300, 10, 0.0)
+    found = estimate("mutual_information", classes, scores, method=method, n_draws=300)
+    assert found.draws.min() > 0.05
+    assert found.interval[0] == pytest.approx(0, abs=1e-12)
+    assert any("further down" in remark for remark in found.warnings)
+
+
+@pytest.mark.parametrize("measure", ["max_informedness", "convex_hull_auc", "h_measure"])
+def test_replicates_of_chosen_thresholds_are_told_to_be_too_good(measure):
+    classes, scores = normal_scores(4, 150, 3)
+    found = estimate(measure, classes, scores, method="bootstrap", n_draws=200)
+    assert any("replicates of it even more so" in remark for remark in found.warnings)
+
+
+def test_average_precision_reaches_to_where_it_would_be_without_its_own_share():
+    classes, scores = normal_scores(5, 60, 3, 0.0)
+    plain, without = (
+        estimate(m, classes, scores, stratify=True)
+        for m in ("average_precision", "leave_one_out_average_precision")
+    )
+    bias = plain.value - without.value
+    assert bias > plain.standard_error / 4
+    assert without.interval[0] == pytest.approx(plain.interval[0], abs=0.3 * without.standard_error)
+    assert any("leave_one_out" in remark for remark in plain.warnings)

@@ -1,0 +1,117 @@
+"""The bootstraps: seeds, standard errors, intervals, remarks."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from simulations import cyclic_scores
+
+from dmfroc import Predictions, estimate, evaluate
+from dmfroc.inference.options import INTERVAL_TYPES
+
+MEASURES = ["hand_till", "dmf_auc", "informedness"]
+
+
+def test_seeds(predictions):
+    def draws(random_state):
+        found = estimate(
+            "hand_till", predictions, method="bootstrap", n_draws=100, random_state=random_state
+        )
+        return found.draws
+
+    np.testing.assert_array_equal(draws(5), draws(5))
+    assert (draws(5) != draws(6)).any()
+    np.testing.assert_array_equal(draws(np.random.default_rng(1)), draws(np.random.default_rng(1)))
+    with pytest.raises(ValueError, match="random_state must be >= 0, but it is -1"):
+        draws(-1)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
+def test_standard_errors_agree_with_the_jackknife(measure, method):
+    predictions = Predictions.from_arrays(*cyclic_scores(n=900))
+    expected = estimate(measure, predictions).standard_error
+    found = estimate(measure, predictions, method=method, n_draws=1000).standard_error
+    assert abs(found / expected - 1) < 0.1
+
+
+@pytest.mark.parametrize("interval_type", INTERVAL_TYPES)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_intervals_agree_in_large_samples(measure, interval_type):
+    predictions = Predictions.from_arrays(*cyclic_scores(n=900))
+    expected = estimate(measure, predictions)
+    found = estimate(
+        measure, predictions, method="bootstrap", interval_type=interval_type, n_draws=400
+    )
+    np.testing.assert_allclose(
+        found.interval, expected.interval, rtol=0, atol=0.5 * expected.standard_error
+    )
+    assert found.interval[0] < found.value < found.interval[1]
+    assert (found.method, found.n_draws, found.seed) == ("bootstrap", 400, 0)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_perfect_classifier_gets_an_honest_interval(measure, method):
+    classes = np.repeat([0, 1, 2], 20)
+    found = estimate(measure, classes, np.eye(3)[classes], method=method, n_draws=100)
+    low, high = found.interval
+    assert found.standard_error == 0
+    assert high == pytest.approx(1)
+    # The same by all methods: how bad it is if a share of a class is missed (test_jackknife).
+    of_jackknife = estimate(measure, classes, np.eye(3)[classes]).interval[0]
+    assert low == pytest.approx(of_jackknife, abs=1e-9)
+    if measure == "hand_till":
+        # Both classes of each pair miss the share that 60 observations need not show.
+        assert low == pytest.approx(0.05 ** (2 / 60), abs=1e-6)
+    assert any("the classifier is perfect" in warning for warning in found.warnings)
+
+
+def test_class_sizes_are_drawn_where_they_matter():
+    """Accuracy varies with them; M, bound beside it or alone, has the same replicates."""
+    predictions = Predictions.from_arrays(*cyclic_scores(n=60))
+    drawn = {
+        name: estimate(name, predictions, method="bootstrap", n_draws=200)
+        for name in ("accuracy", "hand_till")
+    }
+    fixed = estimate("accuracy", predictions, method="bootstrap", n_draws=200, stratify=True)
+    free = estimate("accuracy", predictions, method="bootstrap", n_draws=200, stratify=False)
+    np.testing.assert_array_equal(drawn["accuracy"].draws, free.draws)
+    assert (fixed.draws != free.draws).any()
+    sizes = [found.class_sizes for found in (*drawn.values(), fixed, free)]
+    assert sizes == ["random", "fixed", "fixed", "random"]
+    together = evaluate(predictions, measures=list(drawn), method="bootstrap", n_draws=200)
+    for name, found in drawn.items():
+        np.testing.assert_allclose(together.estimates[name].draws, found.draws, rtol=1e-12)
+
+
+def test_few_observations_are_told():
+    classes = np.repeat([0, 1, 2], [40, 40, 4])
+    scores = np.random.default_rng(0).normal(size=(84, 3)) + np.eye(3)[classes]
+    found = estimate("hand_till", classes, scores, method="bootstrap", n_draws=100)
+    assert any(w.startswith("the rarest class has 4 independent") for w in found.warnings)
+    assert not estimate("hand_till", *cyclic_scores(), method="bootstrap", n_draws=100).warnings
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "bootstrap", "n_draws": 10}, "n_draws must be an integer >= 100"),
+        (
+            {"method": "bayesian_bootstrap", "interval_type": "studentized"},
+            "has no studentized interval",
+        ),
+    ],
+)
+def test_wrong_options(predictions, options, message):
+    with pytest.raises(ValueError, match=message):
+        estimate("hand_till", predictions, **options)
+
+
+@given(st.integers(2, 5), st.integers(0, 1000))
+def test_draws_stay_in_range(n_classes, seed):
+    classes, scores = cyclic_scores(n=40, n_classes=n_classes, seed=seed)
+    found = estimate("hand_till", classes, scores, method="bootstrap", n_draws=100)
+    assert (found.draws >= 0).all()
+    assert (found.draws <= 1).all()
+    assert 0 <= found.interval[0] <= found.interval[1] <= 1

@@ -1,0 +1,102 @@
+"""Intervals of the bootstraps, recomputed from their replicates by the formulas."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit, logit
+
+from dmfroc import estimate, influences
+from dmfroc.inference.replicates import replicate_values
+from dmfroc.inference.units import units_of
+from dmfroc.measures import get_measure
+from dmfroc.measures.measure import bind
+
+
+def logit_scale(bounds):
+    """Return the map of a range with two ends to the line, its inverse and its derivative."""
+    low, high = bounds
+    return (
+        lambda x: logit((x - low) / (high - low)),
+        lambda y: low + (high - low) * expit(y),
+        lambda x: (high - low) / ((x - low) * (high - x)),
+    )
+
+
+LEVELS = [0.5, 0.8, 0.95, 0.99]
+MEASURES = ["hand_till", "informedness"]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_studentized_interval_is_its_formula(predictions, measure, level):
+    """With fixed class sizes; its range is that of the measure, given these."""
+    bounds = get_measure(measure).range_in(predictions, sizes_are_fixed=True)
+    replicates = replicate_values(
+        bind(get_measure(measure), predictions),
+        predictions,
+        units_of(predictions),
+        bayesian=False,
+        n_draws=300,
+        seed=4,
+        standard_errors=True,
+    )
+    to_line, from_line, slope = logit_scale(bounds)
+    whole = estimate(measure, predictions, stratify=True)
+    distances = to_line(replicates.values[:, 0]) - to_line(whole.value)
+    pivots = distances / (slope(replicates.values[:, 0]) * replicates.standard_errors)
+    quantiles = np.quantile(pivots, [(1 + level) / 2, (1 - level) / 2])
+    width = slope(whole.value) * whole.standard_error
+    found = estimate(
+        measure,
+        predictions,
+        method="bootstrap",
+        interval_type="studentized",
+        n_draws=300,
+        random_state=4,
+        level=level,
+        stratify=True,
+    )
+    expected = from_line(to_line(whole.value) - quantiles * width)
+    np.testing.assert_allclose(found.interval, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("bayesian", [False, True])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_other_intervals_are_their_formulas(predictions, measure, bayesian, level):
+    bounds = get_measure(measure).range_in(predictions, sizes_are_fixed=True)
+
+    def interval(interval_type):
+        return estimate(
+            measure,
+            predictions,
+            method="bayesian_bootstrap" if bayesian else "bootstrap",
+            interval_type=interval_type,
+            n_draws=300,
+            level=level,
+            stratify=True,
+        )
+
+    found = {kind: interval(kind) for kind in ("percentile", "basic", "bca")}
+    draws, value = found["bca"].draws, found["bca"].value
+    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    percentile = np.quantile(draws, tails)
+    np.testing.assert_allclose(found["percentile"].interval, percentile, rtol=0, atol=1e-12)
+    basic = np.clip(2 * value - percentile[::-1], *bounds)
+    np.testing.assert_allclose(found["basic"].interval, basic, rtol=0, atol=1e-12)
+
+    # How many standard errors from the value the jackknife's interval ends, on its own scale
+    to_line, _, slope = logit_scale(bounds)
+    whole = estimate(measure, predictions, level=level, stratify=True)
+    ends = to_line(np.array(whole.interval)) - to_line(value)
+    quantiles = ends / (slope(value) * whole.standard_error)
+    bias = stats.norm.ppf(np.mean(draws < value - 1e-9) + np.mean(abs(draws - value) < 1e-9) / 2)
+    influence = influences(measure, predictions)
+    acceleration = (influence**3).sum() / (6 * (influence**2).sum() ** 1.5)
+    if bayesian:
+        corrected = 2 * bias - acceleration + quantiles
+    else:
+        shifted = bias + quantiles
+        corrected = bias + shifted / (1 - acceleration * shifted)
+    bca = np.quantile(draws, stats.norm.cdf(corrected))
+    np.testing.assert_allclose(found["bca"].interval, bca, rtol=0, atol=1e-9)

@@ -1,0 +1,78 @@
+"""Differences of independent samples: the intervals of each, put together."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from simulations import normal_scores
+
+from dmfroc import Predictions, compare, estimate, influences
+from dmfroc.inference import independent
+from dmfroc.inference.influences import Interval, moments_of
+from dmfroc.inference.units import units_of
+
+
+def wald(value, error_of_one):
+    return lambda error: Interval(
+        *(value + error_of_one * stats.norm.ppf([error / 2, 1 - error / 2]))
+    )
+
+
+def test_symmetric_intervals_give_the_test_of_two_means():
+    first, second = (0.8, wald(0.8, 0.03)), (0.7, wald(0.7, 0.04))
+    z = 0.1 / 0.05
+    assert independent.p_value(0.0, *first, *second) == pytest.approx(
+        2 * stats.norm.sf(z), rel=1e-6
+    )
+    assert independent.probability_above(0.02, *first, *second) == pytest.approx(
+        stats.norm.cdf(0.08 / 0.05), rel=1e-6
+    )
+    low, high = independent.ends_of_difference(*first, *second, 0.05)
+    assert (low, high) == pytest.approx((0.1 - 1.959964 * 0.05, 0.1 + 1.959964 * 0.05), rel=1e-6)
+    drawn = independent.draws_of(*first, 20_000, np.random.default_rng(1))
+    assert drawn.mean() == pytest.approx(0.8, abs=1e-3)
+    assert drawn.std() == pytest.approx(0.03, rel=0.03)
+
+
+def test_differences_of_near_perfect_classifiers_are_skewed():
+    samples = {
+        "few": Predictions.from_arrays(*normal_scores(1, 60, 2, 2.5)),
+        "many": Predictions.from_arrays(*normal_scores(2, 240, 2, 2.5)),
+    }
+    few, many = (estimate("hand_till", sample) for sample in samples.values())
+    [found] = compare(samples, measure="hand_till", paired=False).differences
+    low, high = found.interval
+    value = few.value - many.value
+    assert found.value == pytest.approx(value, rel=1e-12)
+    assert value - low == pytest.approx(
+        np.hypot(few.value - few.interval[0], many.interval[1] - many.value), rel=1e-9
+    )
+    assert value - low > 1.3 * (high - value)
+    assert (found.p_value < 0.05) == (not low <= 0 <= high)
+    # An interval whose level is that of the p-value just reaches zero.
+    same = compare(samples, measure="hand_till", paired=False, level=1 - found.p_value)
+    assert np.abs(same.differences[0].interval).min() == pytest.approx(0, abs=1e-8)
+    swapped = {name: samples[name] for name in ("many", "few")}
+    [other] = compare(swapped, measure="hand_till", paired=False).differences
+    assert other.interval == pytest.approx((-high, -low), rel=1e-9)
+    assert other.p_value == pytest.approx(found.p_value, rel=1e-6)
+    assert other.probability_better == pytest.approx(1 - found.probability_better, rel=1e-6)
+
+
+def test_several_independent_samples_at_once():
+    samples = {
+        name: Predictions.from_arrays(*normal_scores(seed, 60 + 40 * seed, 2))
+        for seed, name in enumerate("abc")
+    }
+    alone = compare(samples, measure="hand_till", paired=False)
+    variances = [
+        moments_of(influences("hand_till", sample), units_of(sample)).spread.scale ** 2
+        for sample in samples.values()
+    ]
+    np.testing.assert_allclose(alone.covariance, np.diag(variances), rtol=1e-12)
+    at_once = compare(samples, measure="hand_till", paired=False, simultaneous=True)
+    # Each at the same higher level; of uncorrelated values it is below Bonferroni's.
+    bonferronis = compare(samples, measure="hand_till", paired=False, level=1 - 0.05 / 3)
+    ends = [np.array([d.interval for d in x.differences]) for x in (alone, at_once, bonferronis)]
+    low, high = np.moveaxis(np.stack(ends), -1, 0)
+    assert (np.diff(low, axis=0) < 0).all()
+    assert (np.diff(high, axis=0) > 0).all()

@@ -1,0 +1,211 @@
+"""Influences: derivatives, what leaving an observation out changes, DeLong's placements."""
+
+import delong
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from simulations import normal_scores
+
+from dmfroc import Predictions, estimate, hand_till_score, influences
+from dmfroc.inference.influences import PerfectSample
+from dmfroc.measures import MEASURES as MEASURES_BY_NAME
+from dmfroc.measures import dmf_auc, get_measure, informedness
+from dmfroc.measures.measure import bind
+
+MEASURES = ["dmf_auc", "hand_till", "informedness"]
+SKEWED = [0.6, 0.3, 0.1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "measure",
+    [*MEASURES, informedness("prevalence"), dmf_auc(pair_weights="prevalence", shrinkage=0.1)],
+    ids=[*MEASURES, "informedness-prevalence", "dmf_auc-prevalence"],
+)
+def test_influences_are_finite_differences(measure, weighted):
+    classes, scores = normal_scores(8, 60, 3)
+    weights = np.random.default_rng(9).uniform(0.5, 2, size=60) if weighted else np.ones(60)
+    predictions = Predictions.from_arrays(classes, np.round(scores, 1), sample_weight=weights)
+    found = influences(measure, predictions)
+    step = 1e-3
+    value = bind(get_measure(measure), predictions).values
+    moved = step * np.diag(weights)[::3]
+    differences = [(value(weights + x) - value(weights - x))[0] / (2 * step) for x in moved]
+    scale = np.abs(found).max()
+    np.testing.assert_allclose(found[::3], differences, rtol=0, atol=1e-4 * scale)
+    assert scale > 1e-4
+
+
+@pytest.mark.parametrize("measure", MEASURES[:2])
+def test_influences_vanish_in_total_within_each_class(measure):
+    # Rescaling the weights of a class changes neither area.
+    classes, scores = normal_scores(10, 60, 3, prior=SKEWED)
+    predictions = Predictions.from_arrays(classes, scores)
+    found = influences(measure, predictions)
+    totals = np.bincount(classes, found)
+    np.testing.assert_allclose(totals, 0, rtol=0, atol=1e-10)
+
+
+def leave_one_out(function, classes, scores, rows):
+    """Return the change of a measure when single rows get no weight."""
+    weights = np.ones(len(classes))
+    whole = function(classes, scores, sample_weight=weights)
+    changes = []
+    for row in rows:
+        weights[row] = 0
+        changes.append(whole - function(classes, scores, sample_weight=weights))
+        weights[row] = 1
+    return np.array(changes)
+
+
+def test_influences_on_m_are_exactly_what_leaving_one_out_changes():
+    # M is linear in the shares of each class: the true jackknife differs by n_c / (n_c - 1).
+    classes, scores = normal_scores(11, 60, 3, prior=SKEWED)
+    predictions = Predictions.from_arrays(classes, scores)
+    found = influences("hand_till", predictions)
+    sizes = np.bincount(classes)[classes]
+    changes = leave_one_out(hand_till_score, classes, scores, range(60))
+    np.testing.assert_allclose(found * sizes / (sizes - 1), changes, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["dmf_auc", "informedness"])
+def test_influences_are_nearly_what_leaving_one_out_changes(measure):
+    classes, scores = normal_scores(12, 600, 3)
+    predictions = Predictions.from_arrays(classes, scores)
+    rows = np.arange(0, 600, 10)
+
+    def value(classes, scores, sample_weight):
+        return estimate(measure, classes, scores, sample_weight=sample_weight).value
+
+    changes = leave_one_out(value, classes, scores, rows)
+    found = influences(measure, predictions)[rows]
+    # Leaving a row out also moves the thresholds and is a large step for the rate of a rare cell.
+    assert np.corrcoef(found, changes)[0, 1] > 0.98
+    assert np.sqrt((found**2).sum()) == pytest.approx(np.sqrt((changes**2).sum()), rel=0.05)
+
+
+# In public
+
+
+def test_influences_on_the_area_of_two_classes_are_delongs_placements():
+    classes, scores = normal_scores(13, 60, 2, prior=[0.7, 0.3])
+    scores = np.round(scores, 1)
+    found = influences("hand_till", classes, scores)
+    share = delong.placements(classes, scores)
+    value = hand_till_score(classes, scores)
+    sizes = np.bincount(classes)[classes]
+    np.testing.assert_allclose(found, (share - value) / sizes, rtol=0, atol=1e-15)
+    # Of one score: what a positive wins, or a negative is won over, less the area.
+    score = scores[:, 1]
+    positive, negative = score[classes == 1], score[classes == 0]
+    won = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
+    expected = np.empty(60)
+    expected[classes == 1] = (won.mean(axis=1) - won.mean()) / len(positive)
+    expected[classes == 0] = (won.mean(axis=0) - won.mean()) / len(negative)
+    for measure in ("hand_till", "dmf_auc"):
+        found = influences(measure, classes, score)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+
+
+def test_influences_of_several_classes_are_placements_too():
+    classes, scores = normal_scores(14, 60, 4, prior=[0.4, 0.3, 0.2, 0.1])
+    found = influences("hand_till", classes, np.round(scores, 1))
+    share = delong.placements(classes, np.round(scores, 1))
+    sizes = np.bincount(classes)
+    centred = share - (np.bincount(classes, share) / sizes)[classes]
+    np.testing.assert_allclose(found, centred / sizes[classes], rtol=0, atol=1e-15)
+
+
+FREE_OF_CLASS_SIZES = ["dmf_auc", "hand_till", "auc_mu", "vus", "ordinal_vus", "balanced_accuracy"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_influences_sum_to_zero_where_they_should(weighted):
+    classes, scores = normal_scores(15, 60, 3, prior=SKEWED)
+    weights = np.random.default_rng(16).uniform(0.5, 2, size=60) if weighted else None
+    predictions = Predictions.from_arrays(classes, scores, sample_weight=weights)
+    for measure in MEASURES_BY_NAME.values():
+        if not measure.applies_to(predictions) or measure.name == "correlation":
+            continue
+        found = influences(measure, predictions)
+        scale = np.abs(found).sum()
+        assert found.sum() == pytest.approx(0, abs=1e-9 * scale), measure.name
+        of_classes = np.abs(np.bincount(classes, found)).max()
+        is_free = of_classes <= 1e-9 * scale
+        assert is_free == (measure.name in FREE_OF_CLASS_SIZES), measure.name
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, "kappa_area", "cohen_kappa"])
+def test_standard_errors_follow_from_influences(measure):
+    """The variance within classes, each times n / (n - 1), and of the sizes of the classes."""
+    classes, scores = normal_scores(17, 60, 3, prior=SKEWED)
+    predictions = Predictions.from_arrays(classes, scores)
+    found = influences(measure, classes, scores)
+    given_sizes = of_sizes = 0
+    for k in range(3):
+        of_class = found[classes == k]
+        n = len(of_class)
+        given_sizes += ((of_class - of_class.mean()) ** 2).sum() * n / (n - 1)
+        of_sizes += of_class.sum() ** 2 / n
+    given = estimate(measure, predictions, stratify=True)
+    assert given.standard_error == pytest.approx(np.sqrt(given_sizes), rel=1e-10)
+    both = estimate(measure, predictions)
+    assert both.standard_error == pytest.approx(np.sqrt(given_sizes + of_sizes), rel=1e-10)
+    assert given.class_sizes == "fixed"
+    assert both.class_sizes == ("fixed" if measure in FREE_OF_CLASS_SIZES else "random")
+
+
+def test_influences_take_what_estimate_takes():
+    classes, scores = normal_scores(18, 60, 3)
+    names = np.array(["b", "c", "a"])[classes]
+    labels = ["b", "c", "a"]
+    expected = influences("informedness", classes, scores)
+    np.testing.assert_array_equal(
+        influences("informedness", names, scores, labels=labels), expected
+    )
+    predicted = scores.argmax(axis=1)
+    for other in (
+        influences("informedness", classes, y_pred=predicted),
+        influences(informedness(), Predictions.from_arrays(classes, scores)),
+        influences("informedness", classes, scores[:, [1, 0, 2]], y_pred=predicted),
+    ):
+        np.testing.assert_array_equal(other, expected)
+    with pytest.raises(ValueError, match="recall is a measure of two classes"):
+        influences("recall", classes, scores)
+    with pytest.warns(UserWarning, match="1 class has a column but no observation .* out: 3"):
+        influences("gini", classes, np.column_stack([scores, scores[:, 0]]), labels=range(4))
+
+
+@pytest.mark.parametrize("error", [0.05, 0.2])
+@pytest.mark.parametrize("n_misses", [0, 1, 3, 40])
+def test_misses_that_weigh_alike_have_the_exact_bound_of_a_poisson_mean(n_misses, error):
+    weight = 0.01
+    of_perfect = PerfectSample(1.0, 1 + weight * np.log(error))
+    worst = of_perfect.worst_after(1 - n_misses * weight, n_misses * weight**2, error)
+    # The mean under which so few are as improbable as the error on one side.
+    mean = (1 - worst) / weight
+    assert stats.poisson(mean).cdf(n_misses) == pytest.approx(error / 2, rel=1e-9)
+
+
+def test_a_bound_of_what_is_better_when_smaller_is_the_mirrored_one():
+    up = PerfectSample(1.0, 0.9).worst_after(0.95, 1e-3, 0.05)
+    down = PerfectSample(0.0, 0.1).worst_after(0.05, 1e-3, 0.05)
+    assert down == pytest.approx(1 - up, rel=1e-12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_bound_falls_with_every_miss(seed):
+    """Fay and Feuer's bound takes one more loss of any size for a worse sample."""
+    generator = np.random.default_rng(seed)
+    of_perfect = PerfectSample(1.0, 0.97)
+    largest = 0.03 / -np.log(0.05)
+    losses = generator.uniform(0, largest, 20)
+    ends = [
+        of_perfect.worst_after(1 - losses[:n].sum(), (losses[:n] ** 2).sum(), 0.05)
+        for n in range(21)
+    ]
+    assert (np.diff(ends) < 1e-12).all()
+    assert ends[0] < of_perfect.worst

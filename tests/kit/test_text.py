@@ -1,0 +1,75 @@
+"""Names that come from data: printed and drawn as they are written, and never acted on."""
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+from dmfroc import MulticlassROCDisplay, Predictions, ROCDisplay, compare, evaluate
+from dmfroc._kit.text import legend_text, printable, width
+from dmfroc.results.text import format_table
+
+RNG = np.random.default_rng(0)
+TRUE = np.repeat([0, 1, 2], 20)
+GOOD = RNG.normal(size=(60, 3)) + 2 * np.eye(3)[TRUE]
+POOR = RNG.normal(size=(60, 3)) + np.eye(3)[TRUE]
+NASTY = ["forest [a]", "[/]", ":smile:", "[bold]x", "日本", "a\\[b", "$x", "_hidden", "50% $ of"]
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_names_are_printed_as_they_are_written(name):
+    estimates, differences, orders = str(
+        compare(TRUE, {name: GOOD, f"{name}'": POOR}, "hand_till")
+    ).split("\n\n")
+    assert f"\n{name}  " in estimates
+    assert f"\n{name}'  " in estimates
+    assert f"\n{name}   {name}'   " in differences
+    assert f"\n{name} > {name}'   " in orders
+
+
+def test_control_characters_cannot_reach_a_terminal():
+    assert printable("a\x1b[31m\nb\u202e\u2028\ud800\0é日 \u200d") == (
+        r"a\x1b[31m\nb\u202e\u2028\ud800\x00é日" + " \u200d"
+    )
+    predictions = Predictions.from_arrays(["a\x1b[2J", "b\n", "b\n"], [0.1, 0.2, 0.3])
+    for text in [repr(predictions), str(evaluate(predictions, measures=["hand_till"]))]:
+        assert r"a\x1b[2J 1, b\n 2" in text
+        assert "\x1b" not in text
+
+
+def test_tables_are_as_wide_as_their_contents():
+    long = "x" * 500
+    lines = format_table(
+        ["name", "n"], [[long, "1"], ["日本", "22"], ["e\u0301", "3"]]
+    ).splitlines()
+    assert lines[2] == f"{long}    1"
+    assert [width(line) for line in lines[1:]] == [505] * 4
+
+
+def test_names_of_classifiers_must_be_strings():
+    for name in (None, 1, ("a", 1)):
+        # The annotation, checked in tests only, says the same
+        with pytest.raises(TypeError, match=r"y_scores|name"):
+            compare(TRUE, {name: GOOD, "b": POOR}, "hand_till")
+
+
+@pytest.mark.parametrize("name", ["$x", "_hidden", r"\$a$", "$a_{$", "a$b$c"])
+def test_legends_draw_what_is_written(name):
+    labels = [name, f"{name}2", f"{name}3"]
+    predictions = Predictions.from_arrays(np.array(labels)[TRUE], GOOD, labels=labels)
+    for display in (
+        ROCDisplay.from_predictions(predictions),
+        MulticlassROCDisplay.from_predictions(predictions, name=name, plot_band=False),
+    ):
+        texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+        assert sum(text.startswith(legend_text(name)) for text in texts) >= 1
+        assert len(texts) == len(display.ax_.get_legend_handles_labels()[0])
+        display.figure_.canvas.draw()
+        pyplot.close(display.figure_)
+    assert len([text for text in texts if name.strip("_") in text.replace(r"\$", "$")]) == 1
+
+
+def test_a_dollar_sign_begins_no_formula():
+    from matplotlib.cbook import is_math_text
+
+    for text in ("$x$", r"\$x$", "$", "a$b$c", r"\\$x$"):
+        assert not is_math_text(legend_text(text))

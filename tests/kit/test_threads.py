@@ -1,0 +1,101 @@
+"""The one way to use all cores: order, errors, no pools within pools, and Ctrl-C."""
+
+import signal
+import threading
+import time
+
+import pytest
+
+from dmfroc._kit.threads import parallel, parallel_map
+
+
+def test_results_are_in_the_order_of_the_items():
+    def late(item):
+        time.sleep(0.01 * (4 - item))
+        return item**2
+
+    assert parallel_map(late, range(5)) == [0, 1, 4, 9, 16]
+    assert parallel_map(late, []) == []
+
+
+def test_items_are_worked_on_side_by_side(monkeypatch):
+    monkeypatch.setattr("dmfroc._kit.threads.cpu_count", lambda: 3)
+    barrier = threading.Barrier(3, timeout=10)
+    assert sorted(parallel_map(lambda item: barrier.wait(), range(3))) == [0, 1, 2]
+
+
+def test_one_item_is_worked_on_by_the_caller():
+    assert parallel_map(lambda item: threading.current_thread(), [0]) == [
+        threading.current_thread()
+    ]
+
+
+def test_pools_do_not_nest(monkeypatch):
+    monkeypatch.setattr("dmfroc._kit.threads.cpu_count", lambda: 3)
+
+    def inner(item):
+        parallel(lambda item: threads.append(threading.current_thread()), range(4), 10**9)
+        return [threading.current_thread(), *parallel_map(current, range(4))]
+
+    def current(item):
+        time.sleep(0.001)
+        return threading.current_thread()
+
+    threads = []
+    for found in parallel_map(inner, range(6)):
+        assert len(set(found)) == 1
+        assert found[0] is not threading.main_thread()
+        threads += found
+    assert len(set(threads)) <= 3
+    # The caller itself is no worker afterwards.
+    assert len(set(parallel_map(current, range(6)))) > 1
+
+
+def test_a_failure_stops_the_others(monkeypatch):
+    monkeypatch.setattr("dmfroc._kit.threads.cpu_count", lambda: 2)
+    started = []
+
+    def work(item):
+        started.append(item)
+        if item == 1:
+            raise ValueError("item 1 is bad")
+        time.sleep(0.01)
+
+    with pytest.raises(ValueError, match="item 1 is bad"):
+        parallel_map(work, range(100))
+    assert len(started) < 100
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_ctrl_c_ends_it_within_a_second(monkeypatch, nested):
+    # A shell's background jobs start with Ctrl-C ignored.
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr("dmfroc._kit.threads.cpu_count", lambda: 2)
+    started, goes_on = [], threading.Event()
+
+    def work(item):
+        started.append(item)
+        if item == 1:
+            threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+        time.sleep(0.05)
+
+    def long_work(item):
+        if item == 0:
+            goes_on.wait(5)
+        elif nested:
+            parallel_map(work, range(1, 200))
+        else:
+            work(item)
+
+    before = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            parallel_map(long_work, range(2 if nested else 200))
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert time.monotonic() - before < 1
+    n_started = len(started)
+    goes_on.set()
+    time.sleep(0.3)
+    assert len(started) <= n_started + 1
+    assert len(started) < 100

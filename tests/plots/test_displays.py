@@ -1,0 +1,705 @@
+"""Displays of curves: what is drawn is what was computed."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
+
+import dmfroc
+from dmfroc import curves, plots
+from dmfroc.inference.band import curve_band
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.plots._style import COLORS
+
+RNG = np.random.default_rng(4)
+TRUE = RNG.integers(0, 2, 120)
+PROBABILITY = 1 / (1 + np.exp(-(RNG.normal(size=120) + 2 * TRUE - 1).round(1)))
+NAMES = np.array(["ant", "bee", "cat", "dog"])[RNG.integers(0, 4, 200)]
+LOGITS = RNG.normal(size=(200, 4)) + 2 * (np.unique(NAMES) == NAMES[:, None])
+MANY = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
+
+OTHERS = {"ComparisonDisplay", "MulticlassROCDisplay", "PairwiseAUCDisplay"}
+DISPLAYS = {
+    plots.AccuracyDisplay: curves.accuracy_curve,
+    plots.BIFTDisplay: curves.bift_curve,
+    plots.BIRDDisplay: curves.bird_curve,
+    plots.BOCDisplay: curves.boc_curve,
+    plots.BPRDDisplay: curves.bprd_curve,
+    plots.CalibrationDisplay: curves.calibration_curve,
+    plots.CostDisplay: curves.cost_curve,
+    plots.CumulativeGainsDisplay: curves.cumulative_gains_curve,
+    plots.DETDisplay: curves.det_curve,
+    plots.DeltaPNDisplay: curves.delta_pn_curve,
+    plots.LiftDisplay: curves.lift_curve,
+    plots.LogPrecisionRecallDisplay: curves.log_precision_recall_curve,
+    plots.PNDisplay: curves.pn_curve,
+    plots.PRGDisplay: curves.prg_curve,
+    plots.PrecisionRecallDisplay: curves.precision_recall_curve,
+    plots.ROCDisplay: curves.roc_curve,
+    plots.ReciprocalPrecisionRecallDisplay: curves.reciprocal_precision_recall_curve,
+}
+AREAS = {
+    plots.AccuracyDisplay: "mean",
+    plots.BIFTDisplay: "area",
+    plots.BOCDisplay: "area",
+    plots.CostDisplay: "mean",
+    plots.CumulativeGainsDisplay: "area",
+    plots.LiftDisplay: "area",
+    plots.PRGDisplay: "AUPRG",
+    plots.PrecisionRecallDisplay: "area",
+    plots.ROCDisplay: "AUC",
+}
+# The least of both coordinates and the largest of each that a chart shows, where it does not show
+# all that its curve has
+CUT = {
+    plots.BPRDDisplay: (-np.inf, 3, np.inf),
+    plots.LogPrecisionRecallDisplay: (-np.inf, 3, 3),
+    plots.PRGDisplay: (0, np.inf, np.inf),
+    plots.ReciprocalPrecisionRecallDisplay: (-np.inf, 4, 4),
+}
+CASES = pytest.mark.parametrize(
+    ("display", "function"), DISPLAYS.items(), ids=[d.__name__ for d in DISPLAYS]
+)
+
+
+@pytest.fixture
+def ax():
+    return Figure(figsize=(6.4, 6.4), layout="constrained").subplots()
+
+
+def legend_texts(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def is_covered(display):
+    """Return whether the legend hides points of the curve."""
+    display.figure_.draw_without_rendering()
+    box = display.ax_.get_legend().get_window_extent()
+    points = display.ax_.transData.transform(display.line_.get_xydata())
+    return any(box.contains(x, y) for x, y in points)
+
+
+def thresholds_of(line, kind=None):
+    """Return the points of a drawn curve that are thresholds: a marker would be on them."""
+    # That of gains has a point more, on the vertical axis
+    is_whole = line.get_markevery() is None or kind == "prg"
+    at = slice(None) if is_whole else line.get_markevery()
+    return line.get_xdata()[at], line.get_ydata()[at]
+
+
+def expected_data(curve):
+    """Return the points that a display can draw, from the curve alone."""
+    x, y = curve.x, curve.y
+    if curve.kind == "det":
+        inside = (x > 0) & (x < 1) & (y > 0) & (y < 1)
+        return norm.ppf(x[inside]), norm.ppf(y[inside])
+    finite = np.isfinite(x) & np.isfinite(y)
+    x, y = x[finite], y[finite]
+    if curve.kind == "prg":
+        before = int(np.sum(x < 0))
+        x = np.concatenate([x[:before], [0], x[before:]])
+        y = np.concatenate([y[:before], [curves.crossing_gain(curve.points)], y[before:]])
+    return x, y
+
+
+# Data
+
+
+def test_all_displays_of_curves_are_tested():
+    assert {d.__name__ for d in DISPLAYS} | OTHERS | {"overview"} == {*plots.__all__}
+
+
+@CASES
+def test_line_is_the_curve(display, function, ax):
+    drawn = display.from_predictions(TRUE, PROBABILITY, ax=ax)
+    x, y = expected_data(function(TRUE, PROBABILITY))
+    drawn_x, drawn_y = thresholds_of(drawn.line_, drawn.curves[1].kind)
+    assert drawn_x == pytest.approx(x)
+    assert drawn_y == pytest.approx(y)
+    assert drawn.ax_ is ax
+    assert drawn.figure_ is ax.figure
+    assert list(drawn.lines_.values()) == [drawn.line_]
+
+
+@CASES
+def test_lines_are_the_curves_of_the_classes(display, function, ax):
+    drawn = display.from_predictions(NAMES, MANY, ax=ax)
+    expected = function(NAMES, MANY, multi_class="ovr")
+    assert list(drawn.lines_) == list(expected) == ["ant", "bee", "cat", "dog"]
+    for label, line in drawn.lines_.items():
+        x, y = expected_data(expected[label])
+        drawn_x, drawn_y = thresholds_of(line, expected[label].kind)
+        assert drawn_x == pytest.approx(x)
+        assert drawn_y == pytest.approx(y)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (expected["ant"].x_name, expected["ant"].y_name)
+
+
+@CASES
+def test_legend_gives_each_class_its_area_beside_its_line(display, function, ax):
+    drawn = display.from_predictions(NAMES, MANY, ax=ax)
+    area = AREAS.get(display)
+    expected = {
+        label: f"{label}: {area} {curve.area:.3f}" if area else label
+        for label, curve in function(NAMES, MANY, multi_class="ovr").items()
+    }
+    texts = legend_texts(ax)
+    assert texts[:4] == list(expected.values())
+    others = {"chance", "break-even", "perfect calibration", "F1 of always positive"}
+    assert {*texts[4:]} <= others
+    colors = [handle.get_color() for handle in ax.get_legend().legend_handles[:4]]
+    assert colors == [drawn.lines_[label].get_color() for label in expected]
+
+
+@pytest.mark.parametrize("scores", [MANY, MANY[::-1]], ids=["good", "guessing"])
+@CASES
+def test_axes_show_the_curves(display, function, scores, ax):
+    display.from_predictions(NAMES, scores, ax=ax)
+    curves_data = map(expected_data, function(NAMES, scores, multi_class="ovr").values())
+    x, y = np.concatenate([np.stack(data) for data in curves_data], axis=1)
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    lowest, x_highest, y_highest = CUT.get(display, (-np.inf, np.inf, np.inf))
+    shown = (np.minimum(x, y) >= lowest) & (x <= x_highest) & (y <= y_highest)
+    assert left <= x[shown].min()
+    assert x[shown].max() <= right <= x_highest
+    assert bottom <= y[shown].min()
+    assert y[shown].max() <= top <= y_highest
+
+
+@CASES
+def test_a_figure_can_be_rendered(display, function, ax):
+    display.from_predictions(NAMES, MANY, ax=ax, sample_weight=np.linspace(0.5, 2, 200))
+    ax.figure.canvas.draw()
+    box = ax.get_legend().get_window_extent()
+    figure = ax.figure.bbox
+    assert figure.x0 <= box.x0 < box.x1 <= figure.x1
+    assert figure.y0 <= box.y0 < box.y1 <= figure.y1
+
+
+@CASES
+def test_legend_leaves_the_curve_uncovered(display, function, ax):
+    assert not is_covered(display.from_predictions(TRUE, PROBABILITY, ax=ax))
+
+
+def test_legend_leaves_the_lift_factor_uncovered(ax):
+    cases = np.arange(100)
+    display = plots.LiftDisplay.from_predictions(cases < 5, -cases, scale="factor", ax=ax)
+    assert not is_covered(display)
+
+
+def test_options_reach_the_curves(ax):
+    bird = plots.BIRDDisplay.from_predictions(
+        TRUE, PROBABILITY, s=2, smoothing="proportional", ax=ax
+    )
+    expected = curves.bird_curve(TRUE, PROBABILITY, s=2, smoothing="proportional")
+    assert np.array_equal(thresholds_of(bird.line_)[1], expected.y)
+    pair = plots.ROCDisplay.from_predictions(NAMES, MANY, multi_class="ovo", ax=ax)
+    assert len(pair.lines_) == 12
+    one = plots.ROCDisplay.from_predictions(NAMES, MANY, pos_label="cat", ax=ax)
+    assert list(one.lines_) == ["cat"]
+    weights = np.linspace(0.5, 2, 120)
+    weighted = plots.ROCDisplay.from_predictions(TRUE, PROBABILITY, sample_weight=weights, ax=ax)
+    expected = curves.roc_curve(TRUE, PROBABILITY, sample_weight=weights)
+    assert np.array_equal(weighted.line_.get_ydata(), expected.y)
+
+
+def test_from_estimator_is_from_predictions(ax):
+    features = LOGITS[:, :2]
+    model = LogisticRegression().fit(features, NAMES)
+    drawn = plots.PRGDisplay.from_estimator(model, features, NAMES, ax=ax)
+    expected = curves.prg_curve(NAMES, model.predict_proba(features), multi_class="ovr")
+    for label, curve in drawn.curves.items():
+        assert np.array_equal(curve.y, expected[label].y, equal_nan=True)
+    assert legend_texts(ax)[0].startswith("LogisticRegression, ant: AUPRG")
+
+
+def test_from_curves_and_predictions(ax):
+    predictions = Predictions.from_arrays(NAMES, MANY)
+    by_hand = plots.BOCDisplay(curves.boc_curve(predictions, multi_class="ovr")).plot(ax)
+    computed = plots.BOCDisplay.from_predictions(predictions, ax=Figure().subplots())
+    assert np.array_equal(by_hand.line_.get_ydata(), computed.line_.get_ydata())
+    single = plots.BOCDisplay(curves.boc_curve(predictions, pos_label="bee"), name="bees").plot(ax)
+    assert single.line_.get_label().startswith("bees: area ")
+
+
+# Between thresholds
+
+FEW = {
+    2: (np.repeat([1, 1, 0, 0], [85, 15, 19, 881]), np.repeat([1, 0, 1, 0], [85, 15, 19, 881])),
+    3: (np.arange(90) % 3 == 0, np.arange(90) % 7 % 3),
+    5: (np.arange(90) % 4 == 0, np.arange(90) * 7 % 9 % 5),
+}
+LOESS = {plots.CalibrationDisplay: {"plot_loess": False}}  # which needs more cases
+PLACES = {  # of rates and prevalence, by formulas of their own
+    plots.BIRDDisplay: lambda tpr, fpr, rate: (
+        np.log2((1 + 1000 * (rate * tpr + (1 - rate) * fpr)) / (1 + 1000 * rate)),
+        np.log2((1 + 1000 * (1 - rate) * fpr) / (1 + 1000 * (1 - rate)))
+        - np.log2((1 + 1000 * rate * tpr) / (1 + 1000 * rate)),
+    ),
+    plots.DETDisplay: lambda tpr, fpr, rate: (norm.ppf(fpr), norm.ppf(1 - tpr)),
+    plots.LogPrecisionRecallDisplay: lambda tpr, fpr, rate: (
+        -np.log2(tpr),
+        np.log2(1 + (1 - rate) * fpr / (rate * tpr)),
+    ),
+    plots.PrecisionRecallDisplay: lambda tpr, fpr, rate: (
+        tpr,
+        1 / (1 + (1 - rate) * fpr / (rate * tpr)),
+    ),
+    plots.ReciprocalPrecisionRecallDisplay: lambda tpr, fpr, rate: (
+        1 / tpr,
+        1 + (1 - rate) * fpr / (rate * tpr),
+    ),
+}
+
+
+@pytest.mark.parametrize("n_scores", FEW)
+@pytest.mark.parametrize("display", PLACES, ids=lambda display: display.__name__)
+def test_curves_between_thresholds_are_those_of_mixtures(display, n_scores, ax):
+    """Between two thresholds both rates are linear; what is drawn is their image on the chart."""
+    classes, scores = FEW[n_scores]
+    weights = 1000 / len(classes) * np.ones(len(classes))
+    drawn = display.from_predictions(classes, scores, sample_weight=weights, ax=ax)
+    points = curves.operating_points(classes, scores)
+    assert len(points.thresholds) == n_scores + 1
+    line = drawn.line_.get_xydata()
+    inside = (line >= np.array([ax.get_xlim(), ax.get_ylim()])[:, 0]).all(axis=1)
+    inside &= (line <= np.array([ax.get_xlim(), ax.get_ylim()])[:, 1]).all(axis=1)
+    line = line[inside]
+    steps = np.linspace(0, n_scores, 100 * n_scores + 1)[1:-1]
+    rates = (
+        np.interp(steps, range(n_scores + 1), values)
+        for values in (points.true_positive_rate, points.false_positive_rate)
+    )
+    with np.errstate(divide="ignore"):
+        expected = np.stack(PLACES[display](*rates, points.prevalence), axis=1)
+    size = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
+    for place in expected[np.isfinite(expected).all(axis=1)]:
+        if ((place > line.min(axis=0)) & (place < line.max(axis=0))).all():
+            apart, along = (place - line[:-1]) / size, np.diff(line, axis=0) / size
+            share = np.clip((apart * along).sum(1) / (along**2).sum(1), 0, 1)
+            assert np.hypot(*(apart - share[:, None] * along).T).min() < 2e-3
+
+
+@pytest.mark.parametrize("n_scores", FEW)
+def test_precision_recall_curve_encloses_the_area_that_is_printed(n_scores, ax):
+    display = plots.PrecisionRecallDisplay.from_predictions(*FEW[n_scores], ax=ax)
+    recall, precision = display.line_.get_data()
+    assert recall[0] == pytest.approx(0, abs=1e-6)
+    area = np.trapezoid(precision, recall)
+    assert area == pytest.approx(next(iter(display.curves.values())).area, abs=1e-3)
+
+
+def test_precision_half_way_from_the_only_threshold_to_all(ax):
+    display = plots.PrecisionRecallDisplay.from_predictions(*FEW[2], ax=ax)
+    recall, precision = display.line_.get_data()
+    # 92.5 true and 459.5 false positives; on a straight line it would be 0.459
+    assert np.interp(0.925, recall, precision) == pytest.approx(92.5 / 552, abs=2e-3)
+    assert precision[recall < 0.85] == pytest.approx(85 / 104)
+
+
+@pytest.mark.parametrize("n_scores", FEW)
+def test_detection_error_tradeoffs_leave_the_chart_at_both_ends(n_scores, ax):
+    display = plots.DETDisplay.from_predictions(*FEW[n_scores], ax=ax)
+    x, y = display.line_.get_data()
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    assert x[0] < left or y[0] > top
+    assert x[-1] > right or y[-1] < bottom
+
+
+@CASES
+def test_straight_segments_have_no_points_between_their_ends(display, function, ax):
+    classes, scores = FEW[3]
+    line = display.from_predictions(classes, scores / 2, ax=ax, **LOESS.get(display, {})).line_
+    is_straight = display not in PLACES
+    assert len(thresholds_of(line, "prg" if is_straight else None)[0]) < 6
+    assert (len(line.get_xdata()) < 6) == is_straight
+
+
+@pytest.mark.parametrize("scores", [[3, 2, 1, 0], [0, 0, 0, 0], [0, 1, 2, 3]])
+@CASES
+def test_perfect_useless_and_reversed_scores_can_be_drawn(display, function, scores, ax):
+    probabilities = np.array(scores) / 4
+    options = LOESS.get(display, {})
+    drawn = display.from_predictions([1, 1, 0, 0], probabilities, ax=ax, **options)
+    ax.figure.draw_without_rendering()
+    assert np.isfinite(drawn.line_.get_xydata()).all()
+
+
+def test_a_curve_of_many_thresholds_needs_few_points_more(ax):
+    classes, scores = np.arange(20_000) % 2, np.sin(np.arange(20_000.0)) + np.arange(20_000) % 2
+    line = plots.PrecisionRecallDisplay.from_predictions(classes, scores, ax=ax).line_
+    assert len(line.get_xdata()) < 20_000 + 200
+
+
+# Style
+
+
+def test_a_class_has_the_same_colour_and_dashes_on_all_charts():
+    styles = {
+        tuple(
+            (line.get_color(), line.get_linestyle())
+            for line in display.from_predictions(
+                NAMES, MANY, ax=Figure().subplots()
+            ).lines_.values()
+        )
+        for display in DISPLAYS
+        if display is not plots.CalibrationDisplay
+    }
+    assert len(styles) == 1
+    calibration = plots.CalibrationDisplay.from_predictions(NAMES, MANY, ax=Figure().subplots())
+    assert tuple(line.get_color() for line in calibration.lines_.values()) == tuple(
+        color for color, _ in styles.pop()
+    )
+
+
+def test_classes_take_the_colours_in_their_order(ax):
+    display = plots.ROCDisplay.from_predictions(NAMES, MANY, ax=ax)
+    expected = dict(zip(["ant", "bee", "cat", "dog"], COLORS, strict=False))
+    assert {name: line.get_color() for name, line in display.lines_.items()} == expected
+
+
+def test_pairs_are_named_positive_class_first(ax):
+    display = plots.ROCDisplay.from_predictions(NAMES, MANY, multi_class="ovo", ax=ax)
+    assert display.lines_["bee", "ant"].get_label().startswith("bee against ant: AUC ")
+
+
+def test_up_to_twenty_classes_look_different(ax):
+    classes = np.arange(400) % 20
+    display = plots.ROCDisplay.from_predictions(classes, RNG.normal(size=(400, 20)), ax=ax)
+    looks = {
+        (to_hex(x.get_color()), str(x._unscaled_dash_pattern)) for x in display.lines_.values()
+    }
+    assert len(looks) == 20
+    assert len(legend_texts(ax)) == 22  # and chance and break-even
+
+
+def test_of_a_hundred_classes_the_legend_names_the_ten_worst(ax):
+    classes = np.arange(1000) % 100
+    scores = RNG.normal(size=(1000, 100)) + np.linspace(0, 3, 100) * np.eye(100)[classes]
+    display = plots.PrecisionRecallDisplay.from_predictions(classes, scores, ax=ax)
+    texts = legend_texts(ax)
+    of_classes = curves.roc_curve(classes, scores, multi_class="ovr")
+    areas = {label: curve.area for label, curve in of_classes.items()}
+    worst = sorted(areas, key=areas.get)[:10]
+    assert {int(text.split(":")[0]) for text in texts[:10]} == {*worst}
+    assert texts[10:] == ["90 other classes", "chance", "break-even"]
+    assert {to_hex(display.lines_[c].get_color()) for c in areas if c not in worst} == {"#bfbfbf"}
+
+
+def test_classifiers_are_overlaid_in_different_colours(ax):
+    first = plots.ROCDisplay.from_predictions(TRUE, PROBABILITY, name="one", ax=ax)
+    n_guides = len(first.guides_)
+    second = plots.ROCDisplay.from_predictions(TRUE, PROBABILITY**2, name="two", ax=ax)
+    assert first.line_.get_color() != second.line_.get_color()
+    assert (n_guides > 0, second.guides_) == (True, [])
+    assert [text.split(":")[0] for text in legend_texts(ax)] == [
+        "one",
+        "two",
+        "chance",
+        "break-even",
+    ]
+
+
+def test_line_arguments(ax):
+    display = plots.ROCDisplay.from_predictions(TRUE, PROBABILITY, color="black", lw=3, ax=ax)
+    assert (display.line_.get_color(), display.line_.get_linewidth()) == ("black", 3)
+
+
+def test_areas_next_to_one_do_not_read_as_one(ax):
+    truth = np.arange(2000) >= 1000
+    scores = np.arange(2000.0)
+    scores[[990, 1010]] = scores[[1010, 990]]
+    plots.ROCDisplay.from_predictions(truth, scores, ax=ax)
+    assert legend_texts(ax)[0] == "class True: AUC >0.999"
+
+
+# Guides
+
+
+def guides(display, style):
+    return [line for line in display.guides_ if line.get_label() == style]
+
+
+def test_chance_and_break_even_lines_are_those_of_the_curve(ax):
+    display = plots.PrecisionRecallDisplay.from_predictions(TRUE, PROBABILITY, ax=ax)
+    curve = curves.precision_recall_curve(TRUE, PROBABILITY)
+    for name, line in (("chance", curve.chance), ("break-even", curve.break_even)):
+        (drawn,) = guides(display, name)
+        assert np.array_equal(drawn.get_xdata(), line.x)
+        assert np.array_equal(drawn.get_ydata(), line.y)
+
+
+def test_guides_that_differ_have_the_colours_of_the_classes(ax):
+    display = plots.PrecisionRecallDisplay.from_predictions(NAMES, MANY, ax=ax)
+    chance = [line for line in display.guides_ if len(line.get_ydata()) == 2]
+    heights = {line.get_color(): line.get_ydata()[0] for line in chance if line.get_alpha()}
+    assert heights == {
+        display.lines_[label].get_color(): np.mean(label == NAMES) for label in display.lines_
+    }
+    # Break-even is the same for all, and drawn once
+    assert len(guides(display, "break-even")) == 1
+
+
+def test_a_guide_that_classes_share_reaches_as_far_as_the_longest(ax):
+    display = plots.ReciprocalPrecisionRecallDisplay.from_predictions(NAMES, MANY, ax=ax)
+    (drawn,) = guides(display, "break-even")
+    ends = [curve.break_even.x.max() for curve in display.curves.values()]
+    assert len({*ends}) > 1
+    assert drawn.get_xdata().max() == max(ends)
+
+
+def test_normal_deviates_are_labelled_with_their_rates(ax):
+    plots.DETDisplay.from_predictions(TRUE, PROBABILITY, ax=ax)
+    for axis in (ax.xaxis, ax.yaxis):
+        texts = [text.get_text() for text in axis.get_ticklabels()]
+        rates = [float(text.removesuffix(" %")) / 100 for text in texts]
+        assert norm.cdf(axis.get_ticklocs()) == pytest.approx(rates)
+
+
+def test_guides_can_be_left_out(ax):
+    display = plots.ROCDisplay.from_predictions(
+        TRUE,
+        PROBABILITY,
+        plot_chance=False,
+        plot_break_even=False,
+        plot_isometrics=False,
+        plot_legend=False,
+        ax=ax,
+    )
+    assert display.guides_ == []
+    assert list(ax.lines) == [display.line_]
+    assert ax.get_legend() is None
+
+
+def test_isometrics_are_those_of_the_curve(ax):
+    display = plots.ROCDisplay.from_predictions(
+        TRUE, PROBABILITY, plot_chance=False, plot_break_even=False, ax=ax
+    )
+    expected = curves.isometrics(
+        curves.roc_curve(TRUE, PROBABILITY), values=display.look.isometric_values
+    )
+    assert len(display.guides_) == len(expected) == 4
+    for line, isometric in zip(display.guides_, expected, strict=True):
+        assert np.array_equal(line.get_ydata(), isometric.y)
+
+
+def test_isometrics_that_differ_between_classes_are_not_drawn(ax):
+    display = plots.PNDisplay.from_predictions(
+        NAMES, MANY, plot_chance=False, plot_break_even=False, ax=ax
+    )
+    assert display.guides_ == []
+
+
+def test_gain_isometrics_are_of_round_gains(ax):
+    display = plots.PRGDisplay.from_predictions(
+        TRUE, PROBABILITY, plot_chance=False, plot_break_even=False, ax=ax
+    )
+    sums = [np.unique((line.get_xdata() + line.get_ydata()).round(9)) for line in display.guides_]
+    assert np.concatenate(sums) == pytest.approx([0.4, 0.8, 1.2, 1.6])
+
+
+def test_reciprocal_isometrics_are_of_round_f_measures(ax):
+    display = plots.ReciprocalPrecisionRecallDisplay.from_predictions(
+        NAMES, MANY, plot_chance=False, plot_break_even=False, ax=ax
+    )
+    sums = [np.unique((line.get_xdata() + line.get_ydata()).round(9)) for line in display.guides_]
+    assert 2 / np.concatenate(sums) == pytest.approx([0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+
+
+@pytest.mark.parametrize(
+    ("classes", "scores", "aspect"),
+    [
+        (TRUE, PROBABILITY, 1),
+        (TRUE, np.roll(PROBABILITY, 7), 1),
+        (TRUE, 1 - PROBABILITY, "auto"),  # equal scales would leave a narrow strip
+        (np.arange(12) < 3, np.arange(12), "auto"),
+    ],
+    ids=["good", "guessing", "reversed", "reversed and rare"],
+)
+def test_gains_are_shown_down_to_minus_one(ax, classes, scores, aspect):
+    display = plots.PRGDisplay.from_predictions(classes, scores, ax=ax)
+    x, y = display.line_.get_data()
+    assert ax.get_ylim()[0] == pytest.approx(max(y[x >= 0].min(), -1), abs=0.02)
+    assert ax.get_aspect() == aspect
+
+
+def test_hulls(ax):
+    for display, function in (
+        (plots.ROCDisplay, curves.roc_curve),
+        (plots.PRGDisplay, curves.prg_curve),
+    ):
+        drawn = display.from_predictions(NAMES, MANY, plot_hull=True, ax=ax)
+        for label, curve in function(NAMES, MANY, multi_class="ovr").items():
+            hull = curves.convex_hull(curve)
+            assert np.array_equal(drawn.hulls_[label].get_xdata(), hull.x)
+            assert np.array_equal(drawn.hulls_[label].get_ydata(), hull.y)
+        assert display.from_predictions(NAMES, MANY, ax=ax).hulls_ == {}
+    assert "convex hull" not in legend_texts(ax)
+    plots.ROCDisplay.from_predictions(TRUE, PROBABILITY, plot_hull=True, ax=ax)
+    assert "convex hull" in legend_texts(ax)
+
+
+def test_fallout_on_the_lift_chart(ax):
+    display = plots.LiftDisplay.from_predictions(TRUE, PROBABILITY, plot_fallout=True, ax=ax)
+    points = curves.operating_points(TRUE, PROBABILITY)
+    assert np.array_equal(display.guides_[-1].get_ydata(), points.false_positive_rate)
+
+
+# Calibration
+
+
+def test_calibration_has_intervals_loess_and_rug(ax):
+    display = plots.CalibrationDisplay.from_predictions(
+        TRUE, PROBABILITY, n_bins=5, span=0.6, degree=2, level=0.9, ax=ax
+    )
+    curve = curves.calibration_curve(TRUE, PROBABILITY, n_bins=5)
+    assert np.array_equal(display.line_.get_ydata(), curve.fraction_positive)
+    low, high = curve.intervals(0.9)
+    for segment, x, a, b in zip(display.intervals_.get_segments(), curve.x, low, high, strict=True):
+        assert segment == pytest.approx(np.array([[x, a], [x, b]]))
+    smooth = curves.loess_calibration_curve(TRUE, PROBABILITY, span=0.6, degree=2)
+    assert np.array_equal(display.smooth_[1].get_ydata(), np.clip(smooth.y, 0, 1))
+    positives, negatives = display.rug_
+    marks = np.array([segment[0, 0] for segment in positives.get_segments()])
+    assert marks == pytest.approx(np.unique(PROBABILITY[TRUE == 1]), abs=0.002)
+    assert positives.get_segments()[0][0, 1] == ax.get_ylim()[1]
+    assert negatives.get_segments()[0][0, 1] == ax.get_ylim()[0]
+    assert legend_texts(ax) == [
+        "class 1",
+        "LOESS",
+        "90 % Wilson interval",
+        "perfect calibration",
+    ]
+
+
+def test_calibration_with_exchanged_axes_and_without_extras(ax):
+    display = plots.CalibrationDisplay.from_predictions(
+        TRUE, PROBABILITY, axes="vuk_curk", plot_loess=False, ax=ax
+    )
+    curve = curves.calibration_curve(TRUE, PROBABILITY)
+    assert np.array_equal(display.line_.get_xdata(), curve.fraction_positive)
+    assert (display.smooth_, display.intervals_, display.rug_) == ({}, None, [])
+    plain = plots.CalibrationDisplay.from_predictions(
+        TRUE, PROBABILITY, plot_rug=False, plot_intervals=False, ax=ax
+    )
+    assert (plain.intervals_, plain.rug_) == (None, [])
+
+
+# Overview
+
+
+def test_roc_bands_are_those_of_each_class_against_the_rest(ax):
+    weights = np.linspace(0.5, 2, 200)
+    display = plots.ROCDisplay.from_predictions(
+        NAMES, MANY, sample_weight=weights, plot_band=True, level=0.8, ax=ax
+    )
+    assert set(display.bands_) == set(display.lines_) == set(display.curves)
+    for position, label in enumerate(sorted(set(NAMES))):
+        binary = Predictions.from_arrays(
+            (label == NAMES).astype(int), MANY[:, position], sample_weight=weights
+        )
+        expected = curve_band(binary, level=0.8)
+        np.testing.assert_array_equal(display.bands[label].low, expected.low)
+        np.testing.assert_array_equal(display.bands[label].high, expected.high)
+        drawn = display.bands_[label]
+        assert to_hex(drawn.get_facecolor()[0]) == to_hex(display.lines_[label].get_color())
+        corners = {tuple(corner) for corner in drawn.get_paths()[0].vertices}
+        assert corners >= set(zip(expected.fpr, expected.low, strict=True))
+        assert corners >= set(zip(expected.fpr, expected.high, strict=True))
+    assert plots.ROCDisplay.from_predictions(NAMES, MANY, ax=ax).bands_ == {}
+
+
+def test_band_of_one_curve_contains_it(ax):
+    display = plots.ROCDisplay.from_predictions(TRUE, PROBABILITY, plot_band=True, ax=ax)
+    band = display.bands[1]
+    assert (band.low <= band.tpr).all()
+    assert (band.tpr <= band.high).all()
+    again = plots.ROCDisplay(display.curves[1], band).plot(ax)
+    assert again.bands_.keys() == {1}
+    beneath = [*display.guides_, *display.bands_.values()]
+    assert max(part.get_zorder() for part in beneath) < display.line_.get_zorder()
+
+
+def test_overview_has_nine_charts_and_one_legend():
+    predictions = Predictions.from_arrays(NAMES, MANY)
+    figure = plots.overview(predictions, figure=Figure(figsize=(9, 9), layout="constrained"))
+    charts = {
+        "ROC": curves.roc_curve,
+        "BOC": curves.boc_curve,
+        "Lift and fallout": curves.lift_curve,
+        "Precision-recall": curves.precision_recall_curve,
+        "Reciprocal PR": curves.reciprocal_precision_recall_curve,
+        "Logarithmic PR": curves.log_precision_recall_curve,
+        "BIFT": curves.bift_curve,
+        "BPRD": curves.bprd_curve,
+        "BIRD": curves.bird_curve,
+    }
+    assert [ax.get_title() for ax in figure.axes] == [*charts]
+    for ax, function in zip(figure.axes, charts.values(), strict=True):
+        drawn = [thresholds_of(line)[1] for line in ax.lines]
+        for curve in function(predictions, multi_class="ovr").values():
+            assert (ax.get_xlabel(), ax.get_ylabel()) == (curve.x_name, curve.y_name)
+            assert any(np.array_equal(expected_data(curve)[1], y) for y in drawn)
+            if ax.get_title() == "Lift and fallout":
+                fallout = curve.points.false_positive_rate
+                assert any(np.array_equal(fallout, y) for y in drawn)
+        assert ax.get_legend() is None
+    [legend] = figure.legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert texts[:4] == [f"{name} ({np.sum(name == NAMES)})" for name in np.unique(NAMES)]
+    assert [handle.get_color() for handle in legend.legend_handles[:4]] == [*COLORS[:4]]
+    assert {*texts[4:]} == {"chance", "break-even"}
+    figure.canvas.draw()
+
+
+def test_overview_keeps_a_legend_of_long_names_inside_the_figure():
+    long_names = np.array([f"the {name} among the classes" for name in NAMES])
+    figure = plots.overview(long_names, MANY, figure=Figure(figsize=(9, 9), layout="constrained"))
+    figure.canvas.draw()
+    legend = figure.legends[0].get_window_extent()
+    assert legend.x0 >= 0
+    assert legend.x1 <= figure.bbox.width
+
+
+def test_overview_of_two_classes_and_a_new_figure():
+    figure = plots.overview(TRUE, PROBABILITY)
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert texts[0] == f"1 ({TRUE.sum()})"
+
+
+def test_a_new_figure_where_no_axes_are_given():
+    one = plots.ROCDisplay.from_predictions(TRUE, PROBABILITY)
+    assert one.figure_ is not plots.ROCDisplay.from_predictions(TRUE, PROBABILITY).figure_
+
+
+# Errors and imports
+
+
+def test_unknown_options_and_bad_input(ax):
+    with pytest.raises(AttributeError, match="colour"):
+        plots.ROCDisplay.from_predictions(TRUE, PROBABILITY, colour="red", ax=ax)
+    with pytest.raises(ValueError, match="the probabilities of class 1 must be in"):
+        plots.CalibrationDisplay.from_predictions(TRUE, 3 * PROBABILITY, ax=ax)
+    with pytest.raises(TypeError, match="LogisticRegression lacks classes_"):
+        plots.LiftDisplay.from_estimator(LogisticRegression(), LOGITS, NAMES, ax=ax)
+
+
+def test_displays_of_curves_do_without_jax():
+    code = (
+        "import sys, dmfroc; from dmfroc import plots, curves; plots.ROCDisplay; plots.overview; "
+        "assert 'jax' not in sys.modules and 'matplotlib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_public_names():
+    for name in plots.__all__:
+        if name != "overview":
+            assert getattr(dmfroc, name) is getattr(plots, name)
+    for name in curves.__all__:
+        if name.endswith("_curve"):
+            assert getattr(dmfroc, name) is getattr(curves, name)

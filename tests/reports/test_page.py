@@ -1,0 +1,181 @@
+"""What a report says, and that nothing in it can be taken for markup."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import dmfroc
+from dmfroc.inference.units import sample_of
+from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.reports.figures import heat_maps
+from dmfroc.reports.numbers import numbers_of
+from dmfroc.reports.page import comparison_page, evaluation_page
+
+NASTY = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script><b>"]
+
+
+def sample(effect, labels=NASTY, n=90, probabilities=True):
+    k = len(labels)
+    rng = np.random.default_rng(0)
+    true = np.arange(n) % k
+    scores = rng.normal(size=(n, k)) + effect * np.eye(k)[true]
+    if probabilities:
+        scores = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    return dmfroc.Predictions.from_arrays(np.array(labels)[true], scores, labels=labels)
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return dmfroc.compare({NASTY[0]: sample(2.5), "plain & simple": sample(0.5)})
+
+
+@pytest.fixture(scope="module")
+def page(comparison):
+    return comparison_page(comparison)
+
+
+def embedded(page):
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+
+
+def test_names_stay_text(page):
+    without_data = re.sub(r'<script type="application/json".*?</script>', "", page, flags=re.S)
+    assert page.count("<script") == 2
+    assert "<img src=x" not in page
+    assert "</script><b>" not in page.split('id="data">')[1].split("</script>")[0]
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in without_data
+
+
+def test_the_page_asks_for_nothing(page):
+    assert not re.search(r'(?:src|href)="(?!#|data:)', page)
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_numbers_are_embedded(page, comparison):
+    data = embedded(page)
+    [difference] = data["differences"]
+    assert difference["value"] == comparison.differences[0].value
+    assert data["labels"] == NASTY
+    first = comparison.predictions[NASTY[0]]
+    np.testing.assert_allclose(
+        np.array(data["curves"][NASTY[0]]["pairwise_areas"], dtype=float)[0, 1:],
+        dmfroc.pairwise_auc_matrix(first)[0, 1:],
+        atol=6e-5,
+    )
+    confusion = np.array(data["curves"][NASTY[0]]["confusion"])
+    assert confusion.sum(axis=1).tolist() == first.class_counts.tolist()
+
+
+def test_the_verdict_names_the_better(page, comparison):
+    value = comparison.differences[0].value
+    assert embedded(page)["verdict"][0].startswith(f"{NASTY[0]} is better than plain & simple: ")
+    assert f"difference {value:.3f}" in embedded(page)["verdict"][0]
+
+
+def test_what_cannot_be_decided_is_said():
+    page = comparison_page(dmfroc.compare({"a": sample(1.0), "b": sample(1.001)}, rope=0.01))
+    first, second = embedded(page)["verdict"]
+    assert "but that may be by chance" in first
+    assert "could not be decided" in second
+    assert "differ by no more than 0.01" in second
+
+
+def test_the_better_has_the_smaller_error():
+    a, b = sample(2.5), sample(0.5)
+    comparison = dmfroc.compare({"a": a, "b": b}, measure="entropy_real_given_predicted")
+    [verdict] = embedded(comparison_page(comparison))["verdict"]
+    if comparison.differences[0].probability_better > 0.5:
+        assert verdict.startswith("a is better than b")
+    else:
+        assert verdict.startswith("b is better than a")
+
+
+def test_scores_that_are_no_probabilities_are_not_called_calibrated():
+    page = evaluation_page(dmfroc.evaluate(sample(1.0, probabilities=False)))
+    assert "the scores are not probabilities" in page
+    assert "ECE" not in page.split('id="data">')[0]
+
+
+@pytest.mark.filterwarnings("ignore:1 class")
+def test_absent_and_rare_classes_are_reported():
+    full = sample(1.0, ["a", "b", "c"], n=40)
+    predictions = dmfroc.Predictions.from_arrays(
+        np.array(full.labels)[full.true],
+        np.column_stack([full.scores, np.zeros(40)]),
+        labels=["a", "b", "c", "never"],
+    )
+    page = evaluation_page(dmfroc.evaluate(predictions))
+    assert "Never observed: never" in page
+    assert "Few observations of a (14), b (13), c (13)" in page
+    assert any("never" in remark for remark in embedded(page)["warnings"])
+    assert embedded(page)["curves"]["classifier"]["pairwise_areas"][3] == [None] * 4
+
+
+def test_two_classes_with_one_score():
+    rng = np.random.default_rng(1)
+    y = np.arange(60) % 2
+    evaluation = dmfroc.evaluate(y, rng.normal(size=60) + y)
+    page = evaluation_page(evaluation)
+    assert "Confusion" not in re.sub(r"<script>.*", "", page, flags=re.S)
+    [of_class] = embedded(page)["curves"]["classifier"]["classes"]
+    assert of_class["area"] == pytest.approx(evaluation.estimates["hand_till"].value, rel=1e-12)
+
+
+def test_hard_labels_of_one_observed_class():
+    evaluation = dmfroc.evaluate(["a"] * 30, y_pred=["a", "b"] * 15, measures=["accuracy"])
+    page = evaluation_page(evaluation)
+    assert "Multiclass ROC curve" not in page
+    assert embedded(page)["curves"] == {}
+
+
+@pytest.mark.parametrize("n_classes", [15, 40])
+def test_many_classes_are_pictures(n_classes):
+    labels = [f"c{i}" for i in range(n_classes)]
+    predictions = sample(1.5, labels, n=6 * n_classes)
+    numbers = numbers_of(sample_of(predictions), CurveOptions(), 0.95)
+    [picture] = heat_maps({"x": numbers}, labels)
+    assert picture.picture.startswith("data:image/png;base64,")
+    assert picture.rows == []
+
+
+def test_a_large_sample_makes_no_larger_page():
+    sizes = [
+        len(evaluation_page(dmfroc.evaluate(sample(1.5, ["a", "b", "c"], n=n))))
+        for n in (1_500, 15_000)
+    ]
+    assert sizes[1] < 1.2 * sizes[0]
+    assert sizes[1] < 200_000
+
+
+def test_the_file_appears_whole_or_not_at_all(tmp_path, comparison):
+    with pytest.raises(ValueError, match=r"path must name a file with \.html"):
+        comparison.to_html(tmp_path / "report.pdf")
+    with pytest.raises(ValueError, match="cannot be written: No such file"):
+        comparison.to_html(tmp_path / "nowhere" / "report.html")
+    assert list(tmp_path.iterdir()) == []
+    comparison.to_html(tmp_path / "report.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_notebooks_show_intervals_methods_and_warnings():
+    predictions = sample(9.0, NASTY, n=30)  # perfect, of which a warning tells
+    evaluation = dmfroc.evaluate(predictions, measures=["hand_till"])
+    estimate = evaluation.estimates["hand_till"]
+    html = evaluation._repr_html_()
+    assert estimate.warnings
+    for text in (html, estimate._repr_html_()):
+        assert "jackknife" in text
+        assert "95 % interval (jackknife)" in text
+        assert text.count("<p>note: ") == len(estimate.warnings)
+        assert "<script" not in text
+
+
+def test_notebooks_show_comparisons(comparison):
+    html = comparison._repr_html_()
+    assert "P(A better)" in html
+    assert "95 % interval" in html
+    assert "jackknife" in html
+    assert "<script" not in html

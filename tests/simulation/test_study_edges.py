@@ -1,0 +1,166 @@
+"""Studies at their edges: odd functions, damaged files, several at once, and kills."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import study_functions
+from pandas.testing import assert_frame_equal
+from study_samples import SCRIPT, SETTINGS, study_of
+
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (study_functions.renames, "'replication', which is the name of the number of the repl"),
+        (study_functions.not_tidy, "'n', which is the name of a setting: rename it"),
+        (study_functions.not_named, "a column with the name 1: names must be strings"),
+        (study_functions.changes_kind, r"'x' .* holds text for .*50.*, but numbers for .*5"),
+    ],
+)
+def test_columns_are_checked_at_the_first_part(tmp_path, function, message):
+    study = study_of(tmp_path, function, replications=3)
+    with pytest.raises(ValueError, match=message):
+        study.run(n_workers=1, chunk_size=1)
+    parts = list(tmp_path.rglob("*.parquet"))
+    assert len(parts) == (3 if function is study_functions.changes_kind else 0)
+    if parts:  # also where the finished parts are those of an earlier run
+        with pytest.raises(ValueError, match=message):
+            study.run(n_workers=1, chunk_size=1)
+
+
+def test_reserved_names_of_settings_are_refused():
+    with pytest.raises(ValueError, match="has the name 'replication'"):
+        study_of(".", settings=[{"replication": 1}])
+
+
+def test_a_function_that_exits_does_not_end_the_study_in_silence(tmp_path):
+    for n_workers in (1, 2):
+        study = study_of(tmp_path, study_functions.exits, replications=1)
+        with pytest.raises(RuntimeError, match=r"called sys\.exit\('enough'\) in replication 0"):
+            study.run(n_workers=n_workers)
+
+
+def test_a_function_that_hangs_is_given_up(tmp_path):
+    study = study_of(tmp_path, study_functions.hangs, replications=2)
+    handler = signal.getsignal(signal.SIGALRM)
+    for n_workers in (1, 2):
+        with pytest.raises(TimeoutError, match=r"more than 0.2 seconds in replication 0 .*50"):
+            study.run(n_workers=n_workers, chunk_size=2, time_limit=0.2)
+    assert signal.getsignal(signal.SIGALRM) is handler
+    assert len(list(tmp_path.rglob("*.parquet"))) == 1  # what was finished is kept
+    with pytest.raises(ValueError, match="time_limit must be > 0 seconds"):
+        study.run(time_limit=0)
+    with pytest.raises(ValueError, match="time_limit is for processes of this machine"):
+        study.run(time_limit=1.0, scheduler="tcp://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("damage", ["truncated", "empty", "overwritten"])
+@pytest.mark.parametrize("which", ["part", "results", "both"])
+def test_what_is_damaged_is_computed_again(tmp_path, damage, which):
+    study = study_of(tmp_path)
+    expected = study.run(n_workers=1, chunk_size=5)
+    part = sorted(tmp_path.glob("*.parts/*/5-10.parquet"))[0]
+    files = {"part": [part], "results": [study.path], "both": [part, study.path]}[which]
+    for file in files:
+        content = file.read_bytes()
+        middle = len(content) // 2
+        file.write_bytes(
+            {
+                "truncated": content[:middle],
+                "empty": b"",
+                "overwritten": content[:4] + bytes(middle) + content[4 + middle :],
+            }[damage]
+        )
+    with pytest.warns(UserWarning, match="is damaged") as caught:
+        found = study.run(n_workers=1)
+    assert {str(file) for file in files} >= {str(w.message).split(" is damaged")[0] for w in caught}
+    assert_frame_equal(found, expected, check_exact=True)
+    assert_frame_equal(study.run(n_workers=1), expected, check_exact=True)  # without a warning
+
+
+def test_results_that_lack_rows_are_computed_again(tmp_path):
+    """Which rows belong to which setting is known by their numbers."""
+    study = study_of(tmp_path)
+    expected = study.run(n_workers=1)
+    shutil.rmtree(study.path.with_suffix(".parts"))
+    table = pq.read_table(study.path)
+    pq.write_table(table.slice(1), study.path)
+    with pytest.warns(UserWarning, match=r"s\.parquet is damaged: it has other rows than"):
+        found = study.run(n_workers=1)
+    assert_frame_equal(found, expected, check_exact=True)
+
+
+def test_a_file_of_another_kind_is_not_overwritten(tmp_path):
+    study = study_of(tmp_path)
+    study.path.write_text("my notes")
+    with pytest.raises(ValueError, match=r"s\.parquet was not written by a study"):
+        study.run(n_workers=1)
+    assert study.path.read_text() == "my notes"
+
+
+def test_threads_run_one_study_side_by_side(tmp_path):
+    expected = study_of(tmp_path / "alone").run(n_workers=1)
+    environment = dict(os.environ)
+    found, errors = [], []
+
+    def run(n_workers):
+        try:
+            found.append(study_of(tmp_path / "all").run(n_workers=n_workers, chunk_size=3))
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=[1 + (k == 0)]) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    for table in found:
+        assert_frame_equal(table, expected, check_exact=True)
+    assert dict(os.environ) == environment
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+def test_kills_leave_nothing_behind(tmp_path):
+    """A few of the 200 kills of `tests/fuzz/kill_studies.py`."""
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path), str(tmp_path / "log"), "0.01", "1", "2"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path[1:]])}
+    for _ in range(2):
+        process = subprocess.Popen(command, env=environment)
+        deadline = time.monotonic() + 60
+        n_parts = len(list(tmp_path.rglob("*.parquet")))
+        while len(list(tmp_path.rglob("*.parquet"))) < n_parts + 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+    [directory, *_] = tmp_path.glob("logged.parts/*")
+    host = next(iter(_partial_names(directory)))
+    (directory / host).write_bytes(b"PAR1")  # as of a process that is gone
+    subprocess.run(command, env=environment, check=True)
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+def _partial_names(directory):
+    from dmfroc._kit.files import written_whole
+
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    with written_whole(directory / "x"):
+        [name] = [path.name for path in directory.glob(".dmfroc-*.partial")]
+    (directory / "x").unlink()
+    return [name.replace(f"-{os.getpid()}-", f"-{process.pid}-")]
+
+
+def test_settings_are_those_of_the_other_tests():
+    assert SETTINGS == [{"n": 5}, {"n": 50}]
