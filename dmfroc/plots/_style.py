@@ -42,11 +42,11 @@ def next_style(ax: Axes) -> dict[str, Any]:
     return style_of(len(drawn)) | ({"color": free[0]} if free else {})
 
 
-def new_axes() -> Axes:
-    """Return the axes of a new square figure."""
+def new_axes(width: float = 6.4, height: float = 6.4) -> Axes:
+    """Return the axes of a new figure, of a size in inches."""
     from matplotlib import pyplot
 
-    _, ax = pyplot.subplots(figsize=(6.4, 6.4), layout="constrained")
+    _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
     return ax
 
 
