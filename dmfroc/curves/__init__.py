@@ -62,7 +62,7 @@ from dmfroc.curves.summary import (
     certainty_consistency,
     expected_profits,
 )
-from dmfroc.papers.moses import SummaryROC, moses_littenberg_roc
+from dmfroc.papers.moses import MosesLittenbergROC, moses_littenberg_roc
 
 __all__ = [
     "CalibrationCurve",
@@ -74,9 +74,9 @@ __all__ = [
     "Line",
     "LoessFit",
     "Maximum",
+    "MosesLittenbergROC",
     "OperatingPoints",
     "SameF",
-    "SummaryROC",
     "accuracy_curve",
     "area_under_kappa",
     "best_f_gain",
