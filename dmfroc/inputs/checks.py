@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dmfroc.inputs.arrays import read_only
 from dmfroc.inputs.labels import Factor, Label, encode, factorize, label_order, union
 from dmfroc.inputs.messages import IN_MEMORY, Source, check_length
+from dmfroc.inputs.rows import Rows, row_index
 from dmfroc.inputs.scores import Floats, class_scores
 from dmfroc.inputs.weights import check_weights
 
@@ -34,33 +35,46 @@ class Checked(NamedTuple):
     scores: Floats
     sample_weight: NDArray[np.float64]
     predicted: NDArray[np.int32] | None
+    folds: None
+    index: Any
 
 
 def check_scores(inputs: Inputs) -> Checked:
     """Check labels with scores, and with hard labels where those are given."""
     source = inputs.source
     observed, order = _observed(inputs)
+    rows = Rows(row_index(inputs.y_true), source.true)
     if len(observed.distinct) < 2:
         raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
     labels, scores, is_single = class_scores(
         inputs.y_score, n, observed.distinct, order, source, copy=inputs.copy
     )
+    scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)
-    weight = check_weights(inputs.sample_weight, true, labels, source)
+    weight = check_weights(inputs.sample_weight, true, labels, source, rows)
     predicted = None
     if inputs.y_pred is not None:
-        predicted = read_only(encode(_hard(inputs, n), labels, source.predicted, source))
+        predicted = read_only(encode(_hard(inputs, n, rows), labels, source.predicted, source))
     elif not is_single:
         predicted = read_only(scores.argmax(axis=1).astype(np.int32))
-    return Checked(tuple(labels), read_only(true), read_only(scores), read_only(weight), predicted)
+    return Checked(
+        tuple(labels),
+        read_only(true),
+        read_only(scores),
+        read_only(weight),
+        predicted,
+        None,
+        rows.index,
+    )
 
 
 def check_hard_labels(inputs: Inputs) -> Checked:
     """Check labels with hard labels, whose scores are one-hot."""
     source = inputs.source
     observed, labels = _observed(inputs)
-    hard = _hard(inputs, len(observed.codes))
+    rows = Rows(row_index(inputs.y_true), source.true)
+    hard = _hard(inputs, len(observed.codes), rows)
     if labels is None:
         labels = union(observed, hard, source)
     if len(labels) < 2:
@@ -70,7 +84,7 @@ def check_hard_labels(inputs: Inputs) -> Checked:
         )
     true = encode(observed, labels, source.true, source, has_scores=False)
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
-    weight = check_weights(inputs.sample_weight, true, labels, source)
+    weight = check_weights(inputs.sample_weight, true, labels, source, rows)
     scores = np.eye(len(labels))[predicted]
     return Checked(
         tuple(labels),
@@ -78,6 +92,8 @@ def check_hard_labels(inputs: Inputs) -> Checked:
         read_only(scores),
         read_only(weight),
         read_only(predicted),
+        None,
+        rows.index,
     )
 
 
@@ -95,7 +111,8 @@ def _observed(inputs: Inputs) -> tuple[Factor, list[Label] | None]:
     return observed, label_order(inputs.labels, observed.kind, source)
 
 
-def _hard(inputs: Inputs, n: int) -> Factor:
-    hard = factorize(inputs.y_pred, inputs.source.predicted, inputs.source)
-    check_length(inputs.source.predicted, len(hard.codes), n, inputs.source)
-    return hard
+def _hard(inputs: Inputs, n: int, rows: Rows) -> Factor:
+    what = inputs.source.predicted
+    hard = factorize(inputs.y_pred, what, inputs.source)
+    check_length(what, len(hard.codes), n, inputs.source)
+    return hard._replace(codes=rows.arranged(hard.codes, inputs.y_pred, what))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
 
-from dmfroc.inputs.labels import Label, spelled_label
+from dmfroc.inputs.labels import Label, natural_order, sorted_labels, spelled_label
 from dmfroc.inputs.messages import Source, listing
 
 
@@ -14,6 +14,8 @@ def positional_classes(
     """Classes of columns without names."""
     labels = distinct if order is None else order
     if len(labels) == width:
+        if order is None:
+            _check_order(labels, source)
         return labels
     if order is not None:
         remedy = "name one class per column"
@@ -27,6 +29,18 @@ def positional_classes(
     )
 
 
+def _check_order(labels: list[Label], source: Source) -> None:
+    """Refuse labels that have two orders, since columns without names may have either."""
+    as_text, as_numbers = sorted(labels), natural_order(labels)
+    if as_text != as_numbers:
+        raise ValueError(
+            f"{source.true} holds text with numbers in it, and {source.scores} has no column "
+            f"names: the columns may be in the order of the text ({listing(as_text)}), as those of "
+            f"scikit-learn are, or of the numbers ({listing(as_numbers)}). Pass labels= with the "
+            "class of each column, in column order, such as labels=classifier.classes_"
+        )
+
+
 def single_score_classes(
     name: Hashable | None, distinct: list[Label], order: list[Label] | None, source: Source
 ) -> tuple[list[Label], int]:
@@ -38,6 +52,8 @@ def single_score_classes(
             f"are {len(labels)} ({listing(labels)}): give one column per class"
         )
     if name is None:
+        if order is None:
+            _check_order(labels, source)
         return labels, 1
     named = _named_class(name, labels)
     if source.is_table_file:
@@ -109,7 +125,7 @@ def match_columns(
     position = {label: index for index, label in enumerate(classes) if label is not None}
     if len(position) < len(classes):
         raise ValueError(f"{source.scores} has several columns for one class: {listing(names)}")
-    labels = sorted(position) if order is None else order
+    labels = sorted_labels(position) if order is None else order
     return labels, [position[label] for label in labels]
 
 

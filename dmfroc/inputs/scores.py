@@ -95,7 +95,7 @@ def _score_columns(
         series = list(wrapped.iter_columns()) if is_table(wrapped) else [wrapped]
         columns = [_score_column(column, source) for column in series]
         names = [plain(column.name) for column in series]
-        return (None if names in ([None], [""]) else names), columns
+        return (None if names in ([None], [""]) or _are_default(wrapped) else names), columns
     try:
         array = as_array(y_score, source.scores)
     except ValueError as error:
@@ -110,6 +110,16 @@ def _score_columns(
     matrix = as_floats(array, source.scores, copy=copy or None, name_row=source.row)
     check_distinct(array, matrix, source.scores)
     return None, (matrix[:, np.newaxis] if matrix.ndim == 1 else matrix).T
+
+
+def _are_default(wrapped: Any) -> bool:
+    """Whether column names only count the columns, as those that nobody chose do."""
+    if not is_table(wrapped):
+        return False
+    native, names = wrapped.to_native(), list(wrapped.columns)
+    if hasattr(native, "iloc"):  # of pandas, which chooses this kind of names itself
+        return type(native.columns).__name__ == "RangeIndex" and names == list(range(len(names)))
+    return names == [f"column_{place}" for place in range(len(names))]  # of polars
 
 
 def _score_column(column: Any, source: Source) -> NDArray[Any]:

@@ -160,7 +160,7 @@ class MulticlassROCDisplay:
         >>> print(display.estimate)
         dmf_auc 0.9441 (95 % jackknife interval 0.9008 to 0.9692)
         """
-        scores = scores_of(estimator, X)
+        scores = scores_of(estimator, X, y)
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, scores, labels=estimator.classes_, name=name, **kwargs)
 
