@@ -395,7 +395,9 @@ class Measure:
         weights = np.bincount(
             predictions.true, predictions.sample_weight, minlength=predictions.n_classes
         )
-        return self.range_of_shares(weights / weights.sum(), sizes_are_fixed)
+        low, high = self.range_of_shares(weights / weights.sum(), sizes_are_fixed)
+        # Beside a class that has all weight but for rounding, the range is a point or undefined
+        return (low, high) if low < high else self.bounds
 
     def __call__(
         self,
