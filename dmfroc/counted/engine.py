@@ -75,7 +75,11 @@ def _by_dask[S: State](task: Callable[[Part], S], parts: Sequence[Part], schedul
         from distributed import Client
     except ImportError as error:
         raise ImportError("a scheduler needs Dask: pip install 'dmfroc[dask]'") from error
-    with Client(scheduler, set_as_default=False) as client:
+    try:
+        client = Client(scheduler, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"scheduler {scheduler!r} cannot be reached: {error}") from error
+    with client:
         # All workers have a copy, so that what one of them knows is not lost with it.
         [shared] = client.scatter([task], broadcast=True, hash=False)
         states = []

@@ -34,20 +34,20 @@ class Names(NamedTuple):
 def read_columns(file: Path, names: Sequence[str]) -> dict[str, Any]:
     """Read columns (``.npz``: arrays) that say something of the rows but are no scores."""
     if file.name.lower().endswith(".npz"):
-        with file.open("rb") as stream, _reading():
+        with file.open("rb") as stream, reading():
             archive = np.load(stream, allow_pickle=False)
             return {name: archive[name] for name in names}
     if file.name.lower().endswith(".parquet"):
         from pyarrow import parquet
 
-        with _reading():
+        with reading():
             table = parquet.read_table(file, columns=list(names))
     else:
         from pyarrow import csv
 
         is_tsv = ".tsv" in (suffix.lower() for suffix in file.suffixes)
         options = csv.ConvertOptions(include_columns=list(names), strings_can_be_null=True)
-        with _reading():
+        with reading():
             table = csv.read_csv(
                 file,
                 parse_options=csv.ParseOptions(delimiter="\t" if is_tsv else ","),
@@ -76,7 +76,7 @@ def _read_csv(file: Path, names: Names) -> Inputs:
     parse = csv.ParseOptions(delimiter="\t" if is_tsv else ",")
     # An empty field is a missing label, not the label ""
     convert = csv.ConvertOptions(strings_can_be_null=True)
-    with _reading():
+    with reading():
         with csv.open_csv(file, parse_options=parse, convert_options=convert) as reader:
             guessed = reader.schema
         # Types are guessed from the first megabyte, where all of a class's scores may be whole
@@ -106,7 +106,7 @@ def _spells_integers(column: Any) -> bool:
 def _read_parquet(file: Path, names: Names) -> Inputs:
     from pyarrow import parquet
 
-    with _reading(), parquet.ParquetFile(file) as reader:
+    with reading(), parquet.ParquetFile(file) as reader:
         table = reader.read()
     return table_inputs(table, names)
 
@@ -148,7 +148,7 @@ def _read_npz(file: Path, names: Names) -> Inputs:
     if not isinstance(scores, str):
         raise ValueError("scores= must name the one array of an .npz file that holds all scores")
     with file.open("rb") as stream:  # np.load would leave a damaged file open
-        with _reading():
+        with reading():
             archive = np.load(stream, allow_pickle=False)
             if isinstance(archive, np.ndarray):
                 raise ValueError("it holds one array without a name")
@@ -161,7 +161,7 @@ def _read_npz(file: Path, names: Names) -> Inputs:
             wanted.append("labels")
         for name in wanted:
             _check_size(archive.zip, name)
-        with _reading():
+        with reading():
             arrays = {name: archive[name] for name in wanted}
         if labels is None:
             labels = arrays.get("labels") if "labels" not in [*taken, scores] else None
@@ -206,7 +206,8 @@ _UNREADABLE = (
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def reading() -> Iterator[None]:
+    """Turn all that readers raise into a ValueError that says why a file cannot be read."""
     try:
         yield
     except _UNREADABLE as error:
