@@ -134,7 +134,8 @@ def _not_two_classes(predictions: Predictions) -> str | None:
         return no_hard_labels(predictions)
     return (
         f"is a measure of two classes, and there are {predictions.n_classes}: "
-        "ContingencyTable.per_class gives it for each class against the rest"
+        "ContingencyTable.per_class gives it for each class against the rest; means over the "
+        "classes are macro_f1, weighted_f1 and balanced_accuracy"
     )
 
 
