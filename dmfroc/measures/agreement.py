@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -10,8 +12,9 @@ from jaxtyping import Float
 
 from dmfroc._arrays import AnyArray
 from dmfroc._options import is_one_of, numbers
+from dmfroc.measures import table as _table  # noqa: F401  # whose measures are listed first
 from dmfroc.measures.cells import Table, corrected_for_chance
-from dmfroc.measures.hard_labels import SIGNED
+from dmfroc.measures.hard_labels import SIGNED, TABLE_FUNCTIONS
 from dmfroc.measures.measure import Measure, WithOptions, no_hard_labels
 from dmfroc.measures.registry import registered
 from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts, label_values
@@ -37,20 +40,29 @@ def _checked(weights: Any) -> _Costs:
     return tuple(map(tuple, matrix.tolist()))
 
 
-def _kappa(
+def _of_counts(
     matrix: ConfusionMatrix, xp: Any, *, weights: _Costs | Growth, by: Distance
 ) -> Float[AnyArray, ""]:
-    table = Table(matrix.cells / matrix.cells.sum(), xp)
+    kappa = _of_table(Table(matrix.cells / matrix.cells.sum(), xp, matrix.values), weights, by)
+    assert kappa is not None  # classes that are no numbers are an obstacle
+    return kappa
+
+
+def _of_table(
+    table: Table, weights: _Costs | Growth, by: Distance = "positions"
+) -> Float[AnyArray, ""] | None:
     if isinstance(weights, str):
-        n_classes = len(matrix.cells)
-        places = np.array(matrix.values if by == "values" else range(n_classes), float)
+        if by == "values" and not table.values:
+            return None
+        n_classes = len(table.proportions)
+        places = np.array(table.values if by == "values" else range(n_classes), float)
         distances = np.abs(places[:, None] - places) / (np.ptp(places) or 1.0)
         costs = distances**2 if weights == "quadratic" else distances
     else:
         costs = np.array(weights).T  # predicted classes are in the rows of the table
     error = (costs * table.proportions).sum()
     margins = table.cells.bias[:, None] * table.cells.prevalence
-    return corrected_for_chance(error, (costs * margins).sum(), xp)
+    return corrected_for_chance(error, (costs * margins).sum(), table.xp)
 
 
 def _obstacle(predictions: Predictions, *, costs: _Costs | None, by: Distance) -> str | None:
@@ -141,7 +153,7 @@ def weighted_kappa(weights: Any = "quadratic", by: Distance = "positions") -> Me
         name=name,
         title=title,
         statistic=confusion_counts,
-        summary=WithOptions(_kappa, (("weights", costs or weights), ("by", by))),
+        summary=WithOptions(_of_counts, (("weights", costs or weights), ("by", by))),
         bounds=(-math.inf, 1.0) if costs else SIGNED,
         chance=0.0,
         family="contingency",
@@ -149,3 +161,8 @@ def weighted_kappa(weights: Any = "quadratic", by: Distance = "positions") -> Me
         obstacle=WithOptions(_obstacle, (("costs", costs), ("by", by))),
         caveats=(_uneven_gaps, _alphabetical) if by == "positions" and not costs else (),
     )
+
+
+for _weights, _by in itertools.product(_GROWTHS, _DISTANCES):
+    _name = weighted_kappa(_weights, _by).name
+    TABLE_FUNCTIONS[_name] = partial(_of_table, weights=_weights, by=_by)
