@@ -23,7 +23,6 @@ from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.multiclass.measure import curve_options_of
-from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.comparison_result import Comparison, Difference
 
 _MOST_ORDERS = 1000
@@ -186,7 +185,7 @@ def compare(
         winner=winner,
         predictions=predictions,
         units=units,
-        curve_options=curve_options_of(measure) or CurveOptions(),
+        curve_options=curve_options_of(measure),
     )
 
 

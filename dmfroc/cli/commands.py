@@ -252,7 +252,7 @@ def compare(
             folds = columns.read_folds(files[0])
             weights = read_pair_weights(pair_weights, shared)
         with progress("Computing ..."):
-            weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
+            weighted = _with_weights(measure, weights)
             result = dmfroc.compare(
                 predictions,
                 measure=weighted,
@@ -334,7 +334,7 @@ def report(
                 )
                 page = evaluation_page(evaluation, name)
             else:
-                weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
+                weighted = _with_weights(measure, weights)
                 comparison = dmfroc.compare(
                     predictions,
                     measure=weighted,
@@ -526,8 +526,13 @@ def demo(plot: DemoPlot = Path("dmfroc-demo.png")) -> None:
 
 
 def _check_weights(measure: str, pair_weights: str) -> None:
-    if measure != "dmf_auc" and pair_weights != "equal":
+    if pair_weights != "equal" and not dmfroc.measures.get_measure(measure).is_dmf_auc:
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
+
+
+def _with_weights(measure: str, pair_weights: Any) -> dmfroc.Measure:
+    named = dmfroc.measures.get_measure(measure)
+    return dmfroc.measures.dmf_auc(pair_weights) if named.is_dmf_auc else named
 
 
 def _check_scan(scan: bool, scheduler: str | None, fold: str | None) -> None:

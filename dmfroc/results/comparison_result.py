@@ -103,8 +103,8 @@ class Comparison:
         What was compared.
     units : Units or None
         Which of the observations are independent; None of samples that are so of each other.
-    curve_options : CurveOptions
-        The options of the curves of a report: those of the measure if it is the area under them.
+    curve_options : CurveOptions or None
+        The options of the curves if the measure is the area under them; None if it is another one.
     """
 
     measure: str
@@ -124,7 +124,7 @@ class Comparison:
     winner: Winner | None = None
     predictions: Mapping[str, Predictions] = field(default_factory=dict, repr=False, compare=False)
     units: Units | None = field(default=None, repr=False, compare=False)
-    curve_options: CurveOptions = field(default=CurveOptions(), repr=False, compare=False)
+    curve_options: CurveOptions | None = field(default=None, repr=False, compare=False)
 
     def best_set(self, level: float | None = None) -> tuple[str, ...]:
         """Return the classifiers that are not excluded as the best, best first.
