@@ -12,13 +12,13 @@ from sklearn import metrics
 from dmfroc import (
     Measure,
     bayesian_table,
-    catalogue,
     compare,
     dmf_auc_score,
     estimate,
     evaluate,
     measures,
 )
+from dmfroc.analyses import catalogue
 from dmfroc.measures import FACTORIES, MEASURES, get_measure
 from dmfroc.measures.registry import registered
 
