@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -111,6 +111,7 @@ def dmf_auc(
         caveats=(absent_classes_message,)
         if is_one_of(pair_weights, ("equal",))
         else (absent_classes_message, _weights_of_one_pair),
+        is_dmf_auc=True,
     )
 
 
@@ -125,8 +126,7 @@ def _weights_of_one_pair(predictions: Predictions) -> str | None:
 
 def curve_options_of(measure: Measure) -> CurveOptions | None:
     """Return the options of the curve whose area a measure is; None if it is no such area."""
-    is_area = set(measure.options) == {field.name for field in fields(CurveOptions)}
-    return CurveOptions(**measure.options) if is_area else None
+    return CurveOptions(**measure.options) if measure.is_dmf_auc else None
 
 
 def dmf_auc_score(
