@@ -125,9 +125,9 @@ class Evaluation(Result):
     def shown(self) -> list[Estimate]:
         """The estimates in tables: of two classes the DMF-AUC and M once if they are the same."""
         areas = [self.estimates[x] for x in ("dmf_auc", "hand_till") if x in self.estimates]
-        numbers = [[e.value, e.standard_error, *e.interval] for e in areas]
+        numbers = np.array([[e.value, e.standard_error, *e.interval] for e in areas])
         is_one = self.predictions.n_classes == 2 and len(areas) == 2
-        if not (is_one and np.allclose(*numbers, rtol=0, atol=_SAME)):
+        if not (is_one and np.ptp(numbers, axis=0).max() <= _SAME):
             return list(self.estimates.values())
         shown = {name: e for name, e in self.estimates.items() if name != "dmf_auc"}
         return [replace(e, title="AUC") if name == "hand_till" else e for name, e in shown.items()]

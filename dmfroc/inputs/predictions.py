@@ -425,7 +425,7 @@ class Predictions:
             self,
             labels=labels[::-1],
             true=read_only(1 - self.true),
-            scores=read_only(np.ascontiguousarray(self.scores[:, ::-1])),
+            scores=read_only(self.scores[:, ::-1].copy(order="C")),
             predicted=None if self.predicted is None else read_only(1 - self.predicted),
         )
 
