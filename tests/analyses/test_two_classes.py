@@ -5,15 +5,8 @@ import pytest
 from simulations import normal_scores
 from sklearn import metrics
 
-from dmfroc import (
-    Predictions,
-    dmf_auc_score,
-    estimate,
-    evaluate,
-    multiclass_roc,
-    operating_point,
-    optimal_operating_points,
-)
+from dmfroc import Predictions, dmf_auc_score, estimate, evaluate, multiclass_roc
+from dmfroc.decisions import operating_point, optimal_operating_points
 
 CLASSES, SCORES = normal_scores(1, 80, 2, prior=[0.7, 0.3])
 
