@@ -123,7 +123,7 @@ class _Layout(NamedTuple):
     names: list[str]  # of all columns
     n_lines: int  # up to the header, and with it
     has_row_names: bool  # in a first column that the header does not name
-    has_spaces: bool  # after separators
+    has_spaces: bool  # around separators
     compression: str | None
     fit: tuple[float, ...]  # how well the separator fits
 
@@ -175,10 +175,11 @@ def _encoding(head: bytes) -> str:
 def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _Layout:
     """Return the layout with one separator; the header is the first row with most of the names."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
-    lines = []
+    rows = []
     with contextlib.suppress(csv.Error):  # a cell of more than 131,072 characters
-        lines = [(row, reader.line_num) for row in islice(reader, _MOST_ROWS)][n_before:]
-    rows = [(row, end) for row, end in lines if row and not row[0].startswith("#")]
+        for row in islice(reader, n_before, _MOST_ROWS):
+            if row and not row[0].startswith("#"):
+                rows.append((row, reader.line_num))
     counts = [len(wanted & {x.strip() for x in row}) for row, _ in rows[:_MOST_LINES]]
     most = max(counts, default=0)
     place = counts.index(most) if most else 0
@@ -190,8 +191,9 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
         has_row_names = any(row[-1] for row in below)  # else each ends with a separator
         names = ["", *names] if has_row_names else [*names, ""]
     same = sum(len(row) == len(names) for row in below) / max(len(below), 1)
-    has_spaces = f"{separator} " in text.splitlines()[end - 1] if end else False
-    fit = (most, len(names) > 1, same, len(names))
+    last = text.splitlines()[end - 1] if end else ""
+    has_spaces = f"{separator} " in last or f" {separator}" in last
+    fit = (most, len(names) > 1, same)
     return _Layout(separator, "", names, end, has_row_names, has_spaces, None, fit)
 
 
