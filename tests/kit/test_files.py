@@ -314,7 +314,7 @@ def test_one_module_writes_files():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and _writes_a_file(node)
     ]
-    assert {line.partition(":")[0] for line in found} == {"_files.py"}, found
+    assert {line.partition(":")[0] for line in found} == {"_kit/files.py"}, found
 
 
 @pytest.mark.parametrize(
