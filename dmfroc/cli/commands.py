@@ -235,7 +235,7 @@ def compare(
     """
     _compile_quickly(files)
     named = dict(zip(classifier_names(files), files, strict=True))
-    _check_weights(measure, pair_weights)
+    measure = _measure_with(pair_weights, measure)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {len(files)} files ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
@@ -297,7 +297,7 @@ def report(
     """
     _compile_quickly(files)
     named = dict(zip(classifier_names(files), files, strict=True))
-    _check_weights(measure, pair_weights)
+    measure = _measure_with(pair_weights, measure)
     of_several = {"simultaneous": simultaneous, "alternative": alternative != "two-sided"}
     for name, is_given in (of_several | {"margin": margin is not None}).items():
         if is_given and len(files) == 1:
@@ -509,9 +509,11 @@ def demo(plot: DemoPlot = Path("dmfroc-demo.png")) -> None:
     show_result(comparison, attributed(remarks), plot)
 
 
-def _check_weights(measure: str, pair_weights: str) -> None:
-    if measure != "dmf_auc" and pair_weights != "equal":
+def _measure_with(pair_weights: str, measure: str) -> str:
+    name = dmfroc.measures.get_measure(measure).name
+    if name != "dmf_auc" and pair_weights != "equal":
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
+    return name
 
 
 def _compile_quickly(files: Sequence[Path]) -> None:
