@@ -11,11 +11,11 @@ from dmfroc.multiclass import measure as multiclass
 from dmfroc.measures import ranking, curve_areas, probabilities, table, binary, agreement  # noqa: F401
 
 # isort: on
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import registry
 from dmfroc.measures.hard_labels import TABLE_FUNCTIONS
 from dmfroc.measures.measure import Measure
 from dmfroc.measures.registry import FACTORIES
-from dmfroc.predictions import Predictions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -235,7 +235,7 @@ def compare(
     """
     _compile_quickly(files)
     named = dict(zip(classifier_names(files), files, strict=True))
-    measure = _measure_with(pair_weights, measure)
+    _check_weights(measure, pair_weights)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {len(files)} files ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
@@ -243,7 +243,7 @@ def compare(
             units = columns.read_units(files[0])
             weights = read_pair_weights(pair_weights, shared)
         with progress("Computing ..."):
-            weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
+            weighted = _with_weights(measure, weights)
             result = dmfroc.compare(
                 predictions,
                 measure=weighted,
@@ -297,7 +297,7 @@ def report(
     """
     _compile_quickly(files)
     named = dict(zip(classifier_names(files), files, strict=True))
-    measure = _measure_with(pair_weights, measure)
+    _check_weights(measure, pair_weights)
     of_several = {"simultaneous": simultaneous, "alternative": alternative != "two-sided"}
     for name, is_given in (of_several | {"margin": margin is not None}).items():
         if is_given and len(files) == 1:
@@ -327,7 +327,7 @@ def report(
                 )
                 page = evaluation_page(evaluation, name)
             else:
-                weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
+                weighted = _with_weights(measure, weights)
                 comparison = dmfroc.compare(
                     predictions,
                     measure=weighted,
@@ -509,11 +509,14 @@ def demo(plot: DemoPlot = Path("dmfroc-demo.png")) -> None:
     show_result(comparison, attributed(remarks), plot)
 
 
-def _measure_with(pair_weights: str, measure: str) -> str:
-    name = dmfroc.measures.get_measure(measure).name
-    if name != "dmf_auc" and pair_weights != "equal":
+def _check_weights(measure: str, pair_weights: str) -> None:
+    if pair_weights != "equal" and not dmfroc.measures.get_measure(measure).is_dmf_auc:
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
-    return name
+
+
+def _with_weights(measure: str, pair_weights: Any) -> dmfroc.Measure:
+    named = dmfroc.measures.get_measure(measure)
+    return dmfroc.measures.dmf_auc(pair_weights) if named.is_dmf_auc else named
 
 
 def _compile_quickly(files: Sequence[Path]) -> None:

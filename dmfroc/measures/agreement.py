@@ -10,15 +10,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._arrays import AnyArray
-from dmfroc._options import is_one_of, numbers
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.options import is_one_of, numbers
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import table as _table  # noqa: F401  # whose measures are listed first
 from dmfroc.measures.cells import Table, corrected_for_chance
 from dmfroc.measures.hard_labels import SIGNED, TABLE_FUNCTIONS
 from dmfroc.measures.measure import Measure, WithOptions, no_hard_labels
 from dmfroc.measures.registry import registered
 from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts, label_values
-from dmfroc.predictions import Predictions
 
 Growth = Literal["quadratic", "linear"]
 Distance = Literal["positions", "values"]

@@ -361,6 +361,9 @@ class Measure:
     caveats : tuple of callable
         Each says what a reader has to know of a value from these predictions, or returns None: by
         default, which classes are left out because they never occur.
+    is_dmf_auc : bool
+        Whether it is the area under the multiclass ROC curve, as `dmfroc.measures.dmf_auc` makes
+        it; its options are then those of the curve.
     options : dict
         The options with which it was made, by name; filled in by the functions of
         `dmfroc.measures`.
@@ -385,6 +388,7 @@ class Measure:
     cross_fit: CrossFit | None = field(default=None, compare=False)
     obstacle: Callable[[Predictions], str | None] = nothing
     caveats: tuple[Callable[[Predictions], str | None], ...] = (absent_classes_message,)
+    is_dmf_auc: bool = False
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:

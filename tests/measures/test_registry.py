@@ -11,14 +11,15 @@ from sklearn import metrics
 
 from dmfroc import (
     Measure,
+    Predictions,
     bayesian_table,
-    catalogue,
     compare,
     dmf_auc_score,
     estimate,
     evaluate,
     measures,
 )
+from dmfroc.analyses import catalogue
 from dmfroc.measures import FACTORIES, MEASURES, get_measure
 from dmfroc.measures.registry import registered
 
@@ -163,6 +164,50 @@ def test_posteriors_refuse_options_of_the_measure_that_their_model_lacks(options
     pytest.importorskip("numpyro")
     with pytest.raises(ValueError, match=r"dmf_auc.* knows pair_weights alone"):
         estimate(measures.dmf_auc(**options), CLASSES, SCORES, method="bayes")
+
+
+def test_posteriors_know_default_options_that_are_written_out():
+    pytest.importorskip("numpyro")
+    predictions = Predictions.from_arrays(CLASSES, SCORES)  # whose curve is drawn once
+    expected = estimate("dmf_auc", predictions, method="bayes")
+    default = inspect.signature(measures.dmf_auc).parameters
+    for options in (
+        {"shrinkage": 1.0},
+        {"shrinkage": np.float64(1)},
+        {"n_thresholds": np.int8(99)},
+    ):
+        assert {name: default[name].default for name in options} == options
+        assert estimate(measures.dmf_auc(**options), predictions, method="bayes") == expected
+
+
+def test_what_is_the_area_under_the_curve_is_no_matter_of_its_name_or_family():
+    """A user's measure may have them, or the names of the area's options."""
+    options = measures.dmf_auc().options
+    other = dataclasses.replace(
+        measures.hand_till(), name="dmf_auc_mine", family="multiclass ROC", options=options
+    )
+    own = dataclasses.replace(measures.dmf_auc(shrinkage=9), name="mine", family="mine")
+    assert [m.name for m in measures.MEASURES.values() if m.is_dmf_auc] == ["dmf_auc"]
+    assert (other.is_dmf_auc, own.is_dmf_auc) == (False, True)
+    found = evaluate(CLASSES, SCORES, measures=[other, own])
+    assert (found.area, found.curve_options.shrinkage) == ("mine", 9)
+    assert evaluate(CLASSES, SCORES, measures=[other]).area is None
+    scores = {"a": SCORES, "b": SCORES[:, [1, 0, 2]]}
+    assert compare(CLASSES, scores, other).curve_options is None
+    assert compare(CLASSES, scores, own).curve_options.shrinkage == 9
+
+
+def test_a_users_measure_has_no_posterior_of_the_curve():
+    pytest.importorskip("numpyro")
+    own = Measure(name="own", bind=lambda p: lambda w: w @ p.scores[:, 0], family="multiclass ROC")
+    with pytest.raises(ValueError, match="own has no posterior"):
+        estimate(own, CLASSES, SCORES, method="bayes")
+
+
+def test_numbers_of_numpy_are_the_same_options():
+    names = {measures.dmf_auc(shrinkage=kind(4)).name for kind in (int, float, np.int8, np.float64)}
+    assert names == {"dmf_auc(shrinkage=4)", "dmf_auc(shrinkage=4.0)"}
+    assert measures.partial_auc(np.float64(0.1)).name == "partial_auc"
 
 
 def test_posteriors_of_tables_have_the_measures_own_options():
