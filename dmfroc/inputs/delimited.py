@@ -310,7 +310,7 @@ def _is_empty(column: Any) -> bool:
 def _numbers(name: str, column: Any, decimal: str | None) -> tuple[Any, str | None]:
     """Return a column as numbers if its texts spell numbers, and the decimal mark in them.
 
-    Percent signs and separators of thousands are taken for what they are.
+    Separators of thousands are taken for what they are.
     """
     import pyarrow
     import pyarrow.compute as pc
@@ -320,9 +320,6 @@ def _numbers(name: str, column: Any, decimal: str | None) -> tuple[Any, str | No
     texts = pc.utf8_trim_whitespace(column)
     is_missing = pc.is_in(texts, pyarrow.array([*MISSING, "None", "<NA>"]))
     texts = pc.if_else(is_missing, None, pc.replace_substring(texts, "\N{MINUS SIGN}", "-"))
-    is_percent = pc.all(pc.ends_with(texts, "%")).as_py() and texts.null_count < len(texts)
-    if is_percent:
-        texts = pc.utf8_trim_whitespace(pc.utf8_rtrim(texts, "%"))
     read = {mark: _with_mark(texts, mark) for mark in ([decimal] if decimal else ".,")}
     found = {mark: numbers for mark, numbers in read.items() if numbers is not None}
     if not found:
@@ -335,7 +332,7 @@ def _numbers(name: str, column: Any, decimal: str | None) -> tuple[Any, str | No
             "decimal mark or separate thousands: say which mark is the decimal one by decimal="
         )
     has_mark = pc.any(pc.match_substring(texts, mark)).as_py()
-    return pc.divide(numbers, 100.0) if is_percent else numbers, mark if has_mark else None
+    return numbers, mark if has_mark else None
 
 
 def _with_mark(texts: Any, mark: str) -> Any:
