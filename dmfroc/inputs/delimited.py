@@ -52,7 +52,7 @@ class Text(NamedTuple):
 
 def checked_format(separator: Any, decimal: Any, encoding: Any) -> Format:
     """Return what the user says about a file of text."""
-    separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
+    separator = "\t" if separator in ("tab", "\\t") else separator
     if separator is not None and not (isinstance(separator, str) and len(separator) == 1):
         raise ValueError(
             f"separator= must be one character, or 'tab', but it is {separator!r}: leave it out to "
@@ -191,7 +191,7 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
         has_row_names = any(row[-1] for row in below)  # else each ends with a separator
         names = ["", *names] if has_row_names else [*names, ""]
     same = sum(len(row) == len(names) for row in below) / max(len(below), 1)
-    last = text.splitlines()[end - 1] if end else ""
+    last = next(islice(io.StringIO(text, newline=""), max(end - 1, 0), None), "")
     has_spaces = f"{separator} " in last or f" {separator}" in last
     fit = (most, len(names) > 1, same)
     return _Layout(separator, "", names, end, has_row_names, has_spaces, None, fit)

@@ -63,7 +63,10 @@ def read(file: Path, names: Names) -> Inputs:
     table, note = _read_table(file, names.format, texts, numbers)
     if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
         table = _with_labels(table, names)
-    inputs = table_inputs(table, names)
+    try:
+        inputs = table_inputs(table, names)
+    except ValueError as error:
+        raise ValueError(f"{error} ({note})" if note else str(error)) from error
     return inputs._replace(source=replace(inputs.source, note=note))
 
 

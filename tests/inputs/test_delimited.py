@@ -131,7 +131,10 @@ def test_where_a_table_begins(tmp_path, text):
         ),
         ("y;a;a\na;1;2\nb;3;4\n", "duplicate column names: 'a'; rename them"),
         ("y;z;b\na;1;2\nb;3;4\n", r"no column for class 'a'.*\(read with separator ';'\)"),
-        ("q;a;b\na;0,1;0,2\n", "no column 'y', which label= names; the columns are 'q', 'a', 'b'"),
+        (
+            "q;a;b\na;0,1;0,2\n",
+            "no column 'y', which label= names; the columns are 'q', 'a', 'b' \\(read",
+        ),
         ("", "it is empty"),
         (" \n\n", "it is empty"),
         ("PK\x03\x04...", "it is Excel or zip, not text"),
@@ -361,3 +364,23 @@ def test_vectors_of_spark(tmp_path):
     parquet.write_table(pa.table({"y": [0, 1], "s": column}), tmp_path / "s.parquet")
     with pytest.raises(ValueError, match="vector_to_array"):
         Predictions.from_file(tmp_path / "s.parquet", label="y")
+
+
+# What the user says
+
+
+@pytest.mark.parametrize(
+    "separator", ['"', "\n", "\r", "é", "a", "", ";;", 5, b",", "\0", [], ".", "'"]
+)
+def test_separators_that_separate_nothing(tmp_path, separator):
+    with pytest.raises(ValueError, match=r"separator|cannot be read|no column 'y'"):
+        read(tmp_path, "y,a,b\na,0.5,0.25\nb,0.1,0.2\n", separator=separator)
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["hex", "rot13", "zlib", "undefined", "punycode", "", "x" * 500, 5, b"utf-8", "a\0b", "utf-16"],
+)
+def test_encodings_that_are_none(tmp_path, encoding):
+    with pytest.raises(ValueError, match=r"encoding|cannot be read"):
+        read(tmp_path, "y,a,b\na,0.5,0.25\nb,0.1,0.2\n", encoding=encoding)
