@@ -340,7 +340,7 @@ def report(
                 )
                 page = comparison_page(comparison)
             stream.write(page.encode("utf-8"))
-    show(f"The report is in {output}")
+    show(f"The report is in {printable(output)}")
 
 
 @app.command()
@@ -463,7 +463,10 @@ def plot(
         with progress("Drawing ..."):
             assert picture is not None
             picture.draw_chart(kind, predictions)
-    lines = [*(f"note: {note}" for note in notes_of(remarks)), f"The picture is in {target}"]
+    lines = [
+        *(f"note: {note}" for note in notes_of(remarks)),
+        f"The picture is in {printable(target)}",
+    ]
     show("\n".join(lines))
 
 

@@ -177,14 +177,17 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
     rows = []
     with contextlib.suppress(csv.Error):  # a cell of more than 131,072 characters
-        for row in islice(reader, n_before, _MOST_ROWS):
-            if row and not row[0].startswith("#"):
-                rows.append((row, reader.line_num))
-    counts = [len(wanted & {x.strip() for x in row}) for row, _ in rows[:_MOST_LINES]]
-    most = max(counts, default=0)
-    place = counts.index(most) if most else 0
-    header, end = rows[place] if rows else ([], 0)
-    below = [row for row, _ in rows[place + 1 :]]
+        for first, *others in filter(None, islice(reader, n_before, _MOST_ROWS)):
+            cells = [first.removeprefix("#"), *others]
+            rows.append((cells, not first.startswith("#"), reader.line_num))
+    # Also a comment may be the header, as NumPy writes it
+    fits = [
+        (len(wanted & {x.strip() for x in cells}), is_data)
+        for cells, is_data, _ in rows[:_MOST_LINES]
+    ]
+    most = max(fits, default=(0, False))
+    header, _, end = rows[fits.index(most)] if rows else ([], False, 0)
+    below = [cells for cells, is_data, line in rows if is_data and line > end]
     names = [name.strip() for name in header]
     has_row_names = False
     if below and all(len(row) == len(header) + 1 for row in below):
@@ -193,7 +196,7 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
     same = sum(len(row) == len(names) for row in below) / max(len(below), 1)
     last = next(islice(io.StringIO(text, newline=""), max(end - 1, 0), None), "")
     has_spaces = f"{separator} " in last or f" {separator}" in last
-    fit = (most, len(names) > 1, same)
+    fit = (most[0], len(names) > 1, same)
     return _Layout(separator, "", names, end, has_row_names, has_spaces, None, fit)
 
 

@@ -98,6 +98,9 @@ def read(tmp_path, text, name="s.csv", **arguments):
         '"sep=;"\r\ny;a;b\r\na;0.5;0.25\r\nb;0.1;0.2\r\n',
         "SEP=\t\ny\ta\tb\na\t0.5\t0.25\nb\t0.1\t0.2\n",
         "sep=,\ny,a,b\na,0.5,0.25\nb,0.1,0.2",
+        "# by NumPy\n# y,a,b\na,0.5,0.25\nb,0.1,0.2\n",
+        "#id,y,a,b\n1,a,0.5,0.25\n2,b,0.1,0.2\n",
+        "# y\n# a, b\ny,a,b\na,0.5,0.25\nb,0.1,0.2\n",
         "# one\n#two,three\ny,a,b\na,0.5,0.25\n# between\nb,0.1,0.2\n",
         "Exported,by,somebody,else\n\ny,a,b\na,0.5,0.25\nb,0.1,0.2\n",
         "\n\n\ny,a,b\na,0.5,0.25\n\nb,0.1,0.2\n\n",
@@ -115,7 +118,7 @@ def read(tmp_path, text, name="s.csv", **arguments):
     ],
 )
 def test_where_a_table_begins(tmp_path, text):
-    arguments = {} if not text.startswith('"",') else {"scores": ["a", "b"]}
+    arguments = {"scores": ["a", "b"]} if text.startswith(('"",', "#id")) else {}
     found = read(tmp_path, text, **arguments)
     assert found.labels == ("a", "b")
     np.testing.assert_array_equal(found.scores, [[0.5, 0.25], [0.1, 0.2]])
