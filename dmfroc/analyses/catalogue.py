@@ -5,34 +5,22 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-# isort: off
-from dmfroc.multiclass import measure as multiclass
-from dmfroc.measures import ranking, curve_areas, probabilities, table, binary  # noqa: F401
-
-# isort: on
-from dmfroc.measures import registry
-from dmfroc.measures.hard_labels import TABLE_FUNCTIONS
+from dmfroc.measures import binary, curve_areas, probabilities, ranking, registry, table
 from dmfroc.measures.measure import Measure
 from dmfroc.measures.registry import FACTORIES
+from dmfroc.multiclass import measure as multiclass
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["FACTORIES", "MEASURES", "get_measure", "measure_table"]
 
-
-_HARD_LABELS = "dmfroc.measures.hard_labels"  # where those of tables are made
-_ORDER = [m.__name__ for m in (multiclass, ranking, curve_areas, probabilities)] + [_HARD_LABELS]
-
-
-def _rank(name: str) -> tuple[int, bool]:
-    """Say what comes first, whichever file was imported first."""
-    of_two_classes = name not in TABLE_FUNCTIONS
-    module = registry.MODULES[name]
-    return _ORDER.index(module), module == _HARD_LABELS and of_two_classes
-
-
-MEASURES = {name: registry.MEASURES[name] for name in sorted(registry.MEASURES, key=_rank)}
+# In the order in which tables list them, whichever was imported first
+_FAMILIES = (multiclass, ranking, curve_areas, probabilities, table, binary)
+_ORDER = [family.__name__ for family in _FAMILIES]
+MEASURES = dict(
+    sorted(registry.MEASURES.items(), key=lambda item: _ORDER.index(registry.MODULES[item[0]]))
+)
 """All built-in measures by name, in the order in which tables list them."""
 
 
@@ -60,7 +48,7 @@ def _guess(name: str) -> str:
 
 
 def measure_table() -> pd.DataFrame:
-    """Return what measures there are, one row for each; ``dmfroc.measures()`` does the same.
+    """Return what measures there are, one row for each.
 
     Returns
     -------

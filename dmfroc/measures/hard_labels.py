@@ -124,7 +124,7 @@ def _register(
         )
 
     _, *options = inspect.signature(function, eval_str=True).parameters.values()
-    make.__name__, make.__doc__ = name, function.__doc__
+    make.__name__, make.__module__, make.__doc__ = name, function.__module__, function.__doc__
     make.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     registered(*variants)(make)
 

@@ -76,7 +76,7 @@ def test_every_factory_has_a_measure_of_its_name_and_they_are_found_as_attribute
 
 
 def test_a_table_lists_them():
-    table = measures()
+    table = measures.measure_table()
     assert list(table.index) == list(MEASURES)
     assert table.title.to_list() == [measure.title for measure in MEASURES.values()]
     assert table.loc["convex_hull_auc", "interval"] == "jackknife"
