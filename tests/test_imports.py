@@ -30,7 +30,6 @@ UPWARD = {
     ("bayes", "plots"),
     ("counted", "analyses"),
     ("curves", "papers"),
-    ("measures", "analyses"),
     ("meta_analysis", "plots"),
 }
 
