@@ -29,7 +29,6 @@ UPWARD = {
     ("bayes", "analyses"),
     ("bayes", "plots"),
     ("counted", "analyses"),
-    ("curves", "papers"),
     ("meta_analysis", "plots"),
 }
 

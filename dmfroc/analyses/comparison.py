@@ -12,6 +12,7 @@ from dmfroc._kit.options import flag
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.analyses.estimation import below_chance_message
 from dmfroc.analyses.methods import Method, choose_methods
 from dmfroc.counted.estimates import check_alone, jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
@@ -23,6 +24,7 @@ from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.inputs.rows import matched
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import CurveOptions
@@ -44,6 +46,7 @@ def compare(
     simultaneous: bool = False,
     labels: Any = None,
     sample_weight: Any = None,
+    frequency_weight: Any = None,
     y_pred: Mapping[str, Any] | None = None,
     folds: Any = None,
     target: Target = "fits",
@@ -62,7 +65,8 @@ def compare(
     ----------
     y_true : array-like of shape (n,), dict of str to Predictions, or Scan of several classifiers
         Observed classes; or finished predictions by name of the classifier, of the same
-        observations in the same order unless ``paired=False``.
+        observations unless ``paired=False``: in the same order, or with ``id=`` that says which
+        rows belong together, see `Predictions.from_arrays`.
     y_scores : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
         Each classifier's scores, by its name.
     measure : str or Measure, optional
@@ -84,7 +88,7 @@ def compare(
         Whether the intervals of the differences and their adjusted p-values hold all at once
         (max-T, on the joint covariance of the values), with `Comparison.winner`, the best with an
         interval that allows for its selection. A bootstrap needs many draws for many differences.
-    labels, sample_weight
+    labels, sample_weight, frequency_weight
         As for `Predictions.from_arrays`.
     y_pred : dict of str to array-like of shape (n,), optional
         Hard labels by name of the classifier, where they are not simply the class of the largest
@@ -158,6 +162,7 @@ def compare(
             y_scores=y_scores,
             labels=labels,
             sample_weight=sample_weight,
+            frequency_weight=frequency_weight,
             y_pred=y_pred,
             folds=folds,
         )
@@ -165,9 +170,11 @@ def compare(
         units = None  # the scores are not at hand
         predictions = {name: x.predictions for name, x in y_true.bound.items()}
     else:
-        predictions = _named_predictions(
-            y_true, y_scores, labels, sample_weight, y_pred, measure.needs
-        )
+        given = {"labels": labels, "sample_weight": sample_weight}
+        given["frequency_weight"] = frequency_weight
+        predictions = _named_predictions(y_true, y_scores, y_pred, measure.needs, given)
+        if paired:
+            predictions = matched(predictions)
         if folds is not None:
             if not paired:
                 raise ValueError("folds cannot be given for independent samples (paired=False)")
@@ -220,6 +227,7 @@ def _of_predictions(
     _check_options(chosen, paired, options.groups)
     if paired:
         _check_same_observations(predictions)
+        warn([_same_scores_message(predictions)])
     if not chosen.warns_itself:
         _warn_of_caveats(measure, predictions)
     units = None
@@ -229,6 +237,7 @@ def _of_predictions(
     else:
         samples = {name: options.sample_of(p) for name, p in predictions.items()}
     joint = chosen.joint_estimates(measure, samples, paired=paired, hypothesis=hypothesis)
+    warn([below_chance_message([measure], [list(joint.estimates.values())])])
     return chosen, joint, units
 
 
@@ -308,10 +317,9 @@ def _all_at_once(
 def _named_predictions(
     y_true: Any,
     y_scores: Mapping[str, Any] | None,
-    labels: Any,
-    sample_weight: Any,
     y_pred: Mapping[str, Any] | None,
     needs: Needs,
+    given: dict[str, Any],
 ) -> dict[str, Predictions]:
     if isinstance(y_true, Mapping) and y_scores is None:
         named = {}
@@ -321,21 +329,13 @@ def _named_predictions(
                     f"y_true as a dict must hold Predictions, but {name!r} is a "
                     f"{type(value).__name__}; for arrays pass y_true and a dict of scores"
                 )
-            named[name] = as_predictions(
-                value, labels=labels, sample_weight=sample_weight, y_pred=y_pred, needs=needs
-            )
+            named[name] = as_predictions(value, y_pred=y_pred, needs=needs, **given)
     elif y_scores is None and y_pred is not None:
-        named = _of_hard_labels(y_true, y_pred, labels, sample_weight, needs)
+        named = _of_hard_labels(y_true, y_pred, needs, given)
     elif isinstance(y_scores, Mapping):
         hard_labels = _named_hard_labels(y_pred, y_scores)
         named = {
-            name: Predictions.from_arrays(
-                y_true,
-                scores,
-                labels=labels,
-                sample_weight=sample_weight,
-                y_pred=hard_labels.get(name),
-            )
+            name: Predictions.from_arrays(y_true, scores, y_pred=hard_labels.get(name), **given)
             for name, scores in y_scores.items()
         }
     else:
@@ -359,19 +359,17 @@ def _named_predictions(
 
 
 def _of_hard_labels(
-    y_true: Any, y_pred: Any, labels: Any, sample_weight: Any, needs: Needs
+    y_true: Any, y_pred: Any, needs: Needs, given: dict[str, Any]
 ) -> dict[str, Predictions]:
     """Return the predictions of classifiers without scores, all with the same classes."""
 
     def checked(labels: Any) -> dict[str, Predictions]:
         return {
-            name: as_predictions(
-                y_true, y_pred=hard, labels=labels, sample_weight=sample_weight, needs=needs
-            )
+            name: as_predictions(y_true, y_pred=hard, needs=needs, **given | {"labels": labels})
             for name, hard in _check_named(y_pred).items()
         }
 
-    found = checked(labels)
+    found = checked(given["labels"])
     classes = {label for p in found.values() for label in p.labels}
     # A class that one of them alone predicts is a class of all of them.
     if any(len(p.labels) < len(classes) for p in found.values()):
@@ -427,6 +425,19 @@ def _check_same_observations(named: dict[str, Predictions]) -> None:
                     "(counting from 0): a paired comparison needs the same observations in the "
                     "same order"
                 )
+
+
+def _same_scores_message(named: dict[str, Predictions]) -> str | None:
+    """Say which classifiers have the same scores in every row, as a file named twice has."""
+    first: dict[bytes, str] = {}
+    twins = []
+    for name, predictions in named.items():
+        earlier = first.setdefault(predictions.scores.tobytes(), name)
+        if earlier != name:
+            twins.append(f"{earlier!r} and {name!r}")
+    if not twins:
+        return None
+    return f"the same scores in every row, so that there is no difference: {', '.join(twins)}"
 
 
 def _order_probabilities(

@@ -35,6 +35,8 @@ from dmfroc.measures.measure import (
 )
 from dmfroc.results.estimate import Estimate
 
+_CHANCE_OF_AREAS = 0.5
+
 
 def estimate(
     measure: str | Measure,
@@ -43,6 +45,7 @@ def estimate(
     *,
     labels: Any = None,
     sample_weight: Any = None,
+    frequency_weight: Any = None,
     y_pred: Any = None,
     folds: Any = None,
     target: Target = "fits",
@@ -67,7 +70,7 @@ def estimate(
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores.
-    labels, sample_weight, y_pred
+    labels, sample_weight, frequency_weight, y_pred
         As for `Predictions.from_arrays`. A weight says how much a row counts, not how often it
         was observed.
     folds : array-like of shape (n,), optional
@@ -159,6 +162,7 @@ def estimate(
             y_score=y_score,
             labels=labels,
             sample_weight=sample_weight,
+            frequency_weight=frequency_weight,
             y_pred=y_pred,
             folds=folds,
         )
@@ -168,6 +172,7 @@ def estimate(
         y_score,
         labels=labels,
         sample_weight=sample_weight,
+        frequency_weight=frequency_weight,
         y_pred=y_pred,
         needs=measure.needs,
         copy=False,
@@ -302,4 +307,28 @@ def warn_of(
 ) -> None:
     """Warn of what has to be known of the values, each remark once."""
     values = {estimate.measure: estimate.value for estimate in estimates}
-    warn([*caveats(measures, predictions), undefined_message(values)])
+    below_chance = below_chance_message(measures, [[estimate] for estimate in estimates])
+    warn([*caveats(measures, predictions), undefined_message(values), below_chance])
+
+
+def below_chance_message(
+    measures: Sequence[Measure], estimates: Sequence[Sequence[Estimate]]
+) -> str | None:
+    """Say which areas are below chance with their intervals, those of all classifiers.
+
+    Every measure has the estimates of one or several classifiers.
+    """
+    below = [
+        measure.name
+        for measure, of_measure in zip(measures, estimates, strict=True)
+        if measure.greater_is_better
+        and measure.chance == _CHANCE_OF_AREAS
+        and all(estimate.interval[1] < measure.chance for estimate in of_measure)
+    ]
+    if not below:
+        return None
+    return (
+        f"{', '.join(below)} below chance with the whole interval: perhaps the scores are those of "
+        "other classes, or smaller ones mean that the class is more likely; check labels= and the "
+        "order of the score columns"
+    )

@@ -201,6 +201,7 @@ def evaluate(
     pair_weights: PairWeights = "equal",
     labels: Any = None,
     sample_weight: Any = None,
+    frequency_weight: Any = None,
     y_pred: Any = None,
     folds: Any = None,
     target: Target = "fits",
@@ -233,7 +234,7 @@ def evaluate(
         Weights or costs of the pairs for the curve and its area ``"dmf_auc"``, see
         `multiclass_roc`; a `Measure` such as ``dmf_auc(shrinkage=50)`` keeps its own, and the
         curve is that of the first such measure.
-    labels, sample_weight, y_pred
+    labels, sample_weight, frequency_weight, y_pred
         As for `Predictions.from_arrays`.
     folds, target, train_fraction, groups, stratify
         As for `estimate`.
@@ -285,6 +286,7 @@ def evaluate(
             y_score=y_score,
             labels=labels,
             sample_weight=sample_weight,
+            frequency_weight=frequency_weight,
             y_pred=y_pred,
             folds=folds,
         )
@@ -294,6 +296,7 @@ def evaluate(
         y_score,
         labels=labels,
         sample_weight=sample_weight,
+        frequency_weight=frequency_weight,
         y_pred=y_pred,
         needs=_needs(measures, has_scores),
     )

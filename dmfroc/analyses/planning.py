@@ -25,6 +25,7 @@ from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.rows import matched
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
@@ -447,6 +448,8 @@ def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Prediction
                 "pilot must be Predictions, a dict of two Predictions by name, or a "
                 f"MultinomialPopulation, but there is a {type(one).__name__}"
             )
+    if isinstance(pilot, Mapping) and found:
+        found = list(matched(pilot).values())
     if len(found) not in (1, 2):
         raise ValueError(f"pilot must have one or two classifiers, but it has {len(found)}")
     if len(found) == 2 and (

@@ -168,6 +168,7 @@ def compare_subgroups(
     min_class_size: int = 5,
     labels: Any = None,
     sample_weight: Any = None,
+    frequency_weight: Any = None,
     y_pred: Any = None,
     groups: Any = None,
     stratify: bool | None = None,
@@ -192,7 +193,7 @@ def compare_subgroups(
     min_class_size : int
         A group with fewer observations of a class is left out, with a warning; at least 2. A
         group that lacks a class always is: its value would be one of other pairs of classes.
-    labels, sample_weight, y_pred
+    labels, sample_weight, frequency_weight, y_pred
         As for `Predictions.from_arrays`.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, as for `estimate`. They may have observations in
@@ -241,6 +242,7 @@ def compare_subgroups(
         y_score,
         labels=labels,
         sample_weight=sample_weight,
+        frequency_weight=frequency_weight,
         y_pred=y_pred,
         needs=measure.needs,
     )

@@ -7,11 +7,13 @@ when a command first uses it.
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -21,20 +23,26 @@ from typer.core import TyperGroup
 import dmfroc
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
-from dmfroc.cli.inputs import Columns, classifier_names, read_pair_weights, split_list, stem
+from dmfroc.cli.inputs import (
+    Columns,
+    classifier_names,
+    given_format,
+    read_pair_weights,
+    split_list,
+    stem,
+    with_columns,
+)
 from dmfroc.cli.options import (
     Alternative,
-    By,
+    Decimal,
     DemoPlot,
     Difference,
+    Encoding,
     File,
     Files,
-    Fold,
     HalfWidth,
     Json,
     Kind,
-    Label,
-    Labels,
     Level,
     Margin,
     MeasureName,
@@ -49,23 +57,23 @@ from dmfroc.cli.options import (
     Report,
     ReportToo,
     Rope,
-    SampleWeight,
     Scan,
     Scheduler,
-    Scores,
+    Separator,
     Simultaneous,
-    YPred,
+    Unpaired,
 )
 from dmfroc.cli.outputs import (
     KINDS,
     collected_warnings,
+    notes_of,
     open_picture,
     open_report,
     progress,
     show,
     show_json,
     show_result,
-    unique,
+    with_options,
 )
 from dmfroc.results.result import attributed, sample_facts
 from dmfroc.results.text import format_table
@@ -153,14 +161,10 @@ def _dmfroc(version: _ShowVersion = False) -> None:
 
 
 @app.command()
+@with_columns("fold", "groups")
 def evaluate(
     file: File,
-    label: Label,
-    scores: Scores = None,
-    labels: Labels = None,
-    sample_weight: SampleWeight = None,
-    y_pred: YPred = None,
-    fold: Fold = None,
+    columns: Columns,
     measures: Measures = None,
     method: Method = None,
     n_draws: NDraws = None,
@@ -176,21 +180,21 @@ def evaluate(
 
     Prints its measures with intervals, from the predicted class scores in FILE.
     """
-    _check_scan(scan, scheduler, fold)
+    if scheduler is not None and not scan:
+        raise ValueError("--scheduler is for --scan alone")
     _compile_quickly([file])
-    columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
     chosen = measures if measures in (None, "all") else split_list(measures)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
             sample: Any = columns.scan(file, scheduler) if scan else columns.read(file)
-            folds = None if scan else columns.read_folds(file)
+            units = {} if scan else columns.read_units(file)
             weights = read_pair_weights(pair_weights, sample)
         # A scan has its own bar
         with contextlib.nullcontext() if scan else progress("Computing ..."):
             result = dmfroc.evaluate(
                 sample,
                 measures=chosen,
-                folds=folds,
+                **units,
                 method=cast(Any, method),
                 n_draws=n_draws,
                 random_state=random_state,
@@ -200,8 +204,8 @@ def evaluate(
             if picture and scan:
                 picture.draw_scan(result)
             elif picture:
-                picture.draw({stem(file): sample}, level, weights, folds)
-    notes = unique([*result.warnings, *remarks])
+                picture.draw({stem(file): sample}, level, weights, units["folds"])
+    notes = notes_of([*result.warnings, *remarks])
     if as_json:
         show_json(
             {"file": str(file), "pair_weights": pair_weights}
@@ -213,18 +217,15 @@ def evaluate(
 
 
 @app.command()
+@with_columns("id", "fold", "groups")
 def compare(
     files: Files,
-    label: Label,
-    scores: Scores = None,
-    labels: Labels = None,
-    sample_weight: SampleWeight = None,
-    y_pred: YPred = None,
-    fold: Fold = None,
+    columns: Columns,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
     alternative: Alternative = "two-sided",
     margin: Margin = None,
+    unpaired: Unpaired = False,
     rope: Rope = 0.0,
     simultaneous: Simultaneous = False,
     n_draws: NDraws = None,
@@ -239,21 +240,21 @@ def compare(
     Prints their differences with intervals and p-values, and the probability of each order.
     """
     _compile_quickly(files)
-    columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
     named = dict(zip(classifier_names(files), files, strict=True))
     _check_weights(measure, pair_weights)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {len(files)} files ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
             shared = next(iter(predictions.values()))
-            folds = columns.read_folds(files[0])
+            units = columns.read_units(files[0])
             weights = read_pair_weights(pair_weights, shared)
         with progress("Computing ..."):
             weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
             result = dmfroc.compare(
                 predictions,
                 measure=weighted,
-                folds=folds,
+                paired=not unpaired,
+                **units,
                 simultaneous=simultaneous,
                 method=cast(Any, method),
                 alternative=cast(Any, alternative),
@@ -264,8 +265,8 @@ def compare(
                 level=level,
             )
             if picture:
-                picture.draw(predictions, level, weights, folds)
-    notes = unique([*result.warnings, *remarks])
+                picture.draw(predictions, level, weights, units["folds"])
+    notes = notes_of([*result.warnings, *remarks])
     if as_json:
         show_json(
             {"files": {name: str(file) for name, file in named.items()}}
@@ -279,18 +280,15 @@ def compare(
 
 
 @app.command()
+@with_columns("id", "fold", "groups")
 def report(
     files: Files,
-    label: Label,
-    scores: Scores = None,
-    labels: Labels = None,
-    sample_weight: SampleWeight = None,
-    y_pred: YPred = None,
-    fold: Fold = None,
+    columns: Columns,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
     alternative: Alternative = "two-sided",
     margin: Margin = None,
+    unpaired: Unpaired = False,
     rope: Rope = 0.0,
     simultaneous: Simultaneous = False,
     n_draws: NDraws = None,
@@ -304,7 +302,6 @@ def report(
     One file that needs nothing else: who is better, curves, pairs, classes, warnings, numbers.
     """
     _compile_quickly(files)
-    columns = Columns(label, scores, labels, sample_weight, y_pred, fold)
     named = dict(zip(classifier_names(files), files, strict=True))
     _check_weights(measure, pair_weights)
     of_several = {"simultaneous": simultaneous, "alternative": alternative != "two-sided"}
@@ -317,9 +314,9 @@ def report(
         with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
             weights = read_pair_weights(pair_weights, next(iter(predictions.values())))
-            folds = columns.read_folds(files[0])
+            units = columns.read_units(files[0])
         options: dict[str, Any] = {
-            "folds": folds,
+            **units,
             "method": method,
             "n_draws": n_draws,
             "random_state": random_state,
@@ -342,6 +339,7 @@ def report(
                     measure=weighted,
                     alternative=cast(Any, alternative),
                     margin=margin or 0.0,
+                    paired=not unpaired,
                     rope=rope,
                     simultaneous=simultaneous,
                     **options,
@@ -352,14 +350,10 @@ def report(
 
 
 @app.command()
+@with_columns("groups", "by")
 def subgroups(
     file: File,
-    label: Label,
-    by: By,
-    scores: Scores = None,
-    labels: Labels = None,
-    sample_weight: SampleWeight = None,
-    y_pred: YPred = None,
+    columns: Columns,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
     n_draws: NDraws = None,
@@ -373,7 +367,6 @@ def subgroups(
     Prints the measure in each group, all differences with simultaneous intervals, and one test.
     """
     _compile_quickly([file])
-    columns = Columns(label, scores, labels, sample_weight, y_pred, by=tuple(by))
     with (
         open_report(output) as report,
         collected_warnings() as remarks,
@@ -381,7 +374,8 @@ def subgroups(
     ):
         result = dmfroc.compare_subgroups(
             columns.read(file),
-            by=columns.read_groups(file),
+            by=columns.read_others(file, columns.by),
+            groups=columns.read_units(file)["groups"],
             measure=measure,
             method=cast(Any, method),
             n_draws=n_draws,
@@ -393,10 +387,10 @@ def subgroups(
 
             report.write(subgroups_page(result).encode("utf-8"))
     told = [note for note in remarks if not note.startswith("left out: ")]
-    notes = unique([*result.warnings, *told])
+    notes = notes_of([*result.warnings, *told])
     if as_json:
         show_json(
-            {"file": str(file), "by": by}
+            {"file": str(file), "by": list(columns.by)}
             | result.as_json()
             | {"warnings": notes, "dmfroc_version": package_version()}
         )
@@ -405,13 +399,10 @@ def subgroups(
 
 
 @app.command()
+@with_columns("id")
 def plan(
     files: Files,
-    label: Label,
-    scores: Scores = None,
-    labels: Labels = None,
-    sample_weight: SampleWeight = None,
-    y_pred: YPred = None,
+    columns: Columns,
     measure: MeasureName = "dmf_auc",
     half_width: HalfWidth = None,
     difference: Difference = None,
@@ -426,7 +417,6 @@ def plan(
     FILES are the pilot: predictions of one classifier, or of two for their difference.
     """
     _compile_quickly(files)
-    columns = Columns(label, scores, labels, sample_weight, y_pred)
     if (half_width is None) == (difference is None and margin is None):
         raise ValueError("give either --half-width, or --difference (or --margin) with --power")
     with (
@@ -450,7 +440,7 @@ def plan(
             from dmfroc.reports.designs import plan_page
 
             report.write(plan_page(result).encode("utf-8"))
-    notes = unique([*result.warnings, *remarks])
+    notes = notes_of([*result.warnings, *remarks])
     if as_json:
         show_json(result.as_json() | {"warnings": notes, "dmfroc_version": package_version()})
     else:
@@ -458,13 +448,11 @@ def plan(
 
 
 @app.command()
+@with_columns()
 def plot(
     kind: Kind,
     file: File,
-    label: Label,
-    scores: Scores = None,
-    labels: Labels = None,
-    sample_weight: SampleWeight = None,
+    columns: Columns,
     output: Output = None,
 ) -> None:
     """Draw a chart of one classifier.
@@ -474,7 +462,6 @@ def plot(
     if kind not in KINDS:
         raise ValueError(f"KIND must be one of {', '.join(KINDS)}, but it is {kind!r}")
     _compile_quickly([file])
-    columns = Columns(label, scores, labels, sample_weight, None)
     target = Path(f"dmfroc-{kind}.png") if output is None else output
     with open_picture(target, "--output") as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
@@ -482,7 +469,7 @@ def plot(
         with progress("Drawing ..."):
             assert picture is not None
             picture.draw_chart(kind, predictions)
-    lines = [*(f"note: {note}" for note in unique(remarks)), f"The picture is in {target}"]
+    lines = [*(f"note: {note}" for note in notes_of(remarks)), f"The picture is in {target}"]
     show("\n".join(lines))
 
 
@@ -528,16 +515,40 @@ def demo(plot: DemoPlot = Path("dmfroc-demo.png")) -> None:
     show_result(comparison, attributed(remarks), plot)
 
 
+# How files of text are read
+
+
+def _with_format(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the options that say how a file of text is to be read."""
+    kinds = {"separator": Separator, "decimal": Decimal, "encoding": Encoding}
+
+    @functools.wraps(command)
+    def with_format(**options: Any) -> None:
+        token = given_format.set({name: options.pop(name) for name in kinds})
+        try:
+            command(**options)
+        finally:
+            given_format.reset(token)
+
+    signature = inspect.signature(command, eval_str=True)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in kinds.items()
+    ]
+    parameters = [*signature.parameters.values(), *added]
+    with_format.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_format.__annotations__ = {x.name: x.annotation for x in parameters}
+    return with_format
+
+
+for _registered in app.registered_commands:
+    if _registered.callback and "label" in inspect.signature(_registered.callback).parameters:
+        _registered.callback = _with_format(_registered.callback)
+
+
 def _check_weights(measure: str, pair_weights: str) -> None:
     if measure != "dmf_auc" and pair_weights != "equal":
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
-
-
-def _check_scan(scan: bool, scheduler: str | None, fold: str | None) -> None:
-    if scan and fold is not None:
-        raise ValueError("--fold needs all scores in memory: leave --scan out")
-    if scheduler is not None and not scan:
-        raise ValueError("--scheduler is for --scan alone")
 
 
 def _compile_quickly(files: Sequence[Path]) -> None:
@@ -571,9 +582,7 @@ def _message(error: Exception) -> str:
     """Say what went wrong in terms of the command line."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    # The package speaks of its arguments, `labels=`; here they are options, `--labels`
-    arguments = r"\b(label|labels|scores|sample_weight|y_pred)="
-    return re.sub(arguments, lambda found: "--" + found[1].replace("_", "-"), str(error))
+    return with_options(str(error))
 
 
 def _abandon_stdout() -> None:

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import csv
+import functools
+import inspect
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dmfroc
+from dmfroc._kit.remarks import collected_remarks, warn
+from dmfroc.cli.options import (
+    By,
+    Count,
+    Fold,
+    Groups,
+    Id,
+    Ignore,
+    Label,
+    Labels,
+    SampleWeight,
+    Scores,
+    YPred,
+)
 
 if TYPE_CHECKING:
     from dmfroc.counted.scan import Scan
     from dmfroc.inputs.predictions import Predictions
+
+given_format: ContextVar[dict[str, str | None] | None] = ContextVar("given_format", default=None)
+"""What the options say about files of text."""
 
 type PairWeights = str | list[list[float]]
 
@@ -21,17 +41,21 @@ type PairWeights = str | list[list[float]]
 class Columns:
     """What the command line says about the contents of a file."""
 
-    label: str
-    scores: list[str] | None
-    labels: str | None
-    sample_weight: str | None
-    y_pred: str | None
-    fold: str | None = None
-    by: tuple[str, ...] = ()
+    label: Label
+    scores: Scores = None
+    labels: Labels = None
+    sample_weight: SampleWeight = None
+    count: Count = None
+    y_pred: YPred = None
+    ignore: Ignore = None
+    id: Id = None
+    fold: Fold = None
+    groups: Groups = None
+    by: By = ()
 
     @property
     def _scores(self) -> str | list[str] | None:
-        scores = [item for text in self.scores or () for item in split_list(text)]
+        scores = _split(self.scores)
         # In a .npz file one array holds all scores, and is named by a plain string
         return None if not self.scores else scores[0] if len(scores) == 1 else scores
 
@@ -41,6 +65,9 @@ class Columns:
 
     def scan(self, files: Path, scheduler: str | None) -> Scan:
         """Return what is to be read in passes."""
+        for option in ("count", "fold", "ignore"):
+            if getattr(self, option) is not None:
+                raise ValueError(f"--{option} needs all scores in memory: leave --scan out")
         return dmfroc.scan(
             files,
             label=self.label,
@@ -48,36 +75,87 @@ class Columns:
             labels=self._labels,
             sample_weight=self.sample_weight,
             predicted=self.y_pred,
+            groups=self.groups,
             scheduler=scheduler,
         )
 
     def read(self, file: Path) -> Predictions:
         """Read and check the predictions in a file."""
-        return dmfroc.Predictions.from_file(
-            file,
-            label=self.label,
-            scores=self._scores,
-            labels=self._labels,
-            sample_weight=self.sample_weight,
-            y_pred=self.y_pred,
-            other_columns=[*self.by, *([] if self.fold is None else [self.fold])],
-        )
+        others = [name for name in (self.fold, self.groups) if name is not None]
+        with collected_remarks() as remarks:
+            predictions = dmfroc.Predictions.from_file(
+                file,
+                label=self.label,
+                scores=self._scores,
+                labels=self._labels,
+                sample_weight=self.sample_weight,
+                frequency_weight=self.count,
+                y_pred=self.y_pred,
+                id=self.id,
+                other_columns=[*_split(self.ignore), *self.by, *others],
+                **(given_format.get() or {}),
+            )
+        warn(remarks)
+        return predictions
 
-    def read_folds(self, file: Path) -> Any:
-        """Read the fold of each row, if there is a column of folds."""
-        return None if self.fold is None else self._others(file, [self.fold])[self.fold]
+    def read_units(self, file: Path) -> dict[str, Any]:
+        """Read the fold and the group of each row, if there are columns of them."""
+        named = {"folds": self.fold, "groups": self.groups}
+        found = self.read_others(file, [name for name in named.values() if name is not None])
+        return {option: found.get(name) for option, name in named.items()}
 
-    def read_groups(self, file: Path) -> dict[str, Any]:
-        """Read the columns of subgroups."""
-        return self._others(file, self.by)
-
-    def _others(self, file: Path, names: Sequence[str]) -> dict[str, Any]:
+    def read_others(self, file: Path, names: Sequence[str]) -> dict[str, Any]:
+        """Read columns that say something of the observations but are no scores."""
+        from dmfroc.inputs.delimited import checked_format
         from dmfroc.inputs.files import read_columns
 
+        if not names:
+            return {}
         try:
-            return read_columns(file, names)
+            given = checked_format(**(given_format.get() or {}))
+            if self.count is None:
+                return read_columns(file, names, given)
+            counts, *columns = read_columns(file, [self.count, *names], given).values()
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from error
+        repeats = counts.astype(int)
+        return {name: column.repeat(repeats) for name, column in zip(names, columns, strict=True)}
+
+
+def with_columns(*options: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command, in place of its parameter ``columns``, options that say what columns are.
+
+    All but ``id``, ``fold``, ``groups`` and ``by`` are those of every command.
+    """
+    unwanted = {"id", "fold", "groups", "by"} - set(options)
+    fields = [
+        x.replace(kind=x.KEYWORD_ONLY, default=x.empty if x.name == "by" else x.default)
+        for x in inspect.signature(Columns, eval_str=True).parameters.values()
+        if x.name not in unwanted
+    ]
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def with_options(**arguments: Any) -> None:
+            given = {x.name: arguments.pop(x.name) for x in fields}
+            command(columns=Columns(**given), **arguments)
+
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        parameters = [
+            new
+            for x in own
+            for new in (fields if x.name == "columns" else [x.replace(kind=x.KEYWORD_ONLY)])
+        ]
+        with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        with_options.__annotations__ = {x.name: x.annotation for x in parameters}
+        del with_options.__wrapped__
+        return with_options
+
+    return decorated
+
+
+def _split(texts: Sequence[str] | None) -> list[str]:
+    return [item for text in texts or () for item in split_list(text)]
 
 
 def split_list(text: str) -> list[str]:

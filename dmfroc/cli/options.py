@@ -13,7 +13,8 @@ File = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="CSV, TSV, Parquet or .npz file: one row per observation, one score column per class.",
+        help="CSV, TSV, JSON lines, Parquet or .npz file: one row per observation, one score "
+        "column per class.",
         show_default=False,
     ),
 ]
@@ -21,7 +22,7 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILES",
-        help="One file per classifier, with the same observations in the same order.",
+        help="One file per classifier, with the same observations in the same order, or with --id.",
         show_default=False,
     ),
 ]
@@ -52,12 +53,76 @@ SampleWeight = Annotated[
     str | None,
     typer.Option("--sample-weight", metavar="COLUMN", help="Weights.", show_default=False),
 ]
+Count = Annotated[
+    str | None,
+    typer.Option(
+        "--count",
+        metavar="COLUMN",
+        help="How often each row was observed: rows are repeated.",
+        show_default=False,
+    ),
+]
 YPred = Annotated[
     str | None,
     typer.Option(
         "--y-pred",
         metavar="COLUMN",
         help="Hard labels. Default: the class of the largest score.",
+        show_default=False,
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--separator",
+        metavar="CHARACTER",
+        help="What separates the cells of a file of text: one character, or tab. Default: "
+        "detected.",
+        show_default=False,
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar="MARK",
+        help="The decimal mark of a file of text, . or ,. Default: detected.",
+        show_default=False,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of a file of text, such as utf-8 or cp1252. Default: detected.",
+        show_default=False,
+    ),
+]
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="Names of the rows, by which those of several files are matched.",
+        show_default=False,
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="COLUMNS",
+        help="Columns that are no scores, separated by commas or by repeating the option.",
+        show_default=False,
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="COLUMN",
+        help="Patient, document, ... of each row, if several rows belong together.",
         show_default=False,
     ),
 ]
@@ -180,6 +245,10 @@ By = Annotated[
         help="Subgroups; several columns, by repeating the option, cross.",
         show_default=False,
     ),
+]
+Unpaired = Annotated[
+    bool,
+    typer.Option("--unpaired", help="Every file has observations of its own."),
 ]
 Simultaneous = Annotated[
     bool,

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import csv
+import io
+import re
+import shlex
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -46,6 +51,12 @@ CHARTS = {
 }
 KINDS = (*CHARTS, "overview")
 _HULLS = ("roc", "prg")
+
+_OPTION_NAMES = {"other_columns": "ignore", "frequency_weight": "count"}
+_ARGUMENT = re.compile(
+    r"\b(label|labels|scores|sample_weight|frequency_weight|y_pred|other_columns|id)="
+    r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\]|'(?:[^\\']|\\.)*'|(?!\w))"""
+)
 
 _PICTURES = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".eps")
 
@@ -102,9 +113,28 @@ def collected_warnings() -> Iterator[list[str]]:
     remarks += [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
 
 
-def unique(texts: Iterable[str]) -> list[str]:
-    """Return each text once, in the order of their first appearance."""
-    return list(dict.fromkeys(texts))
+def with_options(message: str) -> str:
+    """Say ``--labels a,b`` where the package says ``labels=['a', 'b']``."""
+    return _ARGUMENT.sub(_as_option, message)
+
+
+def _as_option(argument: re.Match[str]) -> str:
+    name, values = argument.groups()
+    option = "--" + _OPTION_NAMES.get(name, name.replace("_", "-"))
+    if not values:
+        return option
+    try:
+        items = ast.literal_eval(values)
+    except (SyntaxError, ValueError):  # from a name in the data
+        return argument[0]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow([items] if isinstance(items, str) else items)
+    return f"{option} {shlex.quote(text.getvalue())}"
+
+
+def notes_of(remarks: Iterable[str]) -> list[str]:
+    """Return each remark once, in the order of their first appearance, for the command line."""
+    return list(dict.fromkeys(map(with_options, remarks)))
 
 
 # JSON

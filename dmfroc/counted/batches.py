@@ -98,7 +98,9 @@ class BatchReader:
                 raise ValueError(one_class_message(source.true, distinct[0]))
             order = None if self.order is None else label_order(self.order, observed.kind, source)
             n = len(observed.codes)
-            found, matrix, is_single = class_scores(inputs.y_score, n, distinct, order, source)
+            found, matrix, is_single = class_scores(
+                inputs.y_score, n, distinct, order, source, has_all=False
+            )
             if labels is not None and found != labels:
                 raise ValueError(
                     f"the classifier {name!r} has the classes {listing(found)}, but another has "

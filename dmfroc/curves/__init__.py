@@ -7,8 +7,5 @@ curve of each class against the rest, with ``"ovo"`` of each ordered pair of cla
 
 import lazy_loader
 
-from dmfroc.papers.moses import SummaryROC, moses_littenberg_roc
-
 # The stub `__init__.pyi` lists the public names and where each one lives.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__all__ += ["SummaryROC", "moses_littenberg_roc"]

@@ -1,5 +1,3 @@
-import dmfroc.papers.moses as _moses
-
 from .calibration import CalibrationCurve as CalibrationCurve
 from .calibration import calibration_curve as calibration_curve
 from .calibration import isotonic_calibration_curve as isotonic_calibration_curve
@@ -54,6 +52,3 @@ from .summary import CertaintyConsistency as CertaintyConsistency
 from .summary import area_under_kappa as area_under_kappa
 from .summary import certainty_consistency as certainty_consistency
 from .summary import expected_profits as expected_profits
-
-SummaryROC = _moses.SummaryROC
-moses_littenberg_roc = _moses.moses_littenberg_roc

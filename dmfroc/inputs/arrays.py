@@ -74,13 +74,25 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
     if wrapped is not None:
         return np.asarray(wrapped.to_numpy() if is_table(wrapped) else series_values(wrapped))
     try:
-        array = np.asarray(values)
+        array = as_numpy(values, what)
     except ValueError as error:
         raise ValueError(f"{what} must be an array, not ragged lists") from error
     if np.ma.is_masked(values):
         array = array.astype(object)
         array[np.ma.getmaskarray(values)] = None
     return array
+
+
+def as_numpy(values: Any, what: str, dtype: Any = None) -> NDArray[Any]:
+    """Return what NumPy makes of a value, with words for tensors that it cannot read."""
+    try:
+        return np.asarray(values, dtype)
+    except (TypeError, RuntimeError) as error:  # as of tensors that require a gradient
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise TypeError(
+            f"{what} cannot be read as an array of NumPy ({reason}): pass a tensor as "
+            "tensor.detach().float().cpu()"
+        ) from error
 
 
 def as_floats(

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc._kit.memory import check_memory
+from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import read_only
 from dmfroc.inputs.labels import Factor, Label, encode, factorize, label_order, union
 from dmfroc.inputs.messages import IN_MEMORY, Source, check_length
+from dmfroc.inputs.rows import check_ids
 from dmfroc.inputs.scores import Floats, class_scores
-from dmfroc.inputs.weights import check_weights
+from dmfroc.inputs.weights import check_counts, check_weights
+
+_MANY = 20  # rows, whose scores are hardly all above 1/2 by chance
+_BYTES_OF_ROW = 16  # of its class, hard label and weight
 
 
 class Inputs(NamedTuple):
@@ -22,6 +29,9 @@ class Inputs(NamedTuple):
     labels: Any
     sample_weight: Any
     y_pred: Any
+    frequency_weight: Any = None
+    id: Any = None
+    unused: Any = None  # columns of a file that are neither scores nor anything else
     source: Source = IN_MEMORY
     copy: bool = True  # scores that need no conversion
 
@@ -34,6 +44,9 @@ class Checked(NamedTuple):
     scores: Floats
     sample_weight: NDArray[np.float64]
     predicted: NDArray[np.int32] | None
+    folds: None = None  # of a cross-validation, as far as `Predictions.in_folds` is told
+    ids: NDArray[Any] | None = None
+    unused: Any = None
 
 
 def check_scores(inputs: Inputs) -> Checked:
@@ -53,7 +66,63 @@ def check_scores(inputs: Inputs) -> Checked:
         predicted = read_only(encode(_hard(inputs, n), labels, source.predicted, source))
     elif not is_single:
         predicted = read_only(scores.argmax(axis=1).astype(np.int32))
-    return Checked(tuple(labels), read_only(true), read_only(scores), read_only(weight), predicted)
+    if is_single:
+        warn(_single_score_messages(scores[:, 1], labels, predicted, source))
+    elif inputs.y_pred is not None:
+        warn([_contradiction_message(scores, predicted, source)])
+    checked = Checked(
+        tuple(labels), read_only(true), read_only(scores), read_only(weight), predicted
+    )
+    return _with_rows(checked, inputs)
+
+
+def _contradiction_message(
+    scores: Floats, predicted: NDArray[np.int32] | None, source: Source
+) -> str | None:
+    """Say how often the hard label is not that of the largest score."""
+    chosen = scores[np.arange(len(scores)), predicted]
+    share = float(np.mean(chosen < scores.max(axis=1)))
+    if not share:
+        return None
+    return (
+        f"{source.predicted} is not the class of the largest score in {share:.1%} of the rows: "
+        "measures of hard labels take the former, all others the latter; check that both are of "
+        "the same classifier"
+    )
+
+
+def _single_score_messages(
+    score: NDArray[Any],
+    labels: Sequence[Label],
+    predicted: NDArray[np.int32] | None,
+    source: Source,
+) -> list[str]:
+    """Say that a score seems to be that of the predicted class, or which hard labels it belies."""
+    share = 0.0 if predicted is None else _wrong_side(score, predicted == 1)
+    remarks = []
+    if share:
+        remarks.append(
+            f"no threshold on {source.scores} gives {source.predicted}: the best one differs in "
+            f"{share:.1%} of the rows; check that both are of the same classifier"
+        )
+    is_of_prediction = score.min() >= 0.5 and score.max() <= 1
+    if is_of_prediction and (share or (predicted is None and len(score) >= _MANY)):
+        remarks.append(
+            f"all of {source.scores} is between 1/2 and 1, as is the probability of whichever "
+            f"class is predicted, but measures take it for that of class {labels[1]!r}; if it is "
+            f"not, subtract it from 1 in the rows with the prediction {labels[0]!r}"
+        )
+    return remarks
+
+
+def _wrong_side(score: NDArray[Any], is_above: NDArray[np.bool_]) -> float:
+    """Share of rows on the wrong side of the best threshold."""
+    order = np.argsort(score)
+    is_above, distinct = is_above[order], np.flatnonzero(np.diff(score[order])) + 1
+    places = np.array([0, *distinct, len(score)])
+    above_before = np.concatenate([[0], np.cumsum(is_above)])[places]
+    below_after = (~is_above).sum() - (places - above_before)
+    return float((above_before + below_after).min() / len(score))
 
 
 def check_hard_labels(inputs: Inputs) -> Checked:
@@ -72,12 +141,38 @@ def check_hard_labels(inputs: Inputs) -> Checked:
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
     weight = check_weights(inputs.sample_weight, true, labels, source)
     scores = np.eye(len(labels))[predicted]
-    return Checked(
+    checked = Checked(
         tuple(labels),
         read_only(true),
         read_only(scores),
         read_only(weight),
         read_only(predicted),
+    )
+    return _with_rows(checked, inputs)
+
+
+def _with_rows(checked: Checked, inputs: Inputs) -> Checked:
+    """Name the rows, or repeat every row as often as it was observed."""
+    if inputs.frequency_weight is None:
+        ids = inputs.id
+        if ids is not None:
+            ids = check_ids(ids, len(checked.true), inputs.source)
+        return checked._replace(ids=ids, unused=inputs.unused)
+    if inputs.id is not None:
+        raise ValueError(
+            f"{inputs.source.id} names single rows, but {inputs.source.frequency} repeats them: "
+            "leave one of them out"
+        )
+    counts = check_counts(inputs.frequency_weight, checked.true, checked.labels, inputs.source)
+    width = checked.scores.itemsize * len(checked.labels) + _BYTES_OF_ROW
+    what = f"repeating the rows {int(counts.sum())} times by {inputs.source.frequency}"
+    check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
+    return checked._replace(
+        **{
+            name: read_only(np.repeat(getattr(checked, name), counts, axis=0))
+            for name in ("true", "scores", "sample_weight", "predicted")
+            if getattr(checked, name) is not None
+        }
     )
 
 

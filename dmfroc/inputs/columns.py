@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import NamedTuple
 
 from dmfroc.inputs.labels import Label, spelled_label
-from dmfroc.inputs.messages import Source, listing
+from dmfroc.inputs.messages import Source, listing, repeated
+
+_MOST_TRIED = 30  # classes from which a message guesses the text around them all
 
 
 def positional_classes(
@@ -39,13 +45,13 @@ def single_score_classes(
         )
     if name is None:
         return labels, 1
-    named = _named_class(name, labels)
+    named = named_class(name, labels)
     if source.is_table_file:
         if named is None and order is None and set(labels) != {0, 1}:
             raise ValueError(
                 f"{source.scores} column {name!r} names neither {labels[0]!r} nor {labels[1]!r}: "
-                "name it after the class with the larger scores, or pass "
-                "labels=(negative, positive)"
+                "name it after the class with the larger scores, or pass the negative class "
+                f"followed by the positive one, such as labels={labels}"
             )
         return labels, 1 if named is None else named
     if named == 0:
@@ -57,99 +63,260 @@ def single_score_classes(
     return labels, 1
 
 
-def _named_class(name: Hashable, labels: Sequence[Label]) -> int | None:
-    """Position of the class that a column is named after, a prefix aside; the longest wins."""
-    kind = type(labels[0])
-    column = _text(name, kind)
-    lengths = {}
-    for code, label in enumerate(labels):
-        text = _text(label, kind)
-        prefix = column.removesuffix(text)
-        if column == text or (prefix != column and _is_boundary(prefix, text)):
-            lengths[code] = len(text)
-    return max(lengths, key=lengths.__getitem__, default=None)
+class Match(NamedTuple):
+    """The column of each class, and other columns with the classes that they may be of."""
+
+    positions: list[int]
+    rivals: dict[int, Label]
+    warning: str | None
 
 
 def match_columns(
-    names: list[Hashable], distinct: list[Label], order: list[Label] | None, source: Source
-) -> tuple[list[Label], list[int]]:
-    """Classes in column order, and the position of each one's column among `names`."""
-    wanted = distinct if order is None else order
-    kind = type(wanted[0])
-    label_of = {_text(label, kind): label for label in wanted}
+    names: Sequence[Hashable], classes: Sequence[Label], source: Source
+) -> Match | None:
+    """Find a column for every class, named after it with one common text around all classes.
+
+    If none fits to the letter, names may differ from classes in Unicode form, case or punctuation.
+    None if some class has no column.
+    """
+    kind = type(classes[0])
     texts = [_text(name, kind) for name in names]
-    prefix = _shared_prefix(texts, label_of)
-    classes: list[Label | None] = []
-    for text in texts:
-        spelled = text.removeprefix(prefix)
-        label = label_of.get(spelled)
-        if label is None and order is None:  # a class without observations
-            label = spelled_label(spelled, kind)
-        classes.append(label if text.startswith(prefix) else None)
+    for reading in _readings(kind):
+        labels = [reading.fold(text) for text in map(reading.spell, classes)]
+        if repeated(labels):
+            continue
+        columns = [reading.fold(text) for text in texts]
+        found = _complete_patterns(labels, columns)
+        if len(set(found.values())) > 1:
+            raise ValueError(_several_families(list(found), names, source))
+        for around, positions in found.items():
+            others = [place for place in range(len(texts)) if place not in set(positions)]
+            rivals = {place: around.other_label(texts[place], kind) for place in others}
+            rivals = {place: label for place, label in rivals.items() if label is not None}
+            twice = {columns[place] for place in positions} & {columns[place] for place in others}
+            if twice or not set(classes).isdisjoint(rivals.values()):
+                raise ValueError(
+                    f"{source.scores} has several columns for one class: {listing(names)}"
+                )
+            return Match(list(positions), rivals, _difference(reading, positions, names, classes))
+    return None
 
-    found = set(classes)
-    missing = [label for label in wanted if label not in found]
-    strange = [name for name, label in zip(names, classes, strict=True) if label is None]
-    if missing or strange:
-        remedy = "choose with scores=" if source.is_table_file else "pass an array and labels="
-        if any(_is_unnamed(text) for text in texts):
-            remedy += "; the column without a name is of row numbers: save without (index=False)"
-        elif len(prefixes := _full_prefixes(texts, label_of)) > 1:
-            remedy += (
-                f" those of one classifier, which begin with one of {listing(prefixes)}, or save a "
-                "file for each"
+
+def named_class(name: Hashable, labels: Sequence[Label]) -> int | None:
+    """Position of the class that a column is named after, at the end, the beginning or between."""
+    kind = type(labels[0])
+    text = _text(name, kind)
+    for reading in _readings(kind):
+        column = reading.fold(text)
+        found: dict[tuple[int, int], int] = {}
+        for code, label in enumerate(map(reading.fold, map(reading.spell, labels))):
+            for around in _patterns(column, label):
+                place = 2 if not around.after else 1 if not around.before else 0
+                # A number between texts is rather that of a model or of a fold
+                if around.keeps_words(label) and (place or kind is str):
+                    found[place, len(label)] = code
+        if found:
+            return found[max(found)]
+    return None
+
+
+def check_positions(names: Sequence[Hashable], classes: Sequence[Label], source: Source) -> None:
+    """Refuse columns in the order of the classes that are named after others of them."""
+    for place, name in enumerate(names):
+        named = named_class(name, classes)
+        if named is not None and named != place:
+            raise ValueError(
+                f"{source.scores}: column {name!r} stands for class {classes[place]!r} in the "
+                f"order of labels=, but is named after class {classes[named]!r}: give both in "
+                "the same order"
             )
-        raise ValueError(
-            f"{source.scores}: columns and classes do not match by name: "
-            + (f"no column for class {listing(missing)}; " if missing else "")
-            + (f"no class for column {listing(strange)}; " if strange else "")
-            + f"the columns are {listing(names)}. Name each column after its class, with one "
-            f"prefix for all if need be, or {remedy}"
-        )
-    position = {label: index for index, label in enumerate(classes) if label is not None}
-    if len(position) < len(classes):
-        raise ValueError(f"{source.scores} has several columns for one class: {listing(names)}")
-    labels = sorted(position) if order is None else order
-    return labels, [position[label] for label in labels]
 
 
-def _shared_prefix(texts: list[str], wanted: Collection[str]) -> str:
-    """Find the prefix that leads most classes to a column; of equals none, then the shortest."""
-    available = set(texts)
-    best, found = "", sum(label in available for label in wanted)
-    for label in wanted:
-        if found == len(wanted):
-            break
-        prefixes = {text.removesuffix(label) for text in texts if text.endswith(label)}
-        for prefix in sorted(prefixes, key=lambda prefix: (len(prefix), prefix)):
-            count = sum(prefix + other in available for other in wanted)
-            if count > found and _is_boundary(prefix, label):
-                best, found = prefix, count
-    return best
+def mismatch(names: Sequence[Hashable], classes: Sequence[Label], source: Source) -> str:
+    """Say which classes have no column, which columns no class, and what to do."""
+    kind = type(classes[0])
+    texts, labels = [_text(name, kind) for name in names], [str(label) for label in classes]
+    around = _likely_pattern(labels, texts)
+    expected = {around.before + label + around.after: label for label in labels}
+    missing = [
+        label for label, text in zip(classes, expected, strict=True) if text not in set(texts)
+    ]
+    strange = [name for name, text in zip(names, texts, strict=True) if text not in expected]
+    remedy = "choose with scores=" if source.is_table_file else "pass an array and labels="
+    singles = [name for name in names if named_class(name, classes) is not None]
+    if any(map(_counts_rows, texts)):
+        remedy += "; the column without a name is of row numbers: save without (index=False)"
+    elif source.is_table_file and len(classes) == 2 and len(singles) == 1 < len(names):
+        remedy = f"if it is the one score for both classes pass scores={singles}"
+    elif source.is_table_file and len(strange) == len(names) == len(classes):
+        remedy = f"if they are in this order pass scores={list(names)}, labels={list(classes)}"
+    return (
+        f"{source.scores}: columns and classes do not match by name: "
+        + (f"no column for class {listing(missing)}; " if missing else "")
+        + (f"no class for column {listing(strange)}; " if strange else "")
+        + f"the columns are {listing(names)}. Name each column after its class, with one "
+        f"prefix for all if need be, or {remedy}"
+    )
 
 
-def _full_prefixes(texts: list[str], wanted: Collection[str]) -> list[str]:
-    """Return the prefixes that lead every class to a column."""
-    first = next(iter(wanted))
-    prefixes = {text.removesuffix(first) for text in texts if text.endswith(first)}
-    return sorted(p for p in prefixes if all(p + label in texts for label in wanted))
-
-
-def _is_unnamed(text: str) -> bool:
+def _counts_rows(text: str) -> bool:
     """Whether a column has the name that row numbers get where they are saved as a column."""
     return not text or text.startswith("Unnamed: ")
 
 
-def _is_boundary(prefix: str, label: str) -> bool:
-    """Whether the two meet between words, so that no word and no number is cut in two."""
-    left, right = prefix[-1:], label[:1]
-    return not (left.isalpha() and right.isalpha()) and not (left.isdigit() and right.isdigit())
+# Text around classes
+
+
+class _Pattern(NamedTuple):
+    """What stands before and after the class in the name of its column."""
+
+    before: str
+    after: str
+
+    def keeps_numbers(self, label: str) -> bool:
+        """Whether the text does not continue a number that the class begins or ends with."""
+        return not (
+            (label[:1].isdigit() and re.search(r"\d[.,]?$|(^|[\W_])-$", self.before))
+            or (label[-1:].isdigit() and re.match(r"\d|[.,]\d*[1-9]", self.after))
+        )
+
+    def keeps_words(self, label: str) -> bool:
+        """Whether moreover the text does not continue a word."""
+        return self.keeps_numbers(label) and not (
+            _is_one_word(self.before[-1:], label[:1]) or _is_one_word(label[-1:], self.after[:1])
+        )
+
+    def other_label(self, column: str, kind: type) -> Label | None:
+        """Return the class that a column would be of if it is one without observations."""
+        is_inside = column.startswith(self.before) and column.endswith(self.after)
+        if kind is bool or not is_inside or _counts_rows(column):
+            return None
+        label = column[len(self.before) : len(column) - len(self.after)]
+        return spelled_label(_plain_numbers(label) if kind is int else label, kind)
+
+
+def _is_one_word(left: str, right: str) -> bool:
+    return left.isalpha() and right.isalpha() and not (left.islower() and right.isupper())
+
+
+def _patterns(column: str, label: str) -> Iterator[_Pattern]:
+    """Yield what is around each occurrence of a class in the name of a column."""
+    place = column.find(label)
+    while place >= 0:
+        yield _Pattern(column[:place], column[place + len(label) :])
+        place = column.find(label, place + 1)
+
+
+def _complete_patterns(
+    labels: Sequence[str], columns: Sequence[str]
+) -> dict[_Pattern, tuple[int, ...]]:
+    """Texts that lead every class to a column, and these columns."""
+    place = {column: index for index, column in enumerate(columns)}
+    longest = max(labels, key=len)
+    found: dict[_Pattern, tuple[int, ...]] = {}
+    for around in {p for column in columns for p in _patterns(column, longest)}:
+        expected = [around.before + label + around.after for label in labels]
+        if (
+            all(text in place for text in expected)
+            and all(around.keeps_numbers(label) for label in labels)
+            and any(around.keeps_words(label) for label in labels)
+        ):
+            found[around] = tuple(place[text] for text in expected)
+    return found
+
+
+def _likely_pattern(labels: Sequence[str], columns: Sequence[str]) -> _Pattern:
+    """Return the text that leads most classes to a column; of equals the shortest."""
+    counts = Counter(
+        around
+        for label in labels[:_MOST_TRIED]
+        for around in {p for column in columns for p in _patterns(column, label)}
+        if around.keeps_words(label)
+    )
+    return min(
+        counts, key=lambda p: (-counts[p], len(p.before + p.after), p), default=_Pattern("", "")
+    )
+
+
+def _several_families(
+    patterns: Sequence[_Pattern], names: Sequence[Hashable], source: Source
+) -> str:
+    globs = sorted(f"{before}*{after}" for before, after in patterns)
+    remedy = "choose with scores=" if source.is_table_file else "keep"
+    return (
+        f"{source.scores} has several columns for each class: {listing(names)}; {remedy} those of "
+        f"one classifier, which are named like one of {listing(globs)}"
+        + (", or save a file for each" if source.is_table_file else "")
+    )
+
+
+# Ways to read names
+
+
+class _Reading(NamedTuple):
+    """How classes are spelled, and which differences between names and classes do not count."""
+
+    spell: Callable[[Label], str]
+    fold: Callable[[str], str]
+    difference: str | None = None
+
+
+def _readings(kind: type) -> tuple[_Reading, ...]:
+    return {bool: _OF_BOOLEANS, int: _OF_INTEGERS}.get(kind, _OF_TEXTS)
 
 
 def _text(name: Hashable, kind: type) -> str:
-    """Text of a class or a column name; that of equal ones, such as 1 and 1.0, is the same."""
-    if kind is bool:
-        return str(bool(name) if name in (0, 1) else name).lower()
-    if kind is int and isinstance(name, bool | float) and name % 1 == 0:
-        return str(int(name))
-    return str(name)
+    """Text of a column name; a column False is the same as 0 unless classes are called so."""
+    return str(int(name)) if kind is int and isinstance(name, bool) else str(name)
+
+
+def _plain_numbers(text: str) -> str:
+    """Write numbers that are equal alike: 01, 1.0 and 1."""
+    return re.sub(
+        r"(?<!\d)(?<!\d[.,])0*(\d+)(?:[.,]0+)?(?![\d]|[.,]\d)", lambda number: number[1], text
+    )
+
+
+def _one_form(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def _one_case(text: str) -> str:
+    return _one_form(_one_form(_plain_numbers(text)).casefold())
+
+
+def _one_punctuation(text: str) -> str:
+    return re.sub(r"[\W_]+", "_", _one_case(text))
+
+
+_OF_INTEGERS = (
+    _Reading(str, str),
+    _Reading(str, _plain_numbers),
+    _Reading(str, _one_case, "case"),
+)
+_OF_TEXTS = (
+    *_OF_INTEGERS[:2],
+    _Reading(str, _one_form, "Unicode form"),
+    _Reading(str, _one_case, "case"),
+    _Reading(str, _one_punctuation, "punctuation"),
+)
+_OF_BOOLEANS = (
+    _Reading(str, str.casefold),
+    _Reading(lambda label: str(int(label)), _plain_numbers),
+)
+
+
+def _difference(
+    reading: _Reading,
+    positions: Sequence[int],
+    names: Sequence[Hashable],
+    classes: Sequence[Label],
+) -> str | None:
+    if reading.difference is None:
+        return None
+    pairs = list(zip(positions, classes, strict=True))
+    place, label = next((x for x in pairs if str(x[1]) not in str(names[x[0]])), pairs[0])
+    return (
+        f"columns and classes are matched although their names differ in {reading.difference}: "
+        f"column {names[place]!r} is taken for class {label!r}"
+    )

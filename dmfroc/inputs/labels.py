@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import as_array, is_missing, plain
+from dmfroc.inputs.arrays import as_array, as_numpy, is_missing, plain
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
 
 type Label = int | str | bool
@@ -42,7 +42,7 @@ def factorize(values: Any, what: str, source: Source) -> Factor:
 def _label_array(values: Any, what: str) -> NDArray[Any]:
     if isinstance(values, list | tuple):
         # Left to itself NumPy would turn [1, "a"] into two strings and [True, 2] into two integers
-        array = np.array(values, dtype=object)
+        array = as_numpy(values, what, object)
     else:
         array = as_array(values, what)
     if array.ndim == 0:

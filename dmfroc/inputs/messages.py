@@ -15,8 +15,12 @@ class Source:
     true: str = "y_true"
     scores: str = "y_score"
     weight: str = "sample_weight"
+    frequency: str = "frequency_weight"
+    id: str = "id"
     predicted: str = "y_pred"
     is_table_file: bool = False
+    note: str | None = None  # how a file of text was read, if that is unusual
+    has_chosen_scores: bool = False  # the user named the score columns one by one
 
     def row(self, index: int) -> str:
         """Name a row the way the reader of a file or of an array counts it."""

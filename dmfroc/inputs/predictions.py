@@ -17,9 +17,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc._kit.remarks import note
 from dmfroc._kit.text import printable
 from dmfroc.inputs.arrays import read_only
 from dmfroc.inputs.checks import Inputs, check_hard_labels, check_scores, one_class_message
+from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import Names, read
 from dmfroc.inputs.folds import fold_codes
 from dmfroc.inputs.messages import shortened
@@ -58,6 +60,10 @@ class Predictions:
         it has no threshold of its own.
     folds : numpy.ndarray of int32, shape (n,), or None
         Of cross-validated predictions: the fold of each observation, see `in_folds`.
+    ids : numpy.ndarray of shape (n,), or None
+        Names of the rows, by which those of several classifiers are matched.
+    unused : pyarrow.Table or None
+        Columns of the file that had no use; they tell whether rows are in another order.
 
     Examples
     --------
@@ -76,6 +82,8 @@ class Predictions:
     sample_weight: NDArray[np.float64]
     predicted: NDArray[np.int32] | None
     folds: NDArray[np.int32] | None = None
+    ids: NDArray[Any] | None = None
+    unused: Any = None
 
     @classmethod
     def from_arrays(
@@ -86,6 +94,8 @@ class Predictions:
         labels: Any = None,
         sample_weight: Any = None,
         y_pred: Any = None,
+        frequency_weight: Any = None,
+        id: Any = None,
     ) -> Predictions:
         """Check labels and scores held in memory.
 
@@ -112,6 +122,12 @@ class Predictions:
             their ratios matter: extreme ones are scaled by a power of two.
         y_pred : array-like of shape (n,), optional
             Hard labels, where they are not simply the class of the largest score.
+        frequency_weight : array-like of shape (n,), optional
+            How often each row was observed, whole numbers >= 0: the result is that of a sample
+            with so many copies of the row, in number of observations and standard errors, too.
+        id : array-like of shape (n,), optional
+            Names of the rows, all different. Where several classifiers are compared, rows with the
+            same id belong together, in whatever order they are.
 
         Returns
         -------
@@ -132,11 +148,19 @@ class Predictions:
         >>> Predictions.from_arrays([0, 2, 2], [[3, 1, 0], [0, 1, 2], [1, 1, 1]], labels=[0, 1, 2])
         Predictions(3 observations, 3 classes: 0 1, 2 2; absent: 1)
         """
-        return cls(*check_scores(Inputs(y_true, y_score, labels, sample_weight, y_pred)))
+        inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, frequency_weight, id)
+        return cls(*check_scores(inputs))
 
     @classmethod
     def from_labels(
-        cls, y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        labels: Any = None,
+        sample_weight: Any = None,
+        frequency_weight: Any = None,
+        id: Any = None,
     ) -> Predictions:
         """Check observed and hard labels of a classifier without scores.
 
@@ -151,6 +175,10 @@ class Predictions:
         sample_weight : array-like of shape (n,), optional
             Finite weights >= 0; the largest at most 1e100 times the smallest positive one. Only
             their ratios matter: extreme ones are scaled by a power of two.
+        frequency_weight : array-like of shape (n,), optional
+            How often each row was observed, as in `from_arrays`.
+        id : array-like of shape (n,), optional
+            Names of the rows, as in `from_arrays`.
 
         Returns
         -------
@@ -178,7 +206,8 @@ class Predictions:
                [0., 1., 0.],
                [0., 0., 1.]])
         """
-        return cls(*check_hard_labels(Inputs(y_true, None, labels, sample_weight, y_pred)))
+        inputs = Inputs(y_true, None, labels, sample_weight, y_pred, frequency_weight, id)
+        return cls(*check_hard_labels(inputs))
 
     @classmethod
     def from_file(
@@ -190,17 +219,24 @@ class Predictions:
         labels: Any = None,
         sample_weight: str | None = None,
         y_pred: str | None = None,
+        frequency_weight: str | None = None,
+        id: str | None = None,
         other_columns: Sequence[str] = (),
+        separator: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
     ) -> Predictions:
         r"""Read and check the predictions in a file.
 
         Parameters
         ----------
         path : str or path-like
-            ``.csv`` or ``.tsv`` (also ``.csv.gz``, ``.tsv.gz``) or ``.parquet`` with one row per
-            observation and score columns named as in `from_arrays`; or ``.npz`` with an array of
-            labels, an array of scores and, optionally, an array ``labels`` of the classes in
-            column order.
+            ``.csv``, ``.tsv`` or ``.txt``, JSON lines (``.jsonl``, ``.ndjson``; all also with
+            ``.gz``) or ``.parquet`` with one row per observation and score columns named as in
+            `from_arrays`; or ``.npz`` with an array of labels, an array of scores and, optionally,
+            an array ``labels`` of the classes in column order. Instead of score columns there may
+            be one column of lists, which need `labels` unless the classes are 0 to K - 1, or of
+            scores by class.
         label : str
             Name of the column (``.npz``: array) of observed classes.
         scores : str or sequence of str, optional
@@ -215,10 +251,15 @@ class Predictions:
         labels : array-like of shape (K,), optional
             The classes in column order, as in `from_arrays`. Where the file's labels are numbers
             or booleans, text stands for the label it spells.
-        sample_weight, y_pred : str, optional
-            Names of the columns (``.npz``: arrays) of weights and of hard labels.
+        sample_weight, y_pred, frequency_weight, id : str, optional
+            Names of the columns (``.npz``: arrays) of weights, of hard labels, of counts and of
+            names of the rows.
         other_columns : sequence of str
             Names of columns with another use, such as folds or subgroups: they are no scores.
+        separator, decimal, encoding : str, optional
+            What separates the cells of a file of text (one character, or ``"tab"``), the decimal
+            mark of its numbers (``"."`` or ``","``), and its encoding. By default they are
+            detected; what cannot be decided, such as whether 1,234 is a thousand, is an error.
 
         Returns
         -------
@@ -246,13 +287,29 @@ class Predictions:
         file = Path(path)
         if not file.exists():
             raise FileNotFoundError(f"{file}: there is no such file; check the path")
+        as_read = None
         try:
-            names = Names(label, scores, labels, sample_weight, y_pred, tuple(other_columns))
-            return cls(*check_scores(read(file, names)))
+            names = Names(
+                label,
+                scores,
+                labels,
+                sample_weight,
+                y_pred,
+                tuple(other_columns),
+                checked_format(separator, decimal, encoding),
+                frequency_weight,
+                id,
+            )
+            inputs = read(file, names)
+            as_read = inputs.source.note
+            predictions = cls(*check_scores(inputs))
         except (TypeError, ValueError, MemoryError) as error:
             kinds = (TypeError, MemoryError)
             kind = next((kind for kind in kinds if isinstance(error, kind)), ValueError)
-            raise kind(f"{file}: {error}") from error
+            raise kind(f"{file}: {error}" + (f" ({as_read})" if as_read else "")) from error
+        if as_read:
+            note(f"{file}: {as_read}")
+        return predictions
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled or copied; its arrays are read-only as those of the original."""
@@ -291,6 +348,7 @@ class Predictions:
             read_only(self.sample_weight[chosen]),
             None if self.predicted is None else read_only(self.predicted[chosen]),
             None if self.folds is None else read_only(self.folds[chosen]),
+            None if self.ids is None else read_only(self.ids[chosen]),
         )
 
     def in_folds(self, folds: Any) -> Predictions:
@@ -361,6 +419,7 @@ def as_predictions(
     labels: Any = None,
     sample_weight: Any = None,
     y_pred: Any = None,
+    frequency_weight: Any = None,
     needs: Needs = "scores",
     copy: bool = True,
 ) -> Predictions:
@@ -370,7 +429,7 @@ def as_predictions(
     ----------
     y_true : Predictions or array-like of shape (n,)
         Finished predictions, or the observed classes.
-    y_score, labels, sample_weight, y_pred : optional
+    y_score, labels, sample_weight, y_pred, frequency_weight : optional
         As in `Predictions.from_arrays`. None if `y_true` is a `Predictions`, which holds them.
     needs : {"scores", "labels", "probabilities"}
         What is to be judged. With ``"labels"`` a `Predictions` may have observations of one class
@@ -401,18 +460,25 @@ def as_predictions(
     """
     if not isinstance(y_true, Predictions):
         if y_score is not None:
-            inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, copy=copy)
+            inputs = Inputs(
+                y_true, y_score, labels, sample_weight, y_pred, frequency_weight, copy=copy
+            )
             return Predictions(*check_scores(inputs))
         if y_pred is None:
             raise TypeError(
                 "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"
             )
         predictions = Predictions.from_labels(
-            y_true, y_pred, labels=labels, sample_weight=sample_weight
+            y_true,
+            y_pred,
+            labels=labels,
+            sample_weight=sample_weight,
+            frequency_weight=frequency_weight,
         )
     else:
         others = {"y_score": y_score, "labels": labels, "sample_weight": sample_weight}
-        given = [name for name, value in (others | {"y_pred": y_pred}).items() if value is not None]
+        others |= {"y_pred": y_pred, "frequency_weight": frequency_weight}
+        given = [name for name, value in others.items() if value is not None]
         if given:
             raise TypeError(
                 f"{', '.join(given)} cannot be given together with a Predictions, which has its "

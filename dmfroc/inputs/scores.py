@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import itertools
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import (
     as_array,
     as_floats,
@@ -17,11 +21,24 @@ from dmfroc.inputs.arrays import (
     plain,
     series_values,
 )
-from dmfroc.inputs.columns import match_columns, positional_classes, single_score_classes
+from dmfroc.inputs.columns import (
+    check_positions,
+    match_columns,
+    mismatch,
+    positional_classes,
+    single_score_classes,
+)
 from dmfroc.inputs.labels import Label
-from dmfroc.inputs.messages import Source, check_length
+from dmfroc.inputs.messages import Source, check_length, listing
+
+_MOST_ROWS = 0.9  # without some score, as of a list of the classes with the largest ones
+_LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
 
 type Floats = NDArray[np.float32] | NDArray[np.float64]
+
+_ROUNDING = 0.02  # of the sum of the probabilities of a row
+_FEW = 4  # rows, whose scores may all differ by chance
+_PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
 
 
 def class_scores(
@@ -32,70 +49,134 @@ def class_scores(
     source: Source,
     *,
     copy: bool = True,
+    has_all: bool = True,
 ) -> tuple[list[Label], Floats, bool]:
-    """Classes in column order, their scores, and whether one column had to serve both classes."""
-    names, columns = _score_columns(y_score, source, copy=copy)
+    """Classes in column order, their scores, and whether one column had to serve both classes.
+
+    Minus infinity, and the least float that stands for it, become a number below all others:
+    one that these decide, or, unless these are all scores, the least float.
+    """
+    wrapped = from_library(y_score, source.scores)
+    if wrapped is None:
+        names, columns = None, _matrix(y_score, source, copy=copy).T
+        is_single = len(columns) == 1
+        labels = [] if is_single else positional_classes(len(columns), distinct, order, source)
+    else:
+        series = list(wrapped.iter_columns()) if is_table(wrapped) else [wrapped]
+        labels, series = _chosen_columns(series, n, distinct, order, source)
+        names = [plain(column.name) for column in series]
+        is_single = not labels
+        if names in ([None], [""]):
+            names = None
+        columns = [_score_column(column, source) for column in series]
     if len(columns):
         check_length(source.scores, len(columns[0]), n, source)
-    if len(columns) == 1:
+    if is_single:
         name = None if names is None else names[0]
         labels, positive = single_score_classes(name, distinct, order, source)
-        _check_finite(columns[0][:, np.newaxis], names, [labels[positive]], source)
-        scores = np.empty((n, 2), columns[0].dtype)
-        scores[:, positive] = columns[0]
-        scores[:, 1 - positive] = -columns[0]
+        if source.is_table_file and not source.has_chosen_scores and _is_identifier(columns[0]):
+            raise ValueError(
+                f"{source.scores}: column {name!r} is the only one that can hold scores, but it "
+                f"holds a different whole number in every row, as identifiers do: pass "
+                f"scores={[name]} if these are the scores"
+            )
+        single = _checked(columns[0][:, np.newaxis], names, [labels[positive]], source, has_all)
+        scores = np.empty((n, 2), single.dtype)
+        scores[:, [positive]] = single
+        scores[:, [1 - positive]] = -single
         return labels, scores, True
     if names is None:
-        labels = positional_classes(len(columns), distinct, order, source)
         scores = np.asarray(columns).T
     else:
-        labels, positions = match_columns(names, distinct, order, source)
-        names = [names[position] for position in positions]
         scores = np.empty((n, len(labels)), np.result_type(*columns))
-        for column, position in enumerate(positions):
-            scores[:, column] = columns[position]
-        if order is None:
-            _check_absent(scores, names, labels, distinct, source)
-    _check_finite(scores, names, labels, source)
+        for place, column in enumerate(columns):
+            scores[:, place] = column
+    scores = _checked(scores, names, labels, source, has_all)
+    warn([_same_values_message(scores, labels if names is None else names, source)])
     return labels, scores, False
 
 
-def _check_absent(
-    scores: NDArray[Any],
-    names: list[Hashable],
-    labels: list[Label],
+def _chosen_columns(
+    series: list[Any],
+    n: int,
     distinct: list[Label],
+    order: list[Label] | None,
     source: Source,
-) -> None:
-    """Refuse a column that names no observed class and does not look like scores of one."""
-    observed = set(distinct)
-    absent = [position for position, label in enumerate(labels) if label not in observed]
-    if not absent or _is_whole(np.delete(scores, absent, axis=1)):
-        return
-    for position in absent:
-        if _is_whole(scores[:, position]) and len(np.unique(scores[:, position])) > 2:
-            remedy = "choose with scores=" if source.is_table_file else "leave it out"
-            raise ValueError(
-                f"{source.scores}: column {names[position]!r} names no class of {source.true} and "
-                "holds whole numbers beside scores that are not, as an identifier does: "
-                f"{remedy}, or pass labels= with all classes if it is one"
-            )
+) -> tuple[list[Label], list[Any]]:
+    """Classes and their columns; a single score has none yet."""
+    if len(series) == 1:
+        return [], series
+    names = [plain(column.name) for column in series]
+    labels = distinct if order is None else order
+    match = match_columns(names, labels, source)
+    if match is None and len(labels) == 2 and not source.has_chosen_scores:
+        scores = [column for column in series if not _is_text(column, source)]
+        if len(scores) == 1:
+            others = [name for name, x in zip(names, series, strict=True) if x is not scores[0]]
+            warn([_ignored_message(others)])
+            return [], scores
+    if match is None:
+        if source.has_chosen_scores and order is not None and len(order) == len(series):
+            check_positions(names, labels, source)
+            return labels, series
+        raise ValueError(mismatch(names, labels, source))
+    chosen = [series[place] for place in match.positions]
+    others = [place for place in range(len(series)) if place not in set(match.positions)]
+    if others and source.has_chosen_scores:
+        raise ValueError(mismatch(names, labels, source))
+    rivals = {p: x for p, x in match.rivals.items() if not _is_text(series[p], source)}
+    if rivals and not _are_shares([_score_column(column, source) for column in chosen]):
+        raise ValueError(
+            _rivals_message([names[p] for p in rivals], labels, rivals.values(), source)
+        )
+    warn([match.warning, _ignored_message([names[place] for place in others])])
+    return labels, chosen
 
 
-def _is_whole(values: NDArray[Any]) -> bool:
-    return bool((values == np.floor(values)).all())
+def _ignored_message(names: Sequence[Hashable]) -> str | None:
+    return f"columns that match no class are ignored: {listing(names)}" if names else None
 
 
-def _score_columns(
-    y_score: Any, source: Source, *, copy: bool
-) -> tuple[list[Hashable] | None, Sequence[NDArray[Any]] | NDArray[Any]]:
-    """Column names, if there are any, and the columns; those without names are one array's."""
-    wrapped = from_library(y_score, source.scores)
-    if wrapped is not None:
-        series = list(wrapped.iter_columns()) if is_table(wrapped) else [wrapped]
-        columns = [_score_column(column, source) for column in series]
-        names = [plain(column.name) for column in series]
-        return (None if names in ([None], [""]) else names), columns
+def _rivals_message(
+    names: Sequence[Hashable], labels: Sequence[Label], rivals: Iterable[Label], source: Source
+) -> str:
+    it, names_, is_that = (
+        ("it", "names", "it is that of a class")
+        if len(names) == 1
+        else ("them", "name", "they are those of classes")
+    )
+    remedy = f" with other_columns={names}" if source.is_table_file else ""
+    return (
+        f"{source.scores}: column {listing(names)} {names_} no class of {source.true}, and the "
+        f"scores of the classes do not sum to one without {it}: leave {it} out{remedy}, or pass "
+        f"labels={sorted({*labels, *rivals})} if {is_that} without observations"
+    )
+
+
+def _are_shares(columns: Sequence[NDArray[Any]]) -> bool:
+    """Whether rows sum to one, or to 100, up to rounding, so that no class is lacking."""
+    sums = np.sum(columns, axis=0)
+    is_share = min(column.min() for column in columns) >= 0
+    return bool(is_share and any((abs(sums / total - 1) <= _ROUNDING).all() for total in (1, 100)))
+
+
+def _is_identifier(values: NDArray[Any]) -> bool:
+    """Whether more than a few values are whole and all differ."""
+    is_whole = bool((values == np.floor(values)).all())
+    return is_whole and len(values) > _FEW and len(np.unique(values)) == len(values)
+
+
+def _is_text(column: Any, source: Source) -> bool:
+    if column.dtype.is_numeric():
+        return False
+    try:
+        _score_column(column, source)
+    except TypeError:
+        return True
+    return False
+
+
+def _matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
     try:
         array = as_array(y_score, source.scores)
     except ValueError as error:
@@ -109,13 +190,13 @@ def _score_columns(
         )
     matrix = as_floats(array, source.scores, copy=copy or None, name_row=source.row)
     check_distinct(array, matrix, source.scores)
-    return None, (matrix[:, np.newaxis] if matrix.ndim == 1 else matrix).T
+    return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
 
 
 def _score_column(column: Any, source: Source) -> NDArray[Any]:
     what = f"{source.scores} column {plain(column.name)!r}"
     try:
-        values = series_values(column)
+        values = _without_percent(series_values(column))
         floats = as_floats(values, what, name_row=source.row)
         check_distinct(values, floats, what)
         return floats
@@ -125,19 +206,84 @@ def _score_column(column: Any, source: Source) -> NDArray[Any]:
         raise TypeError(f"{error}; name the score columns with scores=") from error
 
 
-def _check_finite(
-    scores: NDArray[Any], names: list[Hashable] | None, labels: Sequence[Label], source: Source
-) -> None:
+def _without_percent(values: NDArray[Any]) -> NDArray[Any]:
+    """Read shares of text such as "70.5%"."""
+    texts = values.tolist() if values.dtype.kind in "OUT" else []
+    shares = [_PERCENT.fullmatch(text) if isinstance(text, str) else None for text in texts]
+    if not any(shares) or any(
+        share is None and isinstance(text, str) for share, text in zip(shares, texts, strict=True)
+    ):
+        return values
+    # Divided in decimals, 70.5 % is the same number as .705
+    numbers = [
+        None if share is None else Decimal(share[1].replace(",", ".")).scaleb(-2)
+        for share in shares
+    ]
+    return np.array(numbers, dtype=object)
+
+
+def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Source) -> str | None:
+    """Say which columns are the same, as one that was copied twice is; constant ones may be."""
+    with np.errstate(over="ignore"):
+        totals = scores.sum(axis=0)
+    order = np.argsort(totals, kind="stable")
+    for first, second in itertools.pairwise(order):
+        column = scores[:, first]
+        if (
+            totals[first] == totals[second]
+            and np.array_equal(column, scores[:, second])
+            and (column != column[0]).any()
+        ):
+            pair = listing([names[place] for place in sorted((int(first), int(second)))])
+            return f"two columns of {source.scores} hold the same values in every row: {pair}"
+    return None
+
+
+def _checked(
+    scores: NDArray[Any],
+    names: list[Hashable] | None,
+    labels: Sequence[Label],
+    source: Source,
+    has_all: bool,
+) -> Floats:
+    """Return finite scores; minus infinity ranks lowest."""
     with np.errstate(over="ignore", invalid="ignore"):
-        # One pass without a temporary; a sum that overflows only costs the exact look below
-        if np.isfinite(scores.sum()):
-            return
-    unusable = ~np.isfinite(scores)
+        # Two passes without a temporary; a sum that overflows only costs the exact look below
+        if np.isfinite(scores.sum()) and (not scores.size or scores.min() > _LEAST):
+            return scores
+    is_lowest = np.isin(scores, [-np.inf, np.finfo(scores.dtype).min, _LEAST])
+    unusable = ~(np.isfinite(scores) | is_lowest)
     if unusable.any():
         row, column = divmod(int(unusable.argmax()), scores.shape[1])
         name = column if names is None else repr(names[column])
         raise ValueError(
-            f"{source.scores} must be finite, but {np.count_nonzero(unusable)} of {scores.size} "
-            f"values are not; the first is {scores[row, column]} at {source.row(row)}, column "
-            f"{name} (class {labels[column]!r}): replace them or drop their rows"
+            f"{source.scores} must be finite, but {np.count_nonzero(~np.isfinite(scores))} of "
+            f"{scores.size} values are not; the first is {scores[row, column]} at "
+            f"{source.row(row)}, column {name} (class {labels[column]!r}): {_remedy(scores)}"
         )
+    width = scores.shape[1] if has_all else None
+    return np.where(is_lowest, _below(scores[~is_lowest], width), scores)
+
+
+def _remedy(scores: NDArray[Any]) -> str:
+    missing = np.isnan(scores)
+    if missing.any(axis=1).mean() < _MOST_ROWS or missing.all(axis=1).any():
+        return "replace them or drop their rows"
+    n_kept = (~missing).sum(axis=1)
+    return (
+        f"most rows have the scores of their top {n_kept.max()} classes only. These allow measures "
+        "of hard labels (give y_pred) and top-k accuracy, for which minus infinity may stand for "
+        "what is missing; areas under curves need the scores of all classes"
+    )
+
+
+def _below(scores: NDArray[Any], width: int | None) -> Any:
+    """Return a number so far below scores that sums over a row do not hide it; or the least."""
+    least = np.finfo(scores.dtype).min
+    if width is None:
+        return least
+    if not scores.size:
+        return scores.dtype.type(0)
+    low, high = scores.min(), scores.max()
+    with np.errstate(over="ignore"):
+        return max(low - (width + 1) * (high - low) - max(abs(low), 1), least)

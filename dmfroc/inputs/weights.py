@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from dmfroc.inputs.labels import Label
 from dmfroc.inputs.messages import Source, check_length, listing
 
 _LARGEST_EXPONENT = 64  # of two; the cube of the sum of a billion such weights is finite
+_LARGEST_COUNT = 2**53  # up to here every whole number is a float
 _LARGEST_RATIO = 332  # its logarithm to the base two
 
 
@@ -22,7 +24,31 @@ def check_weights(
     """Return one weight per observation in a new array; ones where none are given."""
     if values is None:
         return np.ones(len(true))
-    what, weight = source.weight, real_weights(values, len(true), source)
+    weight = real_weights(values, len(true), source)
+    _check_classes(weight, true, labels, source.weight)
+    return _scaled(weight, source.weight)
+
+
+def check_counts(
+    values: Any, true: NDArray[np.int32], labels: Sequence[Label], source: Source
+) -> NDArray[np.int64]:
+    """Return how often each row was observed."""
+    what = source.frequency
+    counts = real_weights(values, len(true), replace(source, weight=what))
+    is_broken = (counts % 1 != 0) | (counts >= _LARGEST_COUNT)
+    if is_broken.any():
+        row = int(is_broken.argmax())
+        raise ValueError(
+            f"{what} is {counts[row]} at {source.row(row)}: it says how often the row was "
+            "observed, a whole number; pass weights as sample_weight="
+        )
+    _check_classes(counts, true, labels, what)
+    return counts.astype(np.int64)
+
+
+def _check_classes(
+    weight: NDArray[np.float64], true: NDArray[np.int32], labels: Sequence[Label], what: str
+) -> None:
     if not weight.any():
         raise ValueError(f"{what} is zero in every row: some observations must count")
     counts, totals = np.bincount(true), np.bincount(true, weight)
@@ -32,7 +58,6 @@ def check_weights(
             f"{what} is zero in all rows of class {listing([labels[code] for code in empty])}: "
             "give some of them a positive weight, or drop the rows"
         )
-    return _scaled(weight, what)
 
 
 def real_weights(values: Any, n: int, source: Source) -> NDArray[np.float64]:

@@ -240,6 +240,18 @@ def absent_classes_message(predictions: Predictions) -> str | None:
     )
 
 
+def counts_message(predictions: Predictions) -> str | None:
+    """Say that weights which are whole numbers may be counts, of which errors know nothing."""
+    weight = predictions.sample_weight
+    if not predictions.is_weighted or weight.max() < 2 or (weight % 1).any():
+        return None
+    return (
+        "the weights are whole numbers: if a row of weight 3 stands for 3 observations pass them "
+        "as frequency_weight= instead, since with sample_weight= every row is one observation, "
+        "whatever its weight, and standard errors are those of so few"
+    )
+
+
 def classes_message(labels: Sequence[Hashable], one: str, several: str) -> str | None:
     """Say something of one or several classes and name them; nothing of none."""
     if not labels:
@@ -495,14 +507,20 @@ def value_of(measure: Measure, predictions: Predictions) -> float:
     counted = predictions.counted
     bare = np.asarray(bare_value_of(measure, counted))
     value = float(within(bare, measure.range_in(counted)))
-    warn([*caveats([measure], predictions), undefined_message({measure.name: value})])
+    warn([*_told(measure.caveats, predictions), undefined_message({measure.name: value})])
     return value
 
 
 def caveats(measures: Iterable[Measure], predictions: Predictions) -> list[str]:
-    """Return what has to be known of values of the measures, each remark once."""
+    """Return what has to be known of estimates of the measures, each remark once."""
     distinct = dict.fromkeys(caveat for measure in measures for caveat in measure.caveats)
-    remarks = (caveat(predictions) for caveat in distinct)
+    return _told([*distinct, counts_message], predictions)
+
+
+def _told(
+    caveats: Iterable[Callable[[Predictions], str | None]], predictions: Predictions
+) -> list[str]:
+    remarks = (caveat(predictions) for caveat in caveats)
     return [remark for remark in remarks if remark is not None]
 
 

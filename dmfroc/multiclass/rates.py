@@ -12,7 +12,7 @@ from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, sum_at
 from dmfroc._kit.autodiff import take
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.options import integer, is_one_of, number
-from dmfroc._kit.threads import n_cores, parallel
+from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, rows_by_class, to_ordered_integers
 from dmfroc.measures.statistics.statistic import Statistic
@@ -122,10 +122,7 @@ class RateCounts(Statistic):
                 some = slice(first, first + at_once)
                 flat[some] = _above_with_ties(*(x[some] for x in arrays))
 
-        n_each = at_once * -(-len(flat) // (at_once * _TASKS_PER_CORE * n_cores()))
-        starts = range(0, len(flat), n_each)
-        ends = (min(start + n_each, len(flat)) for start in starts)
-        tasks = [range(*ends, at_once) for ends in zip(starts, ends, strict=True)]
+        tasks = tasks_of(range(0, len(flat), at_once), _TASKS_PER_CORE)
         parallel(count, tasks, found.size)
         return found
 

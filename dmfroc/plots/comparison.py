@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from dmfroc._kit.text import legend_text
 from dmfroc.plots._style import COLORS
 from dmfroc.plots.forest import drawn_ends
 from dmfroc.results.text import decimals, format_probability
@@ -122,7 +123,7 @@ class ComparisonDisplay:
         )
         if (rope := self.comparison.rope) > 0:
             ax.axvspan(-rope, rope, color="0.5", alpha=0.15, linewidth=0, zorder=0.5)
-        ax.set_yticks(places, [f"{d.first} - {d.second}" for d in differences])
+        ax.set_yticks(places, [legend_text(f"{d.first} - {d.second}") for d in differences])
         for place, d in zip(places, differences, strict=True):
             digits = max(decimals(d.standard_error) - 1, 3)
             ax.annotate(
@@ -146,7 +147,7 @@ class ComparisonDisplay:
         orders = list(self.comparison.order_probabilities.items())[:_MOST_ORDERS]
         places = list(range(len(orders)))
         bars = ax.barh(places, [p for _, p in orders], color=COLORS[5], height=0.6)
-        ax.set_yticks(places, [" > ".join(order) for order, _ in orders])
+        ax.set_yticks(places, [legend_text(" > ".join(order)) for order, _ in orders])
         ax.bar_label(bars, [format_probability(p) for _, p in orders], padding=3, fontsize="small")
         ax.set(
             xlabel="Probability of the order, best first",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dmfroc._kit.text import legend_text
 from dmfroc.plots._style import COLORS, new_axes
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class IntervalDisplay:
             style = {"color": color, "markerfacecolor": fill, "markersize": 6}
             self.values_ += ax.plot(row.value, place, "o", **style)
         if n <= _MOST_NAMES:
-            ax.set_yticks(range(n), [row.name for row in rows])
+            ax.set_yticks(range(n), [legend_text(row.name) for row in rows])
         else:
             ax.set_ylabel("rank")
         ax.set(ylim=(n - 0.5, -0.5), xlabel=self.xlabel)

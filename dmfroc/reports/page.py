@@ -366,4 +366,5 @@ def _page(context: dict[str, Any], remarks: Sequence[str], result: dict[str, Any
     if not context["has_matrices"]:
         for of in curves.values():
             del of["pairwise_areas"], of["confusion"]
-    return page(context, remarks, result | {"labels": list(context["labels"]), "curves": curves})
+    drawn = {"labels": list(context["labels"]), "classifiers": list(curves), "curves": curves}
+    return page(context, remarks, result | drawn)

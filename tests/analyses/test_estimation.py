@@ -118,6 +118,7 @@ def test_a_plain_function_of_weights_is_a_measure(name, options):
     )
 
 
+@pytest.mark.filterwarnings("ignore:the same scores in every row")
 def test_a_users_measure_has_a_row_of_its_own():
     own = Measure(
         name="mean_score",
@@ -137,6 +138,7 @@ def test_a_users_measure_has_a_row_of_its_own():
 COMMON = [
     "labels",
     "sample_weight",
+    "frequency_weight",
     "y_pred",
     "folds",
     "target",

@@ -190,8 +190,9 @@ def test_evaluate_as_json(good, frame):
     }
 
 
+@pytest.mark.filterwarnings("ignore:y_pred is not the class")
 def test_evaluate_takes_all_options(frame, tmp_path):
-    weight = np.arange(1, N + 1)
+    weight = np.arange(1, N + 1) / 2
     hard = frame["tree"].to_numpy()[::-1]
     path = tmp_path / "scores.csv"
     frame.assign(weight=weight, hard=hard, comment="x").to_csv(path, index=False)
@@ -261,6 +262,9 @@ def test_costs_of_boolean_classes(tmp_path, costs):
 def test_remarks_are_notes(folder, tmp_path):
     path = folder / "absent.csv"
     options = ["--label", "tree", "--measures", "hand_till"]
+    refusal = failure("evaluate", path, *options)
+    assert "leave it out with --ignore p_cedar, or pass --labels ash,birch,cedar if" in refusal
+    options += ["--labels", "ash,birch,cedar"]
     note = "1 class has a column but no observation and every pair with it is left out: 'cedar'"
     assert succeed("evaluate", path, *options).splitlines()[-1] == f"note: {note}"
     found = parsed("evaluate", path, *options)
@@ -368,9 +372,11 @@ def test_compare_says_whom_a_remark_concerns(folder):
 
 def test_compare_says_a_common_remark_once(folder):
     files = [folder / "absent.csv"] * 2
-    notes = parsed("compare", *files, "--label", "tree", "--measure", "hand_till")["warnings"]
-    assert len(notes) == 1
-    assert notes[0].startswith("1 class has a column but no observation")
+    options = ["--label", "tree", "--labels", "ash,birch,cedar", "--measure", "hand_till"]
+    notes = parsed("compare", *files, *options)["warnings"]
+    assert len(notes) == 2
+    assert sorted(notes)[0].startswith("1 class has a column but no observation")
+    assert sorted(notes)[1].startswith("the same scores in every row")
 
 
 @pytest.mark.parametrize(
@@ -460,9 +466,8 @@ def test_a_chart_has_a_name_of_its_own(good, tmp_path, monkeypatch):
 
 
 def test_a_chart_of_classes_of_which_one_is_absent(folder, tmp_path):
-    stdout = succeed(
-        "plot", "roc", folder / "absent.csv", "--label", "tree", "--output", tmp_path / "a.png"
-    )
+    options = ["--label", "tree", "--labels", "ash,birch,cedar", "--output", tmp_path / "a.png"]
+    stdout = succeed("plot", "roc", folder / "absent.csv", *options)
     assert stdout.startswith("note: no curve is drawn of classes without observations: 'cedar'\n")
 
 

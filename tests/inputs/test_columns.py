@@ -1,5 +1,6 @@
 """Columns find their classes by name, or are told why not."""
 
+import itertools
 import re
 
 import jax.numpy as jnp
@@ -8,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from prediction_samples import FRAME, LABELS, SCORES, assert_identical
+from prediction_samples import FRAME, LABELS, SCORES, assert_identical, exactly
 
 from dmfroc.inputs.predictions import as_predictions
 
@@ -41,6 +42,7 @@ def test_single_score_belongs_to_the_second_class(score):
     assert predictions.predicted is None
 
 
+@pytest.mark.filterwarnings("ignore:no threshold on y_score gives y_pred")
 def test_single_score_with_labels_and_hard_labels():
     predictions = as_predictions(BINARY, SCORE, labels=[1, 0], y_pred=[1, 1, 0, 0])
     assert predictions.labels == (1, 0)
@@ -117,41 +119,71 @@ def test_columns_are_matched_by_name(labels, names):
         (
             ["a", "b", "c"],
             ["p_a", "p_b", "p_d"],
-            "y_score: columns and classes do not match by name: no column for class 'c'; the "
-            "columns are 'p_a', 'p_b', 'p_d'. Name each column after its class, with one prefix "
-            "for all if need be, or pass an array and labels=",
+            "y_score: columns and classes do not match by name: no column for class 'c'; no class "
+            "for column 'p_d'; the columns are 'p_a', 'p_b', 'p_d'. Name each column after its "
+            "class, with one prefix for all if need be, or pass an array and labels=",
         ),
         (
             ["a", "b", "c"],
             ["p_a", "p_b", "q_c"],
             "no column for class 'c'; no class for column 'q_c'; the columns are 'p_a', 'p_b', 'q",
         ),
-        (["a", "b"], ["p_a", "p_b", "id"], "no class for column 'id'; the columns are"),
-        (["a", "b", "c"], [0, 1, 2], "no column for class 'a', 'b', 'c'; the columns are 0, 1, 2"),
-        ([1, 2, 3], [0, 1, 2], "no column for class 3; the columns are 0, 1, 2"),
+        (["a", "b", "c"], [0, 1, 2], "no column for class 'a', 'b', 'c'; no class for column 0"),
+        ([1, 2, 3], [0, 1, 2], "no column for class 3; no class for column 0; the col"),
         ([0, 1], ["p10", "p11"], "no column for class 0, 1; no class for column 'p10', 'p11'"),
         (["a", "b"], ["xa", "xb"], "no column for class 'a', 'b'"),
-        ([0, 1], [0, 1, "x"], "no class for column 'x'"),
-        ([0, 1], [0.0, 1.0, np.inf], "no class for column inf"),
-        ([False, True], [0, 2], "no column for class True; no class for column 2"),
-        (["", "b"], ["", "b", "c"], None),
-        (["a", "b"], ["a", "b", ""], "no class for column ''"),
+        ([False, True], [0, 2], "no column for class False, True; no class for column 0, 2"),
+        (["", "b"], ["", "b", "c"], "or pass labels=['', 'b', 'c'] if it is that of a class witho"),
+        ([0, 1], ["p_0", "p_1", "p_2.0"], "or pass labels=[0, 1, 2] if it is that of a class with"),
         ([1, 2], ["1", "2", "02"], "y_score has several columns for one class: '1', '2', '02'"),
         (["a", "b"], ["a", "a"], "y_score has duplicate column names; rename them (Expected uniq"),
-        (["a", "b"], pd.MultiIndex.from_tuples([("p", "a"), ("p", "b")]), "for class 'a', 'b'"),
+        (["a", "b"], pd.MultiIndex.from_tuples([("p", "a"), ("q", "b")]), "no column for class "),
     ],
 )
 def test_columns_that_do_not_match(labels, names, message):
     frame = pd.DataFrame(np.zeros((len(labels), len(names))), columns=names)
-    if message is None:
-        assert as_predictions(labels, frame).absent_labels == ("c",)
-    else:
-        with pytest.raises(ValueError, match=re.escape(message)):
-            as_predictions(labels, frame)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        as_predictions(labels, frame)
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        (["a", "b"], ["p_a", "p_b", "id"]),
+        (["a", "b"], ["p_a", "p_b", "q_c"]),
+        (["a", "b"], ["a", "b", ""]),
+        (["a", "b"], ["a", "b", "Unnamed: 0"]),
+        ([0, 1], ["p_0", "p_1", "2"]),
+        ([0, 1], [0, 1, "x"]),
+        ([0, 1], [0.0, 1.0, np.inf]),
+        ([False, True], ["p_False", "p_True", "p_2"]),
+    ],
+)
+def test_columns_that_can_be_of_no_class_are_ignored_with_a_warning(labels, names):
+    scores = np.array([[1.0, 5.0, 7.0], [4.0, 2.0, 9.0]])
+    expected = as_predictions(labels, scores[:, :2])
+    for order in itertools.permutations(range(3)):
+        frame = pd.DataFrame(scores[:, order], columns=[names[place] for place in order])
+        message = f"columns that match no class are ignored: {names[2]!r}"
+        with pytest.warns(UserWarning, match=exactly(message)):
+            assert_identical(as_predictions(labels, frame), expected)
+
+
+def test_a_column_beside_scores_that_sum_to_one_is_ignored_with_a_warning():
+    entropy = FRAME.assign(entropy=[1.0, 2.0, 0.5, 3.0, 0.0], text="x")
+    rounded = pd.DataFrame({"a": [0.33, 0.5], "b": [0.67, 0.51], "fold": [1, 2]})
+    message = exactly("columns that match no class are ignored: 'entropy', 'text'")
+    with pytest.warns(UserWarning, match=message):
+        assert_identical(as_predictions(LABELS, entropy), as_predictions(LABELS, SCORES))
+    for factor in (1, 100):
+        with pytest.warns(UserWarning, match="ignored: 'fold'"):
+            assert as_predictions(["a", "b"], rounded * [factor, factor, 1]).labels == ("a", "b")
+    with pytest.raises(ValueError, match="'fold' names no class of y_true, and the scores of the"):
+        as_predictions(["a", "b"], rounded * [1, 2, 1])
 
 
 def test_columns_beyond_the_given_labels():
-    with pytest.raises(ValueError, match="by name: no class for column 'c'; the columns are"):
+    with pytest.raises(ValueError, match="column 'c' names no class of y_true, and the scores"):
         as_predictions(["a", "b"] * 2 + ["a"], FRAME, labels=["a", "b"])
     with pytest.raises(ValueError, match="y_true has labels without a score column: 'c'"):
         as_predictions(LABELS, FRAME[["a", "b"]], labels=["a", "b"])

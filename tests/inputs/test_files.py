@@ -48,6 +48,7 @@ def csv(tmp_path):
 @pytest.mark.parametrize(
     "name", ["s.csv", "s.csv.gz", "s.tsv", "s.tsv.gz", "s.parquet", "s.npz", "S.CSV"]
 )
+@pytest.mark.filterwarnings("ignore:.* not the class of the largest score")
 def test_files_equal_arrays(tmp_path, name):
     path = write(TABLE[["weight", *TABLE.columns.drop("weight")]], tmp_path / name)
     expected = as_predictions(LABELS, SCORES, sample_weight=TABLE["weight"], y_pred=TABLE["hard"])
@@ -66,11 +67,18 @@ def test_score_columns_of_a_file_are_matched_by_name(tmp_path):
 
 def test_other_numbers_next_to_columns_named_like_text_labels(csv):
     path = csv("y,a,b,fold", "a,1,2,1", "b,3,4,2")
-    assert Predictions.from_file(path, label="y").absent_labels == ("fold",)
-    predictions = Predictions.from_file(path, label="y", scores=["a", "b"])
-    assert_identical(predictions, as_predictions(["a", "b"], [[1, 2], [3, 4]]))
-    with pytest.raises(ValueError, match="no class for column 'fold'"):
-        Predictions.from_file(path, label="y", labels=["a", "b"])
+    message = (
+        "score: column 'fold' names no class of label column 'y', and the scores of the classes do "
+        "not sum to one without it: leave it out with other_columns=['fold'], or pass labels="
+    )
+    for labels in (None, ["a", "b"]):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            Predictions.from_file(path, label="y", labels=labels)
+    asked = Predictions.from_file(path, label="y", labels=["a", "b", "fold"])
+    assert asked.absent_labels == ("fold",)
+    expected = as_predictions(["a", "b"], [[1, 2], [3, 4]])
+    for options in ({"scores": ["a", "b"]}, {"other_columns": ["fold"]}):
+        assert_identical(Predictions.from_file(path, label="y", **options), expected)
 
 
 @pytest.mark.parametrize(
@@ -88,9 +96,11 @@ def test_other_numbers_next_to_columns_named_like_text_labels(csv):
 )
 def test_other_numbers_next_to_columns_named_like_other_labels(csv, header, labels, column):
     path = csv(header, f"{labels[0]},1,2,1", f"{labels[1]},3,4,2")
-    message = f"{path}: score: columns and classes do not match by name: no class for column "
-    with pytest.raises(ValueError, match=f"^{re.escape(f'{message}{column!r}; the columns are')}"):
-        Predictions.from_file(path, label="y")
+    message = exactly(f"columns that match no class are ignored: {column!r}")
+    with pytest.warns(UserWarning, match=message):
+        found = Predictions.from_file(path, label="y")
+    names = [name for name in header.split(",")[1:] if name != column]
+    assert_identical(found, Predictions.from_file(path, label="y", scores=names))
 
 
 def test_integer_and_boolean_labels_of_a_file(csv):
@@ -142,7 +152,8 @@ def test_single_score_column_that_names_no_class(csv, labels):
     path = csv("y,risk", f"{labels[0]},0.25", f"{labels[1]},0.5")
     message = (
         f"{path}: score column 'risk' names neither {labels[0]!r} nor {labels[1]!r}: name it "
-        "after the class with the larger scores, or pass labels=(negative, positive)"
+        "after the class with the larger scores, or pass the negative class followed by the "
+        f"positive one, such as labels={labels}"
     )
     with pytest.raises(ValueError, match=exactly(message)):
         Predictions.from_file(path, label="y")
@@ -177,13 +188,14 @@ def test_saved_pandas_index_is_no_score(tmp_path):
         ),
         (["y,a,b", "a,1,2", "b,3,inf"], ValueError, "the first is inf at data row 2, column 'b'"),
         (["y,a,b", "a,1,2", "c,3,4"], ValueError, "no column for class 'c'"),
-        (["y,p_a,p_b,id", "a,1,2,3", "b,3,4,5"], ValueError, "no class for column 'id'"),
-        (["y,p_a,p_b,id", "a,1,2,3", "b,3,4,5"], ValueError, "or choose with scores="),
-        (["y,,a,b", "a,0,1,2", "b,1,3,4"], ValueError, "save without (index=False)"),
+        (["y,p_a,q_b,id", "a,1,2,3", "b,3,4,5"], ValueError, "no class for column 'q_b', 'id'"),
+        (["y,p_a,q_b,id", "a,1,2,3", "b,3,4,5"], ValueError, "or choose with scores="),
+        (["y,,a,q_b", "a,0,1,2", "b,1,3,4"], ValueError, "save without (index=False)"),
         (
             ["y,p_a,p_b,q_a,q_b", "a,1,2,3,4", "b,3,4,5,6"],
             ValueError,
-            "those of one classifier, which begin with one of 'p_', 'q_', or save a file for each",
+            "choose with scores= those of one classifier, which are named like one of 'p_*', "
+            "'q_*', or save a file for each",
         ),
         (["y,a,b", "a,1,2", "b,n/a?,4"], TypeError, "real numbers: data row 2 has 'n/a?'"),
         (["y,a,b", "a,1,2", "a,3,4"], ValueError, "label column 'y' holds one class only ('a')"),
@@ -192,9 +204,9 @@ def test_saved_pandas_index_is_no_score(tmp_path):
         (["y", "a", "b"], ValueError, "there is no score column; the columns are 'y'"),
         (["y,p_a", "a,1", "b,3", "c,4"], ValueError, "score has a single column, which is enough"),
         (
-            ["y,a,b,note", "a,1,2,x", "b,3,4,y"],
+            ["y,a,b", "a,1,x", "b,3,y"],
             TypeError,
-            "score column 'note' holds a str; convert it to real numbers: data row 1 has 'x'; name "
+            "score column 'b' holds a str; convert it to real numbers: data row 1 has 'x'; name "
             "the score columns with scores=",
         ),
         (
@@ -260,8 +272,8 @@ def test_directory(tmp_path):
 def test_unsupported_kind_of_file(csv):
     path = csv("y,a,b", name="scores.xlsx")
     message = (
-        f"{path}: unsupported kind of file; supported are .csv, .csv.gz, .tsv, .tsv.gz, .parquet, "
-        ".npz"
+        f"{path}: unsupported kind of file; supported are .csv, .tsv, .txt, .parquet, .jsonl, "
+        ".ndjson, .npz, and texts compressed as .gz. Save the sheet as CSV"
     )
     with pytest.raises(ValueError, match=exactly(message)):
         Predictions.from_file(path, label="y")
