@@ -475,10 +475,12 @@ class CurveDisplay:
         """Return the legend's text: classifier, class and area."""
         curve, look = self.curves[label], self.look
         if len(self.curves) == 1:
-            of_class = "" if name is not None else f"class {label}"
+            class_name = "" if name is not None else f"class {label}"
         else:
-            of_class = f"{label[0]} against {label[1]}" if isinstance(label, tuple) else str(label)
-        text = legend_text(", ".join(part for part in (name, of_class) if part))
+            class_name = (
+                f"{label[0]} against {label[1]}" if isinstance(label, tuple) else str(label)
+            )
+        text = legend_text(", ".join(part for part in (name, class_name) if part))
         if look.area is None or curve.area is None:
             return text
         is_rate = 0 <= curve.area <= 1

@@ -10,7 +10,7 @@ from simulations import normal_scores
 
 from dmfroc import Measure, bayesian_table, compare, dmf_auc_score, estimate, evaluate, measures
 from dmfroc.measures import FACTORIES, MEASURES, get_measure
-from dmfroc.measures.registry import registered
+from dmfroc.measures.registry import register
 
 CLASSES, SCORES = normal_scores(1, 60, 3, prior=[0.5, 0.3, 0.2])
 SCORES = np.round(SCORES, 1)
@@ -218,7 +218,7 @@ def test_names_are_unique(monkeypatch):
         return Measure(name="hand_till", bind=lambda predictions: lambda weights: weights[0])
 
     with pytest.raises(ValueError, match="there are two measures 'hand_till'"):
-        registered()(hand_till)
+        register()(hand_till)
 
 
 def test_unknown_measures_are_told():
