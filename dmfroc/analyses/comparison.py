@@ -23,11 +23,11 @@ from dmfroc.inference.seed import seed_of
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
+from dmfroc.inputs.identifiers import matched
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
-from dmfroc.inputs.rows import matched
+from dmfroc.inputs.rows import Rows
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.multiclass.measure import curve_options_of
-from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.difference import Difference
 
 _MOST_ORDERS = 1000
@@ -208,7 +208,7 @@ def compare(
         winner=winner,
         predictions=predictions,
         units=units,
-        curve_options=curve_options_of(measure) or CurveOptions(),
+        curve_options=curve_options_of(measure),
         alternative=hypothesis.alternative,
         margin=hypothesis.margin,
     )
@@ -403,6 +403,7 @@ def _named_hard_labels(
 def _check_same_observations(named: dict[str, Predictions]) -> None:
     """Refuse classifiers whose classes, observed labels or weights differ."""
     (first_name, first), *others = named.items()
+    rows = Rows(first.index, repr(first_name))
     for name, other in others:
         if other.labels != first.labels:
             raise ValueError(
@@ -414,6 +415,7 @@ def _check_same_observations(named: dict[str, Predictions]) -> None:
                 f"{first_name!r} has {len(first.true)} observations and {name!r} has "
                 f"{len(other.true)}: a paired comparison needs the same observations"
             )
+        rows.check_same(other.index, repr(name))
         for what, a, b in (
             ("observed classes", first.true, other.true),
             ("weights", first.sample_weight, other.sample_weight),

@@ -33,7 +33,7 @@ from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
-from dmfroc.inference.units import Sample, Units, units_of
+from dmfroc.inference.units import Sample, Units, group_names, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed
 from dmfroc.measures.measure import Measure, bind, caveats
@@ -249,8 +249,9 @@ def compare_subgroups(
     check_level(level)
     if min_class_size < 2:
         raise ValueError(f"min_class_size must be at least 2, but it is {min_class_size!r}")
-    options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
-    names, of_row = crossed(by, predictions.n_observations)
+    clusters = None if groups is None else group_names(groups, predictions)
+    options = Options(clusters, stratify, level, interval_type, n_draws, seed_of(random_state))
+    names, of_row = crossed(by, predictions.n_observations, predictions.index)
     [chosen] = choose_methods(method, [measure], predictions, options)
     members, left_out = _members(predictions, names, of_row, min_class_size)
     if left_out:
@@ -263,7 +264,6 @@ def compare_subgroups(
     parts = _parts(measure, chosen, predictions, members, options)
     warn(attributed({name: part.remarks for name, part in parts.items()}))
     check_finite(measure, {name: part.estimate.value for name, part in parts.items()})
-    clusters = None if groups is None else np.asarray(groups)
     if clusters is None or _are_apart(clusters, members.values()):
         contrasts: _Contrasts = _Independent(list(parts.values()))
     else:
@@ -337,7 +337,7 @@ def _parts(
     def find(name: str) -> None:
         rows = members[name]
         part = predictions.rows(rows)
-        groups = None if options.groups is None else np.asarray(options.groups)[rows]
+        groups = None if options.groups is None else options.groups[rows]
         sample = Sample(part, units_of(part, groups, stratify=options.stratify))
         [influences] = influences_of([measure], bind(measure, part), part)
         moments = moments_of(influences.influences, sample.units)

@@ -73,6 +73,8 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
     wrapped = from_library(values, what)
     if wrapped is not None:
         return np.asarray(wrapped.to_numpy() if is_table(wrapped) else series_values(wrapped))
+    if isinstance(values, list | tuple) and any(item is np.ma.masked for item in values):
+        return np.fromiter((None if x is np.ma.masked else x for x in values), object, len(values))
     try:
         array = as_numpy(values, what)
     except ValueError as error:
@@ -173,9 +175,10 @@ def check_distinct(
 
 def is_missing(item: Any) -> bool:
     """Whether an object stands for a missing value."""
-    # pandas' missing values are recognised by name because pandas need not be installed
+    # pandas' missing values are recognised by name because pandas need not be imported
     return (
         item is None
+        or item is np.ma.masked
         or type(item).__name__ in {"NAType", "NaTType"}
         or (isinstance(item, float) and item != item)
     )
@@ -183,7 +186,8 @@ def is_missing(item: Any) -> bool:
 
 def plain(item: Any) -> Any:
     """Convert the scalars of NumPy and JAX to Python's."""
-    return item.item() if getattr(item, "ndim", None) == 0 else item
+    is_scalar = getattr(item, "ndim", None) == 0 and item is not np.ma.masked
+    return item.item() if is_scalar else item
 
 
 def read_only[Array: NDArray[Any]](array: Array) -> Array:

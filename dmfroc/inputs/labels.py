@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,8 @@ from dmfroc.inputs.arrays import as_array, as_numpy, is_missing, plain
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
 
 type Label = int | str | bool
+
+_NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 
 
 class Factor(NamedTuple):
@@ -102,7 +104,7 @@ def _factorize_objects(items: list[Any], what: str, source: Source) -> Factor:
         if kinds <= {int, float}:
             return factorize(np.array(items, dtype=np.float64), what, source)
         raise _unusable_labels(items, what, source)
-    distinct = sorted(set(items))
+    distinct = sorted_labels(set(items))
     position = {label: code for code, label in enumerate(distinct)}
     return Factor(distinct, np.fromiter(map(position.__getitem__, items), np.int32, len(items)))
 
@@ -158,7 +160,25 @@ def union(observed: Factor, hard: Factor, source: Source) -> list[Label]:
             f"but {source.predicted} holds {hard.kind.__name__} labels ({listing(hard.distinct)}); "
             "convert to one kind"
         )
-    return sorted({*observed.distinct, *hard.distinct})
+    return sorted_labels({*observed.distinct, *hard.distinct})
+
+
+def sorted_labels(labels: Collection[Label]) -> list[Label]:
+    """Sort labels; texts that are all numbers in the order of the numbers."""
+    if all(isinstance(label, str) and _NUMBER.fullmatch(label) for label in labels):
+        return sorted(labels, key=lambda label: (float(label), label))
+    return sorted(labels)
+
+
+def natural_order(labels: Collection[Label]) -> list[Label]:
+    """Sort labels such that digits within texts count as numbers."""
+    if all(isinstance(label, str) and not _NUMBER.fullmatch(label) for label in labels):
+        return sorted(labels, key=lambda label: re.sub("[0-9]+", _padded, str(label)))
+    return sorted_labels(labels)
+
+
+def _padded(digits: re.Match[str]) -> str:
+    return digits[0].zfill(20)
 
 
 def encode(

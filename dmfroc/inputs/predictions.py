@@ -1,8 +1,8 @@
 """Validated predictions: the one input that every measure starts from.
 
 Classes, scores, weights and hard labels are checked here, once; nothing downstream checks them
-again. Score columns are matched to classes by name wherever names exist. Rows are positional: the
-index of a pandas object is ignored.
+again. Score columns are matched to classes by name wherever names exist, and rows by the index of
+pandas objects wherever several inputs have one.
 """
 
 from __future__ import annotations
@@ -60,6 +60,9 @@ class Predictions:
         it has no threshold of its own.
     folds : numpy.ndarray of int32, shape (n,), or None
         Of cross-validated predictions: the fold of each observation, see `in_folds`.
+    index : pandas.Index of length n, or None
+        The index that names the rows, if an input had one. Further inputs for the same rows, such
+        as groups, are matched by it.
     ids : numpy.ndarray of shape (n,), or None
         Names of the rows, by which those of several classifiers are matched.
     unused : pyarrow.Table or None
@@ -82,6 +85,7 @@ class Predictions:
     sample_weight: NDArray[np.float64]
     predicted: NDArray[np.int32] | None
     folds: NDArray[np.int32] | None = None
+    index: Any = None
     ids: NDArray[Any] | None = None
     unused: Any = None
 
@@ -102,6 +106,10 @@ class Predictions:
         Lists, NumPy and JAX arrays, whatever converts to a NumPy array, and the columns and tables
         of pandas, polars and pyarrow are accepted.
 
+        Rows are matched by index if several inputs have one, those of pandas and xarray. An index
+        of 0, 1, ..., n - 1 in order only counts the rows. Its input is matched by position, as
+        inputs without index are.
+
         Parameters
         ----------
         y_true : array-like of shape (n,)
@@ -110,15 +118,18 @@ class Predictions:
         y_score : array-like or table of shape (n, K), or (n,) or (n, 1) for K = 2
             Any real scores. The columns of a table are matched to classes by name: the name is
             the class, or the class after a prefix that all columns share, as in ``score_setosa``.
-            Columns without names are taken in the order of `labels`. A single column is the score
+            Columns without names are taken in the order of `labels`, and so are those of a table
+            with the default names 0, 1, ... of pandas or ``column_0``, ``column_1``, ... of
+            polars. A single column is the score
             of the second of two classes, and so must not bear the name of the first. float32
             stays float32, float16 and bfloat16 become float32, anything else float64.
         labels : array-like of shape (K,), optional
-            The classes in column order. Default: sorted, from the column names where there are
-            names, else from `y_true`. Needed where a column without a name belongs to a class
-            that `y_true` lacks.
+            The classes in column order. Default: sorted, from the column names if there are
+            names, else from `y_true`. Text that is all numbers is sorted as numbers. Needed if
+            a column without a name belongs to a class that `y_true` lacks. Also needed for columns
+            without names if labels such as ``"2"`` and ``"10"`` have another order as text.
         sample_weight : array-like of shape (n,), optional
-            Finite weights >= 0; the largest at most 1e100 times the smallest positive one. Only
+            Finite weights >= 0; the largest at most 1e50 times the smallest positive one. Only
             their ratios matter: extreme ones are scaled by a power of two.
         y_pred : array-like of shape (n,), optional
             Hard labels, where they are not simply the class of the largest score.
@@ -173,7 +184,7 @@ class Predictions:
         labels : array-like of shape (K,), optional
             All classes in column order. Default: the sorted labels of `y_true` and `y_pred`.
         sample_weight : array-like of shape (n,), optional
-            Finite weights >= 0; the largest at most 1e100 times the smallest positive one. Only
+            Finite weights >= 0; the largest at most 1e50 times the smallest positive one. Only
             their ratios matter: extreme ones are scaled by a power of two.
         frequency_weight : array-like of shape (n,), optional
             How often each row was observed, as in `from_arrays`.
@@ -348,6 +359,7 @@ class Predictions:
             read_only(self.sample_weight[chosen]),
             None if self.predicted is None else read_only(self.predicted[chosen]),
             None if self.folds is None else read_only(self.folds[chosen]),
+            None if self.index is None else self.index[chosen],
             None if self.ids is None else read_only(self.ids[chosen]),
         )
 

@@ -61,6 +61,10 @@ def class_scores(
         names, columns = None, _matrix(y_score, source, copy=copy).T
         is_single = len(columns) == 1
         labels = [] if is_single else positional_classes(len(columns), distinct, order, source)
+    elif _are_default(wrapped):
+        names, columns = None, [_score_column(column, source) for column in wrapped.iter_columns()]
+        is_single = len(columns) == 1
+        labels = [] if is_single else positional_classes(len(columns), distinct, order, source)
     else:
         series = list(wrapped.iter_columns()) if is_table(wrapped) else [wrapped]
         labels, series = _chosen_columns(series, n, distinct, order, source)
@@ -191,6 +195,16 @@ def _matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
     matrix = as_floats(array, source.scores, copy=copy or None, name_row=source.row)
     check_distinct(array, matrix, source.scores)
     return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
+
+
+def _are_default(wrapped: Any) -> bool:
+    """Whether column names only count the columns, as those that nobody chose do."""
+    if not is_table(wrapped):
+        return False
+    native, names = wrapped.to_native(), list(wrapped.columns)
+    if hasattr(native, "iloc"):  # of pandas, which chooses this kind of names itself
+        return type(native.columns).__name__ == "RangeIndex" and names == list(range(len(names)))
+    return names == [f"column_{place}" for place in range(len(names))]  # of polars
 
 
 def _score_column(column: Any, source: Source) -> NDArray[Any]:

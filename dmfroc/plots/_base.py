@@ -249,7 +249,7 @@ class CurveDisplay:
         ValueError
             As for `from_predictions`.
         """
-        scores = scores_of(estimator, X)
+        scores = scores_of(estimator, X, y)
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, scores, labels=estimator.classes_, name=name, **options)
 

@@ -94,7 +94,9 @@ class PairwiseAUCDisplay:
         TypeError, ValueError
             As for `from_predictions`, or if the estimator gives no score to each class.
         """
-        return cls.from_predictions(y, scores_of(estimator, X), labels=estimator.classes_, **kwargs)
+        return cls.from_predictions(
+            y, scores_of(estimator, X, y), labels=estimator.classes_, **kwargs
+        )
 
     @classmethod
     def from_predictions(
