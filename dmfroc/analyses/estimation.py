@@ -79,12 +79,12 @@ def estimate(
         performance of these fitted models on new data; see the page on cross-validation. Repeated
         cross-validation has a row per observation and repeat, `folds` name both repeat and fold,
         and `groups` the observation.
-    target : {"fits", "algorithm"}
-        Of cross-validated scores: ``"algorithm"`` is about the performance of the learner at this
+    target : {"fits", "learner"}
+        Of cross-validated scores: ``"learner"`` is about the performance of the learner at this
         training size, other training sets included, by the corrected resampled variance of Nadeau
         and Bengio (2003); `nested_cross_validation` has better intervals, and needs the estimator.
     train_fraction : float, optional
-        Share of the observations in each training set, for ``target="algorithm"``; by default what
+        Share of the observations in each training set, for ``target="learner"``; by default what
         the folds leave.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, if several belong together: then groups, not

@@ -182,7 +182,7 @@ class CurveDisplay:
         y_score : array-like or table of shape (n, K), or (n,) for K = 2
             Scores.
         labels, sample_weight, pos_label, multi_class
-            As for `dmfroc.operating_points`; but of more than two classes, all are drawn against
+            As for `operating_points`; but of more than two classes, all are drawn against
             the rest by default.
         name : str, optional
             Name of the classifier in the legend.

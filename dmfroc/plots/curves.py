@@ -203,7 +203,7 @@ class AccuracyDisplay(CurveDisplay):
 
 
 class LiftDisplay(CurveDisplay):
-    """Lift charts; ``scale`` is that of `dmfroc.lift_curve`.
+    """Lift charts; ``scale`` is that of `dmfroc.curves.lift_curve`.
 
     Examples
     --------
@@ -277,7 +277,7 @@ class BIFTDisplay(CurveDisplay):
 
 
 class BPRDDisplay(CurveDisplay):
-    """Bookmaker probability against relative drift; ``s`` is that of `dmfroc.bprd_curve`.
+    """Bookmaker probability against relative drift; ``s`` is that of `dmfroc.curves.bprd_curve`.
 
     Examples
     --------
@@ -298,7 +298,7 @@ class BPRDDisplay(CurveDisplay):
 
 
 class BIRDDisplay(CurveDisplay):
-    """Bookmaker information against relative drift; ``s``, ``smoothing`` as `dmfroc.bird_curve`.
+    """Bookmaker information against relative drift; ``s``, ``smoothing`` as `bird_curve`.
 
     Examples
     --------

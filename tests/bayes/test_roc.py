@@ -39,6 +39,7 @@ from dmfroc.bayes.models import (
 from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.bayes.posterior import sampling_problems
 from dmfroc.bayes.roc import bind_pairs, check_choices, pairwise_counts
+from dmfroc.decisions import majority_costs
 from dmfroc.measures import (
     dmf_auc,
     hand_till,
@@ -48,7 +49,6 @@ from dmfroc.measures import (
     partial_auc,
     roc_area,
 )
-from dmfroc.multiclass.costs import majority_costs
 
 # Two shapes of data, K = 4 and K = 2, serve most tests: compiling takes most of their time.
 OF_TWO = {"n_thresholds": 31, "algorithm": "laplace"}
