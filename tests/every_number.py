@@ -458,7 +458,7 @@ CASES = {
         two_fours(), n_chains=2, n_draws=20, n_warmup=20, level=0.9
     ),
     "contingency": lambda: dmfroc.ContingencyTable.from_labels(TRUE, HARD),
-    "measures": lambda: dmfroc.measures(),
+    "measures": lambda: dmfroc.measures.measure_table(),
 }
 
 FILES = {"good": GOOD, "fair": FAIR, "poor": POOR}

@@ -401,7 +401,7 @@ def _choose(
     if isinstance(measures, str) or not measures:
         raise ValueError(
             "measures must be 'all' or a list of one or more Measures or names, which "
-            f"dmfroc.measures() lists, but it is {measures!r}"
+            f"dmfroc.measures.measure_table() lists, but it is {measures!r}"
         )
     found = [(measure, get_measure(measure)) for measure in measures]
     chosen = [by_name.get(m.name, m) if isinstance(given, str) else m for given, m in found]

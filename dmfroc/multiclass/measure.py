@@ -20,7 +20,7 @@ from dmfroc.measures.measure import (
     value_of,
 )
 from dmfroc.measures.ranking import mean_pairwise_area
-from dmfroc.measures.registry import registered
+from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.pairs import pair_counts_of
 from dmfroc.multiclass.costs import PairWeights, weight_matrices
 from dmfroc.multiclass.curve import area
@@ -36,8 +36,8 @@ from dmfroc.multiclass.rates import (
 def _bind(options: CurveOptions, predictions: Predictions) -> BoundMeasures:
     if predictions.n_classes == 2:
         weight_matrices(options.pair_weights, predictions)  # refuses what is none
-        of_second = pair_counts_of(predictions, np.array([1]))
-        return SummariesOfCounts(of_second, (mean_pairwise_area,))
+        second = pair_counts_of(predictions, np.array([1]))
+        return SummariesOfCounts(second, (mean_pairwise_area,))
     statistic = options(predictions)
     if statistic.is_sample:
         return AreaOfSampledPairs(statistic, (area,))
@@ -51,12 +51,12 @@ class AreaOfSampledPairs(SummariesOfCounts):
     def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts:
         """Return the derivative with respect to the weights of the pairs drawn."""
         assert isinstance(self.statistic, RateCounts)
-        of_ordered = area.derivative_by_pairs(self.statistic.count(weights, np))
-        of_pairs = of_ordered.reshape(-1, 2).sum(axis=1)
-        return SampledParts(of_pairs[None], self.statistic.n_pairs)
+        ordered = area.derivative_by_pairs(self.statistic.count(weights, np))
+        unordered = ordered.reshape(-1, 2).sum(axis=1)
+        return SampledParts(unordered[None], self.statistic.n_pairs)
 
 
-@registered()
+@register()
 def dmf_auc(
     pair_weights: PairWeights = "equal",
     n_thresholds: int = DEFAULT_N_THRESHOLDS,

@@ -362,7 +362,7 @@ def test_class_without_observations_gives_one_warning(ax):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         MulticlassROCDisplay.from_predictions(
-            CLASSES, np.column_stack([SCORES, SCORES[:, 0]]), labels=[0, 1, 2, 3], ax=ax
+            CLASSES, np.column_stack([SCORES, SCORES[:, 0] - 1]), labels=[0, 1, 2, 3], ax=ax
         )
     assert [w.category for w in caught] == [UserWarning]
     assert "no observation" in str(caught[0].message)
