@@ -152,3 +152,18 @@ def test_unusable_files(tmp_path):
     np.savez(path, header=np.array({"a": 1}, dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match="no file of counts"):
         Accumulator.load(path)
+
+
+def test_what_was_merged_before_is_merged_on(whole):
+    """Rows behind the standard errors are those of all, in whichever order parts were added."""
+    a, b, c = (
+        fed(Accumulator([0, 1, 2], cuts=CUTS), rows)
+        for rows in (np.arange(100), np.arange(100, 500), np.arange(500, 900))
+    )
+    for part in (a, b, c):
+        part.compute()  # each has a sample of its own
+    for name, found in estimates(a.merge(c.merge(b))).items():
+        assert found == pytest.approx(whole[name], rel=1e-12)
+    both = fed(Accumulator([0, 1, 2], cuts=CUTS), np.arange(100, 900))
+    for name, found in estimates(c).items():
+        assert found == pytest.approx(estimates(both)[name], rel=1e-12)
