@@ -643,3 +643,14 @@ def test_posterior_of_one_observed_class():
     expected = stats.beta(30.5, 10.5)
     np.testing.assert_allclose(np.mean(posterior.draws), expected.mean(), atol=0.002)
     np.testing.assert_allclose(posterior.interval, expected.interval(0.95), atol=0.005)
+
+
+def test_pairs_are_drawn_in_the_order_of_their_areas(small):
+    axes = small.plot_pairs(Figure().add_subplot())
+    names = [text.get_text() for text in axes.get_yticklabels()]
+    values = small.pairs()["value"]
+    assert sorted(names) == sorted(values.index)
+    places = dict(zip(names, axes.get_yticks(), strict=True))
+    lowest_first = sorted(names, key=lambda name: values[name])
+    steps = np.diff([places[name] for name in lowest_first]) * (-1 if axes.yaxis_inverted() else 1)
+    assert (steps < 0).all()
