@@ -25,6 +25,7 @@ from dmfroc.inputs.columns import (
     check_positions,
     match_columns,
     mismatch,
+    named_class,
     positional_classes,
     single_score_classes,
 )
@@ -34,7 +35,8 @@ from dmfroc.inputs.messages import Source, check_length, listing
 type Floats = NDArray[np.float32] | NDArray[np.float64]
 
 _ROUNDING = 0.02  # of the sum of the probabilities of a row
-_FEW = 4  # rows, whose scores may all differ by chance
+_NEARLY_ALL = 0.9  # of the rows
+_FEW = 4  # scores, which may all differ, or be the same twice, by chance
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
 
 
@@ -105,7 +107,7 @@ def _chosen_columns(
         scores = [column for column in series if not _is_text(column, source)]
         if len(scores) == 1:
             others = [name for name, x in zip(names, series, strict=True) if x is not scores[0]]
-            warn([_ignored_message(others)])
+            warn([ignored_message(others)])
             return [], scores
     if match is None:
         if source.has_chosen_scores and order is not None and len(order) == len(series):
@@ -121,11 +123,26 @@ def _chosen_columns(
         raise ValueError(
             _rivals_message([names[p] for p in rivals], labels, rivals.values(), source)
         )
-    warn([match.warning, _ignored_message([names[place] for place in others])])
+    warn([match.warning, ignored_message([names[place] for place in others])])
     return labels, chosen
 
 
-def _ignored_message(names: Sequence[Hashable]) -> str | None:
+def columns_without_scores(
+    table: Any, classes: list[Label], source: Source
+) -> list[Hashable] | None:
+    """Return the names of all columns if they can be no scores of the classes, else None."""
+    wrapped = from_library(table, source.scores)
+    names: list[Hashable] = list(wrapped.columns)
+    numbers = [column for column in wrapped.iter_columns() if not _is_text(column, source)]
+    if any(named_class(column.name, classes) is not None for column in numbers):
+        return None
+    if len(classes) == 2 and len(numbers) == 1:
+        return names if _is_identifier(_score_column(numbers[0], source)) else None
+    return names if len(numbers) < len(classes) else None
+
+
+def ignored_message(names: Sequence[Hashable]) -> str | None:
+    """Say which columns of a table have no use."""
     return f"columns that match no class are ignored: {listing(names)}" if names else None
 
 
@@ -215,7 +232,7 @@ def _without_percent(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Source) -> str | None:
-    """Say which columns are the same, as one that was copied twice is; constant ones may be."""
+    """Say which columns are the same, as one that was copied twice is."""
     with np.errstate(over="ignore"):
         totals = scores.sum(axis=0)
     order = np.argsort(totals, kind="stable")
@@ -224,11 +241,23 @@ def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Sour
         if (
             totals[first] == totals[second]
             and np.array_equal(column, scores[:, second])
-            and (column != column[0]).any()
+            and len(np.unique(column)) > _FEW
         ):
             pair = listing([names[place] for place in sorted((int(first), int(second)))])
             return f"two columns of {source.scores} hold the same values in every row: {pair}"
     return None
+
+
+def _check_partial(scores: NDArray[Any], source: Source) -> None:
+    """Refuse scores of which most rows lack some, as where only the largest were kept."""
+    lacking = np.isnan(scores).any(axis=1)
+    if lacking.mean() > _NEARLY_ALL and not np.isnan(scores).all(axis=1).any():
+        raise ValueError(
+            f"{source.scores} is missing for some class in {lacking.sum()} of {len(scores)} rows, "
+            "as where only the largest scores were kept: curves and areas need the scores of all "
+            "classes, so save them all. The class of the largest score can be judged as a hard "
+            "label: pass it as y_pred= without scores"
+        )
 
 
 def _check_finite(
@@ -240,6 +269,7 @@ def _check_finite(
             return
     unusable = ~np.isfinite(scores)
     if unusable.any():
+        _check_partial(scores, source)
         row, column = divmod(int(unusable.argmax()), scores.shape[1])
         name = column if names is None else repr(names[column])
         raise ValueError(

@@ -197,9 +197,11 @@ def test_hard_labels_of_one_observed_class_are_no_ranking(hard, options):
     assert predictions.absent_labels == ("b",)
     assert as_predictions(predictions, needs="labels") is predictions
     message = re.escape("y_true holds one class only ('a'): at least two must have observations")
-    for judge in (as_predictions, hand_till_score, dmf_auc_score, roc_curve, evaluate):
+    for judge in (as_predictions, hand_till_score, dmf_auc_score, roc_curve):
         with pytest.raises(ValueError, match=message + ", except for measures of hard labels"):
             judge(predictions)
+    with pytest.warns(UserWarning, match="1 class never occurs"):
+        assert "dmf_auc" not in evaluate(predictions).estimates
 
 
 @pytest.mark.parametrize(
