@@ -11,6 +11,7 @@ from typing import NamedTuple
 from dmfroc.inputs.labels import Label, spelled_label
 from dmfroc.inputs.messages import Source, listing, repeated
 
+_FEW = 2  # classes whose names may end words by chance, as "no" and "yes" do
 _MOST_TRIED = 30  # classes from which a message guesses the text around them all
 
 
@@ -149,7 +150,8 @@ def mismatch(names: Sequence[Hashable], classes: Sequence[Label], source: Source
     elif source.is_table_file and len(classes) == 2 and len(singles) == 1 < len(names):
         remedy = f"if it is the one score for both classes pass scores={singles}"
     elif source.is_table_file and len(strange) == len(names) == len(classes):
-        remedy = f"if they are in this order pass scores={list(names)}, labels={list(classes)}"
+        order = _in_order(texts, classes)
+        remedy = f"if they are in this order pass scores={list(names)}, labels={order}"
     return (
         f"{source.scores}: columns and classes do not match by name: "
         + (f"no column for class {listing(missing)}; " if missing else "")
@@ -157,6 +159,15 @@ def mismatch(names: Sequence[Hashable], classes: Sequence[Label], source: Source
         + f"the columns are {listing(names)}. Name each column after its class, with one "
         f"prefix for all if need be, or {remedy}"
     )
+
+
+def _in_order(texts: Sequence[str], classes: Sequence[Label]) -> list[Label]:
+    """Return the classes in the order of columns that hold their names somewhere."""
+    found = []
+    for text in texts:
+        inside = [label for label in classes if str(label).casefold() in text.casefold()]
+        found.append(max(inside, key=lambda label: len(str(label)), default=None))
+    return found if set(found) == set(classes) else list(classes)
 
 
 def _counts_rows(text: str) -> bool:
@@ -219,7 +230,7 @@ def _complete_patterns(
         if (
             all(text in place for text in expected)
             and all(around.keeps_numbers(label) for label in labels)
-            and any(around.keeps_words(label) for label in labels)
+            and (len(labels) > _FEW or any(around.keeps_words(label) for label in labels))
         ):
             found[around] = tuple(place[text] for text in expected)
     return found

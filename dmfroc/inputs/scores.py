@@ -70,8 +70,8 @@ def class_scores(
         labels, positive = single_score_classes(name, distinct, order, source)
         if source.is_table_file and not source.has_chosen_scores and _is_identifier(columns[0]):
             raise ValueError(
-                f"{source.scores}: column {name!r} is the only one that can hold scores, but it "
-                f"holds a different whole number in every row, as identifiers do: pass "
+                f"{source.scores}: column {name!r} is the only one that can hold scores, but all "
+                "its values are whole numbers and different, as those of an identifier: pass "
                 f"scores={[name]} if these are the scores"
             )
         _check_finite(columns[0][:, np.newaxis], names, [labels[positive]], source)
@@ -104,11 +104,12 @@ def _chosen_columns(
     labels = distinct if order is None else order
     match = match_columns(names, labels, source)
     if match is None and len(labels) == 2 and not source.has_chosen_scores:
-        scores = [column for column in series if not _is_text(column, source)]
-        if len(scores) == 1:
-            others = [name for name, x in zip(names, series, strict=True) if x is not scores[0]]
+        is_text = [_is_text(column, source) for column in series]
+        others = [name for name, text in zip(names, is_text, strict=True) if text]
+        # One that is named after a class is rather a score of numbers written in another way
+        if len(others) == len(names) - 1 and not _name_classes(others, labels):
             warn([ignored_message(others)])
-            return [], scores
+            return [], [series[is_text.index(False)]]
     if match is None:
         if source.has_chosen_scores and order is not None and len(order) == len(series):
             check_positions(names, labels, source)
@@ -134,11 +135,17 @@ def columns_without_scores(
     wrapped = from_library(table, source.scores)
     names: list[Hashable] = list(wrapped.columns)
     numbers = [column for column in wrapped.iter_columns() if not _is_text(column, source)]
-    if any(named_class(column.name, classes) is not None for column in numbers):
+    if names and match_columns(names, classes, source) is not None:
+        return None
+    if _name_classes([column.name for column in numbers], classes):
         return None
     if len(classes) == 2 and len(numbers) == 1:
         return names if _is_identifier(_score_column(numbers[0], source)) else None
     return names if len(numbers) < len(classes) else None
+
+
+def _name_classes(names: Sequence[Hashable], classes: Sequence[Label]) -> bool:
+    return any(named_class(name, classes) is not None for name in names)
 
 
 def ignored_message(names: Sequence[Hashable]) -> str | None:
