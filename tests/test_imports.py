@@ -29,7 +29,6 @@ UPWARD = {
     ("bayes", "analyses"),
     ("bayes", "plots"),
     ("counted", "analyses"),
-    ("curves", "papers"),
     ("measures", "analyses"),
     ("meta_analysis", "plots"),
 }

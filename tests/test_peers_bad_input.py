@@ -299,8 +299,9 @@ def test_more_pairs_than_32_bits_can_count():
 def test_tables_with_an_index_of_their_own():
     order = np.random.default_rng(5).permutation(60)
     classes = pd.Series(CLASSES, index=order)
-    scores = pd.DataFrame(SCORES, columns=[0, 1, 2], index=order[::-1])
-    assert_values(classes, scores)  # rows are matched by position
+    scores = pd.DataFrame(SCORES, columns=[0, 1, 2], index=order)
+    assert_values(classes, scores)
+    assert_values(classes, scores[::-1])  # rows are matched by index
     assert_values(pl.Series(CLASSES), pl.DataFrame(SCORES, schema=["0", "1", "2"]))
 
 

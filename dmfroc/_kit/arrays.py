@@ -14,6 +14,7 @@ AnyArray = Any
 """An array of NumPy, of JAX, or one that is being differentiated."""
 
 _BLOCK = 32
+_ALIKE = 8  # powers of two by which totals may differ: sums lose as many digits
 _FEW = 256  # numbers whose cumulative sum is one small matrix product
 
 
@@ -43,6 +44,20 @@ def _up_to_each(x: Float[AnyArray, "*rows m"], xp: Any) -> Float[AnyArray, "*row
     sums = within[..., -1]
     before = _up_to_each(sums, xp) - sums
     return (within + before[..., None]).reshape(*x.shape[:-1], -1)[..., :m]
+
+
+def exponents_of(
+    totals: Float[AnyArray, "*shape"], weights: Float[AnyArray, "*n"], xp: Any
+) -> Int[AnyArray, "*shape"] | None:
+    """Return powers of two that make totals alike; None if sums of the weights need none.
+
+    Sums over classes that follow one another lose the weights of light classes beside heavy ones.
+    Products with powers of two are exact, and so are all sums of whole numbers.
+    """
+    exponents: Any = xp.frexp(totals)[1]
+    if xp is np and (np.ptp(exponents) <= _ALIKE or (weights == 1).all()):
+        return None
+    return exponents
 
 
 def sum_at(

@@ -60,8 +60,9 @@ def written(path: Path, name: str) -> Iterator[BinaryIO]:
     with contextlib.ExitStack() as stack:
         try:
             stream = stack.enter_context(written_whole(path))
-        except OSError as error:
-            raise ValueError(f"{name} {path} cannot be written: {error.strerror}") from error
+        except (OSError, ValueError) as error:  # a name with NUL is a ValueError
+            reason = getattr(error, "strerror", error)
+            raise ValueError(f"{name} {path} cannot be written: {reason}") from error
         yield stream
 
 

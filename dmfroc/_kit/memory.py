@@ -1,7 +1,8 @@
-"""How much memory there is, for what would otherwise end the process without a word."""
+"""Available memory: a calculation that needs more would end the process without a message."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -11,7 +12,7 @@ _LITTLE = 1 << 24  # bytes that need not be asked for
 
 
 def check_memory(needed: int, what: str, remedy: str) -> None:
-    """Refuse what would take more memory than there is; where that is unknown, go ahead."""
+    """Refuse a calculation that needs more memory than is known to be available."""
     available = available_memory() if needed > _LITTLE else None
     if available is not None and needed > available:
         raise MemoryError(
@@ -22,42 +23,35 @@ def check_memory(needed: int, what: str, remedy: str) -> None:
 
 def available_memory() -> int | None:
     """Return how many bytes this process can still have; None if that is not known."""
-    found = [x for x in (_of_machine(), _of_container(), _of_limit()) if x is not None]
-    return min(found, default=None)
+    amounts = []
+    for amount in (_free_in_machine, _free_in_container, _free_below_limit):
+        with contextlib.suppress(ImportError, OSError, ValueError):
+            amounts.append(amount())
+    return min(amounts, default=None)
 
 
-def _of_machine() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        [line] = [line for line in lines if line.startswith("MemAvailable:")]
-        return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        return None
+def _free_in_machine() -> int:
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    [line] = [line for line in lines if line.startswith("MemAvailable:")]
+    return int(line.split()[1]) * 1024
 
 
-def _of_container() -> int | None:
-    try:
-        limit = int((_CGROUP / "memory.max").read_text())  # "max" is no number
-        used = int((_CGROUP / "memory.current").read_text())
-        [cached] = [
-            int(line.split()[1])
-            for line in (_CGROUP / "memory.stat").read_text().splitlines()
-            if line.startswith("inactive_file ")
-        ]
-        return limit - used + cached
-    except (OSError, ValueError):
-        return None
+def _free_in_container() -> int:
+    limit = int((_CGROUP / "memory.max").read_text())  # "max" is no number
+    used = int((_CGROUP / "memory.current").read_text())
+    lines = (_CGROUP / "memory.stat").read_text().splitlines()
+    [cached] = [int(line.split()[1]) for line in lines if line.startswith("inactive_file ")]
+    return limit - used + cached
 
 
-def _of_limit() -> int | None:
-    try:
-        import resource
+def _free_below_limit() -> int:
+    import resource
 
-        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except (ImportError, OSError, ValueError):
-        return None
-    return None if limit == resource.RLIM_INFINITY else limit - used
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        raise ValueError("the process has no limit")
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    return limit - used
 
 
 def _gigabytes(n_bytes: int) -> str:

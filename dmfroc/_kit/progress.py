@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 _PATIENCE = 2.0  # seconds; shorter jobs show nothing
 
@@ -18,19 +19,52 @@ def is_watched() -> bool:
 
 def track[T](items: Iterable[T], total: int, description: str) -> Iterator[T]:
     """Yield the items, and show how many have come once that takes more than two seconds."""
-    start, bar = time.monotonic(), None
-    try:
-        for done, item in enumerate(items, start=1):
+    with progress_bar(description, 0, total, _PATIENCE) as advance:
+        for item in items:
             yield item
-            if bar is None and is_watched() and time.monotonic() - start > _PATIENCE:
-                from rich.console import Console
-                from rich.progress import Progress
+            advance(1)
 
-                bar = Progress(console=Console(stderr=True), transient=True)
-                bar.start()
-                task = bar.add_task(description, total=total, completed=done)
-            elif bar is not None:
-                bar.update(task, completed=done)
+
+@contextmanager
+def progress_bar(
+    description: str, n_finished: int, n_total: int, patience: float = 0.0
+) -> Iterator[Callable[[int], None]]:
+    """Yield the function that advances a bar; a bar that appears late is removed at the end.
+
+    Parameters
+    ----------
+    description : str
+        Text before the bar.
+    n_finished, n_total : int
+        Items that are finished already, and all of them.
+    patience : float
+        Seconds before the bar appears.
+    """
+    start, bar, task = time.monotonic(), None, None
+
+    def advance(n: int) -> None:
+        nonlocal n_finished, bar, task
+        n_finished += n
+        if bar is not None:
+            bar.update(task, completed=n_finished)
+        elif is_watched() and time.monotonic() - start >= patience:
+            from rich.console import Console
+            from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
+            bar = Progress(
+                *Progress.get_default_columns()[:2],
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=patience > 0,
+            )
+            bar.start()
+            task = bar.add_task(description, total=n_total, completed=n_finished)
+
+    try:
+        if patience == 0:
+            advance(0)
+        yield advance
     finally:
         if bar is not None:
             bar.stop()

@@ -24,6 +24,13 @@ def warn(remarks: Iterable[str | None]) -> None:
             collected.append(remark)
 
 
+def note(text: str) -> None:
+    """Tell what is no reason for a warning, where remarks are collected to be shown."""
+    collected = _collector.get()
+    if collected is not None:
+        collected.append(text)
+
+
 @contextmanager
 def collected_remarks() -> Iterator[list[str]]:
     """List the remarks of a block, each once, instead of warning of them.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from os import cpu_count
 from typing import Any
@@ -35,24 +37,47 @@ def parallel_map[T, R](
 ) -> list[R]:
     """Return ``function`` of every item in their order, computed on all cores.
 
-    Inside one of its own workers it computes item after item: the cores are at work already, and
-    pools within pools would have as many threads as cores squared. Once the caller is interrupted
-    or an item has failed, workers start no other item, and an interrupt does not wait for those
-    under way. A description shows how far it is, see `track`.
+    A description shows the progress, see `track`.
+    """
+    with in_order(function, items, len(items)) as results:
+        return list(results if description is None else track(results, len(items), description))
+
+
+@contextmanager
+def in_order[T, R](
+    function: Callable[[T], R], items: Sequence[T], n_ahead: int
+) -> Iterator[Iterator[R]]:
+    """Iterate over ``function`` of every item in their order, computed on all cores.
+
+    At most ``n_ahead`` results are computed or kept before they are taken. Inside one of its own
+    workers it computes item after item: the cores are busy already, and pools within pools would
+    have as many threads as cores squared. Once the caller is interrupted or an item has failed,
+    workers start no other item. An interrupt does not wait for those under way.
     """
     stop: threading.Event | None = getattr(_worker, "stop", None)
     if stop is not None:
-        return [_unless_stopped(stop, function, item) for item in items]
+        yield (_unless_stopped(stop, function, item) for item in items)
+        return
     if len(items) < 2:
-        return [function(item) for item in items]
+        yield map(function, items)
+        return
     stop, waits = threading.Event(), True
     executor = ThreadPoolExecutor(
         min(len(items), n_cores()), initializer=_become_worker, initargs=(stop,)
     )
+
+    def results() -> Iterator[R]:
+        futures = (executor.submit(_unless_stopped, stop, function, item) for item in items)
+        pending = deque(itertools.islice(futures, n_ahead))
+        while pending:
+            # The system may send an interrupt to any thread; the main one has to wake up to see it
+            while not wait([pending[0]], _INTERRUPTIBLE_AFTER).done:
+                pass
+            yield pending.popleft().result()
+            pending.extend(itertools.islice(futures, 1))
+
     try:
-        futures = [executor.submit(_unless_stopped, stop, function, item) for item in items]
-        results = (_result(future) for future in futures)
-        return list(results if description is None else track(results, len(items), description))
+        yield results()
     except KeyboardInterrupt:
         waits = False
         raise
@@ -61,16 +86,15 @@ def parallel_map[T, R](
         executor.shutdown(waits, cancel_futures=True)
 
 
+def tasks_of[S: Sequence[Any]](items: S, n_per_core: int) -> list[S]:
+    """Divide items into as many consecutive parts for every core."""
+    n_each = max(1, -(-len(items) // (n_per_core * n_cores())))
+    return [items[first : first + n_each] for first in range(0, len(items), n_each)]  # type: ignore[misc]
+
+
 def n_cores() -> int:
     """Return how many cores there are."""
     return cpu_count() or 1
-
-
-def _result[R](future: Future[R]) -> R:
-    # The system may tell any thread of an interrupt, but only the main one, once awake, acts on it.
-    while not wait([future], _INTERRUPTIBLE_AFTER).done:
-        pass
-    return future.result()
 
 
 class _Stopped(Exception):
@@ -92,11 +116,11 @@ def _unless_stopped[T, R](stop: threading.Event, function: Callable[[T], R], ite
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Have the BLAS of NumPy and SciPy take a single thread, for small matrices.
+    """Let the BLAS of NumPy and SciPy use a single thread, for small matrices.
 
-    Where processes share the cores its threads wait for each other many times as long as they
-    work. Their number is a setting of the process: of several Python threads the first to come
-    changes it and changes it back, and those that come meanwhile take it as it is.
+    If several processes share the cores, its threads wait for each other many times as long as
+    they work. Their number is a setting of the process: the first of several Python threads
+    changes it and changes it back, and the others use it as it is meanwhile.
     """
     if not _BLAS_LOCK.acquire(blocking=False):
         yield
@@ -110,9 +134,9 @@ def one_blas_thread() -> Iterator[None]:
 
 @functools.cache
 def _blas(*, has_scipys: bool) -> Any:
-    """Return the BLAS libraries that are loaded: looking for them takes milliseconds.
+    """Return the BLAS libraries that are loaded; looking for them takes milliseconds.
 
-    SciPy brings its own, which JAX uses; where it comes later they are looked for again.
+    SciPy brings its own, which JAX uses. Once it is loaded, they are looked for again.
     """
     from threadpoolctl import ThreadpoolController
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import flag, number
+from dmfroc._kit.options import flag
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison_result import Comparison
@@ -16,14 +16,16 @@ from dmfroc.analyses.estimation import below_chance_message
 from dmfroc.analyses.methods import Method, choose_methods
 from dmfroc.counted.estimates import check_alone, jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
+from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import Contrast, IntervalMethod, JointEstimates, Sample
 from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
+from dmfroc.inputs.identifiers import matched
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
-from dmfroc.inputs.rows import matched
+from dmfroc.inputs.rows import Rows
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import CurveOptions
@@ -39,6 +41,8 @@ def compare(
     measure: str | Measure | None = None,
     *,
     paired: bool = True,
+    alternative: Alternative = "two-sided",
+    margin: float = 0.0,
     rope: float = 0.0,
     simultaneous: bool = False,
     labels: Any = None,
@@ -71,6 +75,14 @@ def compare(
         the informedness.
     paired : bool
         False if every classifier has a sample of its own, independent of the others.
+    alternative : {"two-sided", "greater", "less"}
+        What the p-values test of each difference, the first classifier's value minus the second's
+        in the order given: that it is not 0, that it is above ``-margin``, or that it is below
+        ``margin``. A one-sided test comes with a one-sided limit, of the same level, instead of an
+        interval. It is about the value: a better error is ``"less"``.
+    margin : float
+        For non-inferiority, with a one-sided test: how much worse the first classifier may be.
+        ``alternative="greater", margin=0.05`` tests that its AUC is not lower by 0.05 or more.
     rope : float
         Half-width of the region of practical equivalence: differences that do not matter.
     simultaneous : bool
@@ -133,9 +145,7 @@ def compare(
     if measure is None:
         measure = "dmf_auc" if y_scores is not None or y_pred is None else "informedness"
     measure = get_measure(measure)
-    paired, rope = flag("paired", paired), number("rope", rope)
-    if not rope >= 0:
-        raise ValueError(f"rope must be >= 0, but it is {rope!r}")
+    paired, hypothesis = flag("paired", paired), Hypothesis(alternative, margin, rope)
     options = Options(
         groups,
         stratify,
@@ -146,6 +156,7 @@ def compare(
         target,
         train_fraction,
     )
+    hypothesis.check(options.level, measure.largest_difference)
     predictions: dict[str, Predictions]
     if isinstance(y_true, Scan):
         check_alone(
@@ -156,7 +167,7 @@ def compare(
             y_pred=y_pred,
             folds=folds,
         )
-        chosen, joint = _of_scan(y_true, measure, method, options, paired, rope)
+        chosen, joint = _of_scan(y_true, measure, method, options, paired, hypothesis)
         units = None  # the scores are not at hand
         predictions = {name: x.predictions for name, x in y_true.bound.items()}
     else:
@@ -169,9 +180,13 @@ def compare(
             if not paired:
                 raise ValueError("folds cannot be given for independent samples (paired=False)")
             predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
-        chosen, joint, units = _of_predictions(predictions, measure, method, options, paired, rope)
+        chosen, joint, units = _of_predictions(
+            predictions, measure, method, options, paired, hypothesis
+        )
     if simultaneous:
-        differences, value_intervals, winner = _all_at_once(joint, measure, level, options.seed)
+        differences, value_intervals, winner = _all_at_once(
+            joint, measure, level, options.seed, hypothesis
+        )
     else:
         differences, value_intervals, winner = _differences(joint.contrasts), None, None
     return Comparison(
@@ -183,7 +198,7 @@ def compare(
             differences, joint.qualities, tuple(joint.estimates), options.seed
         ),
         level=options.level,
-        rope=rope,
+        rope=hypothesis.rope,
         method=chosen.name,
         n_draws=len(joint.qualities),
         seed=options.seed,
@@ -195,6 +210,8 @@ def compare(
         predictions=predictions,
         units=units,
         curve_options=curve_options_of(measure) or CurveOptions(),
+        alternative=hypothesis.alternative,
+        margin=hypothesis.margin,
     )
 
 
@@ -204,7 +221,7 @@ def _of_predictions(
     method: Method | None,
     options: Options,
     paired: bool,
-    rope: float,
+    hypothesis: Hypothesis,
 ) -> tuple[IntervalMethod, JointEstimates, Units | None]:
     first = next(iter(predictions.values()))
     [chosen] = choose_methods(method, [measure], first, options)
@@ -220,7 +237,7 @@ def _of_predictions(
         samples = {name: Sample(p.counted, units) for name, p in predictions.items()}
     else:
         samples = {name: options.sample_of(p) for name, p in predictions.items()}
-    joint = chosen.joint_estimates(measure, samples, paired=paired, rope=rope)
+    joint = chosen.joint_estimates(measure, samples, paired=paired, hypothesis=hypothesis)
     warn([below_chance_message([measure], [list(joint.estimates.values())])])
     return chosen, joint, units
 
@@ -231,7 +248,7 @@ def _of_scan(
     method: Method | None,
     options: Options,
     paired: bool,
-    rope: float,
+    hypothesis: Hypothesis,
 ) -> tuple[IntervalMethod, JointEstimates]:
     chosen = jackknife_for(sample, [measure], method, options)
     if not paired or len(sample.classifiers) < 2:
@@ -240,7 +257,9 @@ def _of_scan(
             "columns of each, scan(..., scores={'a': [...], 'b': [...]}), and leave paired=True"
         )
     _warn_of_caveats(measure, {name: x.predictions for name, x in sample.bound.items()})
-    joint = joint_estimates_of_counts(sample, measure, chosen, stratify=options.stratify, rope=rope)
+    joint = joint_estimates_of_counts(
+        sample, measure, chosen, stratify=options.stratify, hypothesis=hypothesis
+    )
     return chosen, joint
 
 
@@ -266,11 +285,17 @@ def _differences(contrasts: Mapping[tuple[str, str], Contrast]) -> tuple[Differe
 
 
 def _all_at_once(
-    joint: JointEstimates, measure: Measure, level: float, seed: int
+    joint: JointEstimates, measure: Measure, level: float, seed: int, hypothesis: Hypothesis
 ) -> tuple[tuple[Difference, ...], dict[str, tuple[float, float]], Winner]:
     """Return differences and intervals of the values that hold all at once, and the winner."""
     n = len(joint.estimates)
-    largest = largest_statistic(joint.covariance, pairwise_differences(n), seed)
+    of_pairs = pairwise_differences(n)
+    of_sizes = largest_statistic(joint.covariance, of_pairs, seed)
+    largest = (
+        of_sizes
+        if hypothesis.is_two_sided
+        else largest_statistic(joint.covariance, of_pairs, seed, two_sided=False)
+    )
     level_of_each = largest.level_of_each(level)
     differences = tuple(
         Difference(
@@ -285,7 +310,7 @@ def _all_at_once(
     level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
     intervals = {name: joint.interval_of_value(name, level_of_value) for name in joint.estimates}
     winner = winner_of(
-        joint, largest, greater_is_better=measure.greater_is_better, level=level, seed=seed
+        joint, of_sizes, greater_is_better=measure.greater_is_better, level=level, seed=seed
     )
     return differences, intervals, winner
 
@@ -379,6 +404,7 @@ def _named_hard_labels(
 def _check_same_observations(named: dict[str, Predictions]) -> None:
     """Refuse classifiers whose classes, observed labels or weights differ."""
     (first_name, first), *others = named.items()
+    rows = Rows(first.index, repr(first_name))
     for name, other in others:
         if other.labels != first.labels:
             raise ValueError(
@@ -390,6 +416,7 @@ def _check_same_observations(named: dict[str, Predictions]) -> None:
                 f"{first_name!r} has {len(first.true)} observations and {name!r} has "
                 f"{len(other.true)}: a paired comparison needs the same observations"
             )
+        rows.check_same(other.index, repr(name))
         for what, a, b in (
             ("observed classes", first.true, other.true),
             ("weights", first.sample_weight, other.sample_weight),

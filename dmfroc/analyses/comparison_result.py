@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.level import check_level
 from dmfroc.inference.selection import Winner, may_be_best
 from dmfroc.inference.units import Sample, Units, sample_of
@@ -65,6 +66,8 @@ class Comparison(Result):
         Which of the observations are independent; None of samples that are so of each other.
     curve_options : CurveOptions
         The options of the curves of a report: those of the measure if it is the area under them.
+    alternative, margin : str, float
+        What the p-values and intervals of the differences are about, see `compare`.
     """
 
     main_table: ClassVar[str] = "differences"
@@ -87,6 +90,8 @@ class Comparison(Result):
     predictions: Mapping[str, Predictions] = field(default_factory=dict, repr=False, compare=False)
     units: Units | None = field(default=None, repr=False, compare=False)
     curve_options: CurveOptions = field(default=CurveOptions(), repr=False, compare=False)
+    alternative: Alternative = "two-sided"
+    margin: float = 0.0
 
     def best_set(self, level: float | None = None) -> tuple[str, ...]:
         """Return the classifiers that are not excluded as the best, best first.
@@ -118,7 +123,7 @@ class Comparison(Result):
         names = list(self.estimates)
         first, second = np.triu_indices(len(names), 1)
         p_values = np.ones((len(names), len(names)))
-        p_values[first, second] = [d.p_value for d in self.differences]
+        p_values[first, second] = [d.two_sided_p_value for d in self.differences]
         p_values[second, first] = p_values[first, second]
         sign = 1 if self.greater_is_better else -1
         qualities = sign * np.array([e.value for e in self.estimates.values()])
@@ -126,6 +131,26 @@ class Comparison(Result):
         return tuple(
             names[place] for place in np.argsort(-qualities, kind="stable") if stays[place]
         )
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """What is tested of every difference."""
+        return Hypothesis(self.alternative, self.margin, self.rope)
+
+    @property
+    def kind_of_interval(self) -> str:
+        """What the intervals of the differences are, for the head of a column."""
+        kind = "interval" if self.hypothesis.is_two_sided else "limit"
+        return f"{'simultaneous ' if self.simultaneous else ''}{100 * self.level:g} % {kind}"
+
+    @property
+    def tested(self) -> str:
+        """Say in a sentence what the p-values test."""
+        hypothesis = self.hypothesis
+        if hypothesis.is_two_sided:
+            return f"P-values are two-sided: {hypothesis.statement}."
+        claim = hypothesis.claim("A", "B", greater_is_better=self.greater_is_better)
+        return f"P-values are one-sided: {hypothesis.statement}, that is, {claim}."
 
     @property
     def samples(self) -> dict[str, Sample]:
@@ -167,6 +192,9 @@ class Comparison(Result):
             "measure": self.measure,
             "method": self.method,
             "level": self.level,
+            "alternative": self.alternative,
+            "margin": self.margin,
+            "tested": self.tested,
             "simultaneous": self.simultaneous,
             "value_intervals": self.value_intervals,
             "best_set": self.best_set(),
@@ -196,10 +224,13 @@ class Comparison(Result):
             classifiers.append(Column("error_bound", "binning error", "bound"))
             for row in rows:
                 row.append(row[1].error_bound)
+        title = f"Differences in {self.title}, A minus B"
+        if not self.hypothesis.is_two_sided:
+            title += f". {self.tested}"
         differences = differences_table(
             self.differences,
-            f"Differences in {self.title}, A minus B",
-            self.level,
+            title,
+            self.kind_of_interval,
             simultaneous=self.simultaneous,
             rope=self.rope,
         )
@@ -215,13 +246,15 @@ class Comparison(Result):
         ]
 
     def foot(self) -> list[str]:
-        """Return the best classifier, its selection adjusted for, and who else may be best."""
+        """Return what a one-sided test tests, the best classifier, and who else may be best."""
+        lines = [] if self.hypothesis.is_two_sided else [self.tested]
         if self.winner is None:
-            return []
+            return lines
         error = self.estimates[self.winner.name].standard_error
         low, high = (plain(end, error) for end in self.winner.interval)
         percent = f"{100 * self.level:g} %"
         return [
+            *lines,
             f"best in this sample: {self.winner.name}, {percent} interval adjusted for its "
             f"selection {low} to {high}",
             f"not excluded as best at {percent}: {', '.join(map(str, self.best_set()))}",

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import ndtri
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils.parallel import Parallel, delayed
 
+from dmfroc._kit.options import integer
 from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, evaluate
 from dmfroc.analyses.methods import Method
-from dmfroc.decisions.threshold_selection import checked, splitter
+from dmfroc.decisions.threshold_selection import checked, splits_of
 from dmfroc.inference.influences import influences_of, moments_of, standard_error
 from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.level import check_level
@@ -28,6 +29,7 @@ from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.rows import row_index, row_names
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.results.estimate import Estimate
 
@@ -59,7 +61,8 @@ def cross_validate(
     y : array-like of shape (n,)
         Labels.
     cv : int, cross-validation generator or iterable
-        A number is that of shuffled stratified folds, which keep `groups` together.
+        A number is that of shuffled stratified folds, which keep `groups` together. Splits may
+        hold rows or masks. No two splits may be the same.
     n_repeats : int
         How often a number of folds is drawn anew.
     measures, method, level
@@ -97,16 +100,20 @@ def cross_validate(
     >>> print(found.estimates["hand_till"])
     hand_till 0.9113 (95 % jackknife interval 0.8640 to 0.9432)
     """
+    index = row_index(y) if row_index(X) is None else row_index(X)
     X, y = checked(X, y)
     seed = seed_of(random_state)
-    if n_repeats < 1 or (n_repeats > 1 and not isinstance(cv, int | np.integer)):
+    n_repeats = integer("n_repeats", n_repeats, 1)
+    if n_repeats > 1 and not isinstance(cv, Integral):
         raise ValueError(
-            f"n_repeats must be >= 1, and 1 unless cv is a number of folds, but it is {n_repeats}"
+            f"n_repeats must be 1 unless cv is a number of folds, but it is {n_repeats}"
         )
+    if groups is not None:
+        groups = row_names(groups, "groups", len(y), index, "a group")
     splits = [
         (f"{repeat}.{fold}", train, test)
         for repeat in range(n_repeats)
-        for fold, (train, test) in enumerate(_splits(cv, X, y, groups, seed + repeat))
+        for fold, (train, test) in enumerate(splits_of(cv, X, y, seed + repeat, groups))
     ]
     labels = np.unique(y)
     parts = []
@@ -124,7 +131,7 @@ def cross_validate(
         predictions,
         measures=measures,
         folds=np.repeat([name for name, _, _ in parts], [len(test) for _, test, _ in parts]),
-        groups=None if units is None else np.asarray(units)[rows],
+        groups=None if units is None else units[rows],
         target=target,
         method=method,
         level=level,
@@ -233,8 +240,7 @@ def nested_cross_validation(
     """
     chosen = get_measure(measure)
     check_level(level)
-    if cv < 3 or n_repeats < 1:
-        raise ValueError(f"cv must be >= 3 and n_repeats >= 1, but they are {cv} and {n_repeats}")
+    cv, n_repeats = integer("cv", cv, 3), integer("n_repeats", n_repeats, 1)
     X, y = checked(X, y)
     labels, counts = np.unique(y, return_counts=True)
     if counts.min() < cv:
@@ -300,7 +306,7 @@ def _nested_repeat(
     n_folds: int,
     seed: int,
 ) -> _Repeat:
-    tests = [test for _, test in _splits(n_folds, X, y, None, seed)]
+    tests = [test for _, test in splits_of(n_folds, X, y, seed)]
     fold = np.empty(len(y), int)
     for number, test in enumerate(tests):
         fold[test] = number
@@ -328,20 +334,21 @@ def _nested_repeat(
     return _Repeat(np.nanmean(inside, axis=1), held_out, variances)
 
 
-def _splits(
-    cv: Any, X: Any, y: Any, groups: Any, seed: int
-) -> Iterator[tuple[Int[np.ndarray, " train"], Int[np.ndarray, " test"]]]:
-    if groups is not None and isinstance(cv, int | np.integer):
-        cv = StratifiedGroupKFold(int(cv), shuffle=True, random_state=seed)
-    yield from splitter(cv, y, seed).split(X, y, groups)
-
-
 def _class_scores(fitted: Any, X: Any, labels: Any) -> Float[np.ndarray, "*n_and_k"]:
     """Return the scores in the order of the labels, all of which the training set must have."""
     scores: Float[np.ndarray, "*n_and_k"] = np.asarray(scores_of(fitted, X), float)
-    if len(fitted.classes_) != len(labels):
-        lacking = sorted(set(labels.tolist()) - set(fitted.classes_.tolist()))
+    place = {label: column for column, label in enumerate(np.asarray(fitted.classes_).tolist())}
+    lacking = [label for label in labels.tolist() if label not in place]
+    if lacking:
         raise ValueError(
             f"a training set lacks class {lacking[0]!r}: stratify the folds by class, or use fewer"
         )
-    return scores
+    columns = [place[label] for label in labels.tolist()]
+    if scores.ndim == 1:  # of the second of two classes
+        return scores if columns == [0, 1] else -scores
+    if scores.shape[1:] != (len(place),):
+        raise TypeError(
+            f"estimator must give one score per class, but the scores of {type(fitted).__name__} "
+            f"have shape {scores.shape} for {len(place)} classes"
+        )
+    return scores[:, columns]

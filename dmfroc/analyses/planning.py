@@ -24,8 +24,9 @@ from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import units_of
+from dmfroc.inputs.identifiers import matched
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.rows import matched
+from dmfroc.inputs.rows import Rows
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
@@ -452,6 +453,8 @@ def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Prediction
         found = list(matched(pilot).values())
     if len(found) not in (1, 2):
         raise ValueError(f"pilot must have one or two classifiers, but it has {len(found)}")
+    if len(found) == 2:
+        Rows(found[0].index, "the first pilot").check_same(found[1].index, "the second pilot")
     if len(found) == 2 and (
         found[0].labels != found[1].labels or not np.array_equal(found[0].true, found[1].true)
     ):

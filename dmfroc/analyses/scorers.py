@@ -12,6 +12,7 @@ from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import DEFAULT_MEASURES
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.rows import Rows, row_index
 from dmfroc.measures.measure import Measure
 
 __all__ = ["MeasureScorer", "scorers"]
@@ -60,12 +61,16 @@ class MeasureScorer(BaseEstimator):  # type: ignore[misc]
             If the classifier gives no score to each class, or as in `Predictions.from_arrays`.
         """
         if self.measure.needs == "labels":
+            Rows(row_index(X), "X").check_same(row_index(y), "y")
             predictions = Predictions.from_labels(
                 y, estimator.predict(X), labels=estimator.classes_, sample_weight=sample_weight
             )
         else:
             predictions = Predictions.from_arrays(
-                y, scores_of(estimator, X), labels=estimator.classes_, sample_weight=sample_weight
+                y,
+                scores_of(estimator, X, y),
+                labels=estimator.classes_,
+                sample_weight=sample_weight,
             )
         value = self.measure(predictions)
         return value if self.measure.greater_is_better else -value

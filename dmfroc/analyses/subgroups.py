@@ -18,6 +18,7 @@ from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.estimation import estimates_of
 from dmfroc.analyses.methods import Method, choose_methods
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Moments,
@@ -32,7 +33,7 @@ from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
-from dmfroc.inference.units import Sample, Units, units_of
+from dmfroc.inference.units import Sample, Units, group_names, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed
 from dmfroc.measures.measure import Measure, bind, caveats
@@ -40,6 +41,7 @@ from dmfroc.results.difference import Difference, differences_table
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Table
+from dmfroc.results.text import equals_p_value
 
 __all__ = ["THE_OTHERS", "OmnibusTest", "SubgroupComparison", "compare_subgroups"]
 
@@ -66,7 +68,7 @@ class OmnibusTest:
         numerator, denominator = self.degrees_of_freedom
         return (
             f"all groups equal: F({numerator:g}, {denominator:.1f}) = {self.statistic:.3f}, "
-            f"p = {self.p_value:.2g}"
+            f"{equals_p_value(self.p_value)}"
         )
 
 
@@ -139,7 +141,7 @@ class SubgroupComparison(Result):
         differences = differences_table(
             self.differences,
             f"Differences in {self.title}, A minus B; all intervals hold at once",
-            self.level,
+            f"simultaneous {percent} interval",
             simultaneous=True,
             with_probabilities=False,
         )
@@ -247,8 +249,9 @@ def compare_subgroups(
     check_level(level)
     if min_class_size < 2:
         raise ValueError(f"min_class_size must be at least 2, but it is {min_class_size!r}")
-    options = Options(groups, stratify, level, interval_type, n_draws, seed_of(random_state))
-    names, of_row = crossed(by, predictions.n_observations)
+    clusters = None if groups is None else group_names(groups, predictions)
+    options = Options(clusters, stratify, level, interval_type, n_draws, seed_of(random_state))
+    names, of_row = crossed(by, predictions.n_observations, predictions.index)
     [chosen] = choose_methods(method, [measure], predictions, options)
     members, left_out = _members(predictions, names, of_row, min_class_size)
     if left_out:
@@ -261,7 +264,6 @@ def compare_subgroups(
     parts = _parts(measure, chosen, predictions, members, options)
     warn(attributed({name: part.remarks for name, part in parts.items()}))
     check_finite(measure, {name: part.estimate.value for name, part in parts.items()})
-    clusters = None if groups is None else np.asarray(groups)
     if clusters is None or _are_apart(clusters, members.values()):
         contrasts: _Contrasts = _Independent(list(parts.values()))
     else:
@@ -335,7 +337,7 @@ def _parts(
     def find(name: str) -> None:
         rows = members[name]
         part = predictions.rows(rows)
-        groups = None if options.groups is None else np.asarray(options.groups)[rows]
+        groups = None if options.groups is None else options.groups[rows]
         sample = Sample(part, units_of(part, groups, stratify=options.stratify))
         [influences] = influences_of([measure], bind(measure, part), part)
         moments = moments_of(influences.influences, sample.units)
@@ -464,7 +466,7 @@ def _differences(
     found = []
     for (first, second), vector in zip(pairs, vectors, strict=True):
         of_contrast = contrasts.moments(vector)
-        contrast = jackknife.contrast(measure, float(vector @ values), of_contrast, rope=0.0)
+        contrast = jackknife.contrast(measure, float(vector @ values), of_contrast, Hypothesis())
         adjusted = largest.adjusted(contrast.p_value)
         found.append(Difference(first, second, **contrast._asdict(), adjusted_p_value=adjusted))
     return tuple(found)

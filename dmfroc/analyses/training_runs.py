@@ -25,6 +25,7 @@ from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.rows import Rows, row_index
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Name, Table
@@ -312,7 +313,7 @@ def compare_runs(
             f"covariances must be 'influences' or 'leave_one_out', but it is {covariances!r}"
         )
     n_runs = _n_runs(y_scores)
-    names = list(y_scores)
+    names, rows = list(y_scores), Rows(row_index(y_true))
     values, errors = np.empty((len(names), n_runs)), []
     remarks: dict[str, dict[str, None]] = {name: {} for name in names}
     for place, name in enumerate(names):
@@ -320,6 +321,7 @@ def compare_runs(
             predictions = Predictions.from_arrays(
                 y_true, scores, labels=labels, sample_weight=sample_weight
             )
+            rows.check_same(predictions.index, f"run {run} of {name!r}")
             remarks[name] |= dict.fromkeys(caveats([measure], predictions))
             sample = sample_of(predictions, groups)
             value, error = _value_and_errors(measure, sample, covariances)

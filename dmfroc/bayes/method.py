@@ -19,6 +19,7 @@ from dmfroc.bayes.posterior import Posterior, summarize
 from dmfroc.bayes.roc import bayesian_roc
 from dmfroc.bayes.tables import ALTERNATIVES, bayesian_table
 from dmfroc.inference.draws import compare_draws
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, influences_of
 from dmfroc.inference.interval_method import USE_BOOTSTRAP, IntervalMethod, JointEstimates, Sample
 from dmfroc.inference.options import Options
@@ -100,7 +101,12 @@ class Bayes(IntervalMethod):
         return of_curves(measure, curves, predictions)
 
     def joint_estimates(
-        self, measure: Measure, samples: Mapping[str, Sample], *, paired: bool, rope: float
+        self,
+        measure: Measure,
+        samples: Mapping[str, Sample],
+        *,
+        paired: bool,
+        hypothesis: Hypothesis,
     ) -> JointEstimates:
         """Compare by the differences of draws.
 
@@ -126,7 +132,7 @@ class Bayes(IntervalMethod):
         kept = {name: of_classifier[:shortest] for name, of_classifier in draws.items()}
         if paired:
             kept = couple(kept, _correlation(measure, samples), self.seed)
-        return compare_draws(measure, estimates, kept, interval_of, rope, self.level)
+        return compare_draws(measure, estimates, kept, interval_of, hypothesis, self.level)
 
 
 class _Drawn:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dmfroc.plots import MulticlassROCDisplay
+    from dmfroc.plots.forest import IntervalDisplay
 
 _LARGEST_R_HAT = 1.01
 _LEAST_SAMPLE_SIZE = 400
@@ -221,17 +222,19 @@ class Posterior:
 
         return MulticlassROCDisplay.from_posterior(self, **options)
 
-    def plot_pairs(self, ax: Axes | None = None) -> Axes:
+    def plot_pairs(self, ax: Axes | None = None, **options: Any) -> IntervalDisplay:
         """Draw a forest plot of the pairs' areas A(i|j) with intervals, the worst pair on top.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
+        **options
+            As for `IntervalDisplay.plot`.
 
         Returns
         -------
-        matplotlib.axes.Axes
+        IntervalDisplay
             With a filled row for each pair, a hollow mark at its area in the sample, and a dotted
             line at the mean of all pairs.
 
@@ -240,7 +243,7 @@ class Posterior:
         ValueError
             If the posterior is not that of a curve.
         """
-        from dmfroc.plots.forest import ForestRow, draw_forest
+        from dmfroc.plots.forest import ForestRow, IntervalDisplay
 
         pairs = self.pairs().sort_values("value", kind="stable")
         rows = [
@@ -248,9 +251,11 @@ class Posterior:
             for name, row in pairs.iterrows()
         ]
         xlabel = f"A(i|j), {100 * self.level:g} % intervals; hollow: in the sample"
-        ax = draw_forest(rows, ax, xlabel=xlabel, reference=float(pairs["value"].mean()))
-        ax.plot(pairs["observed"], range(len(pairs)), "o", color="0.4", markerfacecolor="none")
-        return ax
+        mean = float(pairs["value"].mean())
+        display = IntervalDisplay(rows, xlabel=xlabel, reference=mean).plot(ax, **options)
+        observed, places = pairs["observed"], range(len(pairs))
+        display.ax_.plot(observed, places, "o", color="0.4", markerfacecolor="none")
+        return display
 
     def to_estimate(self) -> Estimate:
         """Return the numbers, and the draws of the measure."""

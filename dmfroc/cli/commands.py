@@ -7,11 +7,13 @@ when a command first uses it.
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -24,14 +26,18 @@ from dmfroc._kit.version import package_version
 from dmfroc.cli.inputs import (
     Columns,
     classifier_names,
+    given_format,
     read_pair_weights,
     split_list,
     stem,
     with_columns,
 )
 from dmfroc.cli.options import (
+    Alternative,
+    Decimal,
     DemoPlot,
     Difference,
+    Encoding,
     File,
     Files,
     HalfWidth,
@@ -53,6 +59,7 @@ from dmfroc.cli.options import (
     Rope,
     Scan,
     Scheduler,
+    Separator,
     Simultaneous,
     Unpaired,
 )
@@ -216,6 +223,8 @@ def compare(
     columns: Columns,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
+    alternative: Alternative = "two-sided",
+    margin: Margin = None,
     unpaired: Unpaired = False,
     rope: Rope = 0.0,
     simultaneous: Simultaneous = False,
@@ -248,6 +257,8 @@ def compare(
                 **units,
                 simultaneous=simultaneous,
                 method=cast(Any, method),
+                alternative=cast(Any, alternative),
+                margin=margin or 0.0,
                 rope=rope,
                 n_draws=n_draws,
                 random_state=random_state,
@@ -275,6 +286,8 @@ def report(
     columns: Columns,
     measure: MeasureName = "dmf_auc",
     method: Method = None,
+    alternative: Alternative = "two-sided",
+    margin: Margin = None,
     unpaired: Unpaired = False,
     rope: Rope = 0.0,
     simultaneous: Simultaneous = False,
@@ -291,8 +304,10 @@ def report(
     _compile_quickly(files)
     named = dict(zip(classifier_names(files), files, strict=True))
     _check_weights(measure, pair_weights)
-    if simultaneous and len(files) == 1:
-        raise ValueError("--simultaneous concerns several classifiers, but there is one file")
+    of_several = {"simultaneous": simultaneous, "alternative": alternative != "two-sided"}
+    for name, is_given in (of_several | {"margin": margin is not None}).items():
+        if is_given and len(files) == 1:
+            raise ValueError(f"--{name} concerns several classifiers, but there is one file")
     from dmfroc.reports.page import comparison_page, evaluation_page, measures_of_report
 
     with opened_page(output, "--output") as stream, collected_warnings():
@@ -322,6 +337,8 @@ def report(
                 comparison = dmfroc.compare(
                     predictions,
                     measure=weighted,
+                    alternative=cast(Any, alternative),
+                    margin=margin or 0.0,
                     paired=not unpaired,
                     rope=rope,
                     simultaneous=simultaneous,
@@ -496,6 +513,37 @@ def demo(plot: DemoPlot = Path("dmfroc-demo.png")) -> None:
                 picture.draw(predictions, comparison.level, "equal")
     show("\nCOMPARISON")
     show_result(comparison, attributed(remarks), plot)
+
+
+# How files of text are read
+
+
+def _with_format(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the options that say how a file of text is to be read."""
+    kinds = {"separator": Separator, "decimal": Decimal, "encoding": Encoding}
+
+    @functools.wraps(command)
+    def with_format(**options: Any) -> None:
+        token = given_format.set({name: options.pop(name) for name in kinds})
+        try:
+            command(**options)
+        finally:
+            given_format.reset(token)
+
+    signature = inspect.signature(command, eval_str=True)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in kinds.items()
+    ]
+    parameters = [*signature.parameters.values(), *added]
+    with_format.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_format.__annotations__ = {x.name: x.annotation for x in parameters}
+    return with_format
+
+
+for _registered in app.registered_commands:
+    if _registered.callback and "label" in inspect.signature(_registered.callback).parameters:
+        _registered.callback = _with_format(_registered.callback)
 
 
 def _check_weights(measure: str, pair_weights: str) -> None:

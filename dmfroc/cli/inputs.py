@@ -6,11 +6,13 @@ import csv
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dmfroc
+from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc.cli.options import (
     By,
     Count,
@@ -28,6 +30,9 @@ from dmfroc.cli.options import (
 if TYPE_CHECKING:
     from dmfroc.counted.scan import Scan
     from dmfroc.inputs.predictions import Predictions
+
+given_format: ContextVar[dict[str, str | None] | None] = ContextVar("given_format", default=None)
+"""What the options say about files of text."""
 
 type PairWeights = str | list[list[float]]
 
@@ -77,17 +82,21 @@ class Columns:
     def read(self, file: Path) -> Predictions:
         """Read and check the predictions in a file."""
         others = [name for name in (self.fold, self.groups) if name is not None]
-        return dmfroc.Predictions.from_file(
-            file,
-            label=self.label,
-            scores=self._scores,
-            labels=self._labels,
-            sample_weight=self.sample_weight,
-            frequency_weight=self.count,
-            y_pred=self.y_pred,
-            id=self.id,
-            other_columns=[*_split(self.ignore), *self.by, *others],
-        )
+        with collected_remarks() as remarks:
+            predictions = dmfroc.Predictions.from_file(
+                file,
+                label=self.label,
+                scores=self._scores,
+                labels=self._labels,
+                sample_weight=self.sample_weight,
+                frequency_weight=self.count,
+                y_pred=self.y_pred,
+                id=self.id,
+                other_columns=[*_split(self.ignore), *self.by, *others],
+                **(given_format.get() or {}),
+            )
+        warn(remarks)
+        return predictions
 
     def read_units(self, file: Path) -> dict[str, Any]:
         """Read the fold and the group of each row, if there are columns of them."""
@@ -97,14 +106,16 @@ class Columns:
 
     def read_others(self, file: Path, names: Sequence[str]) -> dict[str, Any]:
         """Read columns that say something of the observations but are no scores."""
+        from dmfroc.inputs.delimited import checked_format
         from dmfroc.inputs.files import read_columns
 
         if not names:
             return {}
         try:
+            given = checked_format(**(given_format.get() or {}))
             if self.count is None:
-                return read_columns(file, names)
-            counts, *columns = read_columns(file, [self.count, *names]).values()
+                return read_columns(file, names, given)
+            counts, *columns = read_columns(file, [self.count, *names], given).values()
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from error
         repeats = counts.astype(int)

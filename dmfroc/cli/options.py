@@ -13,7 +13,8 @@ File = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="CSV, TSV, Parquet or .npz file: one row per observation, one score column per class.",
+        help="CSV, TSV, JSON lines, Parquet or .npz file: one row per observation, one score "
+        "column per class.",
         show_default=False,
     ),
 ]
@@ -69,6 +70,34 @@ YPred = Annotated[
         "--y-pred",
         metavar="COLUMN",
         help="Hard labels, alone or beside scores. Default: the class of the largest score.",
+        show_default=False,
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--separator",
+        metavar="CHARACTER",
+        help="What separates the cells of a file of text: one character, or tab. Default: "
+        "detected.",
+        show_default=False,
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar="MARK",
+        help="The decimal mark of a file of text, . or ,. Default: detected.",
+        show_default=False,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of a file of text, such as utf-8 or cp1252. Default: detected.",
         show_default=False,
     ),
 ]
@@ -130,6 +159,14 @@ NDraws = Annotated[
         metavar="N",
         help="Number of replicates of a bootstrap. Default: 2000.",
         show_default=False,
+    ),
+]
+Alternative = Annotated[
+    str,
+    typer.Option(
+        "--alternative",
+        metavar="SIDE",
+        help="What is tested of a difference, A minus B: two-sided, greater or less.",
     ),
 ]
 Rope = Annotated[

@@ -54,7 +54,8 @@ _HULLS = ("roc", "prg")
 
 _OPTION_NAMES = {"other_columns": "ignore", "frequency_weight": "count", "folds": "fold"}
 _ARGUMENT = re.compile(
-    r"\b(labels?|scores|sample_weight|frequency_weight|y_pred|other_columns|id|folds|groups|by)="
+    r"\b(labels?|scores|sample_weight|frequency_weight|y_pred|other_columns|id|folds|groups|by"
+    r"|separator|decimal|encoding)="
     r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\]|'(?:[^\\']|\\.)*'|(?!\w))"""
     r"(,(?= [a-z_]+=\[))?"
 )

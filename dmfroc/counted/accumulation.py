@@ -306,13 +306,14 @@ class Accumulator:
         Raises
         ------
         ValueError
-            If nothing has been accumulated.
+            If nothing has been accumulated, or the file cannot be written. A link stays a link,
+            an existing file keeps its mode, and devices and pipes are not replaced.
         """
         grid = self._learned()
         assert self._counts is not None
         header, arrays = sample_as_arrays(self.sample)
         arrays |= counts_as_arrays(self._counts)[1] | {"cuts": grid.cuts}
-        write(Path(path), header | {"labels": list(self.labels)}, arrays)
+        write(Path(path), header | {"labels": list(self.labels)}, arrays, "path")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Accumulator:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import as_array
 from dmfroc.inputs.checks import Inputs, one_class_message
 from dmfroc.inputs.files import Names, table_inputs
 from dmfroc.inputs.labels import Label, encode, factorize, label_order
 from dmfroc.inputs.messages import check_length, listing
+from dmfroc.inputs.rows import Rows, row_index, row_names
 from dmfroc.inputs.scores import Floats, class_scores
 from dmfroc.inputs.weights import real_weights
 
@@ -90,15 +90,20 @@ class BatchReader:
         predicted: dict[str, NDArray[np.int32] | None] = {}
         labels, true, weights = None, None, None
         all_inputs, groups = _inputs_of(raw, self.fields)
+        rows = Rows()
         for name, inputs in all_inputs.items():
             source, distinct = inputs.source, list(self.distinct)
             if true is None:
                 observed = factorize(inputs.y_true, source.true, source)
+                rows.order(row_index(inputs.y_true), source.true)
             if len(distinct) < 2:
                 raise ValueError(one_class_message(source.true, distinct[0]))
             order = None if self.order is None else label_order(self.order, observed.kind, source)
             n = len(observed.codes)
-            found, matrix, is_single = class_scores(inputs.y_score, n, distinct, order, source)
+            found, matrix, is_single = class_scores(
+                inputs.y_score, n, distinct, order, source, has_all=False
+            )
+            matrix = rows.arranged(matrix, inputs.y_score, source.scores)
             if labels is not None and found != labels:
                 raise ValueError(
                     f"the classifier {name!r} has the classes {listing(found)}, but another has "
@@ -108,18 +113,20 @@ class BatchReader:
                 labels, true = found, encode(observed, found, source.true, source)
                 if inputs.sample_weight is not None:
                     weights = real_weights(inputs.sample_weight, n, source)
+                    weights = rows.arranged(weights, inputs.sample_weight, source.weight)
             columns: Any = np.ascontiguousarray(matrix.T)
             scores[name] = columns
             scores[name] += 0  # turns -0 into 0
             if inputs.y_pred is not None:
                 hard = factorize(inputs.y_pred, source.predicted, source)
                 check_length(source.predicted, len(hard.codes), n, source)
-                predicted[name] = encode(hard, found, source.predicted, source)
+                codes = encode(hard, found, source.predicted, source)
+                predicted[name] = rows.arranged(codes, inputs.y_pred, source.predicted)
             else:
                 predicted[name] = None if is_single else _largest(scores[name])
         assert labels is not None
         assert true is not None
-        batch = Batch(true, scores, predicted, weights, _checked_groups(groups, len(true)))
+        batch = Batch(true, scores, predicted, weights, _checked_groups(groups, len(true), rows))
         return tuple(labels), _counted(batch)
 
 
@@ -147,22 +154,11 @@ def _counted(batch: Batch) -> Batch:
     )
 
 
-def _checked_groups(groups: Any, n: int) -> NDArray[Any] | None:
+def _checked_groups(groups: Any, n: int, rows: Rows) -> NDArray[Any] | None:
     if groups is None:
         return None
-    array = as_array(groups, "groups")
-    if array.shape != (n,):
-        raise ValueError(
-            f"groups must have one entry for each of the {n} rows of its batch, but its shape is "
-            f"{array.shape}"
-        )
-    if array.dtype.kind in "OT":
-        if any(item is None or item != item for item in array.tolist()):
-            raise ValueError("groups has a missing value: name a group for every observation")
-        array = array.astype(np.str_)
-    elif (array != array).any():
-        raise ValueError("groups has a missing value: name a group for every observation")
-    return array
+    array = row_names(groups, "groups", n, rows.index, "a group")
+    return array.astype(np.str_) if array.dtype.kind == "O" else array
 
 
 def _inputs_of(raw: Any, fields: Fields) -> tuple[dict[str, Inputs], Any]:

@@ -62,7 +62,7 @@ class Checkpoint:
                 )
             return header, arrays
         header, arrays = find()
-        write(path, header | {"of": self.key}, arrays)
+        write(path, header | {"of": self.key}, arrays, "checkpoint")
         return header, arrays
 
 

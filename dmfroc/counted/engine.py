@@ -6,13 +6,14 @@ result is the same for any way to divide the data, but for the rounding of sums.
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+import functools
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from dmfroc._kit.dask import dask_client
 from dmfroc._kit.progress import track
+from dmfroc._kit.threads import in_order, n_cores
 from dmfroc.counted.sources import FramePart, Part
 
 _FAN_IN = 8
@@ -44,67 +45,29 @@ def map_reduce[S: State](
     """
     if scheduler is not None:
         return _by_dask(task, parts, scheduler)
-    found: S | None = None
-    for state in track(_by_threads(task, parts), len(parts), description):
-        found = state if found is None else found.merged(state)
-    assert found is not None
-    return found
-
-
-def _by_threads[S](task: Callable[[Part], S], parts: Sequence[Part]) -> Iterator[S]:
-    """Yield the states in the order of the parts; few are held at a time."""
-    if len(parts) == 1:
-        yield task(parts[0])
-        return
-    n_threads = min(os.cpu_count() or 1, len(parts))
-    executor = ThreadPoolExecutor(n_threads)
-    pending: deque[Future[S]] = deque()
-    try:
-        for part in parts:
-            pending.append(executor.submit(task, part))
-            if len(pending) > n_threads:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    finally:
-        executor.shutdown(wait=False, cancel_futures=True)
+    with in_order(task, parts, n_cores() + 1) as states:
+        return _merged(track(states, len(parts), description))
 
 
 def _by_dask[S: State](task: Callable[[Part], S], parts: Sequence[Part], scheduler: str) -> S:
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise ImportError("a scheduler needs Dask: pip install 'dmfroc[dask]'") from error
-    with Client(scheduler, set_as_default=False) as client:
-        # All workers have a copy, so that what one of them knows is not lost with it.
+    with dask_client(scheduler) as client:
+        # Every worker has a copy, so that no part of the task is lost with one of them.
         [shared] = client.scatter([task], broadcast=True, hash=False)
         states = []
         for part in parts:
+            argument: Any = part
             if isinstance(part, FramePart):
                 table = client.compute(part.table)
-                states.append(client.submit(_on_table, shared, table, part.number, pure=False))
-            else:
-                states.append(client.submit(_call, shared, part, pure=False))
+                argument = client.submit(FramePart, table, part.number, pure=False)
+            states.append(client.submit(operator.call, shared, argument, pure=False))
         while len(states) > 1:
             states = [
-                client.submit(_merge, states[first : first + _FAN_IN], pure=False)
+                client.submit(_merged, states[first : first + _FAN_IN], pure=False)
                 for first in range(0, len(states), _FAN_IN)
             ]
-        [total] = states
-        found: S = total.result()
-        return found
+        total: S = states[0].result()
+        return total
 
 
-def _call[S](task: Callable[[Part], S], part: Part) -> S:
-    return task(part)
-
-
-def _on_table[S](task: Callable[[Part], S], table: Any, number: int) -> S:
-    return task(FramePart(table, number))
-
-
-def _merge[S: State](states: list[S]) -> S:
-    found, *others = states
-    for state in others:
-        found = found.merged(state)
-    return found
+def _merged[S: State](states: Iterable[S]) -> S:
+    return functools.reduce(lambda one, other: one.merged(other), states)

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from dmfroc.counted.bound import BoundCounts, Valued, has_exact_value
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.sample import RowSample
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.interval_method import JointEstimates, check_finite
 from dmfroc.inference.jackknife import (
@@ -141,7 +142,12 @@ def estimates_of_counts(
 
 
 def joint_estimates_of_counts(
-    sample: Counted, measure: Measure, method: Jackknife, *, stratify: bool | None, rope: float
+    sample: Counted,
+    measure: Measure,
+    method: Jackknife,
+    *,
+    stratify: bool | None,
+    hypothesis: Hypothesis,
 ) -> JointEstimates:
     """Estimate a measure of several classifiers, and their differences."""
     names = sample.classifiers
@@ -160,7 +166,7 @@ def joint_estimates_of_counts(
     totals = spreads.totals_of_strata[: len(names)]
     of_values = spreads.moments[: len(names)]
     covariance = covariance_from_products(products, totals, spreads.units, of_values)
-    return method.paired_estimates(measure, known, estimates, differences, covariance, rope)
+    return method.paired_estimates(measure, known, estimates, differences, covariance, hypothesis)
 
 
 def _products(

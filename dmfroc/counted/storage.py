@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from dmfroc._kit.files import written
+from dmfroc.inputs.files import array_of
+
 _FORMAT = "dmfroc counts"
 _VERSION = 1
 
 
-def write(path: Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays and a header of what JSON knows; the file appears once it is whole."""
+def write(
+    path: Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], name: str
+) -> None:
+    """Write arrays and a header that JSON can hold; errors name the argument that gave the path."""
     text = json.dumps({"format": _FORMAT, "version": _VERSION, **header})
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as stream:
-            np.savez(stream, allow_pickle=False, header=np.array(text), **arrays)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with written(path, name) as stream:
+        np.savez(stream, allow_pickle=False, header=np.array(text), **arrays)
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -37,13 +36,20 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     ValueError
         If it is not one of this package, or of a version that it does not know.
     """
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path}: this is no file, but a directory, a pipe or a device")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+            arrays = {name: array_of(archive, name) for name in names}
         header = json.loads(str(arrays.pop("header")))
         is_ours = header["format"] == _FORMAT
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path}: this is no file of counts that dmfroc has saved") from error
+    except MemoryError as error:
+        raise MemoryError(f"{path}: {error}") from error
+    except (ValueError, KeyError, TypeError, RuntimeError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{path}: this is no file of counts that dmfroc has saved, or it is damaged ({error})"
+        ) from error
     if not is_ours:
         raise ValueError(f"{path}: this is no file of counts that dmfroc has saved")
     if header["version"] != _VERSION:

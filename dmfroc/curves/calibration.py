@@ -9,16 +9,15 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from dmfroc._kit.options import integer, is_one_of
-from dmfroc.curves.cases import Cases, Number, of_classes
+from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve
-from dmfroc.curves.loess import loess
+from dmfroc.curves.local_regression import loess
 from dmfroc.curves.points import OperatingPoints, count_points
 from dmfroc.measures.statistics.forecasts import bin_of
 
 Axes = Literal["standard", "vuk_curk"]
 
-_PREDICTED, _OBSERVED = "Predicted probability", "Share of positives"
 _GRID = np.linspace(0, 1, 41)  # of the display's LOESS curve
 
 
@@ -100,7 +99,7 @@ class CalibrationCurve(Curve):
         return np.clip(np.array([center - half, center + half]), 0, 1)
 
 
-@of_classes
+@compute_by_class
 def calibration_curve(
     cases: Cases, *, n_bins: int | None = 10, axes: Axes = "standard"
 ) -> CalibrationCurve:
@@ -160,15 +159,8 @@ def calibration_curve(
     occupied = all_counts > 0
     counts = all_counts[occupied]
     predicted, positive = predicted[occupied] / counts, positive[occupied] / counts
-    x, y, x_name, y_name = _oriented(axes, predicted, positive)
     return CalibrationCurve(
-        kind="calibration",
-        label=cases.label,
-        x=x,
-        y=y,
-        thresholds=predicted,
-        x_name=x_name,
-        y_name=y_name,
+        **_place(cases, axes, predicted, positive),
         break_even=line((0, 1), (0, 1)),
         points=count_points(cases),
         mean_predicted=predicted,
@@ -179,7 +171,7 @@ def calibration_curve(
     )
 
 
-@of_classes
+@compute_by_class
 def loess_calibration_curve(
     cases: Cases,
     *,
@@ -227,20 +219,10 @@ def loess_calibration_curve(
     grid = lowest + (highest - lowest) * _GRID if at is None else np.asarray(at, np.float64)
     outcomes = cases.is_positive.astype(np.float64)
     fit = loess(cases.scores, outcomes, grid, span=span, degree=degree, sample_weight=cases.weights)
-    x, y, x_name, y_name = _oriented(axes, grid, fit.fitted)
-    return Curve(
-        kind="calibration",
-        label=cases.label,
-        x=x,
-        y=y,
-        thresholds=grid,
-        x_name=x_name,
-        y_name=y_name,
-        break_even=line((0, 1), (0, 1)),
-    )
+    return Curve(**_place(cases, axes, grid, fit.fitted), break_even=line((0, 1), (0, 1)))
 
 
-@of_classes
+@compute_by_class
 def isotonic_calibration_curve(cases: Cases, *, axes: Axes = "standard") -> Curve:
     """Return the rising step function of the score that fits the outcomes best.
 
@@ -281,17 +263,7 @@ def isotonic_calibration_curve(cases: Cases, *, axes: Axes = "standard") -> Curv
     )
     scores = points.thresholds[:0:-1]
     calibrated = np.repeat(hits / (hits + alarms), np.diff(vertices))[::-1]
-    x, y, x_name, y_name = _oriented(axes, scores, calibrated)
-    return Curve(
-        kind="calibration",
-        label=cases.label,
-        x=x,
-        y=y,
-        thresholds=scores,
-        x_name="Score" if axes == "standard" else x_name,
-        y_name="Score" if axes == "vuk_curk" else y_name,
-        points=points,
-    )
+    return Curve(**_place(cases, axes, scores, calibrated, "Score"), points=points)
 
 
 def roc_from_calibration(
@@ -361,24 +333,24 @@ def roc_from_calibration(
         raise ValueError("pass both n_positive and n_negative, or none of them")
     true_positives = np.append(0.0, np.cumsum(positive) * total)
     false_positives = np.append(0.0, np.cumsum(negative) * total)
-    return draw_roc(
-        OperatingPoints(
-            label=1,
-            thresholds=np.append(np.inf, np.arange(len(shares), dtype=np.float64)[::-1]),
-            true_positives=true_positives,
-            false_positives=false_positives,
-            positives=float(true_positives[-1]),
-            negatives=float(false_positives[-1]),
-        )
-    )
+    groups = np.append(np.inf, np.arange(len(shares), dtype=np.float64)[::-1])
+    sizes = float(true_positives[-1]), float(false_positives[-1])
+    return draw_roc(OperatingPoints(1, groups, true_positives, false_positives, *sizes))
 
 
-def _oriented(
-    axes: Axes, predicted: np.ndarray, observed: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, str, str]:
-    if axes == "standard":
-        return predicted, observed, _PREDICTED, _OBSERVED
-    return observed, predicted, _OBSERVED, _PREDICTED
+def _place(
+    cases: Cases,
+    axes: Axes,
+    predicted: np.ndarray,
+    observed: np.ndarray,
+    name: str = "Predicted probability",
+) -> dict[str, Any]:
+    """Return what the calibration curves of all kinds have in common."""
+    x, y = (predicted, name), (observed, "Share of positives")
+    if axes == "vuk_curk":
+        x, y = y, x
+    shared = {"kind": "calibration", "label": cases.label, "thresholds": predicted}
+    return shared | dict(zip(("x", "x_name", "y", "y_name"), x + y, strict=True))
 
 
 def _check_axes(axes: str) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import partial
+from itertools import permutations
 from typing import Any, Literal, Protocol, cast, get_args, overload
 
 import numpy as np
@@ -49,10 +49,7 @@ class Cases:
                 object.__setattr__(self, name, getattr(self, name)[counted])
 
 
-# Functions of classes and scores
-
-
-class OfClasses[T](Protocol):
+class ByClass[T](Protocol):
     """Computes something for one class, or by class or pair of classes if ``multi_class`` is given.
 
     Options that are not named here are those of the function that says what to compute.
@@ -84,27 +81,10 @@ class OfClasses[T](Protocol):
     ) -> dict[Hashable, T]: ...
 
 
-_PARAMETERS = """\
-y_true, y_score, labels, sample_weight, pos_label, multi_class
-    As for `operating_points`.
-"""
-_RAISES = """\
-Raises
-------
-TypeError, ValueError
-    As for `operating_points`.
+def compute_by_class[T](compute: Callable[..., T]) -> ByClass[T]:
+    """Make a public function of classes and scores from a function of `Cases` and its options."""
 
-"""
-
-
-def of_classes[T](compute: Callable[..., T]) -> OfClasses[T]:
-    """Make a public function of classes and scores of what computes something of `Cases`.
-
-    What all these functions share is added to its signature, and to its docstring if that does not
-    say it.
-    """
-
-    def of_arrays(
+    def compute_for_classes(
         y_true: Any,
         y_score: Any = None,
         *,
@@ -117,24 +97,11 @@ def of_classes[T](compute: Callable[..., T]) -> OfClasses[T]:
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
         return for_each_class(partial(compute, **options), predictions, pos_label, multi_class)
 
-    *shared, _ = inspect.signature(of_arrays).parameters.values()
-    _, *own = inspect.signature(compute).parameters.values()
-    public = wraps(compute)(of_arrays)
-    public.__signature__ = inspect.Signature([*shared, *own])  # type: ignore[attr-defined]
-    public.__doc__ = _completed(inspect.getdoc(compute) or "")
-    return cast(OfClasses[T], public)
-
-
-def _completed(doc: str) -> str:
-    if "y_true" not in doc:
-        title = "Parameters\n----------\n"
-        if title in doc:
-            doc = doc.replace(title, title + _PARAMETERS)
-        else:
-            doc = doc.replace("Returns\n-------", f"{title}{_PARAMETERS}\nReturns\n-------")
-    if "Raises\n------" not in doc:
-        doc = re.sub(r"(References|Examples)\n-", rf"{_RAISES}\g<0>", doc, count=1)
-    return doc
+    # Not `functools.wraps`: it would show the signature of `compute`
+    for attribute in ("__module__", "__name__", "__qualname__"):
+        setattr(compute_for_classes, attribute, getattr(compute, attribute))
+    compute_for_classes.__doc__ = inspect.getdoc(compute)
+    return cast(ByClass[T], compute_for_classes)
 
 
 def for_each_class[T](
@@ -150,69 +117,46 @@ def for_each_class[T](
             f"pos_label is {pos_label!r} and multi_class {multi_class!r}, but only one of them can "
             "be given: pos_label chooses one class, multi_class asks for all"
         )
-    _warn_of_absent_classes(predictions)
-    split = _each_against_rest if multi_class == "ovr" else _pairs
-    return {cases.label: compute(cases) for cases in split(predictions)}
+    if absent := predictions.absent_labels:
+        warn([f"no curve is drawn of classes without observations: {listing(absent)}"])
+    present = predictions.present.tolist()
+    pairs = [(k, None) for k in present] if multi_class == "ovr" else permutations(present, 2)
+    each = (_select_cases(predictions, *pair) for pair in pairs)
+    return {cases.label: compute(cases) for cases in each}
 
 
 def one_class[T](compute: Callable[[Cases], T], predictions: Predictions, pos_label: Any) -> T:
     """Compute something for one class against the rest, by default the second of two."""
-    return compute(_against_rest(predictions, _positive_class(predictions, pos_label)))
-
-
-def _positive_class(predictions: Predictions, pos_label: Any) -> int:
+    labels = predictions.labels
+    if pos_label is None and len(labels) == 2:
+        return compute(_select_cases(predictions, 1))
     if pos_label is None:
-        if predictions.n_classes == 2:
-            return 1
         raise ValueError(
-            f"there are {predictions.n_classes} classes, {listing(predictions.labels)}: pass "
+            f"there are {len(labels)} classes, {listing(labels)}: pass "
             "pos_label= to choose the positive one, or multi_class='ovr' or 'ovo' for a dictionary "
             "by class or by pair of classes"
         )
-    if not (isinstance(pos_label, Hashable) and pos_label in set(predictions.labels)):
+    if not (isinstance(pos_label, Hashable) and pos_label in set(labels)):
         raise ValueError(
-            f"pos_label must be one of the classes {listing(predictions.labels)}, but it is "
-            f"{pos_label!r}"
+            f"pos_label must be one of the classes {listing(labels)}, but it is {pos_label!r}"
         )
-    position = predictions.labels.index(pos_label)
+    position = labels.index(pos_label)
     if position not in predictions.present:
         raise ValueError(
             f"pos_label is {pos_label!r}, a class without observations: no curve can be drawn of it"
         )
-    return position
+    return compute(_select_cases(predictions, position))
 
 
-def _each_against_rest(predictions: Predictions) -> Iterator[Cases]:
-    for positive in predictions.present:
-        yield _against_rest(predictions, int(positive))
-
-
-def _against_rest(predictions: Predictions, positive: int) -> Cases:
-    everybody = np.ones(predictions.n_observations, bool)
-    return _cases(predictions, predictions.labels[positive], positive, everybody)
-
-
-def _pairs(predictions: Predictions) -> Iterator[Cases]:
-    for positive in predictions.present:
-        for negative in predictions.present:
-            if positive != negative:
-                pair = (predictions.labels[positive], predictions.labels[negative])
-                of_pair = np.isin(predictions.true, [positive, negative])
-                yield _cases(predictions, pair, int(positive), of_pair)
-
-
-def _cases(
-    predictions: Predictions, label: Hashable, positive: int, chosen: Bool[np.ndarray, " n"]
-) -> Cases:
+def _select_cases(predictions: Predictions, positive: int, negative: int | None = None) -> Cases:
+    """Return the cases of one class and of another, or of all others."""
+    label, rows = predictions.labels[positive], np.ones(predictions.n_observations, bool)
+    if negative is not None:
+        label = label, predictions.labels[negative]
+        rows = np.isin(predictions.true, [positive, negative])
     return Cases(
         label=label,
-        is_positive=predictions.true[chosen] == positive,
-        scores=predictions.scores[chosen, positive].astype(np.float64),
-        weights=predictions.sample_weight[chosen],
+        is_positive=predictions.true[rows] == positive,
+        scores=predictions.scores[rows, positive].astype(np.float64),
+        weights=predictions.sample_weight[rows],
     )
-
-
-def _warn_of_absent_classes(predictions: Predictions) -> None:
-    absent = predictions.absent_labels
-    if absent:
-        warn([f"no curve is drawn of classes without observations: {listing(absent)}"])

@@ -13,7 +13,7 @@ import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.options import is_one_of, number
-from dmfroc.curves.cases import Cases, Number, of_classes
+from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.curve import Curve, Line, Projection, integrate
 from dmfroc.curves.points import OperatingPoints, count_points
 
@@ -21,6 +21,9 @@ LiftScale = Literal["recall", "counts", "factor"]
 Smoothing = Literal["laplace", "proportional"]
 Coordinates = tuple[np.ndarray, np.ndarray]
 Ends = tuple[tuple[Number, Number], tuple[Number, Number]]
+
+_FPR, _TPR = "False positive rate", "True positive rate"
+_SHARE, _INFORMEDNESS = "Share predicted positive", "Informedness"
 
 
 def draw(
@@ -40,6 +43,11 @@ def draw(
     default break-even is the image of all that predicts as many positives as there are.
     """
     x, y = projection(points)
+    if break_even is None:  # from no error to the most
+        mistakes = np.array([0.0, min(points.positives, points.negatives)])
+        even = Line(*projection(points.with_counts(points.positives - mistakes, mistakes)))
+    else:
+        even = line(*break_even)
     return Curve(
         kind=kind,
         label=points.label,
@@ -50,7 +58,7 @@ def draw(
         y_name=y_name,
         area=integrate(x, y, "trapezoid") if area == "trapezoids" else area,
         chance=None if chance is None else line(*chance),
-        break_even=_break_even(points, projection) if break_even is None else line(*break_even),
+        break_even=even,
         points=points,
         projection=projection,
     )
@@ -59,12 +67,6 @@ def draw(
 def line(x: tuple[Number, Number], y: tuple[Number, Number]) -> Line:
     """Return the line between two points."""
     return Line(np.array(x, np.float64), np.array(y, np.float64))
-
-
-def _break_even(points: OperatingPoints, projection: Projection) -> Line:
-    """Return the image of all that predicts P cases positive, from no error to the most."""
-    mistakes = np.array([0.0, min(points.positives, points.negatives)])
-    return Line(*projection(points.with_counts(points.positives - mistakes, mistakes)))
 
 
 def _auc_above_chance(points: OperatingPoints) -> float:
@@ -124,24 +126,34 @@ def _bprd(points: OperatingPoints, *, s: Number) -> Coordinates:
 
 def _bird(points: OperatingPoints, *, s: Number, smoothing: Smoothing) -> Coordinates:
     rate = points.prevalence
-    of_positives, of_negatives = (s, s) if smoothing == "laplace" else (s * rate, s * (1 - rate))
+    to_positives, to_negatives = (s, s) if smoothing == "laplace" else (s * rate, s * (1 - rate))
     with np.errstate(divide="ignore", invalid="ignore"):
-        hits = (of_positives + points.true_positives) / (of_positives + points.positives)
-        alarms = (of_negatives + points.false_positives) / (of_negatives + points.negatives)
+        hits = (to_positives + points.true_positives) / (to_positives + points.positives)
+        alarms = (to_negatives + points.false_positives) / (to_negatives + points.negatives)
         return np.log2(_relative_drift(points, s)), np.log2(alarms) - np.log2(hits)
 
 
 # The charts
 
 
-@of_classes
+@compute_by_class
 def pn_curve(cases: Cases) -> Curve:
     """Return the PN curve: true against false positives as counts.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 0) to (N, P); its area is the Mann-Whitney statistic U. Chance is the diagonal.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -155,25 +167,29 @@ def pn_curve(cases: Cases) -> Curve:
     (array([0., 0., 0., 1., 2., 3.]), array([0., 1., 2., 2., 3., 3.]))
     """
     points = count_points(cases)
-    return draw(
-        "pn",
-        points,
-        _pn,
-        "False positives",
-        "True positives",
-        chance=((0, points.negatives), (0, points.positives)),
-    )
+    chance = (0, points.negatives), (0, points.positives)
+    return draw("pn", points, _pn, "False positives", "True positives", chance=chance)
 
 
-@of_classes
+@compute_by_class
 def delta_pn_curve(cases: Cases) -> Curve:
     """Return the curve of the difference of true and false positives against false positives.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 0) to (N, P - N). It is a rescaled BOC curve only if both classes are equally
         frequent, and else has no level of chance: prefer `boc_curve`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -184,26 +200,24 @@ def delta_pn_curve(cases: Cases) -> Curve:
     >>> delta_pn_curve([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]).y
     array([0., 1., 2., 1., 1., 0.])
     """
-    points = count_points(cases)
-    return draw("delta_pn", points, _delta_pn, "False positives", "True - false positives")
+    names = "False positives", "True - false positives"
+    return draw("delta_pn", count_points(cases), _delta_pn, *names)
 
 
 def draw_roc(points: OperatingPoints) -> Curve:
     """Put points on the ROC chart."""
-    return draw(
-        "roc",
-        points,
-        _roc,
-        "False positive rate",
-        "True positive rate",
-        chance=((0, 1), (0, 1)),
-        area=points.summarise(curve_summaries.roc_area),
-    )
+    area = points.summarise(curve_summaries.roc_area)
+    return draw("roc", points, _roc, _FPR, _TPR, chance=((0, 1), (0, 1)), area=area)
 
 
-@of_classes
+@compute_by_class
 def roc_curve(cases: Cases) -> Curve:
     """Return the receiver operating characteristic: true against false positive rate.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
@@ -211,6 +225,11 @@ def roc_curve(cases: Cases) -> Curve:
         From (0, 0) to (1, 1), collinear points included. Its area is the AUC, 1/2 under chance;
         ``curve.integral("left")`` and ``"right"`` are its values with ties counted as losses and
         as wins. The break-even line is TPR = 1 - FPR N/P.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -227,15 +246,25 @@ def roc_curve(cases: Cases) -> Curve:
     return draw_roc(count_points(cases))
 
 
-@of_classes
+@compute_by_class
 def boc_curve(cases: Cases) -> Curve:
     """Return the Bookmaker operating characteristic: informedness against false positive rate.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 0) to (1, 0). Its area is AUC - 1/2, half of the Gini coefficient; 0 under chance.
         ``curve.maximum()`` is Youden's index with the thresholds that attain it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -249,26 +278,29 @@ def boc_curve(cases: Cases) -> Curve:
     (0.6667, array([0.6]))
     """
     points = count_points(cases)
-    return draw(
-        "boc",
-        points,
-        _boc,
-        "False positive rate",
-        "Informedness",
-        chance=((0, 1), (0, 0)),
-        area=_auc_above_chance(points),
-    )
+    area = _auc_above_chance(points)
+    return draw("boc", points, _boc, _FPR, _INFORMEDNESS, chance=((0, 1), (0, 0)), area=area)
 
 
-@of_classes
+@compute_by_class
 def det_curve(cases: Cases) -> Curve:
     """Return the detection error tradeoff: false negative against false positive rate.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 1) to (1, 0), as rates; the display draws them on normal-deviate axes. Its area
         is 1 - AUC.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -279,21 +311,29 @@ def det_curve(cases: Cases) -> Curve:
     >>> det_curve([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]).y
     array([1. , 0.5, 0. , 0. ])
     """
-    points = count_points(cases)
-    return draw(
-        "det", points, _det, "False positive rate", "False negative rate", chance=((0, 1), (1, 0))
-    )
+    chance = (0, 1), (1, 0)
+    return draw("det", count_points(cases), _det, _FPR, "False negative rate", chance=chance)
 
 
-@of_classes
+@compute_by_class
 def accuracy_curve(cases: Cases) -> Curve:
     r"""Return accuracy against the share of cases that is predicted positive.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         Its area is the expected accuracy if that share is uniform,
         :math:`\pi(1-\pi)(2 AUC-1)+1/2`; 1/2 under chance.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -306,22 +346,18 @@ def accuracy_curve(cases: Cases) -> Curve:
     0.6667
     """
     points = count_points(cases)
-    return draw(
-        "accuracy",
-        points,
-        _accuracy,
-        "Share predicted positive",
-        "Accuracy",
-        chance=((0, 1), (1 - points.prevalence, points.prevalence)),
-    )
+    chance = (0, 1), (1 - points.prevalence, points.prevalence)
+    return draw("accuracy", points, _accuracy, _SHARE, "Accuracy", chance=chance)
 
 
-@of_classes
+@compute_by_class
 def lift_curve(cases: Cases, *, scale: LiftScale = "recall") -> Curve:
     r"""Return the lift chart: what is found by predicting a share of the cases positive.
 
     Parameters
     ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
     scale : {"recall", "counts", "factor"}
         The y axis: true positives as a rate (Powers), as a count (Vuk and Curk), or relative to
         chance, precision over prevalence (NaN where nothing is predicted).
@@ -354,16 +390,26 @@ def lift_curve(cases: Cases, *, scale: LiftScale = "recall") -> Curve:
     return _draw_lift("lift", count_points(cases), scale)
 
 
-@of_classes
+@compute_by_class
 def cumulative_gains_curve(cases: Cases) -> Curve:
     """Return the cumulative gains curve: the share of positives found in the best-scored cases.
 
     Marketing's name for the lift chart on Powers' scale.
 
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
+
     Returns
     -------
     Curve or dict
         As from `lift_curve`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     Examples
     --------
@@ -375,32 +421,35 @@ def cumulative_gains_curve(cases: Cases) -> Curve:
 
 
 def _draw_lift(kind: str, points: OperatingPoints, scale: LiftScale) -> Curve:
-    area = points.summarise(curve_summaries.lift_area)
     y_name, chance, height = {
-        "recall": ("True positive rate", (0, 1), 1.0),
+        "recall": (_TPR, (0, 1), 1.0),
         "counts": ("True positives", (0, points.positives), points.positives),
         "factor": ("Lift", (1, 1), None),
     }[scale]
-    return draw(
-        kind,
-        points,
-        partial(_lift, scale=scale),
-        "Share predicted positive",
-        y_name,
-        chance=((0, 1), chance),
-        area=None if height is None else height * area,
-    )
+    area = None if height is None else height * points.summarise(curve_summaries.lift_area)
+    projection = partial(_lift, scale=scale)
+    return draw(kind, points, projection, _SHARE, y_name, chance=((0, 1), chance), area=area)
 
 
-@of_classes
+@compute_by_class
 def bift_curve(cases: Cases) -> Curve:
     """Return the Bookmaker lift chart, BIFT: informedness against the share predicted positive.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         From (0, 0) to (1, 0). Its area is AUC - 1/2, that between recall and fallout on the lift
         chart; 0 under chance.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -413,18 +462,11 @@ def bift_curve(cases: Cases) -> Curve:
     0.3333
     """
     points = count_points(cases)
-    return draw(
-        "bift",
-        points,
-        _bift,
-        "Share predicted positive",
-        "Informedness",
-        chance=((0, 1), (0, 0)),
-        area=_auc_above_chance(points),
-    )
+    area = _auc_above_chance(points)
+    return draw("bift", points, _bift, _SHARE, _INFORMEDNESS, chance=((0, 1), (0, 0)), area=area)
 
 
-@of_classes
+@compute_by_class
 def bprd_curve(cases: Cases, *, s: Number = 1.0) -> Curve:
     """Return Bookmaker probability against relative drift, BPRD.
 
@@ -433,6 +475,8 @@ def bprd_curve(cases: Cases, *, s: Number = 1.0) -> Curve:
 
     Parameters
     ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
     s : float
         Laplace constant, >= 0: the drift is (s + TP + FP)/(s + P). Powers' sidebar has 1, his
         text 0.
@@ -458,15 +502,12 @@ def bprd_curve(cases: Cases, *, s: Number = 1.0) -> Curve:
     """
     s = _checked_constant(s)
     points = count_points(cases)
-    highest = float(_relative_drift(points, s)[-1])
-    projection = partial(_bprd, s=s)
-    chance = ((0, highest), (0, 0))
-    return draw(
-        "bprd", points, projection, "Relative drift", "Informedness", chance=chance, area=None
-    )
+    chance = (0, float(_relative_drift(points, s)[-1])), (0, 0)
+    names = "Relative drift", _INFORMEDNESS
+    return draw("bprd", points, partial(_bprd, s=s), *names, chance=chance, area=None)
 
 
-@of_classes
+@compute_by_class
 def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace") -> Curve:
     """Return Bookmaker information against relative drift, both in bits, BIRD.
 
@@ -475,6 +516,8 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
 
     Parameters
     ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
     s : float
         Smoothing constant, >= 0. Without smoothing, points with FP = 0 are at minus infinity
         and the first one is NaN.
@@ -509,16 +552,10 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
     projection = partial(_bird, s=s, smoothing=smoothing)
     x, y = projection(points)
     finite = x[np.isfinite(x)]
-    return draw(
-        "bird",
-        points,
-        projection,
-        "Relative drift [bits]",
-        "Bookmaker information [bits]",
-        chance=((float(finite.min()), float(finite.max())), (0, 0)),
-        break_even=((0, 0), (min(0.0, float(np.min(y, where=np.isfinite(y), initial=0))), 0)),
-        area=None,
-    )
+    chance = (float(finite.min()), float(finite.max())), (0, 0)
+    even = (0, 0), (min(0.0, float(y[np.isfinite(y)].min(initial=0))), 0)
+    names = "Relative drift [bits]", "Bookmaker information [bits]"
+    return draw("bird", points, projection, *names, chance=chance, break_even=even, area=None)
 
 
 def _checked_constant(s: Number) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.options import number
-from dmfroc.curves.cases import Cases, Number, of_classes
+from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import Maximum, OperatingPoints, count_points
@@ -204,9 +204,14 @@ def expected_inverse_f(points: OperatingPoints, *, beta: Number = 1.0) -> float:
     return (1 - (1 - rate) * expected_f_gain(points, beta=beta)) / rate
 
 
-@of_classes
+@compute_by_class
 def prg_curve(cases: Cases) -> Curve:
     """Return the precision-recall-gain curve.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
@@ -214,6 +219,11 @@ def prg_curve(cases: Cases) -> Curve:
         Recall gain rises from minus infinity to 1, and the precision gain, NaN where nothing is
         predicted positive, ends at 0, its value under chance. Between points the curve is
         straight. Its area AUPRG is that over recall gains from 0 to 1, see `gain_area`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -226,16 +236,9 @@ def prg_curve(cases: Cases) -> Curve:
     0.7083
     """
     points = count_points(cases)
-    return draw(
-        "prg",
-        points,
-        _prg,
-        "Recall gain",
-        "Precision gain",
-        chance=((0, 1), (0, 0)),
-        break_even=((0, 1), (0, 1)),
-        area=gain_area(points),
-    )
+    names, area = ("Recall gain", "Precision gain"), gain_area(points)
+    chance, even = ((0, 1), (0, 0)), ((0, 1), (0, 1))
+    return draw("prg", points, _prg, *names, chance=chance, break_even=even, area=area)
 
 
 def best_f_gain(points: OperatingPoints, *, beta: Number = 1.0) -> Maximum:

@@ -122,14 +122,8 @@ def _table(tp: Number, fp: Number, fn: Number, tn: Number) -> OperatingPoints:
     for name, total in (("positive", tp + fn), ("negative", fp + tn)):
         if total == 0:
             raise ValueError(f"gains need a {name} case, but the table has none")
-    return OperatingPoints(
-        label=1,
-        thresholds=np.full(1, np.nan),
-        true_positives=np.array([float(tp)]),
-        false_positives=np.array([float(fp)]),
-        positives=float(tp + fn),
-        negatives=float(fp + tn),
-    )
+    counts = np.array([float(tp)]), np.array([float(fp)])
+    return OperatingPoints(1, np.full(1, np.nan), *counts, float(tp + fn), float(fp + tn))
 
 
 def f_from_gain(gain: Number, prevalence: Number) -> float:
@@ -221,8 +215,8 @@ def interpolate_gains(
             f"{one.positives:g} positives and {one.negatives:g} negatives, and second "
             f"{other.positives:g} and {other.negatives:g}"
         )
-    of_first, of_second = share * first[0], (1 - share) * second[0]
-    mu = of_first / (of_first + of_second)
+    hits, other_hits = share * first[0], (1 - share) * second[0]
+    mu = hits / (hits + other_hits)
     return Interpolation(
         mu,
         mu * precision_gain(*first) + (1 - mu) * precision_gain(*second),
@@ -269,12 +263,8 @@ def same_f_beta(precision1: Number, recall1: Number, precision2: Number, recall2
     >>> round(same_f_beta(0.8, 0.4, 0.5, 0.9).beta_squared, 4)
     0.54
     """
-    for name, rate in (
-        ("precision1", precision1),
-        ("recall1", recall1),
-        ("precision2", precision2),
-        ("recall2", recall2),
-    ):
+    rates = {"precision1": precision1, "recall1": recall1}
+    for name, rate in (rates | {"precision2": precision2, "recall2": recall2}).items():
         if not 0 < rate <= 1:
             raise ValueError(f"{name} must be in (0, 1], but it is {rate}")
     if not (precision1 > precision2 and recall1 < recall2):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.curves.cases import Cases, of_classes
+from dmfroc.curves.cases import Cases, compute_by_class
 from dmfroc.curves.curve import Curve, Line, integrate
 from dmfroc.curves.gain import gain_area
 from dmfroc.curves.points import OperatingPoints, count_points
@@ -242,9 +242,14 @@ def repair_concavities(curve: Curve, y_score: Any) -> Float[np.ndarray, " m"]:
     return repaired
 
 
-@of_classes
+@compute_by_class
 def cost_curve(cases: Cases) -> Curve:
     r"""Return the cost curve: the least expected cost under every operating condition.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
@@ -254,6 +259,11 @@ def cost_curve(cases: Cases) -> Curve:
         wrong. Its breakpoints are the segments of the ROC hull; from each ``x`` on, the threshold
         beside it is the best. Chance, always one class, costs the smaller of x and 1 - x. The
         area is the expected cost if x is uniform, in [0, 1/4].
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int, Num
 # Not ``from dmfroc.measures import``, which would look for a measure and import all of them
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.hull import hull_of_counts
-from dmfroc.curves.cases import Cases, of_classes
+from dmfroc.curves.cases import Cases, compute_by_class
 from dmfroc.measures.cells import Cells
 from dmfroc.measures.statistics.curves import CurvePoints, one_curve
 
@@ -188,17 +188,12 @@ def count_points(cases: Cases) -> OperatingPoints:
     above = curve.above[0]
     points = np.flatnonzero(np.diff(above, prepend=-1)) if curve.has_ties else slice(None)
     last = curve.rows[0, above[points][1:] - 1]  # the last of the cases that a point counts
-    return OperatingPoints(
-        label=cases.label,
-        thresholds=np.append(np.inf, cases.scores[last]),
-        true_positives=counts.tp[0, points],
-        false_positives=counts.fp[0, points],
-        positives=float(counts.tp[0, -1]),
-        negatives=float(counts.fp[0, -1]),
-    )
+    thresholds, (tp, fp) = np.append(np.inf, cases.scores[last]), (counts.tp[0], counts.fp[0])
+    sizes = float(tp[-1]), float(fp[-1])
+    return OperatingPoints(cases.label, thresholds, tp[points], fp[points], *sizes)
 
 
-@of_classes
+@compute_by_class
 def operating_points(cases: Cases) -> OperatingPoints:
     """Count true and false positives at every threshold.
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc.curves.cases import Cases, Number, of_classes
+from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import OperatingPoints, count_points
@@ -30,9 +30,14 @@ def _log_pr(points: OperatingPoints) -> Coordinates:
         return tuple(0.0 - np.log2(rate) for rate in _pr(points))  # type: ignore[return-value]
 
 
-@of_classes
+@compute_by_class
 def precision_recall_curve(cases: Cases) -> Curve:
     """Return precision against recall.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
@@ -41,6 +46,11 @@ def precision_recall_curve(cases: Cases) -> Curve:
         1, where it is the prevalence, its value under chance. The area is Davis and Goadrich's,
         whose curve is linear in counts between points; ``curve.integral("right")`` is the
         average precision.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -54,27 +64,30 @@ def precision_recall_curve(cases: Cases) -> Curve:
     (0.8759, 0.8667)
     """
     points = count_points(cases)
-    return draw(
-        "pr",
-        points,
-        _pr,
-        "Recall",
-        "Precision",
-        chance=((0, 1), (points.prevalence, points.prevalence)),
-        break_even=((0, 1), (0, 1)),
-        area=points.summarise(curve_summaries.precision_recall_area),
-    )
+    names, area = ("Recall", "Precision"), points.summarise(curve_summaries.precision_recall_area)
+    chance, even = ((0, 1), (points.prevalence, points.prevalence)), ((0, 1), (0, 1))
+    return draw("pr", points, _pr, *names, chance=chance, break_even=even, area=area)
 
 
-@of_classes
+@compute_by_class
 def reciprocal_precision_recall_curve(cases: Cases) -> Curve:
     r"""Return the reciprocal of precision against that of recall.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
     Curve or dict
         Both at least 1, best at (1, 1); equal values of F1 lie on :math:`x+y=2/F_1`. Without true
         positives, x is infinite, and y infinite or, at the first point, NaN. No area.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------
@@ -94,9 +107,14 @@ def reciprocal_precision_recall_curve(cases: Cases) -> Curve:
     )
 
 
-@of_classes
+@compute_by_class
 def log_precision_recall_curve(cases: Cases) -> Curve:
     r"""Return the information that precision and recall lack, in bits.
+
+    Parameters
+    ----------
+    y_true, y_score, labels, sample_weight, pos_label, multi_class
+        As for `operating_points`.
 
     Returns
     -------
@@ -104,6 +122,11 @@ def log_precision_recall_curve(cases: Cases) -> Curve:
         :math:`-\log_2` of precision against that of recall, best at (0, 0); equal geometric means
         G lie on :math:`x+y=-2\log_2 G`. Without true positives, x is infinite, and y infinite or,
         at the first point, NaN. No area.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `operating_points`.
 
     References
     ----------

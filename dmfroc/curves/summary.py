@@ -143,9 +143,8 @@ def expected_profits(
     share = points.prevalence if prevalence is None else float(prevalence)
     if not 0 < share < 1:
         raise ValueError(f"prevalence must be in (0, 1), but it is {prevalence!r}")
-    (of_rejected, of_miss), (of_alarm, of_hit) = matrix
-    tpr, fpr = points.true_positive_rate, points.false_positive_rate
-    of_positives = of_miss + tpr * (of_hit - of_miss)
-    of_negatives = of_rejected + fpr * (of_alarm - of_rejected)
-    found: np.ndarray = share * of_positives + (1 - share) * of_negatives
-    return found
+    (rejection, miss), (alarm, hit) = matrix
+    positive = miss + points.true_positive_rate * (hit - miss)
+    negative = rejection + points.false_positive_rate * (alarm - rejection)
+    profits: np.ndarray = share * positive + (1 - share) * negative
+    return profits

@@ -17,7 +17,8 @@ from dmfroc.decisions.threshold_selection import (
     ClassWeightsClassifierCV,
     IsoPerformanceClassifierCV,
     checked,
-    splitter,
+    each_row_once,
+    splits_of,
 )
 from dmfroc.inputs.arrays import plain
 from dmfroc.results.text import format_table
@@ -157,7 +158,7 @@ def nested_threshold_selection(
     generator = generator_of(random_state)
     thresholds, defaults, selections, areas, gains = [], [], [], [], []
     pooled_scores, pooled_positive = [], []
-    for train, test in splitter(cv, y, _seed(generator)).split(X, y):
+    for train, test in each_row_once(splits_of(cv, X, y, _seed(generator)), len(y)):
         classifier = IsoPerformanceClassifierCV(
             estimator,
             prevalence=prevalence,
@@ -342,7 +343,7 @@ def nested_class_weights(
     scores = whole.select(X, y, None)
     in_sample = costs[true, weighted_choice(scores, whole.class_weights_)]
     nested, unweighted, class_weights = np.zeros(len(true)), np.zeros(len(true)), []
-    for train, test in splitter(cv, y, _seed(generator)).split(X, y):
+    for train, test in each_row_once(splits_of(cv, X, y, _seed(generator)), len(y)):
         classifier = selecting().fit(rows_of(X, train), y[train])
         scores = classifier.predict_proba(rows_of(X, test)).astype(float)
         nested[test] = costs[true[test], weighted_choice(scores, classifier.class_weights_)]

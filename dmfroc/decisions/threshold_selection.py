@@ -6,14 +6,15 @@ the merged out-of-fold scores of an internal cross-validation, and then fit on a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Float, Int, Shaped
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import (
+    StratifiedGroupKFold,
     StratifiedKFold,
     check_cv,
     cross_val_predict,
@@ -23,6 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
+from dmfroc._kit.options import integer
 from dmfroc.curves.cases import Cases
 from dmfroc.curves.points import count_points
 from dmfroc.decisions.class_weights import (
@@ -34,6 +36,7 @@ from dmfroc.decisions.class_weights import (
 )
 from dmfroc.decisions.iso_performance import Economy, check_choices, check_conditions
 from dmfroc.inputs.arrays import plain
+from dmfroc.inputs.rows import Rows, row_index
 
 __all__ = [
     "ClassWeightsClassifierCV",
@@ -70,6 +73,11 @@ class _SelectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         )
         self.estimator_ = clone(self.estimator).fit(X, y, **parameters)
         self.classes_ = self.estimator_.classes_
+        if not np.array_equal(self.classes_, np.unique(y)):
+            raise ValueError(
+                f"estimator must have its classes_ in sorted order, but {self.estimator!r} has "
+                f"{np.asarray(self.classes_).tolist()}: its scores would be those of other classes"
+            )
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -100,11 +108,82 @@ def splitter(cv: Any, y: Any, random_state: Any) -> Any:
     return check_cv(cv, y, classifier=True)
 
 
+def splits_of(
+    cv: Any, X: Any, y: Any, seed: Any, groups: Any = None
+) -> list[tuple[Int[np.ndarray, " train"], Int[np.ndarray, " test"]]]:
+    """Return the training rows and the test rows of each split, once no row counts twice."""
+    if isinstance(cv, Integral):
+        cv = integer("cv", cv, 2)
+        if groups is not None:
+            cv = StratifiedGroupKFold(cv, shuffle=True, random_state=seed)
+    elif isinstance(cv, Iterable) and not hasattr(cv, "split"):
+        cv = list(cv)
+        for split in cv:
+            if not isinstance(split, tuple | list) or len(split) != 2:
+                raise TypeError(
+                    "cv must yield pairs of training rows and test rows, but it yields a "
+                    f"{type(split).__name__}"
+                )
+    splits = [
+        (_rows(train, len(y)), _rows(test, len(y)))
+        for train, test in splitter(cv, y, seed).split(X, y, groups)
+    ]
+    if not splits:
+        raise ValueError("cv yields no split: give two or more, or a number of folds")
+    seen: dict[tuple[bytes, bytes], int] = {}
+    for place, (train, test) in enumerate(splits):
+        counts = np.bincount(test, minlength=len(y))
+        if counts.max() > 1:
+            raise ValueError(
+                f"cv names test row {counts.argmax()} twice in split {place} (counting from 0): "
+                "a row counts once in each test set"
+            )
+        key = (np.sort(train).tobytes(), np.sort(test).tobytes())
+        if key in seen:
+            raise ValueError(
+                f"cv yields the same training and test rows in splits {seen[key]} and {place} "
+                "(counting from 0): a repeat must be another division of the rows"
+            )
+        seen[key] = place
+    return splits
+
+
+def each_row_once(
+    splits: list[tuple[Int[np.ndarray, " train"], Int[np.ndarray, " test"]]], n: int
+) -> list[tuple[Int[np.ndarray, " train"], Int[np.ndarray, " test"]]]:
+    """Return the splits; refuse them unless each row is in one test set."""
+    counts = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
+    if (counts != 1).any():
+        row = int((counts != 1).argmax())
+        raise ValueError(
+            f"cv must put each observation in one test set, but row {row} (counting from 0) is in "
+            f"{counts[row]}"
+        )
+    return splits
+
+
+def _rows(rows: Any, n: int) -> Int[np.ndarray, " rows"]:
+    """Return the places of rows, which may be given as a mask."""
+    array = np.asarray(rows)
+    if array.dtype == bool and array.shape == (n,):
+        return np.flatnonzero(array)
+    if array.dtype.kind not in "iu" or array.ndim != 1 or not len(array):
+        raise TypeError(
+            "cv must yield pairs of training rows and test rows, as integers or as masks of "
+            f"{n} rows, but it yields {array.dtype} values of shape {array.shape}"
+        )
+    if array.min() < 0 or array.max() >= n:
+        wrong = array.min() if array.min() < 0 else array.max()
+        raise ValueError(f"cv yields row {wrong}, but rows are counted from 0 to {n - 1}")
+    return array.astype(np.intp)
+
+
 def checked(X: Any, y: Any) -> tuple[Any, Any]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     X, y = indexable(X, y)
-    y = column_or_1d(y, warn=True)
+    rows, of_rows = Rows(row_index(X), "X"), y
+    y = rows.arranged(column_or_1d(y, warn=True), of_rows, "y")
     check_classification_targets(y)
     labels = np.unique(y)
     if len(labels) < 2:

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import stdtr, stdtrit
 
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.interval_method import (
     Contrast,
     IntervalMethod,
@@ -98,7 +99,12 @@ class CorrectedResampling(IntervalMethod):
         return float(ends[0]), float(ends[1])
 
     def joint_estimates(
-        self, measure: Measure, samples: Mapping[str, Sample], *, paired: bool, rope: float
+        self,
+        measure: Measure,
+        samples: Mapping[str, Sample],
+        *,
+        paired: bool,
+        hypothesis: Hypothesis,
     ) -> JointEstimates:
         """Compare by the differences in each fold."""
         values = {
@@ -111,7 +117,7 @@ class CorrectedResampling(IntervalMethod):
         }
         sample = next(iter(samples.values()))
         n_folds = len(next(iter(values.values())))
-        sign = 1 if measure.greater_is_better else -1
+        sign, rope = 1 if measure.greater_is_better else -1, hypothesis.rope
 
         def below(x: float, value: float, error: float) -> float:
             if error == 0:
@@ -124,7 +130,8 @@ class CorrectedResampling(IntervalMethod):
 
         def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
             error, value = error_and_value(first, second)
-            return self._interval(value, error, n_folds, IDENTITY, level)
+            level = 1 - hypothesis.error(level)
+            return hypothesis.opened(self._interval(value, error, n_folds, IDENTITY, level))
 
         def interval_of_value(name: str, level: float) -> tuple[float, float]:
             value, error = estimates[name].value, estimates[name].standard_error
@@ -135,11 +142,14 @@ class CorrectedResampling(IntervalMethod):
         contrasts = {}
         for first, second in itertools.combinations(samples, 2):
             error, value = error_and_value(first, second)
+            two_sided = min(2 * below(-abs(value), 0.0, error), 1.0)
+            excess = hypothesis.sign * (value - hypothesis.threshold)
             contrasts[first, second] = Contrast(
                 value=value,
                 standard_error=error,
                 interval=interval_of_difference(first, second, self.level),
-                p_value=min(2 * below(-abs(value), 0.0, error), 1.0),
+                p_value=two_sided if hypothesis.is_two_sided else below(-excess, 0.0, error),
+                two_sided_p_value=two_sided,
                 probability_better=below(sign * value, 0.0, error),
                 probability_equivalent=below(rope, value, error) - below(-rope, value, error),
             )

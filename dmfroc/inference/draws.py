@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.interval_method import Contrast, JointEstimates
 from dmfroc.measures.measure import Measure
 from dmfroc.results.estimate import Estimate
@@ -25,7 +26,7 @@ def compare_draws(
     estimates: dict[str, Estimate],
     draws: Mapping[str, Float[np.ndarray, " draws"]],
     interval_of: IntervalOfDraws,
-    rope: float,
+    hypothesis: Hypothesis,
     level: float,
 ) -> JointEstimates:
     """Compare classifiers by equally many joint draws of each."""
@@ -36,13 +37,26 @@ def compare_draws(
         differences = draws[first] - draws[second]
         better = _share_above_zero(sign * differences)
         n_draws = len(differences)
+        two_sided = min(1.0, 2 * (min(better, 1 - better) * n_draws + 1) / (n_draws + 1))
+
+        def ends_at(
+            error: float,
+            first: str = first,
+            second: str = second,
+            differences: Float[np.ndarray, " draws"] = differences,
+        ) -> tuple[float, float]:
+            return interval_of(first, second, differences, 1 - error)
+
         contrasts[first, second] = Contrast(
             value=value,
             standard_error=float(differences.std(ddof=1)),
-            interval=interval_of(first, second, differences, level),
-            p_value=min(1.0, 2 * (min(better, 1 - better) * n_draws + 1) / (n_draws + 1)),
+            interval=hypothesis.opened(ends_at(hypothesis.error(level))),
+            p_value=two_sided
+            if hypothesis.is_two_sided
+            else hypothesis.p_value(value, ends_at, least=2 / (n_draws + 1)),
+            two_sided_p_value=two_sided,
             probability_better=better,
-            probability_equivalent=float(np.mean(np.abs(differences) <= rope)),
+            probability_equivalent=float(np.mean(np.abs(differences) <= hypothesis.rope)),
         )
 
     def check_tail(level: float) -> None:
@@ -59,8 +73,9 @@ def compare_draws(
         return interval_of(name, None, draws[name], level)
 
     def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
+        level = 1 - hypothesis.error(level)
         check_tail(level)
-        return interval_of(first, second, draws[first] - draws[second], level)
+        return hypothesis.opened(interval_of(first, second, draws[first] - draws[second], level))
 
     joint = np.stack(list(draws.values()), axis=1)
     return JointEstimates(

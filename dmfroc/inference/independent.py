@@ -12,14 +12,13 @@ from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import brentq
 
+from dmfroc.inference.hypothesis import error_reaching
 from dmfroc.inference.influences import Interval
 
 IntervalAt = Callable[[float], Interval]
 """Takes the error probability, 0.05 for 95 %, and returns an interval of one sample's value."""
 
-_SMALLEST, _LARGEST = -690.0, -1e-9  # logarithms of error probabilities
 _GRID = np.concatenate([np.geomspace(1e-9, 0.01, 30)[:-1], np.linspace(0.01, 1.0, 67)])
 
 
@@ -39,17 +38,11 @@ def p_value(
     threshold: float, first: float, first_at: IntervalAt, second: float, second_at: IntervalAt
 ) -> float:
     """Return the error probability whose interval of the difference just reaches the threshold."""
-    is_above = first - second > threshold
 
-    def distance(log_error: float) -> float:
-        ends = ends_of_difference(first, first_at, second, second_at, float(np.exp(log_error)))
-        return ends[0] - threshold if is_above else threshold - ends[1]
+    def ends_at(error: float) -> tuple[float, float]:
+        return ends_of_difference(first, first_at, second, second_at, error)
 
-    if distance(_SMALLEST) > 0:
-        return 0.0
-    if distance(_LARGEST) <= 0:
-        return 1.0
-    return float(np.exp(brentq(distance, _SMALLEST, _LARGEST, xtol=1e-10)))
+    return error_reaching(threshold, ends_at, upper=first - second <= threshold)
 
 
 def probability_above(
@@ -58,6 +51,19 @@ def probability_above(
     """Return the probability that the true difference exceeds the threshold."""
     tail = p_value(threshold, first, first_at, second, second_at) / 2
     return 1 - tail if first - second > threshold else tail
+
+
+def exact_tails(interval_at: IntervalAt) -> IntervalAt:
+    """Return intervals each of whose ends has half of the error probability.
+
+    The interval of a value without variation spends all of it on one end.
+    """
+
+    def at(error: float) -> Interval:
+        found = interval_at(error)
+        return interval_at(error / 2) if found.is_degenerate else found
+
+    return at
 
 
 def draws_of(

@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import chdtri, ndtri, stdtr, stdtrit
 
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.lending import lending
 from dmfroc.inference.scale import IDENTITY, scale_of
 from dmfroc.inference.units import Units
@@ -31,6 +32,8 @@ NO_VARIATION = 1e-10
 _ROUNDING = 1e-14  # relative to a variance
 _PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
 _FEW = 6  # observations that decide: so many are as good as none
+_NO_DIFFERENCE = Hypothesis()
+_NO_ROOM = 1e-300  # beyond a threshold, where the range ends; not 0, by which nothing is divided
 
 
 class PartInfluences(NamedTuple):
@@ -476,20 +479,31 @@ def without_variation(
     return Interval(p * value + (1 - p) * low, p * value + (1 - p) * high, is_degenerate=True)
 
 
-def two_sided_p_value(difference: float, moments: Moments) -> float:
-    """Return the p-value of a difference of zero."""
+def p_value_of_difference(
+    difference: float, moments: Moments, width: float, hypothesis: Hypothesis = _NO_DIFFERENCE
+) -> float:
+    """Return the p-value of a difference between two values whose range has this width."""
     scale, freedom = moments.spread
+    excess = difference - hypothesis.threshold
+    towards = abs(excess) if hypothesis.is_two_sided else hypothesis.sign * excess
     if scale <= NO_VARIATION:
-        # The level at which the interval without variation would just reach zero.
-        return float((1 / (1 + abs(difference))) ** moments.n_complete_sets)
-    return float(2 * stdtr(freedom, -abs(difference) / scale))
+        return _p_value_without_variation(towards, moments, width - hypothesis.margin)
+    return float((2 if hypothesis.is_two_sided else 1) * stdtr(freedom, -towards / scale))
 
 
-def probability_above(threshold: float, difference: float, moments: Moments) -> float:
+def _p_value_without_variation(excess: float, moments: Moments, room: float) -> float:
+    """Return the error at which the interval without variation would just reach a threshold.
+
+    ``room`` is how far beyond the threshold the range ends.
+    """
+    return float((1 / (1 + max(excess, 0.0) / max(room, _NO_ROOM))) ** moments.n_complete_sets)
+
+
+def probability_above(threshold: float, difference: float, moments: Moments, width: float) -> float:
     """Return the probability that the true difference exceeds the threshold."""
     scale, freedom = moments.spread
     excess = difference - threshold
     if scale <= NO_VARIATION:
-        p_value = two_sided_p_value(excess, moments)
+        p_value = _p_value_without_variation(abs(excess), moments, width - abs(threshold))
         return 0.5 + 0.5 * float(np.sign(excess)) * (1 - p_value)
     return float(stdtr(freedom, excess / scale))

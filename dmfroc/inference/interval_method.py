@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
@@ -36,6 +37,7 @@ class Contrast(NamedTuple):
     standard_error: float
     interval: tuple[float, float]
     p_value: float
+    two_sided_p_value: float
     probability_better: float
     probability_equivalent: float
 
@@ -116,7 +118,12 @@ class IntervalMethod(ABC):
 
     @abstractmethod
     def joint_estimates(
-        self, measure: Measure, samples: Mapping[str, Sample], *, paired: bool, rope: float
+        self,
+        measure: Measure,
+        samples: Mapping[str, Sample],
+        *,
+        paired: bool,
+        hypothesis: Hypothesis,
     ) -> JointEstimates:
         """Estimate a measure of several classifiers, and their differences.
 
@@ -128,8 +135,8 @@ class IntervalMethod(ABC):
             By name of the classifier.
         paired : bool
             Whether the samples are the same observations, or independent.
-        rope : float
-            Half-width of the region of practical equivalence.
+        hypothesis : Hypothesis
+            What is tested of every difference. Intervals are limits if it is one-sided.
 
         Raises
         ------

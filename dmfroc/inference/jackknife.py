@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from jaxtyping import Float
 from dmfroc._kit.threads import parallel
 from dmfroc.inference import independent
 from dmfroc.inference.bias import bias_of, bias_of_table
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Influences,
@@ -26,9 +28,9 @@ from dmfroc.inference.influences import (
     moments_from_means,
     moments_of,
     moments_of_sums,
+    p_value_of_difference,
     probability_above,
     standard_error,
-    two_sided_p_value,
     where_few_decide,
     without_variation,
 )
@@ -170,20 +172,25 @@ class Jackknife(IntervalMethod):
         )
 
     def joint_estimates(
-        self, measure: Measure, samples: Mapping[str, Sample], *, paired: bool, rope: float
+        self,
+        measure: Measure,
+        samples: Mapping[str, Sample],
+        *,
+        paired: bool,
+        hypothesis: Hypothesis,
     ) -> JointEstimates:
         """Compare by the differences of influences, or by the intervals of independent samples."""
         found = _influences_of_samples(measure, samples)
         check_finite(measure, {name: f.value for name, f in found.items()})
         compare = self._paired if paired else self._independent
-        return compare(measure, found, samples, rope)
+        return compare(measure, found, samples, hypothesis)
 
     def _paired(
         self,
         measure: Measure,
         found: Mapping[str, Influences],
         samples: Mapping[str, Sample],
-        rope: float,
+        hypothesis: Hypothesis,
     ) -> JointEstimates:
         units = next(iter(samples.values())).units
         sums = np.stack([units.sums(f.influences)[units.by_stratum] for f in found.values()])
@@ -205,7 +212,7 @@ class Jackknife(IntervalMethod):
             estimates,
             dict(zip(pairs, moments, strict=True)),
             covariance,
-            rope,
+            hypothesis,
         )
 
     def paired_estimates(
@@ -215,11 +222,13 @@ class Jackknife(IntervalMethod):
         estimates: dict[str, Estimate],
         moments: Mapping[tuple[str, str], Moments],
         covariance: Float[np.ndarray, "m m"],
-        rope: float,
+        hypothesis: Hypothesis,
     ) -> JointEstimates:
         """Compare by the moments of the differences' influences and the values' covariance."""
         contrasts = {
-            (a, b): self.contrast(measure, known[a].value - known[b].value, of_difference, rope)
+            (a, b): self.contrast(
+                measure, known[a].value - known[b].value, of_difference, hypothesis
+            )
             for (a, b), of_difference in moments.items()
         }
         draws = _joint_draws(
@@ -231,7 +240,9 @@ class Jackknife(IntervalMethod):
 
         def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
             value = contrasts[first, second].value
-            return _interval_of_difference(measure, value, moments[first, second], level)
+            return _interval_of_difference(
+                measure, value, moments[first, second], level, hypothesis
+            )
 
         return _jointly(
             measure, known, estimates, contrasts, draws, covariance, interval_of_difference
@@ -242,7 +253,7 @@ class Jackknife(IntervalMethod):
         measure: Measure,
         found: Mapping[str, Influences],
         samples: Mapping[str, Sample],
-        rope: float,
+        hypothesis: Hypothesis,
     ) -> JointEstimates:
         sign = 1 if measure.greater_is_better else -1
         if any(f.of_parts is not None for f in found.values()):
@@ -253,32 +264,39 @@ class Jackknife(IntervalMethod):
         moments = {
             name: moments_of(found[name].influences, samples[name].units) for name in samples
         }
-        of_name = {}
+        of_name, tested = {}, {}
         for name, sample in samples.items():
             value, of_sample = found[name].value, (sample.predictions, sample.units.evidence)
-            of_name[name] = value, _interval_function(measure, value, moments[name], *of_sample)
+            at = _interval_function(measure, value, moments[name], *of_sample)
+            of_name[name] = value, at
+            tested[name] = value, at if hypothesis.is_two_sided else independent.exact_tails(at)
+
+        def ends_of_difference(first: str, second: str, error: float) -> tuple[float, float]:
+            return independent.ends_of_difference(*tested[first], *tested[second], error)
+
+        def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
+            return hypothesis.opened(ends_of_difference(first, second, hypothesis.error(level)))
+
         contrasts = {}
         for first, second in itertools.combinations(samples, 2):
             both = (*of_name[first], *of_name[second])
             above, not_below, positive = (
-                independent.probability_above(x, *both) for x in (rope, -rope, 0.0)
+                independent.probability_above(x, *both)
+                for x in (hypothesis.rope, -hypothesis.rope, 0.0)
             )
+            value = found[first].value - found[second].value
             contrasts[first, second] = Contrast(
-                value=found[first].value - found[second].value,
+                value=value,
                 standard_error=standard_error(moments[first].beside(moments[second])),
-                interval=independent.ends_of_difference(*both, 1 - self.level),
-                p_value=independent.p_value(0.0, *both),
+                interval=interval_of_difference(first, second, self.level),
+                p_value=hypothesis.p_value(value, partial(ends_of_difference, first, second)),
+                two_sided_p_value=independent.p_value(0.0, *both),
                 probability_better=positive if sign > 0 else 1 - positive,
                 probability_equivalent=not_below - above,
             )
         generator = np.random.default_rng(self.seed)
         draws = [independent.draws_of(*x, _N_JOINT_DRAWS, generator) for x in of_name.values()]
         covariance = np.diag([m.spread.scale**2 for m in moments.values()])
-
-        def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
-            both = (*of_name[first], *of_name[second])
-            return independent.ends_of_difference(*both, 1 - level)
-
         return _jointly(
             measure,
             *self._known_estimates(measure, found, samples),
@@ -296,16 +314,22 @@ class Jackknife(IntervalMethod):
             name: self._estimate_in_memory(measure, known[name], samples[name]) for name in samples
         }
 
-    def contrast(self, measure: Measure, value: float, moments: Moments, rope: float) -> Contrast:
+    def contrast(
+        self, measure: Measure, value: float, moments: Moments, hypothesis: Hypothesis
+    ) -> Contrast:
         """Return what the moments of its influences say of a difference."""
         sign = 1 if measure.greater_is_better else -1
-        above, not_below = (probability_above(x, value, moments) for x in (rope, -rope))
+        width = measure.largest_difference
+        above, not_below = (
+            probability_above(x, value, moments, width) for x in (hypothesis.rope, -hypothesis.rope)
+        )
         return Contrast(
             value=value,
             standard_error=standard_error(moments),
-            interval=_interval_of_difference(measure, value, moments, self.level),
-            p_value=two_sided_p_value(value, moments),
-            probability_better=probability_above(0.0, sign * value, moments),
+            interval=_interval_of_difference(measure, value, moments, self.level, hypothesis),
+            p_value=p_value_of_difference(value, moments, width, hypothesis),
+            two_sided_p_value=p_value_of_difference(value, moments, width),
+            probability_better=probability_above(0.0, sign * value, moments, width),
             probability_equivalent=not_below - above,
         )
 
@@ -444,11 +468,13 @@ def _influences_of_samples(
 
 
 def _interval_of_difference(
-    measure: Measure, value: float, moments: Moments, level: float
+    measure: Measure, value: float, moments: Moments, level: float, hypothesis: Hypothesis
 ) -> tuple[float, float]:
-    low, high = measure.bounds
-    ends = interval(value, moments, 1 - level, (low - high, high - low), symmetric_on_line=False)
-    return ends.low, ends.high
+    bounds = (-measure.largest_difference, measure.largest_difference)
+    ends = interval(value, moments, hypothesis.error(level), bounds, symmetric_on_line=False)
+    if ends.is_degenerate:  # all of the error probability is that of one end
+        ends = interval(value, moments, 1 - level, bounds, symmetric_on_line=False)
+    return hypothesis.opened((ends.low, ends.high))
 
 
 def _parts_of_difference(first: Influences, second: Influences) -> PartInfluences | None:

@@ -14,6 +14,7 @@ from scipy.special import ndtri
 from dmfroc._kit.options import is_one_of
 from dmfroc.inference.bias import bias_of
 from dmfroc.inference.draws import compare_draws
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Influences,
@@ -209,7 +210,12 @@ class Resampling(IntervalMethod):
         )
 
     def joint_estimates(
-        self, measure: Measure, samples: Mapping[str, Sample], *, paired: bool, rope: float
+        self,
+        measure: Measure,
+        samples: Mapping[str, Sample],
+        *,
+        paired: bool,
+        hypothesis: Hypothesis,
     ) -> JointEstimates:
         """Compare by the differences of replicates, which are the same for paired classifiers."""
         found: dict[str, Influences] = {}
@@ -261,7 +267,7 @@ class Resampling(IntervalMethod):
                 bayesian=self.is_bayesian,
             )
 
-        return compare_draws(measure, estimates, draws, interval_of, rope, self.level)
+        return compare_draws(measure, estimates, draws, interval_of, hypothesis, self.level)
 
 
 def _has_random_sizes(found: Influences, sample: Sample) -> bool:

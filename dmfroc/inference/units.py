@@ -11,9 +11,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import as_array, plain
-from dmfroc.inputs.arrays import is_missing as is_missing_value
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.rows import row_names
 
 _LARGEST_SHARE = 0.5  # of a class in one unit, for which the derivative can stand in
 
@@ -173,7 +172,7 @@ def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -
         return Units(
             np.arange(n, dtype=np.int32), stratum, sizes, float(evidence.min()), is_random, evidence
         )
-    of_row = _group_of_row(groups, n)
+    of_row = _group_of_row(group_names(groups, predictions))
     unit_class, part = np.unique(np.stack([of_row, true]), axis=1, return_inverse=True)
     weight = np.bincount(part.ravel(), predictions.sample_weight)
     unit, place = unit_class[0], np.searchsorted(present, unit_class[1])
@@ -250,46 +249,20 @@ def sample_of(
     """
     counted = predictions.counted
     if groups is not None and counted is not predictions:
-        groups = _checked(groups, predictions.n_observations)[predictions.sample_weight > 0]
+        groups = group_names(groups, predictions)[predictions.sample_weight > 0]
     return Sample(counted, units_of(counted, groups, stratify=stratify))
 
 
-def _group_of_row(groups: Any, n_observations: int) -> Int[np.ndarray, " n"]:
-    array = _checked(groups, n_observations)
-    names, of_row = np.unique(array, return_inverse=True)
+def group_names(groups: Any, predictions: Predictions) -> NDArray[Any]:
+    """Check the names of the groups, one for each observation, in the order of the predictions."""
+    return row_names(groups, "groups", predictions.n_observations, predictions.index, "a group")
+
+
+def _group_of_row(groups: NDArray[Any]) -> Int[np.ndarray, " n"]:
+    names, of_row = np.unique(groups, return_inverse=True)
     if len(names) < 2:
         raise ValueError(
             f"groups has one group only, {names.tolist()[0]!r}: at least two are needed to see how "
             "the measure varies"
         )
     return of_row
-
-
-def _of_one_kind(groups: Any, array: NDArray[Any]) -> NDArray[Any]:
-    kinds = {type(plain(group)) for group in groups if not is_missing_value(group)}
-    if len(kinds) > 1 and not kinds <= {bool, int, float}:
-        raise TypeError(
-            f"groups mixes names of several kinds, {sorted(kind.__name__ for kind in kinds)}: "
-            "convert them to one"
-        )
-    return array if array.dtype.kind in "biuf" else np.array(groups, dtype=object)
-
-
-def _checked(groups: Any, n_observations: int) -> NDArray[Any]:
-    array = as_array(groups, "groups")
-    if isinstance(groups, list | tuple):  # NumPy turns 1 and "1" into the same
-        array = _of_one_kind(groups, array)
-    if array.shape != (n_observations,):
-        raise ValueError(
-            f"groups must have one entry for each of the {n_observations} observations, but its "
-            f"shape is {array.shape}"
-        )
-    is_missing = array != array  # NaN
-    if array.dtype == object:
-        is_missing |= np.array([is_missing_value(entry) for entry in array])
-    if is_missing.any():
-        raise ValueError(
-            f"groups has a missing value in row {int(np.flatnonzero(is_missing)[0])} (counting "
-            "from 0): name a group for every observation"
-        )
-    return array

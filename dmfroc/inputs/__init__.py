@@ -8,6 +8,7 @@ weights   observation weights
 scores    score columns: real, finite, in the order of the classes
 columns   which score column belongs to which class
 labels    labels and their encoding
+rows      the rows of several inputs, matched by index, and their names
 arrays    columns and tables of any library as NumPy arrays
 messages  where an input is, and lists that stay short
 """

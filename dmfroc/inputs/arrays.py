@@ -73,14 +73,28 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
     wrapped = from_library(values, what)
     if wrapped is not None:
         return np.asarray(wrapped.to_numpy() if is_table(wrapped) else series_values(wrapped))
+    if isinstance(values, list | tuple) and any(item is np.ma.masked for item in values):
+        return np.fromiter((None if x is np.ma.masked else x for x in values), object, len(values))
     try:
-        array = np.asarray(values)
+        array = as_numpy(values, what)
     except ValueError as error:
         raise ValueError(f"{what} must be an array, not ragged lists") from error
     if np.ma.is_masked(values):
         array = array.astype(object)
         array[np.ma.getmaskarray(values)] = None
     return array
+
+
+def as_numpy(values: Any, what: str, dtype: Any = None) -> NDArray[Any]:
+    """Return what NumPy makes of a value, with words for tensors that it cannot read."""
+    try:
+        return np.asarray(values, dtype)
+    except (TypeError, RuntimeError) as error:  # as of tensors that require a gradient
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise TypeError(
+            f"{what} cannot be read as an array of NumPy ({reason}): pass a tensor as "
+            "tensor.detach().float().cpu()"
+        ) from error
 
 
 def as_floats(
@@ -161,9 +175,10 @@ def check_distinct(
 
 def is_missing(item: Any) -> bool:
     """Whether an object stands for a missing value."""
-    # pandas' missing values are recognised by name because pandas need not be installed
+    # pandas' missing values are recognised by name because pandas need not be imported
     return (
         item is None
+        or item is np.ma.masked
         or type(item).__name__ in {"NAType", "NaTType"}
         or (isinstance(item, float) and item != item)
     )
@@ -171,7 +186,8 @@ def is_missing(item: Any) -> bool:
 
 def plain(item: Any) -> Any:
     """Convert the scalars of NumPy and JAX to Python's."""
-    return item.item() if getattr(item, "ndim", None) == 0 else item
+    is_scalar = getattr(item, "ndim", None) == 0 and item is not np.ma.masked
+    return item.item() if is_scalar else item
 
 
 def read_only[Array: NDArray[Any]](array: Array) -> Array:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import read_only
+from dmfroc.inputs.identifiers import check_ids
 from dmfroc.inputs.labels import Factor, Label, encode, factorize, label_order, union
 from dmfroc.inputs.messages import IN_MEMORY, Source, check_length
-from dmfroc.inputs.rows import check_ids
+from dmfroc.inputs.rows import Rows, row_index
 from dmfroc.inputs.scores import (
     Floats,
     class_scores,
@@ -50,6 +51,7 @@ class Checked(NamedTuple):
     sample_weight: NDArray[np.float64]
     predicted: NDArray[np.int32] | None
     folds: None = None  # of a cross-validation, as far as `Predictions.in_folds` is told
+    index: Any = None
     ids: NDArray[Any] | None = None
     unused: Any = None
     has_scores: bool = True
@@ -71,17 +73,19 @@ def check_scores(inputs: Inputs) -> Checked:
     """Check labels with scores, and with hard labels where those are given."""
     source = inputs.source
     observed, order = _observed(inputs)
+    rows = Rows(row_index(inputs.y_true), source.true)
     if len(observed.distinct) < 2:
         raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
     labels, scores, is_single = class_scores(
         inputs.y_score, n, observed.distinct, order, source, copy=inputs.copy
     )
+    scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)
-    weight = check_weights(inputs.sample_weight, true, labels, source)
+    weight = check_weights(inputs.sample_weight, true, labels, source, rows)
     predicted = None
     if inputs.y_pred is not None:
-        predicted = read_only(encode(_hard(inputs, n), labels, source.predicted, source))
+        predicted = read_only(encode(_hard(inputs, n, rows), labels, source.predicted, source))
     elif not is_single:
         predicted = read_only(scores.argmax(axis=1).astype(np.int32))
     if is_single:
@@ -89,9 +93,15 @@ def check_scores(inputs: Inputs) -> Checked:
     elif inputs.y_pred is not None:
         warn([_contradiction_message(scores, predicted, source)])
     checked = Checked(
-        tuple(labels), read_only(true), read_only(scores), read_only(weight), predicted
+        tuple(labels),
+        read_only(true),
+        read_only(scores),
+        read_only(weight),
+        predicted,
+        None,
+        rows.index,
     )
-    return _with_rows(checked, inputs)
+    return _with_rows(checked, inputs, rows)
 
 
 def _contradiction_message(
@@ -147,7 +157,8 @@ def check_hard_labels(inputs: Inputs) -> Checked:
     """Check labels with hard labels, whose scores are one-hot."""
     source = inputs.source
     observed, labels = _observed(inputs)
-    hard = _hard(inputs, len(observed.codes))
+    rows = Rows(row_index(inputs.y_true), source.true)
+    hard = _hard(inputs, len(observed.codes), rows)
     if labels is None:
         labels = union(observed, hard, source)
     if len(labels) < 2:
@@ -157,7 +168,7 @@ def check_hard_labels(inputs: Inputs) -> Checked:
         )
     true = encode(observed, labels, source.true, source, has_scores=False)
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
-    weight = check_weights(inputs.sample_weight, true, labels, source)
+    weight = check_weights(inputs.sample_weight, true, labels, source, rows)
     scores = np.eye(len(labels))[predicted]
     checked = Checked(
         tuple(labels),
@@ -165,27 +176,34 @@ def check_hard_labels(inputs: Inputs) -> Checked:
         read_only(scores),
         read_only(weight),
         read_only(predicted),
+        None,
+        rows.index,
         has_scores=False,
     )
-    return _with_rows(checked, inputs)
+    return _with_rows(checked, inputs, rows)
 
 
-def _with_rows(checked: Checked, inputs: Inputs) -> Checked:
+def _with_rows(checked: Checked, inputs: Inputs, rows: Rows) -> Checked:
     """Name the rows, or repeat every row as often as it was observed."""
     if inputs.frequency_weight is None:
         ids = inputs.id
         if ids is not None:
             ids = check_ids(ids, len(checked.true), inputs.source)
+            ids = rows.arranged(ids, inputs.id, inputs.source.id)
         return checked._replace(ids=ids, unused=inputs.unused)
     if inputs.id is not None:
         raise ValueError(
             f"{inputs.source.id} names single rows, but {inputs.source.frequency} repeats them: "
             "leave one of them out"
         )
-    counts = check_counts(inputs.frequency_weight, checked.true, checked.labels, inputs.source)
+    counts = check_counts(
+        inputs.frequency_weight, checked.true, checked.labels, inputs.source, rows
+    )
     width = checked.scores.itemsize * len(checked.labels) + _BYTES_OF_ROW
     what = f"repeating the rows {int(counts.sum())} times by {inputs.source.frequency}"
     check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
+    if checked.index is not None:
+        checked = checked._replace(index=checked.index.repeat(counts))
     return checked._replace(
         **{
             name: read_only(np.repeat(getattr(checked, name), counts, axis=0))
@@ -209,7 +227,8 @@ def _observed(inputs: Inputs) -> tuple[Factor, list[Label] | None]:
     return observed, label_order(inputs.labels, observed.kind, source)
 
 
-def _hard(inputs: Inputs, n: int) -> Factor:
-    hard = factorize(inputs.y_pred, inputs.source.predicted, inputs.source)
-    check_length(inputs.source.predicted, len(hard.codes), n, inputs.source)
-    return hard
+def _hard(inputs: Inputs, n: int, rows: Rows) -> Factor:
+    what = inputs.source.predicted
+    hard = factorize(inputs.y_pred, what, inputs.source)
+    check_length(what, len(hard.codes), n, inputs.source)
+    return hard._replace(codes=rows.arranged(hard.codes, inputs.y_pred, what))

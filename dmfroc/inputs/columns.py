@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
-from dmfroc.inputs.labels import Label, spelled_label
+from dmfroc.inputs.labels import Label, natural_order, spelled_label
 from dmfroc.inputs.messages import Source, listing, repeated
 
 _FEW = 2  # classes whose names may end words by chance, as "no" and "yes" do
@@ -21,6 +21,8 @@ def positional_classes(
     """Classes of columns without names."""
     labels = distinct if order is None else order
     if len(labels) == width:
+        if order is None:
+            _check_order(labels, source)
         return labels
     if order is not None:
         remedy = "name one class per column"
@@ -34,6 +36,18 @@ def positional_classes(
     )
 
 
+def _check_order(labels: list[Label], source: Source) -> None:
+    """Refuse labels that have two orders, since columns without names may have either."""
+    as_text, as_numbers = sorted(labels), natural_order(labels)
+    if as_text != as_numbers:
+        raise ValueError(
+            f"{source.true} holds text with numbers in it, and {source.scores} has no column "
+            f"names: the columns may be in the order of the text ({listing(as_text)}), as those of "
+            f"scikit-learn are, or of the numbers ({listing(as_numbers)}). Pass labels= with the "
+            "class of each column, in column order, such as labels=classifier.classes_"
+        )
+
+
 def single_score_classes(
     name: Hashable | None, distinct: list[Label], order: list[Label] | None, source: Source
 ) -> tuple[list[Label], int]:
@@ -45,6 +59,8 @@ def single_score_classes(
             f"are {len(labels)} ({listing(labels)}): give one column per class"
         )
     if name is None:
+        if order is None:
+            _check_order(labels, source)
         return labels, 1
     named = named_class(name, labels)
     if source.is_table_file:

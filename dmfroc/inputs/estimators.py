@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 
-def scores_of(estimator: Any, X: Any) -> Any:
-    """Return the scores of each class that a fitted classifier gives."""
+from dmfroc.inputs.rows import Rows, row_index
+
+_MOST_CONTRADICTIONS = 0.05  # share of rows; classifiers with thresholds of their own have some
+
+
+def scores_of(estimator: Any, X: Any, y: Any = None) -> Any:
+    """Return the scores of each class that a fitted classifier gives.
+
+    If there are labels, their index must not be that of the features in another order.
+    """
+    Rows(row_index(X), "X").check_same(row_index(y), "y")
     kind = type(estimator).__name__
     method = next(
         (m for m in ("predict_proba", "decision_function") if hasattr(estimator, m)), None
@@ -17,18 +28,54 @@ def scores_of(estimator: Any, X: Any) -> Any:
             f"estimator must be a fitted classifier that gives scores, but {kind} lacks {lacking}; "
             "if you have scores, use from_predictions"
         )
-    if method == "decision_function" and len(estimator.classes_) > 2 and _votes_by_pairs(estimator):
-        # For three classes there are as many pairs as classes: nothing else would notice.
-        raise TypeError(
-            f"estimator must give one score per class, but {kind} scores pairs of classes "
-            "(decision_function_shape='ovo'); set decision_function_shape='ovr'"
-        )
-    return getattr(estimator, method)(X)
+    is_decision = method == "decision_function" and len(estimator.classes_) > 2
+    if is_decision and _votes_by_pairs(estimator):
+        raise _pairs_error(kind, "scores pairs of classes (decision_function_shape='ovo')")
+    scores = getattr(estimator, method)(X)
+    if is_decision and hasattr(estimator, "predict"):
+        _check_decisions(np.asarray(scores), estimator, X, kind)
+    return scores
 
 
 def _votes_by_pairs(estimator: Any) -> bool:
-    parameters = estimator.get_params() if hasattr(estimator, "get_params") else {}
-    return any(
-        name.endswith("decision_function_shape") and value == "ovo"
-        for name, value in parameters.items()
+    """Whether the classifier that a search or a pipeline ends in scores pairs of classes."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif getattr(estimator, "steps", None):
+            estimator = estimator.steps[-1][1]
+        else:
+            return getattr(estimator, "decision_function_shape", None) == "ovo"
+
+
+def _check_decisions(scores: NDArray[Any], estimator: Any, X: Any, kind: str) -> None:
+    """Refuse scores that do not belong to the classes.
+
+    There are as many pairs of three classes as classes, so that the shape shows nothing then. But
+    the largest score does not lead to the predicted class.
+    """
+    classes = np.asarray(estimator.classes_)
+    n_classes = len(classes)
+    if scores.ndim != 2 or scores.shape[1] != n_classes:
+        raise _pairs_error(kind, f"has a decision function of shape {scores.shape}")
+    is_predicted = np.asarray(estimator.predict(X))[:, np.newaxis] == classes
+    of_predicted = np.where(is_predicted, scores, -np.inf).max(axis=1)
+    differs = of_predicted < scores.max(axis=1)
+    # Support vector machines add less than 1/2 to votes, and decide between equal votes otherwise
+    votes = np.round(scores)
+    is_vote = votes.sum(axis=1) == n_classes * (n_classes - 1) / 2
+    is_tie = is_vote & (np.round(of_predicted) == votes.max(axis=1))
+    share = np.mean(differs & ~is_tie)
+    if share > _MOST_CONTRADICTIONS:
+        raise _pairs_error(
+            kind,
+            f"predicts another class than that of the largest score in {share:.0%} of the rows, as "
+            "if it scored pairs of classes",
+        )
+
+
+def _pairs_error(kind: str, what: str) -> TypeError:
+    return TypeError(
+        f"estimator must give one score per class, but {kind} {what}; set "
+        "decision_function_shape='ovr', or use a classifier with predict_proba"
     )

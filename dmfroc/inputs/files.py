@@ -1,16 +1,18 @@
-"""Readers of CSV, TSV, Parquet and NumPy files."""
+"""Readers of files: tables as text, Parquet and JSON lines, and NumPy's archives."""
 
 from __future__ import annotations
 
 import difflib
 import fnmatch
 import lzma
+import math
 import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +20,10 @@ import numpy as np
 
 from dmfroc._kit.memory import check_memory
 from dmfroc.inputs.checks import Inputs
-from dmfroc.inputs.messages import Source, listing, repeated
+from dmfroc.inputs.delimited import MISSING, Format, Text, read_delimited
+from dmfroc.inputs.labels import factorize
+from dmfroc.inputs.lists import holds_lists, table_of_lists
+from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
 
 
 class Names(NamedTuple):
@@ -30,33 +35,17 @@ class Names(NamedTuple):
     sample_weight: str | None
     y_pred: str | None
     other_columns: tuple[str, ...] = ()
+    format: Format = Format()
     frequency_weight: str | None = None
     id: str | None = None
 
 
-def read_columns(file: Path, names: Sequence[str]) -> dict[str, Any]:
+def read_columns(file: Path, names: Sequence[str], given: Format) -> dict[str, Any]:
     """Read columns (``.npz``: arrays) that say something of the rows but are no scores."""
     if file.name.lower().endswith(".npz"):
-        with file.open("rb") as stream, _reading():
-            archive = np.load(stream, allow_pickle=False)
-            return {name: archive[name] for name in names}
-    if file.name.lower().endswith(".parquet"):
-        from pyarrow import parquet
-
-        with _reading():
-            table = parquet.read_table(file, columns=list(names))
-    else:
-        from pyarrow import csv
-
-        is_tsv = ".tsv" in (suffix.lower() for suffix in file.suffixes)
-        options = csv.ConvertOptions(include_columns=list(names), strings_can_be_null=True)
-        with _reading():
-            table = csv.read_csv(
-                file,
-                parse_options=csv.ParseOptions(delimiter="\t" if is_tsv else ","),
-                convert_options=options,
-            )
-    return {name: table[name].to_pandas().to_numpy() for name in names}
+        return _read_arrays(file, lambda available: names)
+    table = _read_table(file, given, names, ()).table
+    return {name: _labels([table[name]])[0].to_pandas().to_numpy() for name in names}
 
 
 def read(file: Path, names: Names) -> Inputs:
@@ -65,53 +54,117 @@ def read(file: Path, names: Names) -> Inputs:
         raise ValueError("this is a directory; name one file in it")
     if not file.is_file():
         raise ValueError("this is a pipe or a device; write its contents to a file first")
-    for suffix, reader in _READERS.items():
-        if file.name.lower().endswith(suffix):
-            return reader(file, names)
-    raise ValueError(f"unsupported kind of file; supported are {', '.join(_READERS)}")
+    if file.name.lower().endswith(".npz"):
+        _check_text(file, names.format)
+        return _read_npz(file, names)
+    scores = [names.scores] if isinstance(names.scores, str) else names.scores
+    numbers = None if scores is None else [*scores, *filter(None, [names.sample_weight])]
+    texts = [*filter(None, [names.label, names.y_pred]), *names.other_columns]
+    table, note = _read_table(file, names.format, texts, numbers)
+    if file.suffix.lower() != ".parquet":
+        table = _with_labels(table, names)
+    inputs = table_inputs(table, names)
+    return inputs._replace(source=replace(inputs.source, note=note))
 
 
-def _read_csv(file: Path, names: Names) -> Inputs:
-    import pyarrow
-    from pyarrow import csv
-
-    is_tsv = ".tsv" in (suffix.lower() for suffix in file.suffixes)
-    parse = csv.ParseOptions(delimiter="\t" if is_tsv else ",")
-    # An empty field is a missing label, not the label ""
-    convert = csv.ConvertOptions(strings_can_be_null=True)
+def _read_table(
+    file: Path, given: Format, texts: Sequence[str], numbers: Collection[str] | None
+) -> Text:
+    """Return a file as a table of pyarrow, and how it was read."""
+    name = file.name.lower()
+    kind = next((kind for kind in _TABLES if name.endswith((kind, f"{kind}.gz"))), None)
+    if kind is None:
+        suffix = file.suffix.lower()
+        raise ValueError(
+            f"unsupported kind of file; supported are {', '.join([*_TABLES, '.npz'])}, and texts "
+            "compressed as .gz" + _REMEDIES.get(suffix, "")
+        )
+    if kind not in (".csv", ".tsv", ".txt"):
+        _check_text(file, given)
     with _reading():
-        with csv.open_csv(file, parse_options=parse, convert_options=convert) as reader:
-            guessed = reader.schema
-        # Types are guessed from the first megabyte, where all of a class's scores may be whole
-        is_class = {names.label, names.y_pred}
-        convert.column_types = {
-            field.name: pyarrow.string() if field.name in is_class else pyarrow.float64()
-            for field in guessed
-            if pyarrow.types.is_integer(field.type)
-        }
-        table = csv.read_csv(file, parse_options=parse, convert_options=convert)
-    spelled = [name for name in is_class if name in convert.column_types]
-    if all(_spells_integers(table[name]) for name in spelled):
-        for name in spelled:
-            place = table.column_names.index(name)
-            table = table.set_column(place, name, table[name].cast(pyarrow.int64()))
-    return table_inputs(table, names)
+        if kind == ".parquet":
+            from pyarrow import parquet
+
+            with parquet.ParquetFile(file) as reader:
+                return Text(reader.read(), None)
+        if kind in (".jsonl", ".ndjson"):
+            import pyarrow
+            from pyarrow import json
+
+            with pyarrow.input_stream(str(file), compression="detect") as stream:
+                return Text(json.read_json(stream), None)
+        return read_delimited(file, given, texts, numbers)
 
 
-def _spells_integers(column: Any) -> bool:
-    """Whether texts are integers of 64 bits as Python writes them, so that 01 and 1 stay apart."""
-    texts = [text for text in column.unique().to_pylist() if text is not None]
-    return all(
+def _check_text(file: Path, given: Format) -> None:
+    """Refuse to be told how text is written of a file that is none."""
+    for argument, value in given._asdict().items():
+        if value is not None:
+            raise ValueError(f"{argument}= is for files of text, not for {file.suffix.lower()}")
+
+
+_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".jsonl", ".ndjson")
+_REMEDIES = {
+    ".npy": ". An .npy file holds one array without labels: save np.savez('scores.npz', "
+    "y_true=labels, y_score=scores) and give label='y_true', scores='y_score'",
+    ".json": ". Save one object per row as .jsonl: frame.to_json(path, orient='records', "
+    "lines=True)",
+    ".xlsx": ". Save the sheet as CSV",
+    ".xls": ". Save the sheet as CSV",
+}
+
+
+# Labels
+
+
+def _with_labels(table: Any, names: Names) -> Any:
+    """Return a table whose labels are of one kind; a word for missing may be a class."""
+    columns = [name for name in (names.label, names.y_pred) if name in table.column_names]
+    given = [str(label) for label in _listed(names.labels) or []]
+    words = {text for name in [*table.column_names, *given] for text in _words(name)}
+    found = _labels([table[name] for name in columns], [x for x in MISSING if x and x in words])
+    for name, column in zip(columns, found, strict=True):
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table
+
+
+def _listed(labels: Any) -> list[Any] | None:
+    """Return what the user gave as labels as a list, to be checked later."""
+    return None if labels is None else np.ravel(np.array(labels, dtype=object)).tolist()
+
+
+def _words(name: str) -> list[str]:
+    """Return the parts of a column's name of which one may be a class."""
+    return [name, *re.split(r"[^0-9A-Za-z/#<>]+", name)]
+
+
+def _labels(columns: Sequence[Any], classes: Collection[str] = ()) -> list[Any]:
+    """Return columns of text as what all of them spell: integers, booleans, numbers, or text."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if not all(pyarrow.types.is_string(column.type) for column in columns):
+        return list(columns)
+    missing = pyarrow.array([text for text in MISSING if text not in classes])
+    columns = [pc.if_else(pc.is_in(column, missing), None, column) for column in columns]
+    texts = {text for column in columns for text in column.unique().to_pylist() if text is not None}
+    kind = _kind_of(texts)
+    return [column if kind is None else column.cast(kind) for column in columns]
+
+
+def _kind_of(texts: set[str]) -> str | None:
+    """Return the type of which all texts are, as Python writes it, so that 01 and 1 stay apart."""
+    if all(
         re.fullmatch("0|-?[1-9][0-9]*", text) and -(2**63) <= int(text) < 2**63 for text in texts
-    )
-
-
-def _read_parquet(file: Path, names: Names) -> Inputs:
-    from pyarrow import parquet
-
-    with _reading(), parquet.ParquetFile(file) as reader:
-        table = reader.read()
-    return table_inputs(table, names)
+    ):
+        return "int64"
+    if {text.lower() for text in texts} <= {"true", "false"}:
+        return "bool"
+    if all(re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?", text) for text in texts):
+        return "float64"
+    if all(re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text) for text in texts):
+        return "date32"
+    return None
 
 
 def table_inputs(table: Any, names: Names) -> Inputs:
@@ -131,9 +184,13 @@ def table_inputs(table: Any, names: Names) -> Inputs:
             _check_available(name, available, "scores", "column")
     if not columns and (names.y_pred is None or names.scores is not None):
         raise ValueError(f"there is no score column; the columns are {listing(available)}")
+    scores = table.select(columns)
+    if len(columns) == 1 and holds_lists(table[columns[0]]):
+        distinct = factorize(table[names.label], names.label, IN_MEMORY).distinct
+        scores = table_of_lists(columns[0], table[columns[0]], _listed(names.labels), distinct)
     return Inputs(
         table[names.label],
-        table.select(columns),
+        scores,
         names.labels,
         None if names.sample_weight is None else table[names.sample_weight],
         None if names.y_pred is None else table[names.y_pred],
@@ -153,28 +210,23 @@ def table_inputs(table: Any, names: Names) -> Inputs:
     )
 
 
+# Arrays
+
+
 def _read_npz(file: Path, names: Names) -> Inputs:
     scores = "y_score" if names.scores is None else names.scores
     if not isinstance(scores, str):
         raise ValueError("scores= must name the one array of an .npz file that holds all scores")
-    with file.open("rb") as stream:  # np.load would leave a damaged file open
-        with _reading():
-            archive = np.load(stream, allow_pickle=False)
-            if isinstance(archive, np.ndarray):
-                raise ValueError("it holds one array without a name")
-        available = archive.files
+
+    def chosen(available: Sequence[str]) -> list[str]:
         taken = _names_taken(names, available, "array")
         _check_available(scores, available, "scores", "array")
-        labels = names.labels
-        wanted = [*taken, scores]
-        if labels is None and "labels" in available:
-            wanted.append("labels")
-        for name in wanted:
-            _check_size(archive.zip, name)
-        with _reading():
-            arrays = {name: archive[name] for name in wanted}
-        if labels is None:
-            labels = arrays.get("labels") if "labels" not in [*taken, scores] else None
+        has_labels = names.labels is None and "labels" in available
+        return list(dict.fromkeys([*taken, scores, *["labels"] * has_labels]))
+
+    arrays = _read_arrays(file, chosen)
+    is_own = "labels" not in (names.label, names.sample_weight, names.y_pred, scores)
+    labels = arrays.get("labels") if names.labels is None and is_own else names.labels
     return Inputs(
         arrays[names.label],
         arrays[scores],
@@ -195,21 +247,49 @@ def _read_npz(file: Path, names: Names) -> Inputs:
     )
 
 
-_READERS: dict[str, Callable[[Path, Names], Inputs]] = {
-    ".csv": _read_csv,
-    ".csv.gz": _read_csv,
-    ".tsv": _read_csv,
-    ".tsv.gz": _read_csv,
-    ".parquet": _read_parquet,
-    ".npz": _read_npz,
-}
+def _read_arrays(
+    file: Path, choose: Callable[[Sequence[str]], Sequence[str]]
+) -> dict[str, np.ndarray]:
+    """Return those arrays of an ``.npz`` file that a function chooses among their names."""
+    with file.open("rb") as stream:
+        if stream.read(6) == b"\x93NUMPY":
+            raise ValueError("the file cannot be read: it holds one array without a name")
+        with _reading():
+            archive = zipfile.ZipFile(stream)
+        chosen = choose([entry.filename.removesuffix(".npy") for entry in archive.infolist()])
+        return {name: array_of(archive, name) for name in chosen}
 
 
-def _check_size(archive: Any, name: str) -> None:
-    """Refuse an array that is larger than memory, as small files can hold by compression."""
-    sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
-    size = sizes.get(f"{name}.npy", sizes.get(name, 0))
-    check_memory(2 * size, f"reading the array {name!r}", "take a part of it")
+def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """Return an array of an ``.npz`` file.
+
+    Raises
+    ------
+    ValueError
+        If the archive is damaged, or declares more numbers than it holds.
+    MemoryError
+        If it is larger than memory, as small files can be by compression.
+    """
+    with _reading():
+        entry = archive.getinfo(f"{name}.npy")
+        with archive.open(entry) as stream:
+            version = np.lib.format.read_magic(stream)
+            if version == (1, 0):
+                shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+            else:
+                shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
+            declared, held = (
+                math.prod(shape) * max(dtype.itemsize, 1),
+                entry.file_size - stream.tell(),
+            )
+        if declared != held and not dtype.hasobject:
+            raise ValueError(
+                f"the array {name!r} should have shape {shape}, which takes {declared:,} bytes, "
+                f"but the file holds {held:,} of it"
+            )
+    check_memory(2 * held, f"reading the array {name!r}", "take a part of it")
+    with _reading(), archive.open(entry) as stream:
+        return np.lib.format.read_array(stream, allow_pickle=False)
 
 
 # All that zipfile, zlib, lzma, NumPy and pyarrow raise on files that are damaged, encrypted or odd

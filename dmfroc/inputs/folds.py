@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc.inputs.messages import listing
+from dmfroc.inputs.rows import row_names
 
 if TYPE_CHECKING:
     from dmfroc.inputs.predictions import Predictions
@@ -15,21 +16,7 @@ if TYPE_CHECKING:
 
 def fold_codes(folds: Any, predictions: Predictions) -> NDArray[np.int32]:
     """Return the number of each row's fold, once every fold has every class."""
-    array = np.asarray(folds)
-    n = predictions.n_observations
-    if array.shape != (n,):
-        raise ValueError(
-            f"folds must have one entry for each of the {n} observations, but its shape is "
-            f"{array.shape}"
-        )
-    is_missing = array != array  # NaN
-    if array.dtype == object:
-        is_missing |= np.array([entry is None for entry in array])
-    if is_missing.any():
-        raise ValueError(
-            f"folds has a missing value in row {int(np.flatnonzero(is_missing)[0])} (counting "
-            "from 0): name the fold in which each observation was held out"
-        )
+    array = row_names(folds, "folds", predictions.n_observations, predictions.index, "a fold")
     names, codes = np.unique(array, return_inverse=True)
     if len(names) < 2:
         raise ValueError(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import as_array, is_missing, plain
+from dmfroc.inputs.arrays import as_array, as_numpy, is_missing, plain
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
 
 type Label = int | str | bool
+
+_NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 
 
 _REMEDY_OF_ABSTENTIONS = (
@@ -48,7 +50,7 @@ def factorize(values: Any, what: str, source: Source) -> Factor:
 def _label_array(values: Any, what: str) -> NDArray[Any]:
     if isinstance(values, list | tuple):
         # Left to itself NumPy would turn [1, "a"] into two strings and [True, 2] into two integers
-        array = np.array(values, dtype=object)
+        array = as_numpy(values, what, object)
     else:
         array = as_array(values, what)
     if array.ndim == 0:
@@ -121,7 +123,7 @@ def _factorize_objects(items: list[Any], what: str, source: Source) -> Factor:
         if kinds <= {int, float}:
             return factorize(np.array(items, dtype=np.float64), what, source)
         raise _unusable_labels(items, what, source)
-    distinct = sorted(set(items))
+    distinct = sorted_labels(set(items))
     position = {label: code for code, label in enumerate(distinct)}
     return Factor(distinct, np.fromiter(map(position.__getitem__, items), np.int32, len(items)))
 
@@ -177,7 +179,25 @@ def union(observed: Factor, hard: Factor, source: Source) -> list[Label]:
             f"but {source.predicted} holds {hard.kind.__name__} labels ({listing(hard.distinct)}); "
             "convert to one kind"
         )
-    return sorted({*observed.distinct, *hard.distinct})
+    return sorted_labels({*observed.distinct, *hard.distinct})
+
+
+def sorted_labels(labels: Collection[Label]) -> list[Label]:
+    """Sort labels; texts that are all numbers in the order of the numbers."""
+    if all(isinstance(label, str) and _NUMBER.fullmatch(label) for label in labels):
+        return sorted(labels, key=lambda label: (float(label), label))
+    return sorted(labels)
+
+
+def natural_order(labels: Collection[Label]) -> list[Label]:
+    """Sort labels such that digits within texts count as numbers."""
+    if all(isinstance(label, str) and not _NUMBER.fullmatch(label) for label in labels):
+        return sorted(labels, key=lambda label: re.sub("[0-9]+", _padded, str(label)))
+    return sorted_labels(labels)
+
+
+def _padded(digits: re.Match[str]) -> str:
+    return digits[0].zfill(20)
 
 
 def encode(

@@ -1,8 +1,8 @@
 """Validated predictions: the one input that every measure starts from.
 
 Classes, scores, weights and hard labels are checked here, once; nothing downstream checks them
-again. Score columns are matched to classes by name wherever names exist. Rows are positional: the
-index of a pandas object is ignored.
+again. Score columns are matched to classes by name wherever names exist, and rows by the index of
+pandas objects wherever several inputs have one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc._kit.remarks import note
 from dmfroc._kit.text import printable
 from dmfroc.inputs.arrays import read_only
 from dmfroc.inputs.checks import (
@@ -26,6 +27,7 @@ from dmfroc.inputs.checks import (
     check_table,
     one_class_message,
 )
+from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import Names, read
 from dmfroc.inputs.folds import fold_codes
 from dmfroc.inputs.messages import shortened
@@ -64,6 +66,9 @@ class Predictions:
         it has no threshold of its own.
     folds : numpy.ndarray of int32, shape (n,), or None
         Of cross-validated predictions: the fold of each observation, see `in_folds`.
+    index : pandas.Index of length n, or None
+        The index that names the rows, if an input had one. Further inputs for the same rows, such
+        as groups, are matched by it.
     ids : numpy.ndarray of shape (n,), or None
         Names of the rows, by which those of several classifiers are matched.
     unused : pyarrow.Table or None
@@ -88,6 +93,7 @@ class Predictions:
     sample_weight: NDArray[np.float64]
     predicted: NDArray[np.int32] | None
     folds: NDArray[np.int32] | None = None
+    index: Any = None
     ids: NDArray[Any] | None = None
     unused: Any = None
     has_scores: bool = True
@@ -109,6 +115,10 @@ class Predictions:
         Lists, NumPy and JAX arrays, whatever converts to a NumPy array, and the columns and tables
         of pandas, polars and pyarrow are accepted.
 
+        Rows are matched by index if several inputs have one, those of pandas and xarray. An index
+        of 0, 1, ..., n - 1 in order only counts the rows. Its input is matched by position, as
+        inputs without index are.
+
         Parameters
         ----------
         y_true : array-like of shape (n,)
@@ -117,15 +127,18 @@ class Predictions:
         y_score : array-like or table of shape (n, K), or (n,) or (n, 1) for K = 2
             Any real scores. The columns of a table are matched to classes by name: the name is
             the class, or the class after a prefix that all columns share, as in ``score_setosa``.
-            Columns without names are taken in the order of `labels`. A single column is the score
+            Columns without names are taken in the order of `labels`, and so are those of a table
+            with the default names 0, 1, ... of pandas or ``column_0``, ``column_1``, ... of
+            polars. A single column is the score
             of the second of two classes, and so must not bear the name of the first. float32
             stays float32, float16 and bfloat16 become float32, anything else float64.
         labels : array-like of shape (K,), optional
-            The classes in column order. Default: sorted, from the column names where there are
-            names, else from `y_true`. Needed where a column without a name belongs to a class
-            that `y_true` lacks.
+            The classes in column order. Default: sorted, from the column names if there are
+            names, else from `y_true`. Text that is all numbers is sorted as numbers. Needed if
+            a column without a name belongs to a class that `y_true` lacks. Also needed for columns
+            without names if labels such as ``"2"`` and ``"10"`` have another order as text.
         sample_weight : array-like of shape (n,), optional
-            Finite weights >= 0; the largest at most 1e100 times the smallest positive one. Only
+            Finite weights >= 0; the largest at most 1e50 times the smallest positive one. Only
             their ratios matter: extreme ones are scaled by a power of two.
         y_pred : array-like of shape (n,), optional
             Hard labels, where they are not simply the class of the largest score.
@@ -180,7 +193,7 @@ class Predictions:
         labels : array-like of shape (K,), optional
             All classes in column order. Default: the sorted labels of `y_true` and `y_pred`.
         sample_weight : array-like of shape (n,), optional
-            Finite weights >= 0; the largest at most 1e100 times the smallest positive one. Only
+            Finite weights >= 0; the largest at most 1e50 times the smallest positive one. Only
             their ratios matter: extreme ones are scaled by a power of two.
         frequency_weight : array-like of shape (n,), optional
             How often each row was observed, as in `from_arrays`.
@@ -229,16 +242,21 @@ class Predictions:
         frequency_weight: str | None = None,
         id: str | None = None,
         other_columns: Sequence[str] = (),
+        separator: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
     ) -> Predictions:
         r"""Read and check the predictions in a file.
 
         Parameters
         ----------
         path : str or path-like
-            ``.csv`` or ``.tsv`` (also ``.csv.gz``, ``.tsv.gz``) or ``.parquet`` with one row per
-            observation and score columns named as in `from_arrays`; or ``.npz`` with an array of
-            labels, an array of scores and, optionally, an array ``labels`` of the classes in
-            column order.
+            ``.csv``, ``.tsv`` or ``.txt``, JSON lines (``.jsonl``, ``.ndjson``; all also with
+            ``.gz``) or ``.parquet`` with one row per observation and score columns named as in
+            `from_arrays`; or ``.npz`` with an array of labels, an array of scores and, optionally,
+            an array ``labels`` of the classes in column order. Instead of score columns there may
+            be one column of lists, which need `labels` unless the classes are 0 to K - 1, or of
+            scores by class.
         label : str
             Name of the column (``.npz``: array) of observed classes.
         scores : str or sequence of str, optional
@@ -258,6 +276,10 @@ class Predictions:
             names of the rows.
         other_columns : sequence of str
             Names of columns with another use, such as folds or subgroups: they are no scores.
+        separator, decimal, encoding : str, optional
+            What separates the cells of a file of text (one character, or ``"tab"``), the decimal
+            mark of its numbers (``"."`` or ``","``), and its encoding. By default they are
+            detected; what cannot be decided, such as whether 1,234 is a thousand, is an error.
 
         Returns
         -------
@@ -285,6 +307,7 @@ class Predictions:
         file = Path(path)
         if not file.exists():
             raise FileNotFoundError(f"{file}: there is no such file; check the path")
+        as_read = None
         try:
             names = Names(
                 label,
@@ -293,16 +316,21 @@ class Predictions:
                 sample_weight,
                 y_pred,
                 tuple(other_columns),
+                checked_format(separator, decimal, encoding),
                 frequency_weight,
                 id,
             )
             inputs = read(file, names)
+            as_read = inputs.source.note
             check = check_table if inputs.source.is_table_file else check_scores
-            return cls(*check(inputs))
+            predictions = cls(*check(inputs))
         except (TypeError, ValueError, MemoryError) as error:
             kinds = (TypeError, MemoryError)
             kind = next((kind for kind in kinds if isinstance(error, kind)), ValueError)
-            raise kind(f"{file}: {error}") from error
+            raise kind(f"{file}: {error}" + (f" ({as_read})" if as_read else "")) from error
+        if as_read:
+            note(f"{file}: {as_read}")
+        return predictions
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled or copied; its arrays are read-only as those of the original."""
@@ -341,6 +369,7 @@ class Predictions:
             read_only(self.sample_weight[chosen]),
             None if self.predicted is None else read_only(self.predicted[chosen]),
             None if self.folds is None else read_only(self.folds[chosen]),
+            None if self.index is None else self.index[chosen],
             None if self.ids is None else read_only(self.ids[chosen]),
             has_scores=self.has_scores,
         )

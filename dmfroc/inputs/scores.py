@@ -32,10 +32,12 @@ from dmfroc.inputs.columns import (
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.messages import Source, check_length, listing
 
+_MOST_ROWS = 0.9  # without some score, as of a list of the classes with the largest ones
+_LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
+
 type Floats = NDArray[np.float32] | NDArray[np.float64]
 
 _ROUNDING = 0.02  # of the sum of the probabilities of a row
-_NEARLY_ALL = 0.9  # of the rows
 _FEW = 4  # scores, which may all differ, or be the same twice, by chance
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
 
@@ -48,24 +50,29 @@ def class_scores(
     source: Source,
     *,
     copy: bool = True,
+    has_all: bool = True,
 ) -> tuple[list[Label], Floats, bool]:
-    """Classes in column order, their scores, and whether one column had to serve both classes."""
+    """Classes in column order, their scores, and whether one column had to serve both classes.
+
+    Minus infinity, and the least float that stands for it, become a number below all others:
+    one that these decide, or, unless these are all scores, the least float.
+    """
     wrapped = from_library(y_score, source.scores)
+    labels: list[Label] = []
     if wrapped is None:
         names, columns = None, _matrix(y_score, source, copy=copy).T
-        is_single = len(columns) == 1
-        labels = [] if is_single else positional_classes(len(columns), distinct, order, source)
+    elif _are_default(wrapped):
+        names, columns = None, [_score_column(column, source) for column in wrapped.iter_columns()]
     else:
         series = list(wrapped.iter_columns()) if is_table(wrapped) else [wrapped]
         labels, series = _chosen_columns(series, n, distinct, order, source)
         names = [plain(column.name) for column in series]
-        is_single = not labels
         if names in ([None], [""]):
             names = None
         columns = [_score_column(column, source) for column in series]
     if len(columns):
         check_length(source.scores, len(columns[0]), n, source)
-    if is_single:
+    if len(columns) == 1:
         name = None if names is None else names[0]
         labels, positive = single_score_classes(name, distinct, order, source)
         if source.is_table_file and not source.has_chosen_scores and _is_identifier(columns[0]):
@@ -74,18 +81,19 @@ def class_scores(
                 "its values are whole numbers and different, as those of an identifier: pass "
                 f"scores={[name]} if these are the scores"
             )
-        _check_finite(columns[0][:, np.newaxis], names, [labels[positive]], source)
-        scores = np.empty((n, 2), columns[0].dtype)
-        scores[:, positive] = columns[0]
-        scores[:, 1 - positive] = -columns[0]
+        single = _checked(columns[0][:, np.newaxis], names, [labels[positive]], source, has_all)
+        scores = np.empty((n, 2), single.dtype)
+        scores[:, [positive]] = single
+        scores[:, [1 - positive]] = -single
         return labels, scores, True
+    labels = labels or positional_classes(len(columns), distinct, order, source)
     if names is None:
         scores = np.asarray(columns).T
     else:
         scores = np.empty((n, len(labels)), np.result_type(*columns))
         for place, column in enumerate(columns):
             scores[:, place] = column
-    _check_finite(scores, names, labels, source)
+    scores = _checked(scores, names, labels, source, has_all)
     warn([_same_values_message(scores, labels if names is None else names, source)])
     return labels, scores, False
 
@@ -209,6 +217,16 @@ def _matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
     return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
 
 
+def _are_default(wrapped: Any) -> bool:
+    """Whether column names only count the columns, as those that nobody chose do."""
+    if not is_table(wrapped):
+        return False
+    native, names = wrapped.to_native(), list(wrapped.columns)
+    if hasattr(native, "iloc"):  # of pandas, which chooses this kind of names itself
+        return type(native.columns).__name__ == "RangeIndex" and names == list(range(len(names)))
+    return names == [f"column_{place}" for place in range(len(names))]  # of polars
+
+
 def _score_column(column: Any, source: Source) -> NDArray[Any]:
     what = f"{source.scores} column {plain(column.name)!r}"
     try:
@@ -255,32 +273,51 @@ def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Sour
     return None
 
 
-def _check_partial(scores: NDArray[Any], source: Source) -> None:
-    """Refuse scores of which most rows lack some, as where only the largest were kept."""
-    lacking = np.isnan(scores).any(axis=1)
-    if lacking.mean() > _NEARLY_ALL and not np.isnan(scores).all(axis=1).any():
-        raise ValueError(
-            f"{source.scores} is missing for some class in {lacking.sum()} of {len(scores)} rows, "
-            "as where only the largest scores were kept: curves and areas need the scores of all "
-            "classes, so save them all. The class of the largest score can be judged as a hard "
-            "label: pass it as y_pred= without scores"
-        )
-
-
-def _check_finite(
-    scores: NDArray[Any], names: list[Hashable] | None, labels: Sequence[Label], source: Source
-) -> None:
+def _checked(
+    scores: NDArray[Any],
+    names: list[Hashable] | None,
+    labels: Sequence[Label],
+    source: Source,
+    has_all: bool,
+) -> Floats:
+    """Return finite scores; minus infinity ranks lowest."""
     with np.errstate(over="ignore", invalid="ignore"):
-        # One pass without a temporary; a sum that overflows only costs the exact look below
-        if np.isfinite(scores.sum()):
-            return
-    unusable = ~np.isfinite(scores)
+        # Two passes without a temporary; a sum that overflows only costs the exact look below
+        if np.isfinite(scores.sum()) and (not scores.size or scores.min() > _LEAST):
+            return scores
+    is_lowest = np.isin(scores, [-np.inf, np.finfo(scores.dtype).min, _LEAST])
+    unusable = ~(np.isfinite(scores) | is_lowest)
     if unusable.any():
-        _check_partial(scores, source)
         row, column = divmod(int(unusable.argmax()), scores.shape[1])
         name = column if names is None else repr(names[column])
         raise ValueError(
-            f"{source.scores} must be finite, but {np.count_nonzero(unusable)} of {scores.size} "
-            f"values are not; the first is {scores[row, column]} at {source.row(row)}, column "
-            f"{name} (class {labels[column]!r}): replace them or drop their rows"
+            f"{source.scores} must be finite, but {np.count_nonzero(~np.isfinite(scores))} of "
+            f"{scores.size} values are not; the first is {scores[row, column]} at "
+            f"{source.row(row)}, column {name} (class {labels[column]!r}): {_remedy(scores)}"
         )
+    width = scores.shape[1] if has_all else None
+    return np.where(is_lowest, _below(scores[~is_lowest], width), scores)
+
+
+def _remedy(scores: NDArray[Any]) -> str:
+    missing = np.isnan(scores)
+    if missing.any(axis=1).mean() < _MOST_ROWS or missing.all(axis=1).any():
+        return "replace them or drop their rows"
+    n_kept = (~missing).sum(axis=1)
+    return (
+        f"most rows have the scores of their top {n_kept.max()} classes only. These allow measures "
+        "of hard labels (give y_pred) and top-k accuracy, for which minus infinity may stand for "
+        "what is missing; areas under curves need the scores of all classes"
+    )
+
+
+def _below(scores: NDArray[Any], width: int | None) -> Any:
+    """Return a number so far below scores that sums over a row do not hide it; or the least."""
+    least = np.finfo(scores.dtype).min
+    if width is None:
+        return least
+    if not scores.size:
+        return scores.dtype.type(0)
+    low, high = scores.min(), scores.max()
+    with np.errstate(over="ignore"):
+        return max(low - (width + 1) * (high - low) - max(abs(low), 1), least)

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Int
-from numpy.typing import NDArray
+
+from dmfroc.inputs.rows import row_names
 
 THE_OTHERS = "all others"
 """In differences: the mean of the other groups, by their numbers of observations."""
 
 
-def crossed(by: Any, n: int) -> tuple[list[str], Int[np.ndarray, " n"]]:
+def crossed(by: Any, n: int, index: Any) -> tuple[list[str], Int[np.ndarray, " n"]]:
     """Return the names of the groups, sorted, and the group of each row.
 
     Parameters
@@ -22,6 +23,8 @@ def crossed(by: Any, n: int) -> tuple[list[str], Int[np.ndarray, " n"]]:
         Several columns cross: each combination that occurs is a group.
     n : int
         Number of rows.
+    index : pandas.Index or None
+        Index of the other inputs, see `Predictions`.
 
     Raises
     ------
@@ -36,7 +39,10 @@ def crossed(by: Any, n: int) -> tuple[list[str], Int[np.ndarray, " n"]]:
     codes = []
     for name, values in columns.items():
         what = "by" if len(columns) == 1 else f"by[{name!r}]"
-        codes.append(_coded(values, what, n))
+        distinct, of_column = np.unique(
+            row_names(values, what, n, index, "a subgroup"), return_inverse=True
+        )
+        codes.append((distinct.tolist(), of_column))
     of_row = codes[0][1]
     for distinct, of_column in codes[1:]:
         _, of_row = np.unique(of_row * len(distinct) + of_column, return_inverse=True)
@@ -56,22 +62,3 @@ def _columns(by: Any) -> dict[str, Any]:
     if hasattr(by, "columns"):  # a table of pandas or polars
         return {str(name): by[name] for name in by.columns}
     return {"by": by}
-
-
-def _coded(values: Any, what: str, n: int) -> tuple[list[Any], NDArray[np.intp]]:
-    array = np.asarray(values)
-    if array.shape != (n,):
-        raise ValueError(
-            f"{what} must have one entry for each of the {n} observations, but its shape is "
-            f"{array.shape}"
-        )
-    is_missing = array != array  # NaN
-    if array.dtype == object:
-        is_missing |= np.array([entry is None for entry in array])
-    if is_missing.any():
-        raise ValueError(
-            f"{what} has a missing value in row {int(np.flatnonzero(is_missing)[0])} (counting "
-            "from 0): name a subgroup for every observation"
-        )
-    distinct, codes = np.unique(array, return_inverse=True)
-    return distinct.tolist(), codes

@@ -12,29 +12,32 @@ from numpy.typing import NDArray
 from dmfroc.inputs.arrays import as_array, as_floats
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.messages import Source, check_length, listing
+from dmfroc.inputs.rows import Rows
 
 _LARGEST_EXPONENT = 64  # of two; the cube of the sum of a billion such weights is finite
 _LARGEST_COUNT = 2**53  # up to here every whole number is a float
-_LARGEST_RATIO = 332  # its logarithm to the base two
+_LARGEST_RATIO = 166  # its logarithm to the base two
 
 
 def check_weights(
-    values: Any, true: NDArray[np.int32], labels: Sequence[Label], source: Source
+    values: Any, true: NDArray[np.int32], labels: Sequence[Label], source: Source, rows: Rows
 ) -> NDArray[np.float64]:
     """Return one weight per observation in a new array; ones where none are given."""
     if values is None:
         return np.ones(len(true))
     weight = real_weights(values, len(true), source)
+    weight = rows.arranged(weight, values, source.weight)
     _check_classes(weight, true, labels, source.weight)
     return _scaled(weight, source.weight)
 
 
 def check_counts(
-    values: Any, true: NDArray[np.int32], labels: Sequence[Label], source: Source
+    values: Any, true: NDArray[np.int32], labels: Sequence[Label], source: Source, rows: Rows
 ) -> NDArray[np.int64]:
     """Return how often each row was observed."""
     what = source.frequency
     counts = real_weights(values, len(true), replace(source, weight=what))
+    counts = rows.arranged(counts, values, what)
     is_broken = (counts % 1 != 0) | (counts >= _LARGEST_COUNT)
     if is_broken.any():
         row = int(is_broken.argmax())
@@ -83,7 +86,7 @@ def _scaled(weight: NDArray[np.float64], what: str) -> NDArray[np.float64]:
     if np.ptp(exponents) > _LARGEST_RATIO:
         raise ValueError(
             f"{what} has positive weights from {least} to {largest}: the largest must not be more "
-            "than 1e100 times the smallest; give 0 to those that need not count"
+            "than 1e50 times the smallest; give 0 to those that need not count"
         )
     # By a power of two, which is exact
     is_extreme = abs(exponents[1]) > _LARGEST_EXPONENT

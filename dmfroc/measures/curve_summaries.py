@@ -20,6 +20,7 @@ from dmfroc.measures.statistics.curves import CurvePoints
 
 # Closer to 0 than this, log1p(z)/z and what follows from it come from their series.
 _SMALL = 4e-3
+_NEAR_END = -1 + 1e-6
 _ROUNDING = 1e-9  # of a rate
 _ROUNDING_OF_SUMS = 1e-12  # relative
 
@@ -104,7 +105,14 @@ def _mean_ratio(top: Any, top_end: Any, start: Any, end: Any, xp: Any) -> Any:
     square = small * small
     series = (1 / 2 - small / 3) + square * (1 / 4 - small / 5)
     series = series + square * square * (1 / 6 - small / 7 + square / 8)
-    mean = xp.log1p(large) / large
+    # Near z = -1, where a heavy class ends, the ratio of the ends has the digits that z lacks
+    is_near_end = large < _NEAR_END
+    logarithm = xp.where(
+        is_near_end,
+        xp.log(xp.where(is_near_end, end * inverse, 1.0)),
+        xp.log1p(xp.where(is_near_end, 0.0, large)),
+    )
+    mean = logarithm / large
     linear = xp.where(is_small, series, (1 - mean) / large)
     mean = xp.where(is_small, 1 - small * series, mean)
     ratio = (top * mean + (top_end - top) * linear) * inverse
@@ -131,8 +139,9 @@ def _under_kappa(points: CurvePoints, xp: Any, ratio: Callable[..., Any]) -> Any
 
 def kappa_terms(tp: Any, fp: Any, positives: Any, negatives: Any) -> tuple[Any, Any]:
     """Return what Cohen's kappa is the ratio of, when so many are predicted positive."""
-    both, surplus = positives + negatives, negatives - positives
-    return 2 * (tp * negatives - fp * positives), positives * both + (tp + fp) * surplus
+    # Of the margins' products, without differences of sums that a heavy class would dominate
+    rejected = (positives - tp) + (negatives - fp)
+    return 2 * (tp * negatives - fp * positives), positives * rejected + (tp + fp) * negatives
 
 
 def kappa_area(points: CurvePoints, xp: Any) -> Any:
@@ -158,15 +167,13 @@ def interpolated_scott_area(points: CurvePoints, xp: Any) -> Any:
 def _under_scott(points: CurvePoints, xp: Any, ratio: Callable[..., Any]) -> Any:
     """Integrate 1 - e / 2m(1 - m), as two ratios: errors e, and m the mean of both margins."""
     steps = _steps(points)
-    both = 2 * (steps.positives + steps.negatives)
-    errors, errors_end = (
-        steps.positives - tp + fp for tp, fp in ((steps.tp, steps.fp), (steps.tp_end, steps.fp_end))
-    )
-    margin, margin_end = (
-        steps.positives + tp + fp for tp, fp in ((steps.tp, steps.fp), (steps.tp_end, steps.fp_end))
-    )
+    positives, negatives = steps.positives, steps.negatives
+    ends = ((steps.tp, steps.fp), (steps.tp_end, steps.fp_end))
+    errors, errors_end = (positives - tp + fp for tp, fp in ends)
+    margin, margin_end = (positives + tp + fp for tp, fp in ends)
+    rest, rest_end = ((positives - tp) + (negatives - fp) + negatives for tp, fp in ends)
     lost = ratio(errors, errors_end, margin, margin_end, xp) + ratio(
-        errors, errors_end, both - margin, both - margin_end, xp
+        errors, errors_end, rest, rest_end, xp
     )
     return _total((1 - lost) * steps.width, steps.negatives)
 

@@ -377,6 +377,11 @@ class Measure:
         """How its interval is found unless asked for otherwise."""
         return "jackknife" if self.is_smooth or self.cross_fit is not None else "bootstrap"
 
+    @property
+    def largest_difference(self) -> float:
+        """The largest difference that two values can have."""
+        return self.bounds[1] - self.bounds[0]
+
     def applies_to(self, predictions: Predictions) -> bool:
         """Whether the measure is defined for these predictions."""
         return self.obstacle(predictions) is None
@@ -390,7 +395,9 @@ class Measure:
         weights = np.bincount(
             predictions.true, predictions.sample_weight, minlength=predictions.n_classes
         )
-        return self.range_of_shares(weights / weights.sum(), sizes_are_fixed)
+        low, high = self.range_of_shares(weights / weights.sum(), sizes_are_fixed)
+        # Beside a class that has all weight but for rounding, the range is a point or undefined
+        return (low, high) if low < high else self.bounds
 
     def __call__(
         self,

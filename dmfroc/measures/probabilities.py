@@ -11,6 +11,7 @@ import math
 from functools import partial
 from typing import Any, Literal
 
+import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
@@ -41,7 +42,9 @@ def _mean(table: Sums, xp: Any, place: int) -> Any:
 
 def _uncertainty(of_classes: Any, total: Any) -> Any:
     """Return the Brier score of always forecasting how often the classes occur."""
-    return (of_classes * (total[..., None] - of_classes)).sum(-1) / (2 * total**2)
+    # Not the total less each class, which would lose light classes beside a heavy one
+    others = of_classes @ (1 - np.eye(of_classes.shape[-1]))
+    return (of_classes * others).sum(-1) / (2 * total**2)
 
 
 def _skill(table: Sums, xp: Any) -> Any:

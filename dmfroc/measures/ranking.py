@@ -70,7 +70,9 @@ def areas_against_the_rest(table: PairTable, xp: Any) -> Float[AnyArray, " c"]:
     """Return the area of each class against all others."""
     totals = table.totals
     won = (totals * pairwise_areas(table, xp)).sum(-1)
-    return won / (totals.sum() - totals)
+    # Not the total less that of the class, which would lose light classes beside a heavy one
+    is_other = table.columns[:, None] != np.arange(len(totals))
+    return won / (is_other * totals).sum(-1)
 
 
 def _area_against_the_rest(table: PairTable, xp: Any, weighting: Weighting = "macro") -> Any:

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.polynomial.chebyshev import chebvander
 
-from dmfroc._kit.threads import n_cores, one_blas_thread, parallel_map
+from dmfroc._kit.threads import one_blas_thread, parallel_map, tasks_of
 from dmfroc.multiclass.rank_one import (
     INNERMOST_RATE,
     Adjoint,
@@ -81,8 +81,7 @@ def _summed(function: Callable[[slice], np.ndarray], n_columns: int) -> np.ndarr
 def _tasks(n_columns: int) -> list[list[slice]]:
     """Divide blocks of columns among the cores."""
     blocks = [slice(first, first + _AT_ONCE) for first in range(0, n_columns, _AT_ONCE)]
-    n_each = -(-len(blocks) // (_TASKS_PER_CORE * n_cores()))
-    return [blocks[first : first + n_each] for first in range(0, len(blocks), n_each)]
+    return tasks_of(blocks, _TASKS_PER_CORE)
 
 
 def _nodes_for(column_effect: Float[np.ndarray, " q"]) -> _Nodes:

@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from jaxtyping import Float, Int, Integer, Shaped
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, sum_at
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows, sum_at
 from dmfroc._kit.autodiff import take
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.options import integer, is_one_of, number
-from dmfroc._kit.threads import n_cores, parallel
+from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, rows_by_class, to_ordered_integers
 from dmfroc.measures.statistics.statistic import Statistic
@@ -94,14 +94,22 @@ class RateCounts(Statistic):
         if xp is np and (weights == 1).all():
             counts = self._count_places()
         else:
+            exponents = exponents_of(totals, weights, xp)
+            summed = weights
+            if exponents is not None:
+                summed = xp.ldexp(weights, -exponents[self.class_of_row])
+
             # One group after the other: what is summed and looked up stays in the cache.
             def of_group(
                 rows: Any, starts: Any, stops: Any, at_least: Any, above: Any, share: Any, of: Any
             ) -> Float[AnyArray, "p 2 t"]:
-                up_to, starts = cumulative_sum(weights[rows], xp), starts[..., None]
+                up_to, starts = cumulative_sum(summed[rows], xp), starts[..., None]
                 before = up_to[stops][..., None], up_to[starts + above], up_to[starts + at_least]
+                counts = _above_with_ties(*before, share)
+                if exponents is not None:
+                    counts = xp.ldexp(counts, exponents[of][..., None])
                 # Whole weights have exact sums; those of others can exceed the whole by rounding.
-                return xp.clip(_above_with_ties(*before, share), 0.0, totals[of][..., None])
+                return xp.clip(counts, 0.0, totals[of][..., None])
 
             places = self.starts, self.stops, self.at_least, self.above, self.tied_share
             counts = map_rows(of_group, self.sorted_rows, *places, self.counted, xp=xp)
@@ -122,10 +130,7 @@ class RateCounts(Statistic):
                 some = slice(first, first + at_once)
                 flat[some] = _above_with_ties(*(x[some] for x in arrays))
 
-        n_each = at_once * -(-len(flat) // (at_once * _TASKS_PER_CORE * n_cores()))
-        starts = range(0, len(flat), n_each)
-        ends = (min(start + n_each, len(flat)) for start in starts)
-        tasks = [range(*ends, at_once) for ends in zip(starts, ends, strict=True)]
+        tasks = tasks_of(range(0, len(flat), at_once), _TASKS_PER_CORE)
         parallel(count, tasks, found.size)
         return found
 
@@ -135,8 +140,12 @@ class RateCounts(Statistic):
         """Each observation adds up what the thresholds below its score say."""
         n, length = len(weights), self.sorted_rows.shape[1]
         gradient: np.ndarray = derivatives.totals[self.class_of_row]
+        exponents = exponents_of(table.totals, weights, np)
+        of_counts = np.zeros_like(gradient)
         for i, rows in enumerate(self.sorted_rows):
             d_counts = derivatives.counts[i]
+            if exponents is not None:  # derivatives are the larger the less a class weighs
+                d_counts = np.ldexp(d_counts, exponents[self.counted[i]][..., None])
             tied = d_counts * self.tied_share[i][:, None]
             starts = self.starts[i][..., None]
             places = starts + self.above[i], starts + self.at_least[i], self.stops[i]
@@ -144,8 +153,10 @@ class RateCounts(Statistic):
             of_places = np.zeros(length + 1)
             for at, x in zip(places, changes, strict=True):
                 of_places += np.bincount(at.ravel(), x.ravel(), length + 1)
-            gradient += np.bincount(rows, np.cumsum(of_places[:-1]), n)
-        return gradient
+            of_counts += np.bincount(rows, np.cumsum(of_places[:-1]), n)
+        if exponents is not None:
+            of_counts = np.ldexp(of_counts, -exponents[self.class_of_row])
+        return gradient + of_counts
 
 
 def _above_with_ties(

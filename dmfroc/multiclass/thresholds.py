@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Integer, Shaped
 
 from dmfroc._kit.arrays import cumulative_sum
-from dmfroc._kit.threads import n_cores, parallel
+from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.measures.statistics.layout import sort_rows
 
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
@@ -168,9 +168,7 @@ def place_thresholds(
         for pairs in batches:
             place(pairs)
 
-    batches = _batches(pools)
-    at_once = -(-len(batches) // (_TASKS_PER_CORE * n_cores()))
-    tasks = [batches[first : first + at_once] for first in range(0, len(batches), at_once)]
+    tasks = tasks_of(_batches(pools), _TASKS_PER_CORE)
     parallel(place_all, tasks, int(pools.sizes.sum()))
 
 

@@ -12,7 +12,7 @@ _CORRECTION = 0.5  # added to every cell, so that all logits are finite
 
 
 @dataclass(frozen=True)
-class SummaryROC:
+class MosesLittenbergROC:
     """A summary ROC curve, ``D = intercept + slope S``.
 
     Attributes
@@ -51,7 +51,7 @@ class SummaryROC:
         return float(expit(self.intercept / 2))
 
 
-def moses_littenberg_roc(tp: Any, fp: Any, fn: Any, tn: Any) -> SummaryROC:
+def moses_littenberg_roc(tp: Any, fp: Any, fn: Any, tn: Any) -> MosesLittenbergROC:
     """Fit a straight line to the logits of rates at several thresholds, or of several studies.
 
     Parameters
@@ -62,7 +62,7 @@ def moses_littenberg_roc(tp: Any, fp: Any, fn: Any, tn: Any) -> SummaryROC:
 
     Returns
     -------
-    SummaryROC
+    MosesLittenbergROC
         By ordinary least squares. Points of one curve depend on each other, which the line takes
         no account of, and neither does it of their different precision: `multiclass_roc` and
         `bayesian_roc` do.
@@ -107,4 +107,6 @@ def moses_littenberg_roc(tp: Any, fp: Any, fn: Any, tn: Any) -> SummaryROC:
         )
     residual = difference - (intercept + slope * total)
     freedom = max(len(total) - 2, 1)
-    return SummaryROC(float(intercept), float(slope), float(np.sqrt(residual @ residual / freedom)))
+    return MosesLittenbergROC(
+        float(intercept), float(slope), float(np.sqrt(residual @ residual / freedom))
+    )

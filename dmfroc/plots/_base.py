@@ -8,46 +8,57 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.curve import Curve, Line
-from dmfroc.curves.hull import Hull, convex_hull
-from dmfroc.curves.isometrics import Isometric, isometrics
+from dmfroc.curves.hull import convex_hull
+from dmfroc.curves.isometric_lines import Isometric, isometrics
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
-from dmfroc.plots._marks import Marks
 from dmfroc.plots._style import (
+    BASELINE_ID,
     COLORS,
-    HANDLE_LENGTH,
+    CURVE_ID,
+    GUIDE_ID,
+    OTHERS_ZORDER,
+    draw_band,
+    draw_legend,
     new_axes,
-    place_legend,
+    next_style,
     rate_texts,
     style_of,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
 
-_CURVE_ID, _GUIDE_ID, BASELINE_ID = "dmfroc-class-curve", "dmfroc-guide", "dmfroc-baseline"
+    from dmfroc.inference.band import CurveBand
+    from dmfroc.measures.contingency_table import ContingencyTable
+
 _ISOMETRIC = "#6F93B5"
 _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide the curves
 _MOST_NAMED = 20  # classes in a legend
 _NAMED_OF_MANY = 10
-_MOST_INSIDE = 9  # legend entries within the axes
 _NAMED_SEGMENT = 0.07  # least length of a hull's segment that bears its score
-_OTHERS = 2.0  # drawing order of the classes that the legend does not name
+# Segments are cut until the curve is this close to its chords, in widths of the chart. The cuts are
+# not in the middle, where an S-shaped segment may meet its chord.
+_CLOSE, _CUT, _MOST_CUTS = 1e-3, 0.382, 20
 
 type Limits = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a chart is drawn.
+    """How the curves of a chart are computed and drawn.
 
     Attributes
     ----------
+    compute : callable
+        The function of `dmfroc.curves` that computes the curves.
     area : str or None
         What the legend calls the area; None where it has none.
     legend : str
@@ -56,25 +67,36 @@ class Look:
         Limits of the axes, None for those of the data.
     is_square : bool
         Whether both axes have the same scale.
-    shares_isometrics : bool
-        Whether the isometrics are the same for classes of any frequency.
     isometric_values : tuple of float
         Values at which to draw isometrics; none for no isometrics.
-    break_even : str
-        What the legend calls the line of as many predicted as actual positives.
+    shares_isometrics : bool
+        Whether the isometrics are the same for classes of any frequency.
+    has_hull : bool
+        Whether convex hulls can be drawn.
+    has_tails : bool
+        Whether to draw segments that start or end at infinity, or where there is no point.
+    options : tuple of str
+        Options of what computes the curves.
+    chance, break_even : str
+        What the legend calls these lines.
     """
 
+    compute: Callable[..., Any]
     area: str | None = None
     legend: str = "best"
     xlim: Limits = (-0.01, 1.01)
     ylim: Limits = (-0.01, 1.01)
     is_square: bool = False
+    isometric_values: tuple[float, ...] = ()
     shares_isometrics: bool = False
-    isometric_values: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8)
+    has_hull: bool = False
+    has_tails: bool = False
+    options: tuple[str, ...] = ()
+    chance: str = "chance"
     break_even: str = "break-even"
 
 
-class CurveDisplay(Marks):
+class CurveDisplay:
     """Curves of the classes of one classifier, ready to be drawn.
 
     Build it with `from_predictions` or `from_estimator`; draw it again, or elsewhere, with `plot`.
@@ -97,10 +119,14 @@ class CurveDisplay(Marks):
         All of them, by class or pair of classes.
     guides_ : list of matplotlib.lines.Line2D
         Chance and break-even lines, and isometrics.
+    bands_ : dict of matplotlib.collections.PolyCollection
+        The confidence bands, by class, where they are drawn.
     hulls_ : dict
         The hulls as lines, by class, where they are drawn.
     decisions_ : dict
         The markers of `plot_decisions`, by class, once they are drawn.
+    tangents_ : dict
+        The lines of `plot_tangent`, by class, once they are drawn.
     ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
         Where the curves were drawn last.
     """
@@ -108,15 +134,14 @@ class CurveDisplay(Marks):
     line_: Line2D
     lines_: dict[Hashable, Line2D]
     guides_: list[Line2D]
+    bands_: dict[Hashable, PolyCollection]
     hulls_: dict[Hashable, Line2D]
     decisions_: dict[Hashable, Line2D]
+    tangents_: dict[Hashable, Line2D]
     ax_: Axes
     figure_: Any
 
     look: ClassVar[Look]
-    _compute: ClassVar[Callable[..., Any]]
-    _options: ClassVar[tuple[str, ...]] = ()  # of what computes the curves
-    _draws_hull: ClassVar[bool] = False
 
     def __init__(
         self, curves: Curve | Mapping[Hashable, Curve], *, name: str | None = None
@@ -124,6 +149,7 @@ class CurveDisplay(Marks):
         self.curves: dict[Hashable, Any] = (
             {curves.label: curves} if isinstance(curves, Curve) else dict(curves)
         )
+        self.bands: dict[Hashable, CurveBand] = {}
         self.name = name
 
     @classmethod
@@ -169,26 +195,26 @@ class CurveDisplay(Marks):
         TypeError, ValueError
             As for the function that computes the curves.
         """
-        own = {option: options.pop(option) for option in cls._options if option in options}
+        own = {option: options.pop(option) for option in cls.look.options if option in options}
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
         if multi_class is None and pos_label is None and predictions.n_classes > 2:
             multi_class = "ovr"
-        display = cls._of_predictions(
+        display = cls._compute(
             predictions, name=name, pos_label=pos_label, multi_class=multi_class, **own
         )
         return display.plot(ax, **options)
 
     @classmethod
-    def _of_predictions(
-        cls, predictions: Predictions, *, name: str | None, **options: Any
+    def _compute(
+        cls, predictions: Predictions, *, name: str | None = None, **options: Any
     ) -> CurveDisplay:
         """Compute what the display stores."""
-        return cls(cls._compute(predictions, **options), name=name)
+        return cls(cls.look.compute(predictions, **options), name=name)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **options: Any
-    ) -> CurveDisplay:
+    ) -> Any:
         """Let a fitted classifier score observations, and draw its curves.
 
         Parameters
@@ -216,7 +242,7 @@ class CurveDisplay(Marks):
         ValueError
             As for `from_predictions`.
         """
-        scores = scores_of(estimator, X)
+        scores = scores_of(estimator, X, y)
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, scores, labels=estimator.classes_, name=name, **options)
 
@@ -228,11 +254,15 @@ class CurveDisplay(Marks):
         plot_chance: bool = True,
         plot_break_even: bool = True,
         plot_isometrics: bool = True,
+        plot_baselines: bool = True,
         plot_hull: bool = False,
         plot_legend: bool = True,
         **line_kwargs: Any,
     ) -> CurveDisplay:
         """Draw the curves.
+
+        Between two thresholds the curve is that of their random mixtures, as in its area. That is
+        curved on some charts, where markers (``marker="o"``) show the thresholds.
 
         Parameters
         ----------
@@ -241,10 +271,12 @@ class CurveDisplay(Marks):
             the next colour.
         name : str, optional
             Name of the classifier in the legend, in place of the display's own.
-        plot_chance, plot_break_even, plot_isometrics, plot_hull, plot_legend : bool
+        plot_chance, plot_break_even, plot_isometrics, plot_baselines, plot_hull, plot_legend : bool
             Whether to draw the lines of chance (dashed) and break-even (dotted), each in the
             colour of its class where classes differ; the isometrics (long dashes, with the values
-            of their measure), where they are the same for all curves; the convex
+            of their measure), where they are the same for all curves; where F1 is that of
+            predicting everything positive (precision-recall and its gains), and beneath a single
+            precision-recall curve the precisions that no classifier can have; the convex
             hulls (ROC and PRG); and the legend, in a corner without curves, else beside the axes.
             Of more than twenty classes, it names the ten of the smallest AUC, and the others are
             grey.
@@ -259,7 +291,9 @@ class CurveDisplay(Marks):
         ax = new_axes() if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
         self.guides_, self.hulls_ = [], {}
-        is_first = not _has(ax, _GUIDE_ID)
+        if plot_baselines and not ax.lines:
+            self._draw_baselines(ax)
+        is_first = not any(line.get_gid() == GUIDE_ID for line in ax.lines)
         if plot_isometrics and is_first:
             self._draw_isometrics(ax)
         styles = self._styles(ax)
@@ -268,11 +302,106 @@ class CurveDisplay(Marks):
         if plot_break_even and is_first:
             self._draw_guides(ax, "break_even", styles, (0, (1, 2)))
         self._draw_curves(ax, styles, self.name if name is None else name, line_kwargs)
-        if plot_hull and self._draws_hull:
-            self._draw_hulls(ax, styles)
+        self.bands_ = {
+            label: draw_band(ax, band, self.lines_[label].get_color())
+            for label, band in self.bands.items()
+        }
+        if plot_hull and self.look.has_hull:
+            self._draw_hulls(ax)
         self._decorate(ax)
         if plot_legend:
             draw_legend(ax, self._legend_location())
+        return self
+
+    def plot_decisions(self, table: ContingencyTable, **marker_kwargs: Any) -> CurveDisplay:
+        """Mark on drawn curves where decisions that assign each case to one class put the classes.
+
+        Thresholds of one class against the rest can be chosen for each class by itself, but then a
+        case may have no class, or several. A table of decisions, such as those of
+        `select_class_weights`, has points that are attained together.
+
+        Parameters
+        ----------
+        table : ContingencyTable
+            Of predicted and observed classes.
+        **marker_kwargs
+            For the `matplotlib.lines.Line2D` of all markers.
+
+        Returns
+        -------
+        CurveDisplay
+            This display, with the markers by class in ``decisions_``.
+
+        Raises
+        ------
+        ValueError
+            If the table lacks a class of the curves, or a curve has no counts to place it by.
+        """
+        self.decisions_ = {}
+        for label, curve in self.curves.items():
+            if label not in table.labels or curve.projection is None:
+                raise ValueError(
+                    f"decisions need counts of the class {label!r}, but the table has the classes "
+                    f"{table.labels} and the curve is {curve!r}"
+                )
+            row = table.counts[table.labels.index(label)] * curve.points.total / table.counts.sum()
+            hits = row[[table.labels.index(label)]]
+            place = curve.projection(curve.points.with_counts(hits, row.sum() - hits))
+            style: dict[str, Any] = {
+                "color": self.lines_[label].get_color(),
+                "marker": "o",
+                "markersize": 8,
+                "markeredgecolor": "black",
+                "linestyle": "none",
+                "zorder": 3.0,
+                "label": "_decision",
+            }
+            (self.decisions_[label],) = self.ax_.plot(
+                *self.guide_data(Line(*place)), **(style | marker_kwargs)
+            )
+        return self
+
+    def plot_tangent(self, slope: float, **line_kwargs: Any) -> CurveDisplay:
+        """Draw the line of equal performance that touches the hull of each drawn curve.
+
+        Parameters
+        ----------
+        slope : float
+            Slope of the line on the chart, finite: ``slope`` of `optimal_operating_points` for ROC,
+            ``lift_slope`` for a lift chart.
+        **line_kwargs
+            For the `matplotlib.lines.Line2D` of all tangents.
+
+        Returns
+        -------
+        CurveDisplay
+            This display, with the tangents by class in ``tangents_``.
+
+        Raises
+        ------
+        ValueError
+            If the slope is not finite, or the chart has no hull.
+
+        References
+        ----------
+        Vuk and Curk (2006), ROC curve, lift chart and calibration plot, equations 4.8, 4.9, 5.6 and
+        5.7, figures 4 and 8.
+        """
+        if not np.isfinite(slope):
+            raise ValueError(f"slope must be finite, but it is {slope!r}")
+        self.tangents_ = {}
+        for label, curve in self.curves.items():
+            hull = convex_hull(curve)
+            best = int(np.argmax(hull.y - slope * hull.x))
+            style: dict[str, Any] = {
+                "color": self.lines_[label].get_color(),
+                "linewidth": 0.9,
+                "linestyle": (0, (8, 2, 1, 2)),
+                "zorder": 2.2,
+            }
+            self.tangents_[label] = self.ax_.axline(
+                (hull.x[best], hull.y[best]), slope=slope, **(style | line_kwargs)
+            )
         return self
 
     # Parts
@@ -280,28 +409,71 @@ class CurveDisplay(Marks):
     def _legend_location(self) -> str:
         return self.look.legend
 
+    def _draw_baselines(self, ax: Axes) -> None:
+        """Draw what the curve is compared with; most charts have nothing but chance."""
+
+    def scale(self, line: Line) -> Line:
+        """Return points of a chart on the scales of its axes."""
+        return line
+
+    def guide_data(self, guide: Line) -> Line:
+        """Return the points of a chance line, break-even line or isometric that can be drawn."""
+        return _finite(self.scale(guide))
+
     def line_data(self, curve: Curve) -> Line:
-        """Return the points of a curve that can be drawn."""
-        exist = np.isfinite(curve.x) & np.isfinite(curve.y)
-        return Line(curve.x[exist], curve.y[exist])
+        """Return the points of a curve that can be drawn, close enough together to be joined.
+
+        A point between two thresholds mixes both: its counts lie on a straight line, but on some
+        charts its place does not.
+        """
+        points, project = curve.points, curve.projection
+        x, y = _finite(self.scale(Line(curve.x, curve.y)))
+        if points is None or project is None:
+            return Line(x, y)
+        sizes = np.array([[float(np.ptp(values)) or 1.0 if len(x) else 1.0] for values in (x, y)])
+        thresholds = np.arange(len(curve.x), dtype=float)
+
+        def place(at: Float[np.ndarray, " p"]) -> Float[np.ndarray, "2 p"]:
+            counts = points.true_positives, points.false_positives
+            mixed = points.with_counts(*(np.interp(at, thresholds, count) for count in counts))
+            return np.array(self.scale(Line(*project(mixed))))
+
+        at, low, high = thresholds, thresholds[:-1], thresholds[1:]
+        for _ in range(_MOST_CUTS):
+            cut = low + _CUT * (high - low)
+            ends = start, end = place(low) / sizes, place(high) / sizes
+            middle = place(cut) / sizes
+            is_curved = np.isfinite(middle).all(axis=0) & ~(_distance(start, middle, end) < _CLOSE)
+            if not self.look.has_tails:
+                is_curved &= np.isfinite(ends).all(axis=(0, 1))
+            low, cut, high = low[is_curved], cut[is_curved], high[is_curved]
+            if not len(cut):
+                break
+            at = np.append(at, cut)
+            low, high = np.append(low, cut), np.append(cut, high)
+        return Line(x, y) if at is thresholds else _finite(Line(*place(np.sort(at))))
 
     def _styles(self, ax: Axes) -> dict[Hashable, dict[str, Any]]:
         """Return the line style of each class; of many, only some are told apart."""
         labels = list(self.curves)
         if len(labels) == 1:
-            n_drawn = sum(line.get_gid() == _CURVE_ID for line in ax.lines)
-            return {labels[0]: style_of(n_drawn) | {"linewidth": 2.0}}
+            return {labels[0]: next_style(ax) | {"linewidth": 2.0}}
         if len(labels) <= _MOST_NAMED:
             width = 1.8 if len(labels) <= len(COLORS) else 1.3
             return {
                 label: style_of(position) | {"linewidth": width}
                 for position, label in enumerate(labels)
             }
-        named = sorted(labels, key=lambda label: _auc(self.curves[label]))[:_NAMED_OF_MANY]
+
+        def auc(label: Hashable) -> float:
+            points = self.curves[label].points
+            return 0.0 if points is None else points.summarise(curve_summaries.roc_area)
+
+        named = sorted(labels, key=auc)[:_NAMED_OF_MANY]
         return {
             label: style_of(named.index(label)) | {"linewidth": 1.5}
             if label in named
-            else {"color": "0.75", "linewidth": 0.6, "zorder": _OTHERS}
+            else {"color": "0.75", "linewidth": 0.6, "zorder": OTHERS_ZORDER}
             for label in labels
         }
 
@@ -316,22 +488,20 @@ class CurveDisplay(Marks):
         from matplotlib.lines import Line2D
 
         chosen = normalize_kwargs(line_kwargs, Line2D)
-        is_many = len(self.curves) > _MOST_NAMED
-        n_others = len(self.curves) - _NAMED_OF_MANY
+        rest = f"{len(self.curves) - _NAMED_OF_MANY} other classes"
         self.lines_ = {}
         for label, curve in self.curves.items():
-            is_other = is_many and "zorder" in styles[label]
-            text = f"{n_others} other classes" if is_other else self._label(label, name)
-            if is_other and any(line.get_label() == text for line in self.lines_.values()):
-                text = "_"
-            style: dict[str, Any] = {
-                "label": text,
-                "solid_joinstyle": "round",
-                "zorder": 2.5,
-            } | styles[label]
-            (self.lines_[label],) = ax.plot(
-                *self.line_data(curve), **(style | chosen | {"gid": _CURVE_ID})
-            )
+            text = self._label(label, name)
+            if "zorder" in styles[label]:  # one of many, which share an entry of the legend
+                text, rest = rest, "_"
+            style: dict[str, Any] = {"label": text, "solid_joinstyle": "round", "zorder": 2.5}
+            x, y = self.line_data(curve)
+            thresholds = _finite(self.scale(Line(curve.x, curve.y)))
+            if len(x) > len(thresholds.x):  # markers are for thresholds alone
+                is_threshold = np.isin(x + 1j * y, thresholds.x + 1j * thresholds.y)
+                style["markevery"] = np.flatnonzero(is_threshold).tolist()
+            style |= styles[label] | chosen | {"gid": CURVE_ID}
+            (self.lines_[label],) = ax.plot(x, y, **style)
         self.line_ = next(iter(self.lines_.values()))
 
     def _label(self, label: Hashable, name: str | None) -> str:
@@ -341,49 +511,45 @@ class CurveDisplay(Marks):
             of_class = "" if name is not None else f"class {label}"
         else:
             of_class = f"{label[0]} against {label[1]}" if isinstance(label, tuple) else str(label)
-        parts = [part for part in (name, of_class) if part]
-        text = legend_text(", ".join(parts))
+        text = legend_text(", ".join(part for part in (name, of_class) if part))
         if look.area is None or curve.area is None:
             return text
-        return f"{text}: {look.area} {_area_text(curve.area)}"
+        is_rate = 0 <= curve.area <= 1
+        area = rate_texts([curve.area], 3)[0] if is_rate else f"{curve.area:.4g}"
+        return f"{text}: {look.area} {area}"
 
     def _draw_isometrics(self, ax: Axes) -> None:
         look, curve = self.look, next(iter(self.curves.values()))
         if not look.isometric_values or (len(self.curves) > 1 and not look.shares_isometrics):
             return
-        found = self._isometrics(curve)
-        for value, isometric in zip(look.isometric_values, found, strict=True):
+        lines = self._isometrics(curve)
+        for value, isometric in zip(look.isometric_values, lines, strict=True):
             line = self.guide_data(Line(isometric.x, isometric.y))
             self._guide(
                 ax, line, color=_ISOMETRIC, linewidth=0.8, linestyle=(0, (6, 4)), zorder=1.0
             )
-            self._name_isometric(ax, line, f"{value:g}")
+            inside = np.ones(len(line.x), bool)
+            for places, (low, high) in zip(line, (look.xlim, look.ylim), strict=True):
+                inside &= places >= (-np.inf if low is None else low)
+                inside &= places <= (np.inf if high is None else high)
+            if inside.any():
+                middle = np.flatnonzero(inside)[inside.sum() // 2]
+                ax.text(
+                    line.x[middle],
+                    line.y[middle],
+                    f"{value:g}",
+                    color=_ISOMETRIC,
+                    fontsize="x-small",
+                    ha="center",
+                    va="center",
+                    clip_on=True,
+                    zorder=1.1,
+                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+                )
 
     def _isometrics(self, curve: Curve) -> list[Isometric]:
         """Return the isometrics of the values of the look, in their order."""
         return isometrics(curve, values=self.look.isometric_values)
-
-    def _name_isometric(self, ax: Axes, line: Line, text: str) -> None:
-        """Write the value on the middle of what of an isometric is within the axes."""
-        limits = zip(line, (self.look.xlim, self.look.ylim), strict=True)
-        inside = np.ones(len(line.x), bool)
-        for places, (low, high) in limits:
-            inside &= places >= (-np.inf if low is None else low)
-            inside &= places <= (np.inf if high is None else high)
-        if inside.any():
-            middle = np.flatnonzero(inside)[inside.sum() // 2]
-            ax.text(
-                line.x[middle],
-                line.y[middle],
-                text,
-                color=_ISOMETRIC,
-                fontsize="x-small",
-                ha="center",
-                va="center",
-                clip_on=True,
-                zorder=1.1,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
-            )
 
     def _draw_guides(
         self,
@@ -396,22 +562,15 @@ class CurveDisplay(Marks):
         lines = {label: line for label, line in lines.items() if line is not None}
         if not lines:
             return
+        text = getattr(self.look, which)
         shared = _longest_if_same(list(lines.values()))
-        text = "chance" if which == "chance" else self.look.break_even
         if shared is not None:
             line = self.guide_data(shared)
             self._guide(ax, line, color="0.5", linestyle=dashes, linewidth=1, label=text)
         elif len(lines) <= _MOST_GUIDES:
             for label, line in lines.items():
-                color = styles[label]["color"]
-                self._guide(
-                    ax,
-                    self.guide_data(line),
-                    color=color,
-                    linestyle=dashes,
-                    linewidth=0.9,
-                    alpha=0.8,
-                )
+                style = {"color": styles[label]["color"], "linewidth": 0.9, "alpha": 0.8}
+                self._guide(ax, self.guide_data(line), linestyle=dashes, **style)
             # The legend explains the dashes once, in no class's colour
             self._guide(
                 ax, Line(np.empty(0), np.empty(0)), color="0.4", linestyle=dashes, label=text
@@ -431,88 +590,62 @@ class CurveDisplay(Marks):
         )
 
     def _guide(self, ax: Axes, line: Line, **style: Any) -> None:
-        defaults: dict[str, Any] = {"zorder": 1.2, "label": "_guide", "gid": _GUIDE_ID}
+        defaults: dict[str, Any] = {"zorder": 1.2, "label": "_guide", "gid": GUIDE_ID}
         self.guides_ += ax.plot(line.x, line.y, **(defaults | style))
 
-    def _draw_hulls(self, ax: Axes, styles: dict[Hashable, dict[str, Any]]) -> None:
+    def _draw_hulls(self, ax: Axes) -> None:
+        is_single = len(self.curves) == 1
         for label, curve in self.curves.items():
-            hull: Hull = convex_hull(curve)
+            hull = convex_hull(curve)
             (self.hulls_[label],) = ax.plot(
                 hull.x,
                 hull.y,
-                color=styles[label]["color"],
+                color=self.lines_[label].get_color(),
                 linestyle=(0, (2, 1)),
                 linewidth=1,
                 marker="o",
                 markersize=3,
                 zorder=2.4,
-                label="convex hull" if len(self.curves) == 1 else "_hull",
+                label="convex hull" if is_single else "_hull",
             )
-            if len(self.curves) == 1:
-                _name_segments(ax, hull)
+            # The longer segments of a single hull bear the calibrated score of their cases
+            outward = -1 if hull.kind == "roc" else 1  # of the curve, which is beneath
+            for x, y, score in zip(pairwise(hull.x), pairwise(hull.y), hull.scores, strict=True):
+                if is_single and np.hypot(np.ptp(x), np.ptp(y)) >= _NAMED_SEGMENT:
+                    ax.annotate(
+                        f"{score:.2f}",
+                        (np.mean(x), np.mean(y)),
+                        xytext=(3 * outward, 3),
+                        ha="left" if outward == 1 else "right",
+                        textcoords="offset points",
+                        fontsize="x-small",
+                        color="0.3",
+                        zorder=2.6,
+                    )
 
     def _decorate(self, ax: Axes) -> None:
-        curve = next(iter(self.curves.values()))
-        ax.set(xlabel=curve.x_name, ylabel=curve.y_name, xlim=self.look.xlim, ylim=self.look.ylim)
-        if self.look.ylim[0] is None and self.look.ylim[1] is not None:
+        curve, look = next(iter(self.curves.values())), self.look
+        ax.set(xlabel=curve.x_name, ylabel=curve.y_name, xlim=look.xlim, ylim=look.ylim)
+        if look.ylim[0] is None and look.ylim[1] is not None:
             # Room for the curves, and not for where their break-even lines go
-            drawn = [
-                np.asarray(line.get_ydata()) for line in ax.lines if line.get_gid() == _CURVE_ID
-            ]
+            drawn = [np.asarray(x.get_ydata()) for x in ax.lines if x.get_gid() == CURVE_ID]
             ax.set_ylim(bottom=min(float(y.min()) for y in drawn) - 0.02)
-        if self.look.is_square:
+        if look.is_square:
             ax.set_aspect("equal")
         ax.spines[["top", "right"]].set_visible(False)
 
 
-def draw_legend(ax: Axes, location: str) -> None:
-    """Draw the legend anew, chance and break-even last; beside the axes if it is long."""
-    handles, texts = ax.get_legend_handles_labels()
-    if not handles:
-        return
-    # First the classes by name, then the grey rest, then the lines that help to read
-    order = sorted(
-        range(len(handles)),
-        key=lambda index: (
-            handles[index].get_gid() in (_GUIDE_ID, BASELINE_ID),
-            handles[index].get_zorder() == _OTHERS,
-        ),
-    )
-    is_inside = len(handles) <= _MOST_INSIDE
-    legend = {
-        "handles": [handles[index] for index in order],
-        "labels": [texts[index] for index in order],
-        "fontsize": "small",
-        "framealpha": 0.85,
-        "edgecolor": "none",
-        "handlelength": HANDLE_LENGTH,
-    }
-    if is_inside:
-        place_legend(ax, location, [x for x in ax.lines if x.get_gid() == _CURVE_ID], **legend)
-    else:
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
+def _finite(line: Line) -> Line:
+    exist = np.isfinite(line.x) & np.isfinite(line.y)
+    return Line(line.x[exist], line.y[exist])
 
 
-def _name_segments(ax: Axes, hull: Hull) -> None:
-    """Write on the longer segments of a hull the calibrated score of their cases."""
-    outward = -1 if hull.kind == "roc" else 1  # of the curve, which is beneath
-    ends = zip(pairwise(hull.x), pairwise(hull.y), hull.scores, strict=True)
-    for x, y, score in ends:
-        if np.hypot(np.ptp(x), np.ptp(y)) >= _NAMED_SEGMENT:
-            ax.annotate(
-                f"{score:.2f}",
-                (np.mean(x), np.mean(y)),
-                xytext=(3 * outward, 3),
-                ha="left" if outward == 1 else "right",
-                textcoords="offset points",
-                fontsize="x-small",
-                color="0.3",
-                zorder=2.6,
-            )
-
-
-def _has(ax: Axes, gid: str) -> bool:
-    return any(line.get_gid() == gid for line in ax.lines)
+def _distance(start: np.ndarray, point: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return the distances of points from the chords between others; NaN at infinity."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        (dx, dy), (x, y) = end - start, point - start
+        length = np.hypot(dx, dy)
+        return np.where(length > 0, np.abs(dx * y - dy * x) / length, np.hypot(x, y))
 
 
 def _longest_if_same(lines: list[Line]) -> Line | None:
@@ -528,14 +661,3 @@ def _longest_if_same(lines: list[Line]) -> Line | None:
         if not is_same:
             return None
     return longest
-
-
-def _auc(curve: Curve) -> float:
-    points = curve.points
-    if points is None:
-        return 0.0
-    return points.summarise(curve_summaries.roc_area)
-
-
-def _area_text(area: float) -> str:
-    return rate_texts([area], 3)[0] if 0 <= area <= 1 else f"{area:.4g}"

@@ -12,13 +12,12 @@ from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.ranking import one_vs_rest_auc_per_class
 from dmfroc.plots import curves
 from dmfroc.plots._base import CurveDisplay
-from dmfroc.plots.roc import ROCDisplay
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PANELS: tuple[tuple[type[CurveDisplay], str, dict[str, Any]], ...] = (
-    (ROCDisplay, "ROC", {}),
+    (curves.ROCDisplay, "ROC", {}),
     (curves.BOCDisplay, "BOC", {}),
     (curves.LiftDisplay, "Lift and fallout", {"plot_fallout": True}),
     (curves.PrecisionRecallDisplay, "Precision-recall", {"plot_baselines": False}),
@@ -87,9 +86,7 @@ def overview(
     shown = _shown(predictions)
     for ax, (kind, title, options) in zip(figure.subplots(3, 3).flat, _PANELS, strict=True):
         if shown:
-            display = kind._of_predictions(
-                predictions, name=None, pos_label=None, multi_class="ovr"
-            )
+            display = kind._compute(predictions, pos_label=None, multi_class="ovr")
             display.curves = {label: display.curves[label] for label in shown}
             display.plot(ax, plot_legend=False, **options)
         else:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
@@ -11,7 +13,6 @@ from jaxtyping import Float
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
-    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
     from dmfroc.inference.band import CurveBand
@@ -31,11 +32,21 @@ def style_of(position: int) -> dict[str, Any]:
     }
 
 
-def new_axes() -> Axes:
-    """Return the axes of a new square figure."""
+def next_style(ax: Axes) -> dict[str, Any]:
+    """Return the next dashes, and the first colour that no curve on the axes has, if any."""
+    from matplotlib.colors import to_hex
+
+    drawn = [line for line in ax.lines if line.get_gid() == CURVE_ID]
+    taken = {to_hex(line.get_color()).upper() for line in drawn}
+    free = [color for color in COLORS if color not in taken]
+    return style_of(len(drawn)) | ({"color": free[0]} if free else {})
+
+
+def new_axes(width: float = 6.4, height: float = 6.4) -> Axes:
+    """Return the axes of a new figure, of a size in inches."""
     from matplotlib import pyplot
 
-    _, ax = pyplot.subplots(figsize=(6.4, 6.4), layout="constrained")
+    _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
     return ax
 
 
@@ -60,29 +71,63 @@ def rate_texts(rates: Sequence[float], digits: int) -> list[str]:
     return texts
 
 
-Corner = Literal["upper left", "upper right", "lower left", "lower right"]
-CORNERS: tuple[Corner, ...] = ("lower right", "upper left", "upper right", "lower left")
-HANDLE_LENGTH = 3.0  # letters: within the default's two, dashes of two kinds look alike
+CORNERS = ("lower right", "upper left", "upper right", "lower left")
+CURVE_ID, GUIDE_ID, BASELINE_ID = "dmfroc-curve", "dmfroc-guide", "dmfroc-baseline"
+OTHERS_ZORDER = 2.0  # of the classes that a legend does not name
 _MARGIN = 0.02  # of the axes, between a legend and what it must not cover
+_MOST_INSIDE = 9  # legend entries within the axes
+_WIDEST = len("(99.9 % jackknife interval 0.9999 to 0.9999)")
 
 
-def place_legend(ax: Axes, first_choice: str, lines: Sequence[Line2D], **legend: Any) -> None:
-    """Draw the legend in a corner that is free of the lines, else beside the axes."""
+def draw_legend(ax: Axes, location: str) -> None:
+    """Draw the legend anew, in a corner that is free of curves, else beside the axes.
 
-    def draw(**place: Any) -> Legend:
-        return ax.legend(**(legend | place))
+    Curves come first, then the grey rest, then chance and break-even. Long entries are wrapped.
+    """
+    from matplotlib.artist import Artist
+    from matplotlib.font_manager import FontProperties
 
-    found = draw(loc=first_choice)
-    if first_choice not in CORNERS:
+    handles, texts = ax.get_legend_handles_labels()
+    if not handles:
         return
-    extent = found.get_window_extent()
-    width, height = extent.width / ax.bbox.width, extent.height / ax.bbox.height
-    places = [_places(ax, line) for line in lines]
-    for corner in dict.fromkeys([first_choice, *CORNERS]):
-        if not any(_meets(xy, corner, width + _MARGIN, height + _MARGIN) for xy in places):
-            draw(loc=corner)
+
+    def rank(position: int) -> int:
+        handle = handles[position]
+        if not isinstance(handle, Artist):  # such as the bars of a user's chart
+            return 0
+        is_guide = handle.get_gid() in (GUIDE_ID, BASELINE_ID)
+        return 2 if is_guide else int(handle.get_zorder() == OTHERS_ZORDER)
+
+    order = sorted(range(len(handles)), key=rank)
+    # In the size of the letters: one is 0.53 wide on average, a line of them 1.5 high, the symbol
+    # with its paddings 8 wide. At most so large that an interval fits on one line.
+    side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72
+    letters = min(FontProperties(size="small").get_size_in_points(), side / (0.53 * _WIDEST + 8))
+    width = int((side / letters - 8) / 0.53)
+    legend: dict[str, Any] = {
+        "handles": [handles[index] for index in order],
+        "labels": [_wrapped(texts[index], width) for index in order],
+        "fontsize": letters,
+        "framealpha": 0.85,
+        "edgecolor": "none",
+        "handlelength": 3.0,  # letters: within the default's two, dashes of two kinds look alike
+    }
+    lines = [_places(ax, line) for line in ax.lines if line.get_gid() == CURVE_ID]
+    is_inside = len(handles) <= _MOST_INSIDE
+    for corner in dict.fromkeys([location, *CORNERS]) if is_inside else ():
+        extent = ax.legend(**(legend | {"loc": corner})).get_window_extent()
+        size = extent.width / ax.bbox.width + _MARGIN, extent.height / ax.bbox.height + _MARGIN
+        if corner not in CORNERS or not any(_meets(line, corner, *size) for line in lines):
             return
-    draw(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Wrap a legend entry that is too long, first of all before its interval."""
+    if len(text) <= width:
+        return text
+    parts = re.sub(r" \((?=[^(]*$)", "\n(", text).split("\n")
+    return "\n".join(textwrap.fill(part, width) for part in parts)
 
 
 def _places(ax: Axes, line: Line2D) -> Float[np.ndarray, "points 2"]:

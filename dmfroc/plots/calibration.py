@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dmfroc import curves
-from dmfroc.curves.calibration import Axes as Orientation
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay, Look
+from dmfroc.plots._style import draw_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,13 +61,14 @@ class CalibrationDisplay(CurveDisplay):
     """
 
     look = Look(
+        curves.calibration_curve,
         legend="upper left",
         xlim=(-0.02, 1.02),
         ylim=(-0.05, 1.05),
         is_square=True,
+        options=("n_bins", "axes", "span", "degree", "plot_loess"),
         break_even="perfect calibration",
     )
-    _options = ("n_bins", "axes", "span", "degree", "plot_loess")
 
     smooth_: dict[Hashable, Any]
     intervals_: LineCollection | None
@@ -86,24 +87,20 @@ class CalibrationDisplay(CurveDisplay):
         self.smooth: dict[Hashable, Curve] = dict(smooth or {})
 
     @classmethod
-    def _of_predictions(
+    def _compute(
         cls,
         predictions: Predictions,
         *,
-        name: str | None,
-        n_bins: int | None = 10,
-        axes: Orientation = "standard",
-        span: float = 0.75,
-        degree: int = 1,
+        name: str | None = None,
         plot_loess: bool = True,
-        **which: Any,
+        **options: Any,
     ) -> CalibrationDisplay:
-        binned = curves.calibration_curve(predictions, n_bins=n_bins, axes=axes, **which)
+        loess = {option: options.pop(option) for option in ("span", "degree") if option in options}
+        binned = curves.calibration_curve(predictions, **options)
         smooth = None
         if plot_loess:
-            smooth = curves.loess_calibration_curve(
-                predictions, span=span, degree=degree, axes=axes, **which
-            )
+            options.pop("n_bins", None)
+            smooth = curves.loess_calibration_curve(predictions, **loess, **options)
         return cls(binned, smooth, name=name)
 
     def plot(
@@ -137,30 +134,34 @@ class CalibrationDisplay(CurveDisplay):
         CalibrationDisplay
             This display.
         """
-        from dmfroc.plots._base import draw_legend
-
         is_single = len(self.curves) == 1
         groups: dict[str, Any] = {"marker": "o", "markersize": 5 if is_single else 3}
-        if self.smooth:
-            # The points speak for themselves, and the smooth curve joins them
+        if self.smooth:  # which joins the points
             groups["linestyle"] = "none"
         super().plot(ax, plot_isometrics=False, plot_legend=False, **(groups | options))
         self.smooth_, self.intervals_, self.rug_ = {}, None, []
         for label, curve in self.smooth.items():
-            points = self.lines_[label]
             (self.smooth_[label],) = self.ax_.plot(
                 np.clip(curve.x, 0, 1),
                 np.clip(curve.y, 0, 1),
-                color=points.get_color(),
+                color=self.lines_[label].get_color(),
                 linestyle="-" if is_single else self._styles(self.ax_)[label].get("linestyle", "-"),
                 linewidth=1.8 if is_single else 1.3,
                 zorder=2.2,
                 label="LOESS" if is_single else "_loess",
             )
-        (first,) = list(self.curves.values())[:1]
+        first = next(iter(self.curves.values()))
         if is_single and first.x is first.mean_predicted:
             if plot_intervals:
-                self._draw_intervals(first, level)
+                self.intervals_ = self.ax_.vlines(
+                    first.x,
+                    *first.intervals(level),
+                    color=self.line_.get_color(),
+                    linewidth=1,
+                    alpha=0.6,
+                    zorder=2.1,
+                    label=f"{100 * level:g} % Wilson interval",
+                )
             if plot_rug:
                 self._draw_rug(first)
         if plot_legend:
@@ -170,31 +171,14 @@ class CalibrationDisplay(CurveDisplay):
                 legend.borderaxespad = 2.0  # below the rug
         return self
 
-    def _draw_intervals(self, curve: CalibrationCurve, level: float) -> None:
-        low, high = curve.intervals(level)
-        self.intervals_ = self.ax_.vlines(
-            curve.x,
-            low,
-            high,
-            color=self.line_.get_color(),
-            linewidth=1,
-            alpha=0.6,
-            zorder=2.1,
-            label=f"{100 * level:g} % Wilson interval",
-        )
-
     def _draw_rug(self, curve: CalibrationCurve) -> None:
-        points = curve.points
+        points, (bottom, top) = curve.points, self.ax_.get_ylim()
         assert points is not None
-        top, bottom = self.ax_.get_ylim()[1], self.ax_.get_ylim()[0]
-        for counts, edge, inner in (
-            (points.true_positives, top, top - _RUG_HEIGHT),
-            (points.false_positives, bottom, bottom + _RUG_HEIGHT),
+        style: dict[str, Any] = {"color": self.line_.get_color(), "linewidth": 0.6, "alpha": 0.6}
+        for counts, edge, height in (
+            (points.true_positives, top, -_RUG_HEIGHT),
+            (points.false_positives, bottom, _RUG_HEIGHT),
         ):
             scores = points.thresholds[1:][np.diff(counts) > 0]
             marks = np.unique(np.round(scores * _RUG_STEPS) / _RUG_STEPS)
-            self.rug_.append(
-                self.ax_.vlines(
-                    marks, edge, inner, color=self.line_.get_color(), linewidth=0.6, alpha=0.6
-                )
-            )
+            self.rug_.append(self.ax_.vlines(marks, edge, edge + height, **style))

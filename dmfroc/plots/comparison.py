@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from dmfroc._kit.text import legend_text
 from dmfroc.plots._style import COLORS
+from dmfroc.plots.forest import drawn_ends
 from dmfroc.results.text import decimals, format_probability
 
 if TYPE_CHECKING:
@@ -23,7 +25,8 @@ class ComparisonDisplay:
     """Differences of classifiers with their intervals (a forest plot), and the probable orders.
 
     An interval that holds zero leaves open which of the two classifiers is better. Each is for
-    itself, without regard to how many there are.
+    itself, without regard to how many there are. Of a one-sided test, the dashed line is at the
+    margin, and a limit beyond it shows what was tested.
 
     Parameters
     ----------
@@ -109,12 +112,18 @@ class ComparisonDisplay:
         places = list(range(len(differences)))
         defaults = {"marker": "o", "linestyle": "none", "color": COLORS[0]}
         (drawn,) = ax.plot(values, places, **(defaults | line_kwargs))
-        low, high = zip(*(d.interval for d in differences), strict=True)
+        low, high = zip(*drawn_ends(differences), strict=True)
         self.intervals_ = ax.hlines(places, low, high, colors=drawn.get_color(), linewidths=1.6)
-        ax.axvline(0, color="0.55", linestyle=(0, (4, 3)), linewidth=1, zorder=1)
+        ax.axvline(
+            self.comparison.hypothesis.threshold,
+            color="0.55",
+            linestyle=(0, (4, 3)),
+            linewidth=1,
+            zorder=1,
+        )
         if (rope := self.comparison.rope) > 0:
             ax.axvspan(-rope, rope, color="0.5", alpha=0.15, linewidth=0, zorder=0.5)
-        ax.set_yticks(places, [f"{d.first} - {d.second}" for d in differences])
+        ax.set_yticks(places, [legend_text(f"{d.first} - {d.second}") for d in differences])
         for place, d in zip(places, differences, strict=True):
             digits = max(decimals(d.standard_error) - 1, 3)
             ax.annotate(
@@ -127,7 +136,8 @@ class ComparisonDisplay:
             )
         ax.set(
             xlabel=f"Difference in {self.comparison.title}\n"
-            f"({100 * self.comparison.level:g} % {self.comparison.method} intervals)",
+            f"({100 * self.comparison.level:g} % {self.comparison.method} "
+            f"{'intervals' if self.comparison.hypothesis.is_two_sided else 'limits'})",
             ylim=(len(differences) - 0.5, -0.7),
         )
         ax.spines[["top", "right"]].set_visible(False)
@@ -137,7 +147,7 @@ class ComparisonDisplay:
         orders = list(self.comparison.order_probabilities.items())[:_MOST_ORDERS]
         places = list(range(len(orders)))
         bars = ax.barh(places, [p for _, p in orders], color=COLORS[5], height=0.6)
-        ax.set_yticks(places, [" > ".join(order) for order, _ in orders])
+        ax.set_yticks(places, [legend_text(" > ".join(order)) for order, _ in orders])
         ax.bar_label(bars, [format_probability(p) for _, p in orders], padding=3, fontsize="small")
         ax.set(
             xlabel="Probability of the order, best first",

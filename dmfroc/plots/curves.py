@@ -2,20 +2,108 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dmfroc import curves
+from dmfroc.curves.cases import Cases, for_each_class
 from dmfroc.curves.curve import Curve, Line
-from dmfroc.curves.isometrics import Isometric, isometrics
-from dmfroc.plots._base import BASELINE_ID, CurveDisplay, Limits, Look
-from dmfroc.plots._style import new_axes
+from dmfroc.curves.isometric_lines import Isometric, isometrics
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.plots._base import CurveDisplay, Limits, Look
+from dmfroc.plots._style import BASELINE_ID
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from dmfroc.inference.band import CurveBand
+
 _DATA: Limits = (None, None)
+_FIFTHS = (0.2, 0.4, 0.6, 0.8)
+
+
+class ROCDisplay(CurveDisplay):
+    """ROC curves, with lines of equal informedness, and bands and convex hulls on request.
+
+    For one summarising curve of all classes see `MulticlassROCDisplay`. `from_predictions` and
+    `from_estimator` have the options ``plot_band``, whether to compute and draw the bands by the
+    method of `MulticlassROCDisplay` (False), and ``level``, their nominal coverage at each point
+    (0.95).
+
+    Parameters
+    ----------
+    curves : Curve or dict
+        One curve, or curves by class or pair of classes.
+    bands : CurveBand or dict, optional
+        Their pointwise confidence bands, by the same names.
+    name : str, optional
+        Name of the classifier.
+
+    Attributes
+    ----------
+    bands : dict
+        The bands by class or pair of classes.
+    bands_ : dict
+        The bands as drawn.
+
+    Examples
+    --------
+    >>> display = ROCDisplay.from_predictions([1, 1, 0, 0, 1], [0.9, 0.6, 0.5, 0.4, 0.4])
+    >>> display.line_.get_label()
+    'class 1: AUC 0.750'
+    """
+
+    look = Look(
+        curves.roc_curve,
+        "AUC",
+        "lower right",
+        is_square=True,
+        isometric_values=_FIFTHS,
+        shares_isometrics=True,
+        has_hull=True,
+        options=("plot_band", "level"),
+    )
+
+    def __init__(
+        self,
+        curves: Curve | Mapping[Hashable, Curve],
+        bands: CurveBand | Mapping[Hashable, CurveBand] | None = None,
+        *,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(curves, name=name)
+        if bands is not None and not isinstance(bands, Mapping):
+            bands = dict.fromkeys(self.curves, bands)
+        self.bands = dict(bands or {})
+
+    @classmethod
+    def _compute(
+        cls,
+        predictions: Predictions,
+        *,
+        name: str | None = None,
+        plot_band: bool = False,
+        level: float = 0.95,
+        **options: Any,
+    ) -> ROCDisplay:
+        bands = None
+        if plot_band:
+            which = options["pos_label"], options["multi_class"]
+            bands = for_each_class(partial(_band, level=level), predictions, *which)
+        return cls(curves.roc_curve(predictions, **options), bands, name=name)
+
+
+def _band(cases: Cases, level: float) -> CurveBand:
+    """Return the band of one curve: with two classes the multiclass curve is the ROC curve."""
+    from dmfroc.inference.band import curve_band  # here, because it waits for JAX
+
+    predictions = Predictions.from_arrays(
+        cases.is_positive.astype(int), cases.scores, sample_weight=cases.weights
+    )
+    return curve_band(predictions, level=level)
 
 
 class PNDisplay(CurveDisplay):
@@ -28,8 +116,9 @@ class PNDisplay(CurveDisplay):
     array([0., 1., 2., 2., 3.])
     """
 
-    look = Look(legend="lower right", xlim=_DATA, ylim=_DATA)
-    _compute = staticmethod(curves.pn_curve)
+    look = Look(
+        curves.pn_curve, None, "lower right", xlim=_DATA, ylim=_DATA, isometric_values=_FIFTHS
+    )
 
 
 class DeltaPNDisplay(CurveDisplay):
@@ -42,8 +131,7 @@ class DeltaPNDisplay(CurveDisplay):
     array([0., 1., 2., 1., 1.])
     """
 
-    look = Look(legend="lower left", xlim=_DATA, ylim=_DATA, isometric_values=())
-    _compute = staticmethod(curves.delta_pn_curve)
+    look = Look(curves.delta_pn_curve, None, "lower left", xlim=_DATA, ylim=_DATA)
 
 
 class BOCDisplay(CurveDisplay):
@@ -56,8 +144,7 @@ class BOCDisplay(CurveDisplay):
     'class 1: area 0.250'
     """
 
-    look = Look("area", "upper right", ylim=(None, 1.01), isometric_values=())
-    _compute = staticmethod(curves.boc_curve)
+    look = Look(curves.boc_curve, "area", "upper right", ylim=(None, 1.01))
 
 
 class DETDisplay(CurveDisplay):
@@ -66,38 +153,35 @@ class DETDisplay(CurveDisplay):
     Examples
     --------
     >>> display = DETDisplay.from_predictions([1, 1, 0, 0, 1], [0.9, 0.6, 0.5, 0.4, 0.4])
-    >>> display.line_.get_xdata()  # the standard normal deviate of a rate of 1/2
-    array([0.])
+    >>> x = display.line_.get_xdata()  # standard normal deviates: 0 is a rate of 1/2
+    >>> bool(x.min() < -3), bool(x.max() > 3), x[display.line_.get_markevery()]
+    (True, True, array([0.]))
     """
 
-    look = Look(legend="upper right", xlim=_DATA, ylim=_DATA, isometric_values=(), is_square=True)
-    _compute = staticmethod(curves.det_curve)
+    look = Look(curves.det_curve, None, "upper right", is_square=True, has_tails=True)
 
-    def line_data(self, curve: Curve) -> Line:
-        """Return the normal deviates of the rates between 0 and 1."""
-        return self.guide_data(Line(curve.x, curve.y))
+    def scale(self, line: Line) -> Line:
+        """Return the normal deviates of rates, infinite for 0 and 1."""
+        from scipy.special import ndtri
+
+        return Line(ndtri(line.x), ndtri(line.y))
 
     def guide_data(self, guide: Line) -> Line:
         """Return the normal deviates of the rates between 0 and 1."""
-        from scipy.special import ndtri
-
         if len(guide.x) == 2:  # a straight line of rates is curved here
             guide = Line(*(np.linspace(ends[0], ends[1], 501) for ends in guide))
-        inside = (guide.x > 0) & (guide.x < 1) & (guide.y > 0) & (guide.y < 1)
-        return Line(ndtri(guide.x[inside]), ndtri(guide.y[inside]))
+        return super().guide_data(guide)
 
     def _decorate(self, ax: Axes) -> None:
-        from scipy.special import ndtri
-
         super()._decorate(ax)
-        ticks = np.array([0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999])
-        texts = [f"{100 * tick:g} %" for tick in ticks]
-        ax.set_xticks(ndtri(ticks), texts)
-        ax.set_yticks(ndtri(ticks), texts)
-        values = np.concatenate(
-            [np.concatenate(self.line_data(curve)) for curve in self.curves.values()]
-        )
-        reach = max(1.8, float(np.abs(values).max(initial=0)) + 0.1)
+        rates = np.array([0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999])
+        ticks = self.scale(Line(rates, rates)).x
+        texts = [f"{100 * rate:g} %" for rate in rates]
+        ax.set_xticks(ticks, texts)
+        ax.set_yticks(ticks, texts)
+        # All thresholds are shown, and of the tails as much as there is room for
+        places = [self.guide_data(Line(c.x, c.y)) for c in self.curves.values()]
+        reach = max(1.8, *(float(np.abs(place).max(initial=0)) + 0.1 for place in places))
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
 
 
@@ -111,8 +195,7 @@ class AccuracyDisplay(CurveDisplay):
     'class 1: mean 0.620'
     """
 
-    look = Look("mean", "lower left", isometric_values=())
-    _compute = staticmethod(curves.accuracy_curve)
+    look = Look(curves.accuracy_curve, "mean", "lower left")
 
 
 class LiftDisplay(CurveDisplay):
@@ -127,13 +210,18 @@ class LiftDisplay(CurveDisplay):
     array([0., 1., 2., 2., 3.])
     """
 
-    look = Look("area", "lower right", ylim=(0.0, None), isometric_values=())
-    _compute = staticmethod(curves.lift_curve)
-    _options = ("scale",)
+    look = Look(
+        curves.lift_curve,
+        "area",
+        "lower right",
+        ylim=(0.0, None),
+        has_tails=True,
+        options=("scale",),
+    )
 
     def plot(
         self, ax: Axes | None = None, *, plot_fallout: bool = False, **options: Any
-    ) -> LiftDisplay:
+    ) -> CurveDisplay:
         """Draw the curves.
 
         Parameters
@@ -152,25 +240,19 @@ class LiftDisplay(CurveDisplay):
             This display.
         """
         super().plot(ax, **options)
-        if plot_fallout:
-            for label, line in self.lines_.items():
-                points = self.curves[label].points
-                self.guides_ += self.ax_.plot(
-                    points.bias,
-                    points.false_positive_rate,
-                    color=line.get_color(),
-                    linewidth=0.7,
-                    zorder=2.0,
-                )
+        for label, line in self.lines_.items() if plot_fallout else ():
+            points, color = self.curves[label].points, line.get_color()
+            x, y = points.bias, points.false_positive_rate
+            self.guides_ += self.ax_.plot(x, y, color=color, linewidth=0.7, zorder=2.0)
         return self
 
     def _legend_location(self) -> str:
         falls = any(curve.area is None for curve in self.curves.values())  # as the factor does
-        return "upper right" if falls else super()._legend_location()
+        return "upper right" if falls else self.look.legend
 
 
 class CumulativeGainsDisplay(CurveDisplay):
-    """Cumulative gains: the share of positives found in a share of all cases.
+    """Cumulative gains: the recall of predicting a share of all cases positive.
 
     Examples
     --------
@@ -179,8 +261,7 @@ class CumulativeGainsDisplay(CurveDisplay):
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
 
-    look = Look("area", "lower right", isometric_values=())
-    _compute = staticmethod(curves.cumulative_gains_curve)
+    look = Look(curves.cumulative_gains_curve, "area", "lower right")
 
 
 class BIFTDisplay(CurveDisplay):
@@ -193,8 +274,7 @@ class BIFTDisplay(CurveDisplay):
     'class 1: area 0.250'
     """
 
-    look = Look("area", "upper right", ylim=(None, 1.01), isometric_values=())
-    _compute = staticmethod(curves.bift_curve)
+    look = Look(curves.bift_curve, "area", "upper right", ylim=(None, 1.01))
 
 
 class BPRDDisplay(CurveDisplay):
@@ -207,9 +287,9 @@ class BPRDDisplay(CurveDisplay):
     array([0. , 0.5, 1. , 1.5, 2. ])
     """
 
-    look = Look(legend="upper left", xlim=_DATA, ylim=(None, 1.01), isometric_values=())
-    _compute = staticmethod(curves.bprd_curve)
-    _options = ("s",)
+    look = Look(
+        curves.bprd_curve, None, "upper left", xlim=_DATA, ylim=(None, 1.01), options=("s",)
+    )
 
     def _decorate(self, ax: Axes) -> None:
         super()._decorate(ax)
@@ -228,9 +308,7 @@ class BIRDDisplay(CurveDisplay):
     'Bookmaker information [bits]'
     """
 
-    look = Look(legend="lower right", xlim=_DATA, ylim=_DATA, isometric_values=())
-    _compute = staticmethod(curves.bird_curve)
-    _options = ("s", "smoothing")
+    look = Look(curves.bird_curve, None, "lower right", _DATA, _DATA, options=("s", "smoothing"))
 
 
 class PrecisionRecallDisplay(CurveDisplay):
@@ -243,50 +321,33 @@ class PrecisionRecallDisplay(CurveDisplay):
     'class 1: area 0.904'
     """
 
-    look = Look("area", "lower left", is_square=True, shares_isometrics=True)
-    _compute = staticmethod(curves.precision_recall_curve)
+    look = Look(
+        curves.precision_recall_curve,
+        "area",
+        "lower left",
+        is_square=True,
+        isometric_values=_FIFTHS,
+        shares_isometrics=True,
+        has_tails=True,
+    )
 
-    def plot(
-        self, ax: Axes | None = None, *, plot_baselines: bool = True, **options: Any
-    ) -> PrecisionRecallDisplay:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-        plot_baselines : bool
-            Whether to shade, beneath a single curve, the precisions that no classifier can have,
-            and to draw where F1 is that of predicting everything positive.
-        **options
-            As for `CurveDisplay.plot`.
-
-        Returns
-        -------
-        PrecisionRecallDisplay
-            This display.
-        """
-        ax = new_axes() if ax is None else ax
-        if plot_baselines and len(self.curves) == 1 and not ax.lines:
-            [curve] = self.curves.values()
-            assert curve.points is not None
-            rate, recall = curve.points.prevalence, np.linspace(0, 1, 201)
-            least = curves.least_precision(recall, rate)
-            ax.fill_between(
-                recall,
-                0,
-                least,
-                color="0.85",
-                linewidth=0,
-                zorder=0.9,
-                label="unachievable",
-                gid=BASELINE_ID,
-            )
-            f1 = 2 * rate / (1 + rate)
-            [same] = isometrics(curve, "f_beta", [f1])
-            self._draw_always_positive(ax, Line(same.x, same.y))
-        super().plot(ax, **options)
-        return self
+    def _draw_baselines(self, ax: Axes) -> None:
+        if len(self.curves) > 1:
+            return
+        [curve] = self.curves.values()
+        rate, recall = curve.points.prevalence, np.linspace(0, 1, 201)
+        ax.fill_between(
+            recall,
+            0,
+            curves.least_precision(recall, rate),
+            color="0.85",
+            linewidth=0,
+            zorder=0.9,
+            label="unachievable",
+            gid=BASELINE_ID,
+        )
+        [same] = isometrics(curve, "f_beta", [2 * rate / (1 + rate)])
+        self._draw_always_positive(ax, Line(same.x, same.y))
 
 
 class ReciprocalPrecisionRecallDisplay(CurveDisplay):
@@ -295,19 +356,22 @@ class ReciprocalPrecisionRecallDisplay(CurveDisplay):
     Examples
     --------
     >>> display = ReciprocalPrecisionRecallDisplay.from_predictions([1, 0, 1], [0.9, 0.6, 0.5])
-    >>> display.line_.get_xdata()
-    array([2., 2., 1.])
+    >>> x = display.line_.get_xdata()
+    >>> x[display.line_.get_markevery()], bool(x.max() > 1e6)
+    (array([2., 2., 1.]), True)
     """
 
     look = Look(
-        legend="upper right",
+        curves.reciprocal_precision_recall_curve,
+        None,
+        "upper right",
         xlim=(0.97, 4.0),
         ylim=(0.97, 4.0),
         is_square=True,
-        shares_isometrics=True,
         isometric_values=(0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+        shares_isometrics=True,
+        has_tails=True,
     )
-    _compute = staticmethod(curves.reciprocal_precision_recall_curve)
 
 
 class LogPrecisionRecallDisplay(CurveDisplay):
@@ -316,19 +380,21 @@ class LogPrecisionRecallDisplay(CurveDisplay):
     Examples
     --------
     >>> display = LogPrecisionRecallDisplay.from_predictions([1, 0, 1], [0.9, 0.6, 0.5])
-    >>> display.line_.get_xdata()
+    >>> display.line_.get_xdata()[display.line_.get_markevery()]
     array([1., 1., 0.])
     """
 
     look = Look(
-        legend="upper right",
+        curves.log_precision_recall_curve,
+        None,
+        "upper right",
         xlim=(-0.03, 3.0),
         ylim=(-0.03, 3.0),
         is_square=True,
-        shares_isometrics=True,
         isometric_values=(0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+        shares_isometrics=True,
+        has_tails=True,
     )
-    _compute = staticmethod(curves.log_precision_recall_curve)
 
 
 class PRGDisplay(CurveDisplay):
@@ -341,34 +407,18 @@ class PRGDisplay(CurveDisplay):
     'class 1: AUPRG 0.531'
     """
 
-    look = Look("AUPRG", "lower left", is_square=True, shares_isometrics=True)
-    _compute = staticmethod(curves.prg_curve)
-    _draws_hull = True
+    look = Look(
+        curves.prg_curve,
+        "AUPRG",
+        "lower left",
+        is_square=True,
+        isometric_values=_FIFTHS,
+        shares_isometrics=True,
+        has_hull=True,
+    )
 
-    def plot(
-        self, ax: Axes | None = None, *, plot_baselines: bool = True, **options: Any
-    ) -> PRGDisplay:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-        plot_baselines : bool
-            Whether to draw the diagonal on which F1 is that of predicting everything positive.
-        **options
-            As for `CurveDisplay.plot`.
-
-        Returns
-        -------
-        PRGDisplay
-            This display.
-        """
-        ax = new_axes() if ax is None else ax
-        if plot_baselines and not ax.lines:
-            self._draw_always_positive(ax, Line(np.array([0.0, 1.0]), np.array([1.0, 0.0])))
-        super().plot(ax, **options)
-        return self
+    def _draw_baselines(self, ax: Axes) -> None:
+        self._draw_always_positive(ax, Line(np.array([0.0, 1.0]), np.array([1.0, 0.0])))
 
     def line_data(self, curve: Curve) -> Line:
         """Return the finite points, and where the curve crosses recall gain 0."""
@@ -387,10 +437,8 @@ class PRGDisplay(CurveDisplay):
 
     def _decorate(self, ax: Axes) -> None:
         super()._decorate(ax)
-        lowest = 0.0
-        for curve in self.curves.values():
-            x, y = self.line_data(curve)
-            lowest = min(lowest, float(y[x >= 0].min()))
+        lines = map(self.line_data, self.curves.values())
+        lowest = min(0.0, *(float(line.y[line.x >= 0].min()) for line in lines))
         ax.set_ylim(max(lowest, -1.0) - 0.01, 1.01)
         if lowest < -0.25:
             ax.set_aspect("auto")  # equal scales would leave a narrow strip
@@ -406,5 +454,4 @@ class CostDisplay(CurveDisplay):
     'class 1: mean 0.125'
     """
 
-    look = Look("mean", "upper right", ylim=(-0.005, 0.52), isometric_values=())
-    _compute = staticmethod(curves.cost_curve)
+    look = Look(curves.cost_curve, "mean", "upper right", ylim=(-0.005, 0.52))

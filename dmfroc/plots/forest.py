@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dmfroc.plots._style import COLORS
+from dmfroc._kit.text import legend_text
+from dmfroc.plots._style import COLORS, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
     from dmfroc.analyses.comparison_result import Comparison
     from dmfroc.analyses.subgroups import SubgroupComparison
@@ -39,46 +42,99 @@ def value_rows(comparison: Comparison) -> list[ForestRow]:
     The intervals are simultaneous where there are such.
     """
     best = comparison.best_set()
-    intervals = comparison.value_intervals or {
-        name: e.interval for name, e in comparison.estimates.items()
-    }
-    sign = -1 if comparison.greater_is_better else 1
-    values = {name: e.value for name, e in comparison.estimates.items()}
-    return [
-        ForestRow(name, values[name], intervals[name], name in best)
-        for name in sorted(values, key=lambda name: sign * values[name])
+    intervals = comparison.value_intervals or {}
+    rows = [
+        ForestRow(name, e.value, intervals.get(name, e.interval), name in best)
+        for name, e in comparison.estimates.items()
     ]
+    sign = -1 if comparison.greater_is_better else 1
+    return sorted(rows, key=lambda row: sign * row.value)
 
 
-def group_rows(found: SubgroupComparison) -> list[ForestRow]:
+def group_rows(comparison: SubgroupComparison) -> list[ForestRow]:
     """Return the subgroups with their sizes."""
     return [
-        ForestRow(f"{name} (n={found.sizes[name]})", e.value, e.interval)
-        for name, e in found.estimates.items()
+        ForestRow(f"{name} (n={comparison.sizes[name]})", e.value, e.interval)
+        for name, e in comparison.estimates.items()
     ]
 
 
-def draw_forest(
-    rows: Sequence[ForestRow], ax: Axes | None, *, xlabel: str, reference: float | None = None
-) -> Axes:
-    """Draw the first row on top; with a dotted line at a reference value."""
-    if ax is None:
-        from matplotlib import pyplot
+def drawn_ends(rows: Iterable[Any]) -> list[tuple[float, float]]:
+    """Return the ends of the intervals to draw: an open one goes as far as anything else."""
+    rows = list(rows)
+    finite = [x for row in rows for x in (*row.interval, row.value) if math.isfinite(x)]
+    least, most = min(finite, default=0.0), max(finite, default=0.0)
+    return [(max(row.interval[0], least), min(row.interval[1], most)) for row in rows]
 
-        height = 1.2 + _ROW_HEIGHT * min(len(rows), _MOST_NAMES)
-        _, ax = pyplot.subplots(figsize=(7.0, height), layout="constrained")
-    color = COLORS[0]
-    if reference is not None:
-        ax.axvline(reference, color="0.5", linewidth=1, linestyle=":", zorder=0)
-    for place, row in enumerate(rows):
-        ax.plot(row.interval, (place, place), color=color, linewidth=1.5, solid_capstyle="butt")
-        fill = color if row.is_filled else "white"
-        ax.plot(row.value, place, "o", color=color, markerfacecolor=fill, markersize=6)
-    if len(rows) <= _MOST_NAMES:
-        ax.set_yticks(range(len(rows)), [row.name for row in rows])
-    else:
-        ax.set_ylabel("rank")
-    ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.set_xlabel(xlabel)
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+
+class IntervalDisplay:
+    """Values with their intervals, one below the other: a forest plot.
+
+    Parameters
+    ----------
+    rows : sequence of ForestRow
+        Values with names and intervals; the first is drawn on top.
+    xlabel : str
+        What the values are.
+    reference : float, optional
+        Where to draw a dotted line.
+
+    Attributes
+    ----------
+    values_, intervals_ : list of matplotlib.lines.Line2D
+        A marker and an interval for each row.
+    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
+        Where they were drawn last.
+
+    Examples
+    --------
+    >>> rows = [ForestRow("forest", 0.8, (0.7, 0.9)), ForestRow("tree", 0.6, (0.5, 0.7), False)]
+    >>> display = IntervalDisplay(rows, xlabel="Accuracy").plot()
+    >>> [text.get_text() for text in display.ax_.get_yticklabels()]
+    ['forest', 'tree']
+    """
+
+    values_: list[Line2D]
+    intervals_: list[Line2D]
+    ax_: Axes
+    figure_: Any
+
+    def __init__(
+        self, rows: Sequence[ForestRow], *, xlabel: str, reference: float | None = None
+    ) -> None:
+        self.rows, self.xlabel, self.reference = list(rows), xlabel, reference
+
+    def plot(self, ax: Axes | None = None, *, color: Any = COLORS[0]) -> IntervalDisplay:
+        """Draw the values.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        color : optional
+            Colour of values and intervals.
+
+        Returns
+        -------
+        IntervalDisplay
+            This display.
+        """
+        rows, n = self.rows, len(self.rows)
+        if ax is None:
+            ax = new_axes(7.0, 1.2 + _ROW_HEIGHT * min(n, _MOST_NAMES))
+        self.ax_, self.figure_, self.values_, self.intervals_ = ax, ax.figure, [], []
+        if self.reference is not None:
+            ax.axvline(self.reference, color="0.5", linewidth=1, linestyle=":", zorder=0)
+        for place, (row, ends) in enumerate(zip(rows, drawn_ends(rows), strict=True)):
+            style: dict[str, Any] = {"color": color, "linewidth": 1.5, "solid_capstyle": "butt"}
+            self.intervals_ += ax.plot(ends, (place, place), **style)
+            fill = color if row.is_filled else "white"
+            style = {"color": color, "markerfacecolor": fill, "markersize": 6}
+            self.values_ += ax.plot(row.value, place, "o", **style)
+        if n <= _MOST_NAMES:
+            ax.set_yticks(range(n), [legend_text(row.name) for row in rows])
+        else:
+            ax.set_ylabel("rank")
+        ax.set(ylim=(n - 0.5, -0.5), xlabel=self.xlabel)
+        ax.spines[["top", "right"]].set_visible(False)
+        return self

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import beta
 
+from dmfroc._kit.text import legend_text
 from dmfroc.plots._style import COLORS, draw_band, new_axes
 
 if TYPE_CHECKING:
@@ -223,11 +224,11 @@ class ForestDisplay:
             axes = left, right
         self.axes_, self.figure_ = axes, axes[0].figure
         which = "" if threshold is None else f" at {threshold:g}"
-        which += "" if pair is None else f", {pair}"
+        which += "" if pair is None else f", {legend_text(pair)}"
         for ax, rate in zip(axes, ("sensitivity", "specificity"), strict=True):
             self._draw_rate(ax, rate, table, point)
             ax.set_xlabel(rate.capitalize() + which)
-        axes[0].set_yticklabels([*table.index, "Summary"])
+        axes[0].set_yticklabels([*map(legend_text, table.index), "Summary"])
         return self
 
     def _draw_rate(self, ax: Axes, rate: str, table: pd.DataFrame, point: pd.Series) -> None:

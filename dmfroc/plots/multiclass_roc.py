@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from jaxtyping import Float
 
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.estimation import estimates_of
 from dmfroc.analyses.methods import choose_methods
+from dmfroc.curves.curve import Curve, Line
 from dmfroc.inference.band import BandKind, CurveBand, band_around, check_kind
-from dmfroc.inference.interval_method import IntervalMethod
 from dmfroc.inference.options import Options
-from dmfroc.inference.units import Sample
-from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
-from dmfroc.multiclass.costs import PairWeights
-from dmfroc.multiclass.curve import MeanROC, MulticlassROC, curve_of, mean_curve_of
+from dmfroc.multiclass.curve import MeanROC, MulticlassROC, curve_of, mean_curve_of, multiclass_roc
 from dmfroc.multiclass.measure import dmf_auc
-from dmfroc.multiclass.rates import (
-    DEFAULT_N_THRESHOLDS,
-    DEFAULT_SHRINKAGE,
-    CurveOptions,
-    ThresholdPool,
-)
+from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.papers.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_band
-from dmfroc.plots._style import (
-    COLORS,
-    HANDLE_LENGTH,
-    draw_band,
-    new_axes,
-    place_legend,
-    rate_texts,
-    style_of,
-)
+from dmfroc.plots._base import CurveDisplay, Look
+from dmfroc.plots._style import rate_texts
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.text import decimals
 
@@ -51,12 +32,10 @@ if TYPE_CHECKING:
     from dmfroc.bayes.posterior import Posterior
 
 _BandMethod = Literal["jackknife", "paper_bootstrap"]
-_CURVE_ID, _CHANCE_ID = "dmfroc-curve", "dmfroc-chance"
-_WIDEST = len("(99.9 % jackknife interval 0.9999 to 0.9999)")
 _NO_VARIATION = 1e-9  # of standard errors that are zero but for rounding
 
 
-class MulticlassROCDisplay:
+class MulticlassROCDisplay(CurveDisplay):
     """A multiclass ROC curve with its band, ready to be drawn.
 
     Build it with `from_predictions`, `from_estimator` or `from_posterior`; draw it again, or
@@ -98,13 +77,19 @@ class MulticlassROCDisplay:
     'noisy: AUC 0.835 (95 % jackknife interval 0.804 to 0.861)'
     """
 
-    line_: Line2D
     band_: PolyCollection | None
     pairs_: LineCollection | None
     folds_: LineCollection | None
     chance_: Line2D | None
-    ax_: Axes
-    figure_: Any
+
+    look = Look(
+        multiclass_roc,
+        "AUC",
+        "lower right",
+        is_square=True,
+        options=("pair_weights", "n_thresholds", "shrinkage", "threshold_pool"),
+        chance="chance: AUC 0.5",
+    )
 
     def __init__(
         self,
@@ -114,55 +99,22 @@ class MulticlassROCDisplay:
         estimate: Estimate | None = None,
         name: str | None = None,
     ) -> None:
-        self.curve = curve
-        self.band = band
-        self.estimate = estimate
-        self.name = name
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **kwargs: Any
-    ) -> MulticlassROCDisplay:
-        """Let a fitted classifier score observations, and draw its curve.
-
-        Parameters
-        ----------
-        estimator : scikit-learn classifier
-            Fitted, with ``predict_proba`` or else ``decision_function``.
-        X : array-like of shape (n, p)
-            Features.
-        y : array-like of shape (n,)
-            Observed classes.
-        name : str, optional
-            Name of the classifier; by default that of its Python class.
-        **kwargs
-            As for `from_predictions`, except ``labels``: the classes are those of the estimator.
-
-        Returns
-        -------
-        MulticlassROCDisplay
-            Already drawn.
-
-        Raises
-        ------
-        TypeError
-            If the estimator is not a fitted classifier or gives no score to each class.
-        ValueError
-            As for `from_predictions`.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = LogisticRegression().fit(X[::2, :2], y[::2])
-        >>> display = MulticlassROCDisplay.from_estimator(model, X[1::2, :2], y[1::2])
-        >>> print(display.estimate)
-        dmf_auc 0.9441 (95 % jackknife interval 0.9008 to 0.9692)
-        """
-        scores = scores_of(estimator, X)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, scores, labels=estimator.classes_, name=name, **kwargs)
+        self.curve, self.band, self.estimate = curve, band, estimate
+        label = curve.pairs[0][0] if len(curve.pairs) == 1 else None
+        which = "average pair of classes" if label is None else f"positive class: {label}"
+        which = legend_text(which) + (", mean over folds" if isinstance(curve, MeanROC) else "")
+        as_curve = Curve(
+            kind="multiclass_roc",
+            label=label,
+            x=curve.fpr,
+            y=curve.tpr,
+            thresholds=np.full(len(curve.fpr), np.nan),
+            x_name=f"False positive rate ({which})",
+            y_name=f"True positive rate ({which})",
+            area=curve.auc,
+            chance=Line(np.array([0.0, 1.0]), np.array([0.0, 1.0])),
+        )
+        super().__init__(as_curve, name=name)
 
     @classmethod
     def from_predictions(
@@ -172,10 +124,6 @@ class MulticlassROCDisplay:
         *,
         labels: Any = None,
         sample_weight: Any = None,
-        pair_weights: PairWeights = "equal",
-        n_thresholds: int = DEFAULT_N_THRESHOLDS,
-        shrinkage: float | int = DEFAULT_SHRINKAGE,
-        threshold_pool: ThresholdPool = "balanced",
         folds: Any = None,
         groups: Any = None,
         stratify: bool | None = None,
@@ -185,9 +133,7 @@ class MulticlassROCDisplay:
         ax: Axes | None = None,
         plot_band: bool = True,
         band: BandKind = "pointwise",
-        plot_pairs: bool = False,
-        plot_chance: bool = True,
-        **line_kwargs: Any,
+        **options: Any,
     ) -> MulticlassROCDisplay:
         """Compute the curve of a classifier's scores, its area and its band, and draw them.
 
@@ -199,8 +145,6 @@ class MulticlassROCDisplay:
             Scores.
         labels, sample_weight
             As for `Predictions.from_arrays`.
-        pair_weights, n_thresholds, shrinkage, threshold_pool
-            As for `multiclass_roc`.
         folds : array-like of shape (n,), optional
             As for `estimate`: the curve is then the mean of those of the folds, which are drawn
             faintly, without a band. Its area is the mean of theirs.
@@ -221,8 +165,9 @@ class MulticlassROCDisplay:
         band : {"pointwise", "simultaneous"}
             Whether the band holds at each false positive rate by itself, or the whole curve at
             once, for which it is about half as wide again.
-        plot_pairs, plot_chance, **line_kwargs
-            As for `plot`.
+        **options
+            ``pair_weights``, ``n_thresholds``, ``shrinkage`` and ``threshold_pool`` as for
+            `multiclass_roc`; others, such as ``plot_pairs`` and ``plot_chance``, as for `plot`.
 
         Returns
         -------
@@ -240,25 +185,28 @@ class MulticlassROCDisplay:
         check_kind("band", band)
         if band != "pointwise" and method != "jackknife":
             raise ValueError(f"band={band!r} is the jackknife's: leave out method={method!r}")
+        own = {option: options.pop(option) for option in cls.look.options if option in options}
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
         if folds is not None:
             predictions = predictions.in_folds(folds)
-        options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
-        area = dmf_auc(pair_weights, n_thresholds, shrinkage, threshold_pool)
+        area, curve_options = dmf_auc(**own), CurveOptions(**own)
         warn_of_absent_classes(predictions)
         n_draws = PAPER_DRAWS if method == "paper_bootstrap" else None
-        of_interval = Options(groups=groups, stratify=stratify, level=level, n_draws=n_draws)
-        [chosen] = choose_methods(method, [area], predictions, of_interval)
-        sample = of_interval.sample_of(predictions)
+        interval = Options(groups=groups, stratify=stratify, level=level, n_draws=n_draws)
+        [chosen] = choose_methods(method, [area], predictions, interval)
+        sample = interval.sample_of(predictions)
         [estimate] = estimates_of([area], [chosen], sample)
+        around = None
         curve: MulticlassROC | MeanROC
-        if predictions.folds is None:
-            curve = curve_of(predictions, options)
-            around = _band(curve, sample, options, chosen, band) if plot_band else None
+        if predictions.folds is not None:
+            curve = mean_curve_of(sample.predictions, curve_options)
         else:
-            curve, around = mean_curve_of(sample.predictions, options), None
-        display = cls(curve, band=around, estimate=estimate, name=name)
-        return display.plot(ax, plot_pairs=plot_pairs, plot_chance=plot_chance, **line_kwargs)
+            curve = curve_of(predictions, curve_options)
+            if plot_band and isinstance(chosen, PaperBootstrap):
+                around = paper_band(curve, sample.predictions, curve_options, chosen)
+            elif plot_band:
+                around = band_around(curve, sample, level, curve_options, band)
+        return cls(curve, band=around, estimate=estimate, name=name).plot(ax, **options)
 
     @classmethod
     def from_posterior(
@@ -267,10 +215,7 @@ class MulticlassROCDisplay:
         *,
         name: str | None = None,
         ax: Axes | None = None,
-        plot_band: bool = True,
-        plot_pairs: bool = False,
-        plot_chance: bool = True,
-        **line_kwargs: Any,
+        **options: Any,
     ) -> MulticlassROCDisplay:
         """Draw the mean curve of a posterior, its area and its credible band.
 
@@ -282,7 +227,7 @@ class MulticlassROCDisplay:
             Name of the classifier in the legend.
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
-        plot_band, plot_pairs, plot_chance, **line_kwargs
+        **options
             As for `plot`.
 
         Returns
@@ -295,19 +240,17 @@ class MulticlassROCDisplay:
         ValueError
             If the posterior is not that of a curve.
         """
-        band = posterior.band() if plot_band else None
+        band = posterior.band() if options.get("plot_band", True) else None
         display = cls(posterior.curve, band=band, estimate=posterior.to_estimate(), name=name)
-        return display.plot(ax, plot_pairs=plot_pairs, plot_chance=plot_chance, **line_kwargs)
+        return display.plot(ax, **options)
 
     def plot(
         self,
         ax: Axes | None = None,
         *,
-        name: str | None = None,
         plot_band: bool = True,
         plot_pairs: bool = False,
-        plot_chance: bool = True,
-        **line_kwargs: Any,
+        **options: Any,
     ) -> MulticlassROCDisplay:
         """Draw the curve.
 
@@ -316,176 +259,62 @@ class MulticlassROCDisplay:
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure. What is on it stays: the next curve takes the
             next colour, and there is one chance line and one legend.
-        name : str, optional
-            Name of the classifier in the legend, in place of the display's own.
-        plot_band, plot_pairs, plot_chance : bool
-            Whether to draw the band (if it was computed), the faint curves of the ordered pairs
-            of classes, and the chance line.
-        **line_kwargs
-            For the curve's `matplotlib.lines.Line2D`. The band takes the colour of the curve.
+        plot_band, plot_pairs : bool
+            Whether to draw the band (if it was computed), in the colour of the curve, and the faint
+            curves of the ordered pairs of classes.
+        **options
+            ``name``, ``plot_chance`` and ``plot_legend`` as for `CurveDisplay.plot`; others are for
+            the curve's `matplotlib.lines.Line2D`.
 
         Returns
         -------
         MulticlassROCDisplay
             This display.
+
+        Raises
+        ------
+        ValueError
+            If the pairs of several folds are asked for.
         """
-        ax = new_axes() if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
-        self.line_ = self._draw_curve(ax, self.name if name is None else name, line_kwargs)
-        color = self.line_.get_color()
-        band = self.band if plot_band else None
-        self.band_ = None if band is None else draw_band(ax, band, color)
-        self.pairs_ = self._draw_pairs(ax, color) if plot_pairs else None
-        self.folds_ = self._draw_folds(ax, color)
-        self.chance_ = _draw_chance(ax) if plot_chance and not _drawn(ax, _CHANCE_ID) else None
-        self._decorate(ax)
+        curve, [label] = self.curve, self.curves
+        if plot_pairs and isinstance(curve, MeanROC):
+            raise ValueError("plot_pairs draws the pairs of one curve, not of several folds")
+        self.bands = {label: self.band} if plot_band and self.band is not None else {}
+        super().plot(ax, **options)
+        self.band_ = self.bands_.get(label)
+        self.chance_ = self.guides_[0] if self.guides_ else None
+        self.pairs_ = self.folds_ = None
+        if isinstance(curve, MeanROC):
+            self.folds_ = self._draw_faintly([(fold.fpr, fold.tpr) for fold in curve.folds])
+        elif plot_pairs:
+            ends = ((0, 0), (1, 1))
+            rates = (
+                np.pad(pairs, ends, constant_values=((0, 0), (0, 1)))
+                for pairs in (curve.pairwise_fpr, curve.pairwise_tpr)
+            )
+            self.pairs_ = self._draw_faintly(list(zip(*rates, strict=True)))
         return self
 
-    def _draw_curve(self, ax: Axes, name: str | None, line_kwargs: dict[str, Any]) -> Line2D:
-        from matplotlib.cbook import normalize_kwargs
-        from matplotlib.lines import Line2D
+    def _draw_faintly(self, curves: list[tuple[Any, Any]]) -> LineCollection:
+        """Draw curves so faintly that ninety of them leave the one in the centre visible."""
+        from matplotlib.collections import LineCollection
 
-        defaults = {
-            "linewidth": 2,
-            "solid_joinstyle": "round",
-            "label": self._label(name),
-            "zorder": 2.5,
-            **_next_style(_drawn(ax, _CURVE_ID)),
-        }
-        style = defaults | normalize_kwargs(line_kwargs, Line2D) | {"gid": _CURVE_ID}
-        (line,) = ax.plot(self.curve.fpr, self.curve.tpr, **style)
-        return line
+        lines = [np.stack(curve, axis=-1) for curve in curves]
+        alpha, color = float(np.clip(4 / len(lines), 0.12, 0.4)), self.line_.get_color()
+        drawn = LineCollection(lines, colors=color, linewidths=0.8, alpha=alpha, zorder=1.8)
+        self.ax_.add_collection(drawn)
+        return drawn
 
-    def _draw_pairs(self, ax: Axes, color: Any) -> LineCollection:
-        if isinstance(self.curve, MeanROC):
-            raise ValueError("plot_pairs draws the pairs of one curve, not of several folds")
-        rates = np.stack([self.curve.pairwise_fpr, self.curve.pairwise_tpr], axis=-1)
-        pinned = np.pad(rates, ((0, 0), (1, 1), (0, 0)), constant_values=((0, 0), (0, 1), (0, 0)))
-        return _draw_faintly(ax, list(pinned), color)
-
-    def _draw_folds(self, ax: Axes, color: Any) -> LineCollection | None:
-        if not isinstance(self.curve, MeanROC):
-            return None
-        curves = [np.stack([curve.fpr, curve.tpr], axis=-1) for curve in self.curve.folds]
-        return _draw_faintly(ax, curves, color)
-
-    def _label(self, name: str | None) -> str:
+    def _label(self, label: Any, name: str | None) -> str:
         """Return the legend's text: name, area, interval, and how the interval was obtained."""
-        if self.estimate is None:
+        estimate = self.estimate
+        if estimate is None:
             area = f"AUC {rate_texts([self.curve.auc], 3)[0]}"
         else:
-            area = _area_text(self.estimate)
+            varies = estimate.standard_error > _NO_VARIATION
+            digits = max(3, decimals(estimate.standard_error) - 1) if varies else 3
+            value, low, high = rate_texts([estimate.value, *estimate.interval], digits)
+            # Without variation the interval is not the jackknife's, see `estimate`.
+            interval = f"{estimate.method if varies else 'exact'} interval {low} to {high}"
+            area = f"AUC {value} ({100 * estimate.level:g} % {interval})"
         return area if name is None else legend_text(f"{name}: {area}")
-
-    def _decorate(self, ax: Axes) -> None:
-        pairs = self.curve.pairs
-        of = (
-            legend_text(f"positive class: {pairs[0][0]}")
-            if len(pairs) == 1
-            else "average pair of classes"
-        )
-        of += ", mean over folds" if isinstance(self.curve, MeanROC) else ""
-        ax.set(
-            xlabel=f"False positive rate ({of})",
-            ylabel=f"True positive rate ({of})",
-            # A little room, so that a curve along the frame is seen at its full width.
-            xlim=(-0.01, 1.01),
-            ylim=(-0.01, 1.01),
-            aspect="equal",
-        )
-        ax.spines[["top", "right"]].set_visible(False)
-        _draw_legend(ax)
-
-
-def _band(
-    curve: MulticlassROC,
-    sample: Sample,
-    options: CurveOptions,
-    method: IntervalMethod,
-    kind: BandKind,
-) -> CurveBand:
-    if isinstance(method, PaperBootstrap):
-        return paper_band(curve, sample.predictions, options, method)
-    return band_around(curve, sample, method.level, options, kind)
-
-
-def _draw_faintly(
-    ax: Axes, curves: Sequence[Float[np.ndarray, "_ 2"]], color: Any
-) -> LineCollection:
-    """Draw curves so faintly that ninety of them leave the one in the centre visible."""
-    from matplotlib.collections import LineCollection
-
-    alpha = float(np.clip(4 / len(curves), 0.12, 0.4))
-    drawn = LineCollection(curves, colors=color, linewidths=0.8, alpha=alpha, zorder=1.8)
-    ax.add_collection(drawn)
-    return drawn
-
-
-def _drawn(ax: Axes, gid: str) -> list[Line2D]:
-    """Return the lines of one kind that are on the axes, from whichever display."""
-    return [line for line in ax.lines if line.get_gid() == gid]
-
-
-def _next_style(curves: Sequence[Line2D]) -> dict[str, Any]:
-    """Return the first colour that no curve has yet, if there is one, and the next dashes."""
-    from matplotlib.colors import to_hex
-
-    taken = {to_hex(curve.get_color()).upper() for curve in curves}
-    free = [color for color in COLORS if color not in taken]
-    return style_of(len(curves)) | ({"color": free[0]} if free else {})
-
-
-def _draw_chance(ax: Axes) -> Line2D:
-    (line,) = ax.plot(
-        [0, 1],
-        [0, 1],
-        color="0.55",
-        linestyle=(0, (4, 3)),
-        linewidth=1,
-        zorder=1.2,
-        label="chance: AUC 0.5",
-        gid=_CHANCE_ID,
-    )
-    return line
-
-
-def _draw_legend(ax: Axes) -> None:
-    """Draw the legend anew: long entries wrapped, chance last, in a corner free of curves."""
-    from matplotlib.font_manager import FontProperties
-
-    chance = _drawn(ax, _CHANCE_ID)
-    handles, texts = ax.get_legend_handles_labels()
-    order = sorted(range(len(handles)), key=lambda index: handles[index] in chance)
-    # In the size of the letters: one is 0.53 wide on average, a line of them 1.5 high, the symbol
-    # with its paddings 8 wide. At most so large that an interval fits on one line.
-    side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72
-    size = min(FontProperties(size="small").get_size_in_points(), side / (0.53 * _WIDEST + 8))
-    wrapped = [_wrapped(texts[index], int((side / size - 8) / 0.53)) for index in order]
-    place_legend(
-        ax,
-        "lower right",
-        _drawn(ax, _CURVE_ID),
-        handles=[handles[index] for index in order],
-        labels=wrapped,
-        fontsize=size,
-        framealpha=0.85,
-        edgecolor="none",
-        handlelength=HANDLE_LENGTH,
-    )
-
-
-def _wrapped(text: str, width: int) -> str:
-    """Wrap a legend entry that is too long, first of all before its interval."""
-    if len(text) <= width:
-        return text
-    parts = re.sub(r" \((?=[^(]*$)", "\n(", text).split("\n")
-    return "\n".join(textwrap.fill(part, width) for part in parts)
-
-
-def _area_text(estimate: Estimate) -> str:
-    varies = estimate.standard_error > _NO_VARIATION
-    digits = max(3, decimals(estimate.standard_error) - 1) if varies else 3
-    value, low, high = rate_texts([estimate.value, *estimate.interval], digits)
-    # Without variation the interval is not the jackknife's, see `estimate`.
-    method = estimate.method if varies else "exact"
-    return f"AUC {value} ({100 * estimate.level:g} % {method} interval {low} to {high})"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.text import legend_text
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.ranking import pairwise_auc_matrix
@@ -93,7 +94,9 @@ class PairwiseAUCDisplay:
         TypeError, ValueError
             As for `from_predictions`, or if the estimator gives no score to each class.
         """
-        return cls.from_predictions(y, scores_of(estimator, X), labels=estimator.classes_, **kwargs)
+        return cls.from_predictions(
+            y, scores_of(estimator, X, y), labels=estimator.classes_, **kwargs
+        )
 
     @classmethod
     def from_predictions(
@@ -166,7 +169,7 @@ class PairwiseAUCDisplay:
         n_classes = len(self.labels)
         self.texts_ = self._draw_values(ax) if n_classes <= _MOST_VALUES else []
         places = np.arange(0, n_classes, ceil(n_classes / _MOST_TICKS))
-        names = [str(self.labels[place]) for place in places]
+        names = [legend_text(self.labels[place]) for place in places]
         is_long = sum(map(len, names)) > 40
         ax.set_xticks(places, names, rotation=90 if is_long else 0)
         ax.set_yticks(places, names)

@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.plots._style import COLORS, new_axes
 from dmfroc.plots.comparison import ComparisonDisplay
-from dmfroc.plots.forest import ForestRow, difference_rows, draw_forest, group_rows, value_rows
+from dmfroc.plots.forest import (
+    ForestRow,
+    IntervalDisplay,
+    difference_rows,
+    group_rows,
+    value_rows,
+)
 from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
     from dmfroc.analyses.comparison_result import Comparison
     from dmfroc.analyses.evaluation import Evaluation
@@ -41,10 +48,11 @@ def plot_evaluation(
     return MulticlassROCDisplay(curve, band=around, estimate=area).plot(**kwargs)
 
 
-def plot_estimate(estimate: Estimate, ax: Axes | None = None) -> Axes:
+def plot_estimate(estimate: Estimate, ax: Axes | None = None, **options: Any) -> IntervalDisplay:
     """Draw the value with its interval."""
     rows = [ForestRow(estimate.title, estimate.value, estimate.interval)]
-    return draw_forest(rows, ax, xlabel=f"{100 * estimate.level:g} % interval")
+    xlabel = f"{100 * estimate.level:g} % interval"
+    return IntervalDisplay(rows, xlabel=xlabel).plot(ax, **options)
 
 
 def plot_comparison(comparison: Comparison, **options: Any) -> ComparisonDisplay:
@@ -52,31 +60,32 @@ def plot_comparison(comparison: Comparison, **options: Any) -> ComparisonDisplay
     return ComparisonDisplay(comparison).plot(**options)
 
 
-def plot_best_set(comparison: Comparison, ax: Axes | None = None) -> Axes:
+def plot_best_set(
+    comparison: Comparison, ax: Axes | None = None, **options: Any
+) -> IntervalDisplay:
     """Draw the classifiers in the order of their values; filled if they may be the best."""
     kind = "simultaneous" if comparison.value_intervals else "separate"
     percent = f"{100 * comparison.level:g} %"
-    return draw_forest(
-        value_rows(comparison),
-        ax,
-        xlabel=f"{comparison.title} (filled: may be the best; {percent}, {kind})",
-    )
+    xlabel = f"{comparison.title} (filled: may be the best; {percent}, {kind})"
+    return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(ax, **options)
 
 
-def plot_subgroups(comparison: SubgroupComparison, ax: Axes | None = None) -> Axes:
+def plot_subgroups(
+    comparison: SubgroupComparison, ax: Axes | None = None, **options: Any
+) -> IntervalDisplay:
     """Draw each group's value and interval, and a line at their mean."""
     xlabel = f"{comparison.title}, {100 * comparison.level:g} % intervals"
-    return draw_forest(group_rows(comparison), ax, xlabel=xlabel, reference=comparison.mean)
+    rows, mean = group_rows(comparison), comparison.mean
+    return IntervalDisplay(rows, xlabel=xlabel, reference=mean).plot(ax, **options)
 
 
-def plot_runs(comparison: RunsComparison, ax: Axes | None = None) -> Axes:
+def plot_runs(
+    comparison: RunsComparison, ax: Axes | None = None, **options: Any
+) -> IntervalDisplay:
     """Draw the differences of the learners; filled for new cases and new runs."""
-    return draw_forest(
-        run_rows(comparison),
-        ax,
-        xlabel=f"difference in {comparison.title}, {100 * comparison.level:g} % intervals",
-        reference=0.0,
-    )
+    xlabel = f"difference in {comparison.title}, {100 * comparison.level:g} % intervals"
+    rows = run_rows(comparison)
+    return IntervalDisplay(rows, xlabel=xlabel, reference=0.0).plot(ax, **options)
 
 
 def run_rows(comparison: RunsComparison) -> list[ForestRow]:
@@ -93,14 +102,63 @@ def run_rows(comparison: RunsComparison) -> list[ForestRow]:
     return [row for place in range(n) for row in named[place::n]]
 
 
-def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
+def plot_plan(plan: Plan, ax: Axes | None = None, **line_kwargs: Any) -> PlanDisplay:
     """Draw power, or half-width, against the number of cases, with the planned one marked."""
-    ax = new_axes() if ax is None else ax
-    table = plan.curve()
-    what = "half_width" if plan.difference is None else "power"
-    ax.plot(table.index, table[what], color=COLORS[0])
-    ax.axvspan(*plan.n_interval, color=COLORS[0], alpha=0.12, linewidth=0)
-    at_n = plan.half_width(plan.n) if plan.difference is None else plan.power(plan.n)
-    ax.plot(plan.n, at_n, "o", color=COLORS[1])
-    ax.set(xscale="log", xlabel="cases", ylabel=what.replace("_", "-"), title=plan.title)
-    return ax
+    return PlanDisplay(plan).plot(ax, **line_kwargs)
+
+
+class PlanDisplay:
+    """Power, or half-width, against the number of cases.
+
+    Parameters
+    ----------
+    plan : Plan
+        What `plan` returns.
+
+    Attributes
+    ----------
+    line_ : matplotlib.lines.Line2D
+        Power or half-width.
+    point_ : matplotlib.lines.Line2D
+        The planned number of cases.
+    interval_ : matplotlib.patches.Rectangle
+        The interval of that number.
+    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
+        Where they were drawn last.
+    """
+
+    line_: Line2D
+    point_: Line2D
+    interval_: Any
+    ax_: Axes
+    figure_: Any
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> PlanDisplay:
+        """Draw the line, with the planned number of cases marked.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        **line_kwargs
+            For the `matplotlib.lines.Line2D` of power or half-width.
+
+        Returns
+        -------
+        PlanDisplay
+            This display.
+        """
+        plan, ax = self.plan, new_axes() if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        what = "half_width" if plan.difference is None else "power"
+        planned = plan.half_width(plan.n) if plan.difference is None else plan.power(plan.n)
+        table = plan.curve()
+        (self.line_,) = ax.plot(table.index, table[what], **({"color": COLORS[0]} | line_kwargs))
+        color = self.line_.get_color()
+        self.interval_ = ax.axvspan(*plan.n_interval, color=color, alpha=0.12, linewidth=0)
+        (self.point_,) = ax.plot(plan.n, planned, "o", color=COLORS[1])
+        ax.set(xscale="log", xlabel="cases", ylabel=what.replace("_", "-"), title=plan.title)
+        return self

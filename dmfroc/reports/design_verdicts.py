@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dmfroc.inference.simultaneous import holm
 from dmfroc.inputs.subgroups import THE_OTHERS
 from dmfroc.reports.verdict import interval_text, listed, number, turned_around
+from dmfroc.results.text import equals_p_value
 
 if TYPE_CHECKING:
     from dmfroc.analyses.planning import Plan
@@ -40,12 +41,13 @@ def subgroups_verdict(found: SubgroupComparison) -> list[str]:
         ]
     elif p_value < 1 - found.level:
         sentences = [
-            f"{found.title} differs between the {n} groups: it is {ends} (p = {p_value:.2g})."
+            f"{found.title} differs between the {n} groups: it is {ends} "
+            f"({equals_p_value(p_value)})."
         ]
     else:
         sentences = [
-            f"That {found.title} differs between the {n} groups was not shown (p = {p_value:.2g}): "
-            f"it is {ends}."
+            f"That {found.title} differs between the {n} groups was not shown "
+            f"({equals_p_value(p_value)}): it is {ends}."
         ]
     decided = [d for d in found.differences if d.adjusted_p_value < 1 - found.level]
     decided.sort(key=lambda d: d.adjusted_p_value)

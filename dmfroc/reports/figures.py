@@ -25,7 +25,7 @@ from dmfroc.reports.shapes import (
     thinned,
     zoom_of,
 )
-from dmfroc.reports.verdict import interval_text, number, worst_pairs
+from dmfroc.reports.verdict import ends_text, interval_text, number, worst_pairs
 
 ROC_SIZE, SMALL_SIZE = 400.0, 120.0  # units of the paths
 MOST_CELLS_AS_TEXT = 12  # classes; of more, matrices are pictures
@@ -284,20 +284,21 @@ def forest(
     if n_rows > len(rows):
         caption += f" The first {len(rows)} of {n_rows}."
     numbers = [x for row in rows for x in (*row.interval, row.value)]
-    if not all(map(math.isfinite, numbers)):
+    if any(map(math.isnan, numbers)) or not all(math.isfinite(row.value) for row in rows):
         return None
+    numbers = [x for x in numbers if math.isfinite(x)]  # the open end of a limit is at the edge
     marks = numbers if reference is None else [*numbers, reference]
     low, high = min(marks), max(marks)
     margin = 0.05 * (high - low) or 1.0
     low, high = low - margin, high + margin
 
     def place(x: float) -> float:
-        return round(100 * (x - low) / (high - low), 2)
+        return round(100 * (min(max(x, low), high) - low) / (high - low), 2)
 
     bars = [
         Bar(
             row.name,
-            f"{number(row.value)} ({number(row.interval[0])} to {number(row.interval[1])})",
+            f"{number(row.value)} ({ends_text(row.interval)})",
             place(row.interval[0]),
             place(row.value),
             place(row.interval[1]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dmfroc.reports.rendering import visible
 from dmfroc.reports.tables import page_table
 from dmfroc.results.result import Result
 
@@ -36,7 +37,8 @@ def result_as_html(result: Result) -> str:
     """Return the tables of a result, with its warnings."""
     from jinja2 import Environment
 
-    template = Environment(autoescape=True, trim_blocks=True).from_string(_TEMPLATE)
+    environment = Environment(autoescape=True, finalize=visible, trim_blocks=True)
+    template = environment.from_string(_TEMPLATE)
     return template.render(
         tables=[page_table(table) for table in result.tables()],
         head=result.head(),

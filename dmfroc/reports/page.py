@@ -141,14 +141,17 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
             "best, hollow: excluded as the best."
         )
         parts.append(figures.forest(rows, caption))
-    kind = "simultaneous " if comparison.simultaneous else ""
-    caption = (
-        f"Differences with their {kind}{percent} intervals; an interval that holds 0 leaves open "
-        "who is better."
+    hypothesis = comparison.hypothesis
+    caption = f"Differences with their {comparison.kind_of_interval}s; " + (
+        "an interval that holds 0 leaves open who is better."
+        if hypothesis.is_two_sided
+        else f"a limit beyond the line at {hypothesis.threshold:g} shows what was tested."
     )
     parts += [
         page_table(differences),
-        figures.forest(difference_rows(comparison.differences), caption, reference=0.0),
+        figures.forest(
+            difference_rows(comparison.differences), caption, reference=hypothesis.threshold
+        ),
         page_table(orders),
     ]
     return [part for part in parts if part is not None]
@@ -363,4 +366,5 @@ def _page(context: dict[str, Any], remarks: Sequence[str], result: dict[str, Any
     if not context["has_matrices"]:
         for of in curves.values():
             del of["pairwise_areas"], of["confusion"]
-    return page(context, remarks, result | {"labels": list(context["labels"]), "curves": curves})
+    drawn = {"labels": list(context["labels"]), "classifiers": list(curves), "curves": curves}
+    return page(context, remarks, result | drawn)

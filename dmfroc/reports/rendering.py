@@ -10,6 +10,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
+from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.results.writers import strict
 
@@ -21,6 +22,12 @@ def versions() -> tuple[str, str]:
     found = [f"dmfroc {package_version()}", f"Python {platform.python_version()}"]
     found += [f"{name} {version(name)}" for name in ("numpy", "scipy", "jax")]
     return "Versions", ", ".join(found)
+
+
+def visible(value: Any) -> Any:
+    """Return what a template inserts; text with escapes for characters that cannot be seen."""
+    is_text = isinstance(value, str) and not hasattr(value, "__html__")
+    return printable(value) if is_text else value
 
 
 def page(context: dict[str, Any], remarks: Sequence[str], result: dict[str, Any]) -> str:
@@ -44,13 +51,14 @@ def _render(context: dict[str, Any]) -> str:
     environment = Environment(
         loader=FunctionLoader(source),
         autoescape=True,
+        finalize=visible,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {
         "separators": (",", ":"),
-        "ensure_ascii": False,
+        "ensure_ascii": True,  # so that no name can turn the direction of writing
         "allow_nan": False,
     }
     script = source("report.js")

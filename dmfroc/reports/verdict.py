@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dmfroc.inference.options import OF_ALGORITHM
-from dmfroc.results.text import decimals, format_probability
+from dmfroc.results.text import decimals, equals_p_value, format_interval, format_probability
 
 if TYPE_CHECKING:
     from dmfroc.analyses.comparison_result import Comparison
@@ -42,8 +42,12 @@ class _WithInterval(Protocol):
 
 def interval_text(estimate: _WithInterval) -> str:
     """Return an interval, with as many decimals as its standard error asks for."""
-    low, high = (number(end, estimate.standard_error) for end in estimate.interval)
-    return f"{low} to {high}"
+    return ends_text(estimate.interval, estimate.standard_error)
+
+
+def ends_text(interval: tuple[float, float], standard_error: float = math.nan) -> str:
+    """Return an interval, or the one limit of an interval that is open on a side."""
+    return format_interval(interval, lambda end: number(end, standard_error))
 
 
 def evaluation_verdict(evaluation: Evaluation) -> list[str]:
@@ -72,6 +76,8 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
     """Say who is better, and what could not be decided."""
     if not all(math.isfinite(e.value) for e in comparison.estimates.values()):
         return [f"No classifier can be called better: {comparison.title} is undefined for some."]
+    if not comparison.hypothesis.is_two_sided:
+        return _one_sided_verdict(comparison)
     ordered = [_better_first(d) for d in comparison.differences]
     best = _best(comparison, ordered)
     significance = 1 - comparison.level
@@ -97,13 +103,41 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
     if (more := len(undecided) - _MOST_UNDECIDED) > 0:
         sentences.append(f"{more} more of the {len(ordered)} differences could not be decided.")
     sentences += _of_the_best(comparison)
-    if len(ordered) > 1:
+    return sentences + _of_all_differences(comparison)
+
+
+def _one_sided_verdict(comparison: Comparison) -> list[str]:
+    """Say of which pairs the alternative was shown, in the order in which they were given."""
+    significance = 1 - comparison.level
+    several = len(comparison.differences) > 1
+    adjusted = ", adjusted" if several else ""
+    sentences = []
+    for d in comparison.differences[:_MOST_UNDECIDED]:
+        claim = comparison.hypothesis.claim(
+            d.first, d.second, greater_is_better=comparison.greater_is_better
+        )
+        values = (_value(comparison.estimates[name]) for name in (d.first, d.second))
+        is_shown = d.adjusted_p_value < significance
         sentences.append(
-            f"Intervals and decisions allow for all {len(ordered)} comparisons: with probability "
+            f"{claim if is_shown else f'That {claim} was not shown'}: "
+            f"{comparison.title} {' against '.join(values)}, difference "
+            f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval}: "
+            f"{interval_text(d)}; one-sided {equals_p_value(d.adjusted_p_value)}{adjusted})."
+        )
+    if (more := len(comparison.differences) - _MOST_UNDECIDED) > 0:
+        sentences.append(f"The table has {more} more differences.")
+    return sentences + _of_the_best(comparison) + _of_all_differences(comparison)
+
+
+def _of_all_differences(comparison: Comparison) -> list[str]:
+    """Say whether decisions and intervals allow for several comparisons, and for folds."""
+    sentences = []
+    if (n := len(comparison.differences)) > 1:
+        sentences.append(
+            f"Intervals and decisions allow for all {n} comparisons: with probability "
             f"{comparison.level:g} all intervals of differences hold at once."
             if comparison.simultaneous
-            else f"Decisions allow for {len(ordered)} comparisons (Holm); intervals are each for "
-            "itself."
+            else f"Decisions allow for {n} comparisons (Holm); intervals are each for itself."
         )
     first = next(iter(comparison.predictions.values()), None)
     return sentences + ([] if first is None else _of_folds(first, comparison.method))
@@ -223,13 +257,8 @@ def _sentence(comparison: Comparison, d: Difference) -> str:
     a, b = (number(value, d.standard_error) for value in values)
     return (
         f"{d.first} is better than {d.second}: {comparison.title} {a} against {b}, difference "
-        f"{number(d.value, d.standard_error)} ({_kind(comparison)} {interval_text(d)})."
+        f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)})."
     )
-
-
-def _kind(comparison: Comparison) -> str:
-    kind = "simultaneous " if comparison.simultaneous else ""
-    return f"{kind}{100 * comparison.level:g} % interval"
 
 
 def _higher(comparison: Comparison, d: Difference) -> str:
@@ -252,7 +281,7 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
     )
     return (
         f"Which of {d.first} and {d.second} is better could not be decided: difference "
-        f"{number(d.value, d.standard_error)} ({_kind(comparison)} {interval_text(d)}), "
+        f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)}), "
         f"probability that {d.first} is better "
         f"{format_probability(d.probability_better)}{equivalent}."
     )

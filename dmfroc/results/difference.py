@@ -20,11 +20,14 @@ class Difference:
     value, standard_error : float
         Value of the first minus that of the second, and its standard error.
     interval : tuple of float
-        Lower and upper end.
+        Lower and upper end. Of a one-sided test it is a limit, and the other end is infinite.
     p_value : float
-        Two-sided, of no difference; 1 for identical classifiers.
+        Of the alternative and the margin that the comparison tests; by default two-sided, of no
+        difference, and 1 for identical classifiers.
+    two_sided_p_value : float
+        Two-sided, of no difference, whatever is tested.
     adjusted_p_value : float
-        The same, adjusted for all differences of the comparison: by Holm's method, or with
+        `p_value`, adjusted for all differences of the comparison: by Holm's method, or with
         ``simultaneous=True`` by the distribution of the largest of all statistics.
     probability_better : float
         Probability that the first is truly better (where the measure is an error, smaller); 1/2
@@ -39,6 +42,7 @@ class Difference:
     standard_error: float
     interval: tuple[float, float]
     p_value: float
+    two_sided_p_value: float
     adjusted_p_value: float
     probability_better: float
     probability_equivalent: float
@@ -47,14 +51,16 @@ class Difference:
 def differences_table(
     differences: Sequence[Difference],
     title: str,
-    level: float,
+    interval: str,
     *,
     simultaneous: bool,
     with_probabilities: bool = True,
     rope: float = 0.0,
 ) -> Table:
-    """Return differences with intervals and p-values; what nobody asked for is not printed."""
-    interval = f"{'simultaneous ' if simultaneous else ''}{100 * level:g} % interval"
+    """Return differences with their kind of intervals and p-values.
+
+    What nobody asked for is not printed.
+    """
     adjusted = f"adjusted ({'max-T' if simultaneous else 'Holm'})" if len(differences) > 1 else ""
     columns = [
         Column("first", "A", "name"),

@@ -11,7 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from dmfroc.results.text import decimals, format_freedom, format_p_value, format_probability
+from dmfroc.results.text import (
+    decimals,
+    format_freedom,
+    format_interval,
+    format_p_value,
+    format_probability,
+)
 
 Kind = Literal[
     "name",
@@ -142,8 +148,7 @@ def _cells(column: Column, value: Any, digits: Digits) -> list[Cell]:
         if column.error:
             cells.append(_number(error, error, digits))
         if column.interval:
-            ends = (_number(end, error, digits, column.is_signed).text for end in value.interval)
-            cells.append(Cell(" to ".join(ends)))
+            cells.append(_interval(value.interval, error, digits, column.is_signed))
         return cells
     return [_cell(column, value, digits)]
 
@@ -153,8 +158,7 @@ def _cell(column: Column, value: Any, digits: Digits) -> Cell:
         case "name":
             return Cell(" > ".join(map(str, value)) if _is_list(value) else str(value))
         case "interval":
-            low, high, error = value
-            return Cell(f"{digits(low, error)} to {digits(high, error)}")
+            return _interval(value[:2], value[2], digits)
         case "bound":
             return Cell(f"<= {value:.1e}", float(value))
         case "percent":
@@ -169,6 +173,12 @@ def _cell(column: Column, value: Any, digits: Digits) -> Cell:
             return Cell(format_probability(value), _finite(value))
     error = value if column.kind == "error" else math.nan
     return _number(value, error, digits, column.is_signed)
+
+
+def _interval(
+    ends: tuple[float, float], error: float, digits: Digits, is_signed: bool = False
+) -> Cell:
+    return Cell(format_interval(ends, lambda end: _number(end, error, digits, is_signed).text))
 
 
 def _number(value: float, error: float, digits: Digits, is_signed: bool = False) -> Cell:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dmfroc._kit.text import printable, width
 
 _DECIMALS = 4
 _MOST_DECIMALS = 12
 _GAP = "   "
+_SMALLEST_P_VALUE = 1e-300  # smaller ones are lost in floating point
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -29,17 +30,56 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def format_probability(probability: float) -> str:
-    """Return a probability with three digits, never rounded to a certainty."""
-    if 0 < probability < 0.001:
+    """Return a probability with three digits, never as a certainty.
+
+    It is estimated: also one that is 1 in floating point, or in all draws, may be a little less.
+
+    >>> format_probability(1.0), format_probability(0.25), format_probability(1e-9)
+    ('>0.999', '0.250', '<0.001')
+    """
+    if probability < 0.001:
         return "<0.001"
-    if 0.999 < probability < 1:
+    if probability > 0.999:
         return ">0.999"
     return f"{probability:.3f}"
 
 
 def format_p_value(p_value: float) -> str:
-    """Return a p-value with two digits."""
-    return f"{p_value:.2g}" if math.isfinite(p_value) else "undefined"
+    """Return a p-value with two digits, neither rounded to 1 nor with an exponent beyond -300.
+
+    >>> format_p_value(0.0), format_p_value(0.01234), format_p_value(0.998), format_p_value(1.0)
+    ('<1e-300', '0.012', '>0.99', '1')
+    """
+    if math.isnan(p_value):
+        return "undefined"
+    if p_value < _SMALLEST_P_VALUE:
+        return f"<{_SMALLEST_P_VALUE:g}"
+    text = f"{p_value:.2g}"
+    return ">0.99" if text == "1" and p_value < 1 else text
+
+
+def equals_p_value(p_value: float) -> str:
+    """Return a p-value for a sentence: ``p = 0.012`` or ``p < 1e-300``.
+
+    >>> equals_p_value(0.01234), equals_p_value(0.0)
+    ('p = 0.012', 'p < 1e-300')
+    """
+    text = format_p_value(p_value)
+    return f"p {text[0]} {text[1:]}" if text[0] in "<>" else f"p = {text}"
+
+
+def format_interval(interval: tuple[float, float], write: Callable[[float], str]) -> str:
+    """Return an interval, or the one limit of an interval that is open on a side.
+
+    >>> format_interval((-0.01, 0.2), "{:+.2f}".format)
+    '-0.01 to +0.20'
+    >>> format_interval((-0.01, math.inf), "{:+.2f}".format)
+    'at least -0.01'
+    """
+    low, high = interval
+    if high == math.inf:
+        return f"at least {write(low)}"
+    return f"at most {write(high)}" if low == -math.inf else f"{write(low)} to {write(high)}"
 
 
 def format_freedom(freedom: float) -> str:

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import platform
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context, parent_process
-from multiprocessing.context import SpawnContext
-from multiprocessing.process import BaseProcess
+from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from dmfroc._kit.progress import is_watched
+from dmfroc._kit.dask import dask_client
 
 Setting = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
 _PATIENCE = 5.0  # seconds
 _PACKAGES = ("dmfroc", "jax", "numpy", "scipy", "scikit-learn")
-# One thread per worker: more of them would only wait for each other. XLA reads NPROC.
-_ONE_THREAD = dict.fromkeys(
-    ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
-)
 
 
 def canonical(setting: Setting) -> str:
@@ -49,11 +46,11 @@ def generator_of(seed: int, setting: Setting, replication: int) -> np.random.Gen
 
 @lru_cache
 def versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for package in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+            versions[package] = version(package)
+    return versions
 
 
 class Finished(NamedTuple):
@@ -75,7 +72,7 @@ class Chunk:
 
     def compute(self, is_stopped: Callable[[], bool] = lambda: False) -> Finished:
         """Evaluate the replications one by one, until told to stop."""
-        found: list[Rows] = []
+        finished: list[Rows] = []
         for replication in self.replications:
             if is_stopped():
                 break
@@ -87,7 +84,7 @@ class Chunk:
                 rows = [result] if isinstance(result, Mapping) else list(result)
                 if not rows:
                     raise ValueError("the function returned no row")
-                found.append([dict(row) for row in rows])
+                finished.append([dict(row) for row in rows])
             except SystemExit as end:
                 raise RuntimeError(
                     f"the function called sys.exit({end.code!r}) {where}: let it raise an exception"
@@ -95,7 +92,7 @@ class Chunk:
             except Exception as error:
                 error.add_note(where)
                 raise
-        return Finished(found, versions())
+        return Finished(finished, versions())
 
 
 @contextlib.contextmanager
@@ -109,7 +106,7 @@ def _limit(seconds: float | None, where: str) -> Iterator[None]:
         raise TimeoutError(f"the function took more than {seconds:g} seconds {where}")
 
     previous = signal.signal(signal.SIGALRM, expire)
-    # What compiled code keeps Python from hearing ends with the process
+    # Compiled code may keep Python from seeing the signal: then the process has to end
     last = threading.Timer(2 * seconds + _PATIENCE, os._exit, [1])
     last.daemon = True
     if parent_process() is not None:
@@ -126,60 +123,64 @@ def _limit(seconds: float | None, where: str) -> Iterator[None]:
 _is_stopped: Callable[[], bool] = lambda: False  # noqa: E731  # of a worker process
 
 
-def _start_worker(stop: Event) -> None:
-    """Prepare a worker process: it ends with its parent, which alone minds Ctrl-C."""
+def _start_worker(stop: Event, receiver: Connection) -> None:
+    """Prepare a worker process: it ignores Ctrl-C, and ends when its parent does or says so."""
     global _is_stopped
     _is_stopped = stop.is_set
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with, args=(receiver,), daemon=True).start()
+    # One thread for each worker: more of them would only wait for each other. XLA reads NPROC.
+    names = "NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
+    os.environ |= dict.fromkeys(names, "1")
+    threadpool_limits(1)  # of the libraries that are loaded already
 
 
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def _end_with(receiver: Connection) -> None:
+    with contextlib.suppress(EOFError, OSError):
+        receiver.recv()
+    os._exit(1)
 
 
 def _work(chunk: Chunk) -> Finished:
     return chunk.compute(_is_stopped)
 
 
-# Who does it
+# Who computes
 
 
-class Workers(NamedTuple):
-    """Who computes chunks, and returns them as they are finished."""
-
-    number: int
-    compute: Callable[[list[Chunk]], Iterator[tuple[Chunk, Finished]]]
+type Compute = Callable[[Iterable[Chunk]], Iterator[tuple[Chunk, Finished]]]
+"""Yields chunks with their results, in whatever order they are finished."""
 
 
 @contextlib.contextmanager
-def workers(n_workers: int | None, scheduler: str | None, stop: Event) -> Iterator[Workers]:
+def workers(
+    n_workers: int | None, scheduler: str | None, stop: Event
+) -> Iterator[tuple[int, Compute]]:
+    """Start workers, yield their number and what they do, and end them, finished or not.
+
+    Processes are our own and not joblib's. In an experiment with joblib 1.6 its workers outlived a
+    parent that was killed; after Ctrl-C it lost the replications in hand; and it kept all results
+    that were not stored yet.
+    """
     if scheduler is not None:
-        try:
-            from distributed import Client
-        except ImportError as error:
-            raise ImportError("a scheduler needs Dask: pip install 'dmfroc[dask]'") from error
-        with Client(scheduler, set_as_default=False) as client:
+        with dask_client(scheduler) as client:
             executor = client.get_executor(pure=False)
             number = max(1, sum(client.nthreads().values()))
             try:
-                yield Workers(number, partial(_completed, executor, Chunk.compute, stop))
+                yield number, partial(_completed, executor, Chunk.compute, 2 * number, stop)
             finally:
                 executor.shutdown(wait=False)
         return
     number = n_workers or os.cpu_count() or 1
     if number == 1:
-        yield Workers(1, partial(_one_by_one, stop))
+        yield 1, partial(_one_by_one, stop)
         return
-    own = _OwnProcesses()
-    with _environment(_ONE_THREAD):
-        # Not by forking, which deadlocks where JAX has threads.
-        executor = ProcessPoolExecutor(number, own, _start_worker, (stop,))
+    context = get_context("spawn")  # a forked process deadlocks if JAX has threads
+    receiver, sender = context.Pipe(duplex=False)
+    executor = ProcessPoolExecutor(number, context, _start_worker, (stop, receiver))
+    with receiver, sender:  # worker processes end when the sender is closed
         try:
-            yield Workers(number, partial(_completed, executor, _work, stop))
+            yield number, partial(_completed, executor, _work, 2 * number, stop)
         except BrokenProcessPool as error:
             raise RuntimeError(
                 "a worker process was killed, perhaps for want of memory, or could not start; "
@@ -187,10 +188,9 @@ def workers(n_workers: int | None, scheduler: str | None, stop: Event) -> Iterat
             ) from error
         finally:
             executor.shutdown(wait=False, cancel_futures=True)
-            own.terminate()
 
 
-def _one_by_one(stop: Event, chunks: list[Chunk]) -> Iterator[tuple[Chunk, Finished]]:
+def _one_by_one(stop: Event, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Finished]]:
     for chunk in chunks:
         if stop.is_set():
             return
@@ -200,17 +200,25 @@ def _one_by_one(stop: Event, chunks: list[Chunk]) -> Iterator[tuple[Chunk, Finis
 def _completed(
     executor: Executor,
     function: Callable[[Chunk], Finished],
+    n_ahead: int,
     stop: Event,
-    chunks: list[Chunk],
+    chunks: Iterable[Chunk],
 ) -> Iterator[tuple[Chunk, Finished]]:
-    futures = {executor.submit(function, chunk): chunk for chunk in chunks}
-    for future in as_completed(futures):
+    """Yield results when they are there; at most ``n_ahead`` are computed or kept meanwhile."""
+    remaining, futures = iter(chunks), dict[Future[Finished], Chunk]()
+    while True:
         if stop.is_set():
             for pending in futures:
                 pending.cancel()
-        if not future.cancelled():
-            # Each result is let go once it is stored.
-            yield futures.pop(future), future.result()
+        else:
+            for chunk in itertools.islice(remaining, n_ahead - len(futures)):
+                futures[executor.submit(function, chunk)] = chunk
+        if not futures:
+            return
+        for future in wait(futures, return_when=FIRST_COMPLETED).done:
+            chunk = futures.pop(future)
+            if not future.cancelled():
+                yield chunk, future.result()
 
 
 @contextlib.contextmanager
@@ -233,63 +241,3 @@ def gentle_interrupt() -> Iterator[Event]:
         yield stop
     finally:
         signal.signal(signal.SIGINT, previous)
-
-
-class _OwnProcesses(SpawnContext):
-    """Starts processes by spawning, and ends those alone: other threads may run studies too."""
-
-    def __init__(self) -> None:
-        self._started: list[BaseProcess] = []
-
-    def Process(self, *args: Any, **kwargs: Any) -> BaseProcess:  # type: ignore[override]
-        process = SpawnContext.Process(*args, **kwargs)
-        self._started.append(process)
-        return process
-
-    def terminate(self) -> None:
-        """End all that are still there."""
-        for process in self._started:
-            process.terminate()
-
-
-_environment_lock = threading.Lock()
-_environments: list[dict[str, str | None]] = []  # what was there before the first of several
-
-
-@contextlib.contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for the processes started meanwhile, by whichever thread."""
-    with _environment_lock:
-        if not _environments:
-            before = {name: os.environ.get(name) for name in variables}
-            os.environ.update(variables)
-        else:
-            before = _environments[0]
-        _environments.append(before)
-    try:
-        yield
-    finally:
-        with _environment_lock:
-            _environments.pop()
-            if not _environments:
-                for name, value in before.items():
-                    if value is None:
-                        os.environ.pop(name, None)
-                    else:
-                        os.environ[name] = value
-
-
-@contextlib.contextmanager
-def progress(name: str, n_finished: int, n_total: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar on a terminal; yields the function that advances it."""
-    if not is_watched():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task(name, total=n_total, completed=n_finished)
-        yield partial(progress.advance, task)

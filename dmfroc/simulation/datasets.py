@@ -6,7 +6,7 @@ import difflib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy
@@ -16,28 +16,24 @@ if TYPE_CHECKING:
 __all__ = ["Dataset", "design_matrix", "load_dataset"]
 
 
-class _Origin(NamedTuple):
-    openml_name: str
-    openml_version: int = 1
-    label: str | None = None  # column with the class in the CSV file; None: the last one
-
-
-_ORIGINS = {
-    "car": _Origin("car"),
-    "credit_a": _Origin("credit-approval"),
-    "glass": _Origin("glass"),
-    "heart_c": _Origin("heart-c"),
-    "ionosphere": _Origin("ionosphere"),
-    "iris": _Origin("iris"),
-    "optdigits": _Origin("optdigits"),
-    "pendigits": _Origin("pendigits"),
-    "shuttle_landing_control": _Origin("shuttle-landing-control", label="Class"),
-    "tae": _Origin("tae"),
-    "tic_tac_toe": _Origin("tic-tac-toe"),
-    "vote": _Origin("vote"),
-    "waveform5000": _Origin("waveform-5000"),
-    "zoo": _Origin("zoo"),
+# Names on OpenML, all of version 1
+_OPENML = {
+    "car": "car",
+    "credit_a": "credit-approval",
+    "glass": "glass",
+    "heart_c": "heart-c",
+    "ionosphere": "ionosphere",
+    "iris": "iris",
+    "optdigits": "optdigits",
+    "pendigits": "pendigits",
+    "shuttle_landing_control": "shuttle-landing-control",
+    "tae": "tae",
+    "tic_tac_toe": "tic-tac-toe",
+    "vote": "vote",
+    "waveform5000": "waveform-5000",
+    "zoo": "zoo",
 }
+_LABELS = {"shuttle_landing_control": "Class"}  # columns of the classes; of others the last one
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +85,28 @@ def load_dataset(name: str) -> Dataset:
     OSError
         If the set is not at hand locally and OpenML cannot be reached.
     """
-    if name not in _ORIGINS:
-        close = difflib.get_close_matches(name, _ORIGINS, n=1)
+    if name not in _OPENML:
+        close = difflib.get_close_matches(name, _OPENML, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"name={name!r} is not a data set.{hint} Known: {', '.join(_ORIGINS)}.")
+        raise ValueError(f"name={name!r} is not a data set.{hint} Known: {', '.join(_OPENML)}.")
     directory = os.environ.get("DMFROC_DATA")
     if directory and (path := Path(directory) / f"{name}.csv").is_file():
-        return _read(name, path)
-    return _download(name)
+        import pandas
+
+        frame = pandas.read_csv(path, dtype=object, keep_default_na=False, na_values=[""])
+        labels = frame.pop(_LABELS.get(name, frame.columns[-1]))
+        return _typed(name, frame, labels, str(path))
+    from sklearn.datasets import fetch_openml
+
+    try:
+        # The faster parser fails on classes that are digits (scikit-learn issue 34892).
+        bunch = fetch_openml(_OPENML[name], version=1, as_frame=True, parser="liac-arff")
+    except OSError as error:
+        raise OSError(
+            f"The data set {name!r} could not be downloaded from OpenML ({error}). Without a "
+            f"network, set DMFROC_DATA to a directory that holds {name}.csv."
+        ) from error
+    return _typed(name, bunch.data, bunch.target, f"OpenML {_OPENML[name]}, version 1")
 
 
 def design_matrix(dataset: Dataset) -> sklearn.compose.ColumnTransformer:
@@ -121,64 +131,26 @@ def design_matrix(dataset: Dataset) -> sklearn.compose.ColumnTransformer:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-    categorical = dataset.X.dtypes == "object"
+    is_text = dataset.X.dtypes == "object"
+    numeric = make_pipeline(
+        SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
+    )
+    categorical = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value="missing"),
+        OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+    )
     return ColumnTransformer(
         [
-            (
-                "numeric",
-                make_pipeline(
-                    SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
-                ),
-                list(dataset.X.columns[~categorical]),
-            ),
-            (
-                "categorical",
-                make_pipeline(
-                    SimpleImputer(strategy="constant", fill_value="missing"),
-                    OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-                ),
-                list(dataset.X.columns[categorical]),
-            ),
+            ("numeric", numeric, list(dataset.X.columns[~is_text])),
+            ("categorical", categorical, list(dataset.X.columns[is_text])),
         ]
     )
 
 
-def _read(name: str, path: Path) -> Dataset:
-    import pandas
-
-    frame = pandas.read_csv(path, dtype=object, keep_default_na=False, na_values=[""])
-    label = frame.pop(_ORIGINS[name].label or frame.columns[-1])
-    return Dataset(name, _typed(frame), label.to_numpy(dtype=str), str(path))
-
-
-def _download(name: str) -> Dataset:
-    from sklearn.datasets import fetch_openml
-
-    origin = _ORIGINS[name]
-    try:
-        bunch = fetch_openml(
-            name=origin.openml_name,
-            version=origin.openml_version,
-            as_frame=True,
-            # The faster parser fails on classes that are digits (scikit-learn issue 34892).
-            parser="liac-arff",
-        )
-    except OSError as error:
-        raise OSError(
-            f"The data set {name!r} could not be downloaded from OpenML ({error}). Without a "
-            f"network, set DMFROC_DATA to a directory that holds {name}.csv."
-        ) from error
-    return Dataset(
-        name,
-        _typed(bunch.data),
-        bunch.target.to_numpy(dtype=str),
-        f"OpenML {origin.openml_name}, version {origin.openml_version}",
-    )
-
-
-def _typed(features: pandas.DataFrame) -> pandas.DataFrame:
+def _typed(name: str, features: pandas.DataFrame, labels: pandas.Series, source: str) -> Dataset:
     """Make columns of numbers numeric and all others objects, whatever they were read as."""
-    return features.astype(object).apply(_numeric_if_possible)
+    features = features.astype(object).apply(_numeric_if_possible)
+    return Dataset(name, features, labels.to_numpy(dtype=str), source)
 
 
 def _numeric_if_possible(column: pandas.Series) -> pandas.Series:

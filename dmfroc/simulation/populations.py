@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args, overload
+from typing import Literal, NamedTuple, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import softmax
 from scipy.stats.qmc import MultivariateNormalQMC
 
-from dmfroc._kit.options import generator_of, integer, is_one_of, number, numbers
+from dmfroc._kit.options import generator_of, integer, is_one_of, number, numbers, positive
 from dmfroc.inputs.predictions import Predictions
 
 __all__ = [
@@ -43,13 +43,13 @@ _LEAST_LOG_ODDS = -300.0  # twice that is still no zero
 
 @dataclass(frozen=True)
 class SimulatedClassifier:
-    """What a classifier sees of the covariates, and how it spoils its scores.
+    """A classifier that uses some of the covariates, and may distort its scores.
 
     Attributes
     ----------
     n_available : int or None
-        It sees the first `n_available` covariates; None for all. With 0 it knows nothing: all its
-        scores are equal or, with `noise`, random.
+        It uses the first `n_available` covariates; None for all. With 0 it has no information: all
+        its scores are equal or, with `noise`, random.
     temperature : float
         The log-scores are divided by it: 1 for calibrated scores, below 1 for overconfident,
         above 1 for underconfident ones.
@@ -68,8 +68,7 @@ class SimulatedClassifier:
     def __post_init__(self) -> None:
         if self.n_available is not None:
             integer("n_available", self.n_available, 0)
-        if not 0 < number("temperature", self.temperature) < np.inf:
-            raise ValueError(f"temperature must be finite and > 0, but it is {self.temperature!r}")
+        positive("temperature", self.temperature)
         if not 0 <= number("noise", self.noise) < np.inf:
             raise ValueError(f"noise must be finite and >= 0, but it is {self.noise!r}")
         if self.levels is not None:
@@ -211,7 +210,15 @@ class MultinomialPopulation:
                 raise ValueError("min_class_size needs prevalence or skew")
             return self._draw(n_observations, generator)
         sizes = self._class_sizes(n_observations, prevalence, skew, generator)
-        return self._draw_classes(_at_least(sizes, min_class_size), generator)
+        if min_class_size * self.n_classes > n_observations:
+            raise ValueError(
+                f"min_class_size {min_class_size} is too large for {n_observations} observations "
+                f"of {self.n_classes} classes"
+            )
+        while sizes.min() < min_class_size:  # at the cost of the largest
+            sizes[sizes.argmax()] -= 1
+            sizes[sizes.argmin()] += 1
+        return self._draw_classes(sizes, generator)
 
     def scores(
         self,
@@ -243,8 +250,7 @@ class MultinomialPopulation:
         """
         classifier = classifier or SimulatedClassifier()
         n_available = classifier.n_available
-        if n_available is None:
-            n_available = self.n_covariates
+        n_available = self.n_covariates if n_available is None else n_available
         if n_available > self.n_covariates:
             raise ValueError(
                 f"n_available is {n_available}, but the population has {self.n_covariates} "
@@ -265,33 +271,30 @@ class MultinomialPopulation:
     ) -> Float[np.ndarray, "n k"]:
         """Return the class probabilities given the logits of the covariates that are seen.
 
-        Up to a factor the probability of class k is ``exp(seen_k) * exp(hidden_k)``, so that
-        normalising for every point and averaging are two matrix products.
+        The logits of the hidden covariates are evaluated at evenly spread points. Up to a factor
+        the probability of class k is ``exp(seen_k) * exp(hidden_k)``, so that normalising for every
+        point and averaging are two matrix products.
         """
-        hidden = self._hidden_logits(n_available)
+        hidden = self.coefficients[n_available:]
+        logits = np.zeros((1, self.n_classes))
+        if len(hidden) > 0:
+            # The differences between the logits have rank K - 1 or less, for any number of rows.
+            contrasts = hidden - hidden.mean(axis=1, keepdims=True)
+            _, singular_values, directions = np.linalg.svd(contrasts, full_matrices=False)
+            rank = min(len(hidden), self.n_classes - 1)
+            points = MultivariateNormalQMC(np.zeros(rank), rng=0).random(_HIDDEN_POINTS)
+            logits = (points * singular_values[:rank]) @ directions[:rank]
         scale = 1.0
         if self.label_rule == "argmax":
-            spread = float(np.sqrt(2 * hidden.var(axis=0).mean()))
+            spread = float(np.sqrt(2 * logits.var(axis=0).mean()))
             scale = max(_SMOOTHING * spread, _LEAST_SMOOTHING)
-        odds_hidden = _odds(hidden / scale)
+        odds_hidden = _odds(logits / scale)
         probabilities = np.empty_like(seen)
         for first in range(0, len(seen), _ROWS_AT_ONCE):
             rows = slice(first, first + _ROWS_AT_ONCE)
             odds = _odds(seen[rows] / scale)
             probabilities[rows] = odds * ((1 / (odds @ odds_hidden.T)) @ odds_hidden)
-        return probabilities / len(hidden)
-
-    def _hidden_logits(self, n_available: int) -> Float[np.ndarray, "points k"]:
-        """Return what the hidden covariates add to the logits, at points spread evenly."""
-        hidden = self.coefficients[n_available:]
-        if len(hidden) == 0:
-            return np.zeros((1, self.n_classes))
-        # The differences between the logits have rank K - 1 or less, whatever the number of rows.
-        contrasts = hidden - hidden.mean(axis=1, keepdims=True)
-        _, singular_values, directions = np.linalg.svd(contrasts, full_matrices=False)
-        n_directions = min(len(hidden), self.n_classes - 1)
-        points = MultivariateNormalQMC(np.zeros(n_directions), rng=0).random(_HIDDEN_POINTS)
-        return (points * singular_values[:n_directions]) @ directions[:n_directions]
+        return probabilities / len(logits)
 
     def _draw(self, n: int, generator: np.random.Generator) -> MultinomialSample:
         covariates = generator.normal(size=(n, self.n_covariates))
@@ -311,9 +314,8 @@ class MultinomialPopulation:
         if skew is not None:
             if prevalence is not None:
                 raise ValueError("give either prevalence or skew, not both")
-            if not 0 < number("skew", skew) < np.inf:
-                raise ValueError(f"skew must be finite and > 0, but it is {skew!r}")
-            return generator.multinomial(n, generator.dirichlet(np.full(k, skew)))
+            shares = generator.dirichlet(np.full(k, positive("skew", skew)))
+            return generator.multinomial(n, shares)
         if isinstance(prevalence, str):
             if prevalence != "balanced":
                 raise ValueError(
@@ -341,9 +343,9 @@ class MultinomialPopulation:
         for _ in range(_MAX_DRAWS):
             drawn = self._draw(n_rows, generator)
             for k in np.flatnonzero(first_free < stops):
-                found = drawn.covariates[drawn.classes == k][: stops[k] - first_free[k]]
-                covariates[first_free[k] : first_free[k] + len(found)] = found
-                first_free[k] += len(found)
+                rows = drawn.covariates[drawn.classes == k][: stops[k] - first_free[k]]
+                covariates[first_free[k] : first_free[k] + len(rows)] = rows
+                first_free[k] += len(rows)
             if (first_free == stops).all():
                 order = generator.permutation(len(classes))
                 return MultinomialSample(covariates[order], classes[order])
@@ -355,24 +357,20 @@ class MultinomialPopulation:
         )
 
 
-def _at_least(sizes: Int[np.ndarray, " k"], smallest: int) -> Int[np.ndarray, " k"]:
-    """Raise small classes to ``smallest`` at the cost of the largest."""
-    if smallest * len(sizes) > sizes.sum():
-        raise ValueError(
-            f"min_class_size {smallest} is too large for {sizes.sum()} observations of "
-            f"{len(sizes)} classes"
-        )
-    sizes = sizes.copy()
-    while sizes.min() < smallest:
-        sizes[sizes.argmax()] -= 1
-        sizes[sizes.argmin()] += 1
-    return sizes
-
-
 def _odds(logits: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
     """Return the odds against the largest class of each row; none is zero."""
     relative = logits - logits.max(axis=1, keepdims=True)
     return np.exp(np.maximum(relative, _LEAST_LOG_ODDS))
+
+
+class SampleOptions(TypedDict, total=False):
+    """Options of `simulate_predictions`, for type checkers."""
+
+    prevalence: Prevalence | None
+    skew: int | float | None
+    min_class_size: int
+    noise_correlation: float
+    random_state: RandomState
 
 
 @overload
@@ -380,12 +378,7 @@ def simulate_predictions(
     population: MultinomialPopulation,
     n_observations: int,
     classifiers: SimulatedClassifier | None = None,
-    *,
-    prevalence: Prevalence | None = None,
-    skew: int | float | None = None,
-    min_class_size: int = 0,
-    noise_correlation: float = 0.0,
-    random_state: RandomState = None,
+    **options: Unpack[SampleOptions],
 ) -> Predictions: ...
 
 
@@ -394,12 +387,7 @@ def simulate_predictions(
     population: MultinomialPopulation,
     n_observations: int,
     classifiers: Mapping[str, SimulatedClassifier],
-    *,
-    prevalence: Prevalence | None = None,
-    skew: int | float | None = None,
-    min_class_size: int = 0,
-    noise_correlation: float = 0.0,
-    random_state: RandomState = None,
+    **options: Unpack[SampleOptions],
 ) -> dict[str, Predictions]: ...
 
 
@@ -477,12 +465,12 @@ def simulate_predictions(
     shape = (n_observations, population.n_classes)
     shared_noise = generator.normal(size=shape)
     own_share, shared_share = np.sqrt(1 - noise_correlation), np.sqrt(noise_correlation)
-    found = {}
+    predictions = {}
     for name, classifier in several.items():
         noise = own_share * generator.normal(size=shape) + shared_share * shared_noise
-        found[name] = Predictions.from_arrays(
+        predictions[name] = Predictions.from_arrays(
             sample.classes,
             population.scores(sample.covariates, classifier, noise=noise),
             labels=range(population.n_classes),
         )
-    return found if isinstance(classifiers, Mapping) else found[""]
+    return predictions if isinstance(classifiers, Mapping) else predictions[""]

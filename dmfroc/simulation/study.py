@@ -28,6 +28,7 @@ import numpy as np
 
 from dmfroc._kit.files import remove_strays
 from dmfroc._kit.options import integer, number
+from dmfroc._kit.progress import progress_bar
 from dmfroc.simulation._study_files import (
     PROVENANCE,
     REPLICATION,
@@ -45,7 +46,6 @@ from dmfroc.simulation._study_workers import (
     canonical,
     generator_of,
     gentle_interrupt,
-    progress,
     workers,
 )
 
@@ -248,13 +248,14 @@ class Study:
             in_main_thread = threading.current_thread() is threading.main_thread()
             if n_workers == 1 and not in_main_thread:
                 raise ValueError("time_limit with n_workers=1 works in the main thread only")
-        self._remove_strays()
+        for directory in (self.path.parent, *self._directory_of_parts.glob("*")):
+            remove_strays(directory)  # of runs that were killed
         self._restore_parts()
         while True:
             self._compute(n_workers, scheduler, chunk_size, time_limit)
             try:
                 return self._combine()
-            except DamagedError as error:  # found where all of it is read, and computed again
+            except DamagedError as error:
                 set_aside(error)
 
     def _compute(
@@ -267,73 +268,67 @@ class Study:
         """Compute and store the replications that no part holds."""
         missing = [_missing(self._parts(setting), self.replications) for setting in self.settings]
         n_missing = sum(map(len, missing))
-        if n_missing:
-            with gentle_interrupt() as stop, workers(n_workers, scheduler, stop) as found:
-                size = chunk_size or min(
-                    _LARGEST_CHUNK, -(-n_missing // (_CHUNKS_PER_WORKER * found.number))
-                )
-                chunks = [
-                    Chunk(self.function, self.seed, setting, run, time_limit)
-                    for setting, numbers in zip(self.settings, missing, strict=True)
-                    for run in _runs(numbers, size)
-                ]
-                n_finished = self.replications * len(missing) - n_missing
-                kinds = self._kinds()
-                with progress(self.name, n_finished, n_finished + n_missing) as advance:
-                    for chunk, finished in found.compute(chunks):
-                        self._store(chunk, finished, kinds)
-                        advance(len(finished.rows))
-                if stop.is_set():
-                    raise KeyboardInterrupt
+        if n_missing == 0:
+            return
+        n_total, kinds = self.replications * len(missing), self._kinds()
+        with (
+            gentle_interrupt() as stop,
+            workers(n_workers, scheduler, stop) as (number, compute),
+            progress_bar(self.name, n_total - n_missing, n_total) as advance,
+        ):
+            size = min(_LARGEST_CHUNK, -(-n_missing // (_CHUNKS_PER_WORKER * number)))
+            chunks = [
+                Chunk(self.function, self.seed, setting, run, time_limit)
+                for setting, numbers in zip(self.settings, missing, strict=True)
+                for run in _runs(numbers, chunk_size or size)
+            ]
+            for chunk, finished in compute(chunks):
+                if finished.rows:  # none of a worker that was to stop
+                    self._store(chunk, finished, kinds)
+                advance(len(finished.rows))
+            if stop.is_set():
+                raise KeyboardInterrupt
 
-    def _remove_strays(self) -> None:
-        """Remove the files that killed runs were writing."""
-        parts = Path(self.directory) / f"{self.name}.parts"
-        for directory in (self.path.parent, *parts.glob("*")):
-            remove_strays(directory)
+    @property
+    def _directory_of_parts(self) -> Path:
+        return Path(self.directory) / f"{self.name}.parts"
 
     def _parts(self, setting: Setting) -> dict[range, Path]:
         """Return the finished runs of replications of a setting."""
-        found = {}
+        parts = {}
         for path in self._part_directory(setting).glob("*.parquet"):
             start, stop = map(int, path.stem.split("-"))
-            found[range(start, stop)] = path
-        return found
+            parts[range(start, stop)] = path
+        return parts
 
     def _part_directory(self, setting: Setting) -> Path:
         identity = f"{self.seed}\n{canonical(setting)}\n{self._code}"
-        digest = hashlib.sha256(identity.encode()).hexdigest()[:20]
-        return Path(self.directory) / f"{self.name}.parts" / digest
+        return self._directory_of_parts / hashlib.sha256(identity.encode()).hexdigest()[:20]
 
     def _restore_parts(self) -> None:
-        """Take from the results what was finished, where its parts are gone."""
+        """Take finished replications from the results if their parts are gone."""
         if not self.path.exists():
             return
         try:
             provenance = read_provenance(self.path)
-        except DamagedError as error:
-            set_aside(error)
-            return
-        if (provenance["seed"], provenance["code"]) != (self.seed, self._code):
-            return
-        finished, settings = range(provenance["replications"]), provenance["settings"]
-        lost = [s for s in settings if _missing(self._parts(s), len(finished))]
-        if not lost:
-            return
-        try:
+            if (provenance["seed"], provenance["code"]) != (self.seed, self._code):
+                return
+            finished, settings = range(provenance["replications"]), provenance["settings"]
+            lost = [s for s in settings if _missing(self._parts(s), len(finished))]
+            if not lost:
+                return
             table, _ = read(self.path)
             if len(table) != sum(provenance["rows"]):
                 raise DamagedError(self.path, "it has other rows than the study has written")
         except DamagedError as error:
             set_aside(error)
             return
-        first = 0
-        for setting, n_rows in zip(settings, provenance["rows"], strict=True):
-            rows = table.iloc[first : first + n_rows]
-            first += n_rows
+        stops = itertools.accumulate(provenance["rows"])
+        for setting, n_rows, stop in zip(settings, provenance["rows"], stops, strict=True):
             if setting in lost:
+                rows = table.iloc[stop - n_rows : stop].drop(columns=list(setting))
                 path = self._part_directory(setting) / _part_name(finished)
-                write(path, rows.drop(columns=list(setting)), provenance["versions"])
+                write(path, rows, provenance["versions"])
 
     def _kinds(self) -> dict[str, tuple[str, Setting]]:
         """Return the kind of each column of the finished parts, with a setting that has it."""
@@ -367,14 +362,14 @@ class Study:
                     f"is the name of {what}: rename it"
                 )
         try:
-            found = kinds_of(pa.Schema.from_pandas(pd.DataFrame(rows), preserve_index=False))
+            returned = kinds_of(pa.Schema.from_pandas(pd.DataFrame(rows), preserve_index=False))
         except pa.ArrowException as error:
             reason = " ".join(str(error).split())
             raise ValueError(
                 f"the function of the study {self.name!r} returned what cannot be written, for "
                 f"the setting {dict(chunk.setting)}: {reason}"
             ) from error
-        for name, kind in found.items():
+        for name, kind in returned.items():
             before, setting = kinds.setdefault(name, (kind, chunk.setting))
             if kind != before:
                 raise ValueError(
@@ -385,8 +380,6 @@ class Study:
     def _store(
         self, chunk: Chunk, finished: Finished, kinds: dict[str, tuple[str, Setting]]
     ) -> None:
-        if not finished.rows:  # a worker that was to stop
-            return
         self._check_columns(chunk, finished, kinds)
         first = chunk.replications[0]
         rows = [
@@ -404,7 +397,7 @@ class Study:
         all_versions: list[dict[str, str]] = []
         n_rows = []
         for setting in self.settings:
-            of_setting, n_covered = [], 0
+            n_before, n_covered = sum(map(len, tables)), 0
             for run, path in sorted(self._parts(setting).items(), key=lambda part: part[0].start):
                 part, versions = read(path)
                 # Two runs of a study at the same time leave parts that overlap.
@@ -412,10 +405,11 @@ class Study:
                 part = part[(numbers >= n_covered) & (numbers < self.replications)]
                 n_covered = max(n_covered, run.stop)
                 if len(part):
-                    of_setting.append(self._with_setting(part, setting))
+                    columns = {name: [value] * len(part) for name, value in setting.items()}
+                    first = pd.DataFrame(columns, index=part.index)
+                    tables.append(pd.concat([first, part], axis=1))
                     all_versions += [v for v in versions if v not in all_versions]
-            tables += of_setting
-            n_rows.append(sum(map(len, of_setting)))
+            n_rows.append(sum(map(len, tables)) - n_before)
         if len(all_versions) > 1:
             warnings.warn(
                 f"the parts of the study {self.name!r} were computed with different versions: "
@@ -436,12 +430,6 @@ class Study:
         table = pd.concat(tables, ignore_index=True)
         write(self.path, table, provenance)
         return table
-
-    def _with_setting(self, part: pd.DataFrame, setting: Setting) -> pd.DataFrame:
-        import pandas as pd
-
-        columns = {name: [value] * len(part) for name, value in setting.items()}
-        return pd.concat([pd.DataFrame(columns, index=part.index), part], axis=1)
 
 
 def read_provenance(path: str | os.PathLike[str]) -> dict[str, Any]:

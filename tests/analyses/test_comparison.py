@@ -13,6 +13,7 @@ from dmfroc import Predictions, compare, estimate, influences
 from dmfroc.inference.influences import interval, moments_of, standard_error
 from dmfroc.inference.units import units_of
 from dmfroc.measures import informedness
+from dmfroc.reports.verdict import comparison_verdict
 
 MEASURES = ["dmf_auc", "hand_till", "informedness"]
 
@@ -552,3 +553,149 @@ def test_table_holds_the_differences():
         assert (row.p_value, row.adjusted_p_value) == (found.p_value, found.adjusted_p_value)
         assert row.probability_better == found.probability_better
         assert row.probability_equivalent == found.probability_equivalent
+
+
+# One-sided tests
+
+
+def shows_alternative(difference, alternative, margin):
+    """Whether the limit lies beyond the margin."""
+    low, high = difference.interval
+    if alternative == "greater":
+        assert high == np.inf
+        return low > -margin
+    assert low == -np.inf
+    return high < margin
+
+
+INTERVAL_OPTIONS = [
+    {},
+    {"paired": False},
+    {"groups": np.arange(60) // 2},
+    {"folds": np.arange(60) % 3},
+    {"folds": np.arange(60) % 3, "target": "algorithm"},
+    {"method": "bootstrap", "n_draws": 200},
+    {"method": "bootstrap", "n_draws": 200, "interval_type": "basic"},
+    {"method": "bayesian_bootstrap", "n_draws": 200, "paired": False},
+]
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+@pytest.mark.parametrize("options", INTERVAL_OPTIONS)
+def test_one_sided_limits_belong_to_their_p_values(options, alternative):
+    classes, scores = classifiers(3, shifts=(1.5, 1.0, 1.5))
+    scores |= {"perfect": np.eye(3)[classes], "copy": np.eye(3)[classes]}
+    predictions = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
+    shown = set()
+    for margin, level in [(0.0, 0.95), (0.06, 0.95), (0.06, 0.7), (0.3, 0.99)]:
+        result = compare(
+            predictions,
+            measure="hand_till",
+            alternative=alternative,
+            margin=margin,
+            level=level,
+            **options,
+        )
+        for difference in result.differences:
+            is_shown = shows_alternative(difference, alternative, margin)
+            assert is_shown == (difference.p_value < 1 - level)
+            shown.add(is_shown)
+    assert shown == {True, False}
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_one_sided_tests_halve_the_two_sided_one(paired):
+    classes, scores = classifiers(6)
+    named = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
+    (both,), (greater,), (less,) = (
+        compare(named, measure="hand_till", paired=paired, alternative=side).differences
+        for side in ("two-sided", "greater", "less")
+    )
+    assert both.value > 0
+    assert greater.p_value == pytest.approx(both.p_value / 2, rel=1e-8)
+    assert less.p_value == pytest.approx(1 - both.p_value / 2, rel=1e-8)
+    assert greater.two_sided_p_value == both.p_value
+    assert greater.probability_better == both.probability_better
+    (at_90,) = compare(named, measure="hand_till", paired=paired, level=0.9).differences
+    assert (greater.interval[0], less.interval[1]) == pytest.approx(at_90.interval, abs=1e-12)
+
+
+def test_smaller_errors_are_better_where_better_is_tested():
+    classes, scores = classifiers(6, shifts=(2.0, 1.0))
+    probabilities = {k: np.exp(x) / np.exp(x).sum(axis=1)[:, None] for k, x in scores.items()}
+    result = compare(classes, probabilities, "brier_score", alternative="less", margin=0.05)
+    (difference,) = result.differences
+    assert difference.value < 0
+    assert difference.p_value < 0.01
+    assert difference.probability_better > 0.99
+    assert "A - B < 0.05, that is, A is not worse than B by 0.05 or more" in str(result)
+    assert "P(A better)" in str(result)
+
+
+def test_what_is_tested_without_variation_has_exact_limits():
+    """Of n sets without any difference, a share 1 - 0.05^(1/n) of all sets may have one."""
+    classes = np.arange(60) % 3
+    scores = {name: np.eye(3)[classes] for name in "ab"}
+    (difference,) = compare(classes, scores, "hand_till", alternative="greater").differences
+    assert difference.interval[0] == pytest.approx(0.05 ** (1 / 20) - 1, rel=1e-12)
+    assert difference.p_value == 1
+    margin = 1 - 0.05 ** (1 / 20)
+    for closer, is_shown in ((1 + 1e-9, True), (1 - 1e-9, False)):
+        result = compare(
+            classes, scores, "hand_till", alternative="greater", margin=margin * closer
+        )
+        assert (result.differences[0].p_value < 0.05) == is_shown
+
+
+def test_several_one_sided_tests_are_adjusted():
+    classes, scores = classifiers(2, shifts=(1.5, 1.2, 1.0, 0.5))
+    options = {"alternative": "greater", "margin": 0.02}
+    single = compare(classes, scores, "hand_till", **options)
+    together = compare(classes, scores, "hand_till", simultaneous=True, **options)
+    two_sided = compare(classes, scores, "hand_till", simultaneous=True)
+    for one, joint, both in zip(
+        single.differences, together.differences, two_sided.differences, strict=True
+    ):
+        assert joint.p_value == one.p_value <= joint.adjusted_p_value <= min(6 * one.p_value, 1)
+        # Less than Bonferroni's limit, more than that of a single test
+        assert both.interval[0] < joint.interval[0] < one.interval[0]
+        assert joint.interval[1] == np.inf
+    assert together.winner == two_sided.winner
+    assert single.best_set() == two_sided.best_set()
+    assert single.order_probabilities == compare(classes, scores, "hand_till").order_probabilities
+
+
+def test_what_is_tested_is_said_everywhere():
+    classes, scores = classifiers(6)
+    result = compare(classes, scores, "hand_till", alternative="greater", margin=0.05)
+    data = result.as_json()
+    claim = "A - B > -0.05, that is, A is not worse than B by 0.05 or more"
+    assert claim in data["tested"]
+    assert (data["alternative"], data["margin"]) == ("greater", 0.05)
+    assert data["differences"][0]["interval"][1] is None  # JSON has no infinity
+    assert claim in str(result)
+    assert claim.replace(">", "&gt;") in result._repr_html_()
+    [sentence] = comparison_verdict(result)
+    assert sentence.startswith("a is not worse than b by 0.05 or more: Hand-Till M ")
+    assert "95 % limit: at least " in sentence
+    ends = result.plot().intervals_.get_segments()[0][:, 0]
+    assert ends[0] == pytest.approx(result.differences[0].interval[0])
+    assert np.isfinite(ends).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alternative": "larger"}, "alternative must be one of"),
+        ({"margin": 0.1}, "margin needs a one-sided test"),
+        ({"alternative": "greater", "margin": -0.1}, "margin must be >= 0"),
+        ({"alternative": "greater", "margin": float("nan")}, "margin must be >= 0"),
+        ({"alternative": "greater", "margin": 1.0}, "margin must be less than 1, the largest"),
+        ({"alternative": "greater", "level": 0.5}, "a one-sided limit needs level > 0.5"),
+        ({"rope": -0.1}, "rope must be >= 0"),
+    ],
+)
+def test_hypotheses_that_cannot_be_tested_are_refused(options, message):
+    classes, scores = classifiers()
+    with pytest.raises(ValueError, match=message):
+        compare(classes, scores, "hand_till", **options)

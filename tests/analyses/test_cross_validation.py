@@ -1,14 +1,16 @@
 """Cross-validation: agreement with scikit-learn and with the published formulas."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
+import dmfroc
 from dmfroc import compare, cross_validate, estimate, nested_cross_validation
 
 WINE = load_wine(return_X_y=True)
@@ -110,15 +112,137 @@ def test_bad_targets_are_refused(options, message):
 @pytest.mark.parametrize(
     ("function", "options", "kind", "message"),
     [
-        (cross_validate, {"n_repeats": 0}, ValueError, "n_repeats must be >= 1"),
+        (cross_validate, {"n_repeats": 0}, ValueError, "n_repeats must be an integer >= 1"),
         (cross_validate, {"n_repeats": 2, "cv": StratifiedKFold(3)}, ValueError, "unless cv is"),
-        (nested_cross_validation, {"cv": 2}, ValueError, "cv must be >= 3"),
+        (nested_cross_validation, {"cv": 2}, ValueError, "cv must be an integer >= 3"),
         (nested_cross_validation, {"cv": 60}, ValueError, "class 2 has 48 observations, fewer"),
     ],
 )
 def test_bad_options_are_refused(function, options, kind, message):
     with pytest.raises(kind, match=message):
         function(GaussianNB(), X, Y, **options)
+
+
+class Reversed(GaussianNB):
+    """An estimator whose columns are in the reverse order, as its classes_ say."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.inner_ = GaussianNB().fit(X, y)
+        self.classes_ = self.inner_.classes_[::-1]
+        return self
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)[:, ::-1]
+
+
+class ReversedDecision(RidgeClassifier):
+    """An estimator of two classes whose decision function is that of the first."""
+
+    def fit(self, X, y):
+        self.inner_ = RidgeClassifier().fit(X, y)
+        return self
+
+    @property
+    def classes_(self):
+        return self.inner_.classes_[::-1]
+
+    def decision_function(self, X):
+        return -self.inner_.decision_function(X)
+
+
+@pytest.mark.parametrize("rows", [Y < 3, Y < 2])
+def test_columns_are_those_of_the_classes(rows):
+    value = {
+        estimator: cross_validate(estimator, X[rows], Y[rows], measures=["hand_till"])
+        for estimator in (GaussianNB(), Reversed())
+    }
+    plain, other = (found.estimates["hand_till"] for found in value.values())
+    assert other.value == plain.value > 0.8
+    nested = [
+        nested_cross_validation(estimator, X[rows], Y[rows], "hand_till", cv=3, n_repeats=1)
+        for estimator in (GaussianNB(), Reversed())
+    ]
+    assert nested[0].estimate == nested[1].estimate
+
+
+def test_decisions_are_those_of_the_second_class():
+    rows = Y < 2
+    plain, other = (
+        cross_validate(estimator, X[rows], Y[rows], measures=["hand_till"]).estimates["hand_till"]
+        for estimator in (RidgeClassifier(), ReversedDecision())
+    )
+    assert other.value == plain.value
+
+
+def test_selection_needs_sorted_classes():
+    for selecting in (
+        dmfroc.ClassWeightsClassifierCV(Reversed(), cv=3),
+        dmfroc.IsoPerformanceClassifierCV(Reversed(), cv=3),
+    ):
+        with pytest.raises(ValueError, match="must have its classes_ in sorted order"):
+            selecting.fit(X[Y < 2], Y[Y < 2])
+
+
+EVEN, ODD = np.arange(len(Y)) % 2 == 0, np.arange(len(Y)) % 2 == 1
+A, B = np.flatnonzero(EVEN), np.flatnonzero(ODD)
+
+
+@pytest.mark.parametrize(
+    ("cv", "kind", "message"),
+    [
+        ([(A, B)] * 2, ValueError, "the same training and test rows in splits 0 and 1"),
+        ([(A, B), (B, A), (A[::-1], B[::-1])], ValueError, "rows in splits 0 and 2"),
+        ([(A, B), (B, np.append(A, 0))], ValueError, "cv names test row 0 twice in split 1"),
+        ([(A, B), (B, A - 2)], ValueError, "cv yields row -2, but rows are counted from 0 to 177"),
+        ([(A, B), (B, A + 9)], ValueError, "cv yields row 185"),
+        ([(A, B), (B, A / 2)], TypeError, "cv must yield pairs .* but it yields float64 values"),
+        ([(A, B), (B, [])], TypeError, "cv must yield pairs"),
+        ([], ValueError, "cv yields no split"),
+        ([A, B], TypeError, "cv must yield pairs .* it yields a ndarray"),
+        ([1, 2], TypeError, "cv must yield pairs .* it yields a int"),
+        (True, TypeError, "cv must be an integer >= 2"),
+        (1, ValueError, "cv must be an integer >= 2"),
+    ],
+)
+def test_splits_that_count_rows_twice_or_are_none_are_refused(cv, kind, message):
+    with pytest.raises(kind, match=message):
+        cross_validate(GaussianNB(), X, Y, cv=cv)
+    if kind is ValueError:
+        with pytest.raises(kind, match=message):
+            dmfroc.nested_class_weights(GaussianNB(), X, Y, cv=cv, inner_cv=2)
+
+
+def test_nested_selection_needs_each_row_once():
+    for cv in ([(A, B)], [(A, B), (B, A), (A[1:], B)]):
+        with pytest.raises(ValueError, match="cv must put each observation in one test set, but"):
+            dmfroc.nested_class_weights(GaussianNB(), X, Y, cv=cv, inner_cv=2)
+
+
+def test_splits_may_be_masks():
+    rows, masks = (
+        cross_validate(GaussianNB(), X, Y, cv=cv, measures=["hand_till"]).estimates
+        for cv in ([(A, B), (B, A)], [(EVEN, ODD), (ODD, EVEN)])
+    )
+    assert rows == masks
+
+
+def test_labels_and_groups_are_matched_by_the_index_of_the_features():
+    order = np.random.default_rng(0).permutation(len(Y))
+    names = pd.Index([f"case {row}" for row in range(len(Y))])
+    patient = np.arange(len(Y)) // 2
+    options = {"measures": ["hand_till"]}
+    plain = cross_validate(GaussianNB(), X, Y, groups=patient, **options)
+    found = cross_validate(
+        GaussianNB(),
+        pd.DataFrame(X, index=names),
+        pd.Series(Y, names).iloc[order],
+        groups=pd.Series(patient, names).iloc[order[::-1]],
+        **options,
+    )
+    assert found.estimates == plain.estimates
+    with pytest.raises(ValueError, match="of X and y hold the same values in another order"):
+        cross_validate(GaussianNB(), pd.DataFrame(X), pd.Series(Y, order))
 
 
 def test_estimators_without_scores_are_refused():

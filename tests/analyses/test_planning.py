@@ -115,8 +115,15 @@ def test_curve_and_text():
     text = str(found)
     assert str(found.n) in text
     assert "power 0.8, level 0.05" in text
-    ax = found.plot()
-    assert ax.lines[1].get_xdata()[0] == found.n
+    display = found.plot()
+    assert display.point_.get_xdata()[0] == found.n
+    assert display.point_.get_ydata()[0] == found.power(found.n)
+    np.testing.assert_array_equal(display.line_.get_ydata(), table["power"])
+    box = display.interval_.get_bbox()
+    assert (box.x0, box.x1) == found.n_interval
+    assert display.figure_ is display.ax_.figure
+    width = plan(two_pilots(), "hand_till", half_width=0.04).plot(color="black")
+    assert (width.ax_.get_ylabel(), width.line_.get_color()) == ("half-width", "black")
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,21 @@
 """Measures in scikit-learn's cross-validation and searches."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.feature_selection import RFE
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
 
 import dmfroc
 
@@ -85,3 +93,85 @@ def test_weights_are_routed():
     assert scorer(model, X, Y, sample_weight=weights) == pytest.approx(
         np.average(model.predict(X) == Y, weights=weights), rel=1e-12
     )
+
+
+class Wrapper(ClassifierMixin, BaseEstimator):
+    """Passes everything on, and shows nothing of what is inside."""
+
+    def __init__(self, inner=None):
+        self.inner = inner
+
+    def fit(self, X, y):
+        self._fitted = clone(self.inner).fit(X, y)
+        self.classes_ = self._fitted.classes_
+        return self
+
+    def predict(self, X):
+        return self._fitted.predict(X)
+
+    def decision_function(self, X):
+        return self._fitted.decision_function(X)
+
+
+PAIRS = SVC(decision_function_shape="ovo")
+SHAPE = "decision_function_shape"
+SHAPES = {SHAPE: ["ovo"]}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PAIRS,
+        GridSearchCV(SVC(), SHAPES),
+        make_pipeline(StandardScaler(), GridSearchCV(SVC(), SHAPES)),
+        GridSearchCV(make_pipeline(StandardScaler(), SVC()), {f"svc__{SHAPE}": ["ovo"]}),
+        RFE(SVC(kernel="linear", decision_function_shape="ovo"), n_features_to_select=2),
+        Wrapper(PAIRS),
+        Wrapper(Wrapper(GridSearchCV(SVC(kernel="linear"), SHAPES))),
+    ],
+    ids=range(7),
+)
+def test_scores_of_pairs_of_classes_are_refused(model):
+    fitted = clone(model).fit(X, Y)
+    for function in (
+        lambda: dmfroc.scorers()["hand_till"](fitted, X, Y),
+        lambda: dmfroc.plots.ROCDisplay.from_estimator(fitted, X, Y),
+        lambda: dmfroc.cross_validate(model, X, Y, measures=["hand_till"]),
+    ):
+        with pytest.raises(TypeError, match=r"one score per class.*shape='ovr'"):
+            function()
+
+
+def test_scores_of_six_pairs_of_four_classes_are_refused():
+    y = np.arange(len(Y)) % 4
+    with pytest.raises(TypeError, match=r"decision function of shape \(178, 6\)"):
+        dmfroc.scorers()["hand_till"](Wrapper(PAIRS).fit(X, y), X, y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SVC(),
+        LinearSVC(),
+        RidgeClassifier(),
+        LinearDiscriminantAnalysis(),
+        OneVsOneClassifier(LinearSVC()),
+        OneVsRestClassifier(PAIRS),
+        GridSearchCV(PAIRS, {"decision_function_shape": ["ovr"]}),
+        Wrapper(SVC(kernel="linear", C=0.01)),
+        AdaBoostClassifier(),
+    ],
+    ids=lambda model: type(model).__name__ + str(id(model)),
+)
+@pytest.mark.parametrize("labels", [Y, np.random.default_rng(0).integers(7, size=len(Y))])
+def test_scores_of_classes_are_taken(model, labels):
+    assert 0.4 < dmfroc.scorers()["hand_till"](clone(model).fit(X, labels), X, labels) <= 1
+
+
+def test_labels_in_another_order_are_refused():
+    model = GaussianNB().fit(X, Y)
+    order = np.random.default_rng(0).permutation(len(Y))
+    features, labels = pd.DataFrame(X), pd.Series(Y).iloc[order]
+    for name in ("hand_till", "accuracy"):
+        with pytest.raises(ValueError, match="indexes of X and y hold the same values in another"):
+            dmfroc.scorers([name])[name](model, features, labels)

@@ -193,8 +193,11 @@ def test_a_perfect_group_has_an_interval_but_no_test():
 def test_forest_plot_has_a_row_for_each_group():
     y, scores, site = sample()
     found = compare_subgroups(y, scores, site, "hand_till")
-    ax = found.plot()
-    labels = [label.get_text() for label in ax.get_yticklabels()]
+    display = found.plot(color="black")
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    ends = [tuple(line.get_xdata()) for line in display.intervals_]
+    assert ends == [e.interval for e in found.estimates.values()]
+    assert {line.get_color() for line in display.values_} == {"black"}
     assert labels == [f"{name} (n={found.sizes[name]})" for name in "abc"]
     assert list(found.to_pandas().index) == ["a", "b", "c"]
     assert len(found.to_pandas("differences")) == 6

@@ -256,7 +256,7 @@ def test_pictures_of_a_posterior(sample):
     assert display.band_ is not None
     assert found.plot(ax=Figure().subplots(), plot_band=False).band_ is None
     forest = found.plot_pairs(ax=Figure().subplots())
-    names = [text.get_text() for text in forest.get_yticklabels()]
+    names = [text.get_text() for text in forest.ax_.get_yticklabels()]
     assert names == list(found.pairs().sort_values("value").index)
     with pytest.raises(ValueError, match="has no curve and no pairs: bayesian_roc has both"):
         bayesian_table("informedness", *sample, n_draws=50).plot()

@@ -299,6 +299,9 @@ def test_compare_as_json(folder):
         "measure": "dmf_auc",
         "method": "jackknife",
         "level": 0.95,
+        "alternative": "two-sided",
+        "margin": 0.0,
+        "tested": "P-values are two-sided: A - B \u2260 0.",
         "simultaneous": False,
         "value_intervals": None,
         "estimates": {
@@ -328,6 +331,24 @@ def test_compare_as_json(folder):
         "warnings": [],
         "dmfroc_version": package_version(),
     }
+
+
+def test_compare_tests_one_side(folder, tmp_path):
+    files = [folder / "good.csv", folder / "fair.csv"]
+    options = ["--label", "tree", "--measure", "hand_till", "--alternative", "greater"]
+    found = parsed("compare", *files, *options, "--margin", 0.05)
+    (difference,) = found["differences"]
+    frames = {path.stem: pd.read_csv(path) for path in files}
+    scores = {name: frame.drop(columns="tree") for name, frame in frames.items()}
+    (expected,) = dmfroc.compare(
+        frames["good"]["tree"], scores, "hand_till", alternative="greater", margin=0.05
+    ).differences
+    assert difference["p_value"] == expected.p_value
+    assert difference["interval"] == [expected.interval[0], None]
+    assert found["tested"].startswith("P-values are one-sided: A - B > -0.05")
+    page = tmp_path / "report.html"
+    succeed("report", *files, *options, "--margin", 0.05, "--output", page)
+    assert "good is not worse than fair by 0.05 or more" in page.read_text("utf-8")
 
 
 def test_compare_weighs_pairs(folder, frame):

@@ -1,6 +1,10 @@
 """Batches that come one after the other: the same counts as of a scan, and files."""
 
+import io
 import json
+import os
+import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
@@ -152,3 +156,68 @@ def test_unusable_files(tmp_path):
     np.savez(path, header=np.array({"a": 1}, dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match="no file of counts"):
         Accumulator.load(path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="this is no file, but a directory, a pipe"):
+        Accumulator.load(tmp_path / "pipe")
+
+
+def with_header(path, name, header):
+    """Change the header of an array in a file to one of the same length."""
+    content = path.read_bytes()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+    array = members[f"{name}.npy"]
+    length = 10 + int.from_bytes(array[8:10], "little")
+    members[f"{name}.npy"] = (
+        array[:10] + header.encode().ljust(length - 11) + b"\n" + array[length:]
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, data in members.items():
+            archive.writestr(member, data)
+
+
+@pytest.mark.parametrize("name", ["sizes", "cells_0", "sample_true", "cuts", "header"])
+@pytest.mark.parametrize(
+    ("shape", "kind"),
+    [
+        ("(100000000000000,)", "<f8"),
+        ("(10000000, 10000000)", "<i4"),
+        ("(100000000000000,)", "|V0"),
+        ("(100000000000000,)", "<U0"),
+        ("(3,)", "<U400000000"),
+        ("(-1,)", "<f8"),
+    ],
+)
+def test_files_that_declare_more_than_they_hold(tmp_path, name, shape, kind):
+    """The error comes before memory is asked for."""
+    path = tmp_path / "saved.npz"
+    fed(Accumulator([0, 1, 2], cuts=CUTS), np.arange(300)).save(path)
+    with_header(path, name, f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}")
+    tracemalloc.start()
+    with pytest.raises(
+        ValueError, match=rf"saved\.npz: this is no .*, or it is damaged \(.*{name}"
+    ):
+        Accumulator.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 5e7
+    tracemalloc.stop()
+
+
+def test_files_that_compression_makes_small(tmp_path):
+    """An archive may declare a size that no memory has, and be consistent in all else."""
+    path = tmp_path / "saved.npz"
+    fed(Accumulator([0, 1, 2], cuts=CUTS), np.arange(300)).save(path)
+    shape = 10**14
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape},), }}"
+    with_header(path, "sizes", header)
+    original = zipfile.ZipFile.getinfo
+
+    def declared(archive, name):
+        entry = original(archive, name)
+        if name == "sizes.npy":
+            entry.file_size += 8 * shape - 24
+        return entry
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(zipfile.ZipFile, "getinfo", declared)
+        with pytest.raises(MemoryError, match=r"saved\.npz: reading the array 'sizes' takes about"):
+            Accumulator.load(path)

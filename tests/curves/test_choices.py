@@ -13,7 +13,6 @@ from dmfroc.curves import (
     convex_hull,
     expected_profits,
     least_precision,
-    moses_littenberg_roc,
     operating_points,
     pareto_points,
     precision_recall_curve,
@@ -21,6 +20,7 @@ from dmfroc.curves import (
     repair_concavities,
     roc_curve,
 )
+from dmfroc.papers import moses_littenberg_roc
 
 CLASSES = np.repeat([0, 1], [13, 11])
 tied_scores = hnp.arrays(float, 24, elements=st.integers(0, 8).map(float))

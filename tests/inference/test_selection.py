@@ -135,8 +135,8 @@ def test_too_few_draws_for_many_differences_are_refused():
 def test_picture_marks_the_set():
     y, scores = samples(4, lambda j: 2.5 if j == 2 else 0.2 * j, 7)
     found = compare(y, scores, "hand_till", simultaneous=True)
-    ax = found.plot_best_set()
-    assert next(label.get_text() for label in ax.get_yticklabels()) == "m2"
-    fills = [line.get_markerfacecolor() for line in ax.lines if line.get_marker() == "o"]
+    display = found.plot_best_set()
+    assert next(label.get_text() for label in display.ax_.get_yticklabels()) == "m2"
+    fills = [line.get_markerfacecolor() for line in display.values_]
     assert fills[1:] == ["white"] * 3
     assert fills[0] != "white"

@@ -194,8 +194,8 @@ def test_abstentions(parsed, failure, cases_directory):
 
 def test_top_scores_only(failure):
     message = failure("evaluate top2.csv --label label")
-    assert "missing for some class in 120 of 120 rows" in message
-    assert "pass it as --y-pred without scores" in message
+    assert "most rows have the scores of their top 2 classes only" in message
+    assert "measures of hard labels (give y_pred)" in message
 
 
 def test_groups(parsed):

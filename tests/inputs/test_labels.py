@@ -35,7 +35,7 @@ from dmfroc.inputs.predictions import as_predictions
         (np.array([False, np.True_, False], object), (False, True)),
         ([np.str_("x"), "yy", "x"], ("x", "yy")),
         ([jnp.int32(1), jnp.int32(2), jnp.int32(1)], (1, 2)),
-        (("10", "9", "10"), ("10", "9")),
+        (("x", "10", "x"), ("10", "x")),
         (range(1, 3), (1, 2)),
         (pd.Categorical(["x", "yy", "x"], ["yy", "x", "unused"]), ("x", "yy")),
         (pd.Series(["x", "yy", "x"]).astype("category"), ("x", "yy")),

@@ -346,6 +346,6 @@ def test_any_non_finite_score_is_found(drawn, data):
     _, labels, scores, _ = drawn
     row = data.draw(st.integers(0, scores.shape[0] - 1))
     column = data.draw(st.integers(0, scores.shape[1] - 1))
-    scores[row, column] = data.draw(st.sampled_from([np.nan, np.inf, -np.inf]))
+    scores[row, column] = data.draw(st.sampled_from([np.nan, np.inf]))
     with pytest.raises(ValueError, match=rf"1 of .* at row {row} .*, column {column} \(class"):
         as_predictions(labels, scores)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from prediction_samples import FRAME, LABELS, SCORES, assert_identical, exactly
 
+import dmfroc
 from dmfroc.inputs.predictions import as_predictions
 
 
@@ -63,7 +64,7 @@ def test_any_real_score_is_welcome(scores):
     np.testing.assert_array_equal(as_predictions(LABELS, scores).scores, scores)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_scores_must_be_finite(value, dtype):
     scores = SCORES.astype(dtype)
@@ -74,6 +75,117 @@ def test_scores_must_be_finite(value, dtype):
     )
     with pytest.raises(ValueError, match=exactly(message)):
         as_predictions(LABELS, scores)
+
+
+# Minus infinity, and the floats that stand for it
+LEAST = {
+    np.float16: [-np.inf],
+    np.float32: [-np.inf, np.finfo(np.float32).min],
+    np.float64: [-np.inf, np.finfo(np.float64).min, float(np.finfo(np.float32).min)],
+}
+
+
+@pytest.mark.parametrize(("dtype", "value"), [(t, x) for t, xs in LEAST.items() for x in xs])
+@pytest.mark.parametrize("seed", range(5))
+def test_minus_infinity_ranks_lowest(dtype, value, seed):
+    """All measures of ranks are those of a number far below, and no difference overflows."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(60) % 4
+    scores = (rng.normal(size=(60, 4)) + np.eye(4)[y]).astype(dtype)
+    lowest = rng.random(scores.shape) < 0.2
+    far = np.where(lowest, -1e4, scores.astype(np.float64))
+    scores[lowest] = value
+    given = scores.copy()
+    for measure in ("hand_till", "auc_mu", "dmf_auc", "accuracy", "one_vs_rest_auc", "vus"):
+        found = [dmfroc.estimate(measure, y, x, method="jackknife") for x in (scores, far)]
+        assert found[0].value == pytest.approx(found[1].value, abs=1e-12), measure
+        assert found[0].interval == pytest.approx(found[1].interval, abs=1e-9), measure
+    np.testing.assert_array_equal(scores, given)  # the user's own array
+    single = dmfroc.estimate("hand_till", y > 1, scores[:, 3])
+    assert single.value == dmfroc.estimate("hand_till", y > 1, far[:, 3]).value
+
+
+@pytest.mark.parametrize("value", [-np.inf, np.finfo(np.float64).min])
+def test_minus_infinity_ranks_lowest_in_every_batch(value):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    scores = rng.normal(size=(90, 3)) * np.repeat([1, 100, 10_000], 30)[:, None]  # of each batch
+    scores[rng.random(scores.shape) < 0.2] = value
+    batches = [(y[i : i + 30], scores[i : i + 30]) for i in range(0, 90, 30)]
+    for measure in ("hand_till", "dmf_auc"):
+        scanned = dmfroc.estimate(measure, dmfroc.scan(batches, n_bins=4096)).value
+        assert scanned == pytest.approx(dmfroc.estimate(measure, y, scores).value, abs=1e-12)
+
+
+def test_scores_that_are_all_minus_infinity():
+    assert dmfroc.hand_till_score([0, 1, 0, 1], np.full((4, 2), -np.inf)) == 0.5
+
+
+def test_scores_of_the_top_classes_alone():
+    scores = np.array([[0.6, 0.3, np.nan], [np.nan, 0.5, 0.4], [0.1, np.nan, 0.8]] * 4)
+    message = "most rows have the scores of their top 2 classes only. These allow measures of hard"
+    with pytest.raises(ValueError, match=message):
+        as_predictions([0, 1, 2] * 4, scores)
+    filled = np.where(np.isnan(scores), -np.inf, scores)
+    top = dmfroc.measures.top_k_accuracy(k=2)
+    assert top([0, 1, 2] * 4, filled) == 1
+
+
+class Tensor:
+    """As of torch: it knows no NumPy as long as it is on a device or requires a gradient."""
+
+    def __init__(self, values, error=None):
+        self.values, self.error = np.asarray(values), error
+        self.shape = self.values.shape
+
+    def __array__(self, dtype=None, copy=None):
+        if self.error is not None:
+            raise self.error
+        return self.values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, place):
+        return Tensor(self.values[place], self.error)
+
+    def detach(self):
+        return Tensor(self.values)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("Can't call numpy() on Tensor that requires grad."),
+        TypeError("can't convert cuda:0 device type tensor to numpy."),
+        TypeError("Got unsupported ScalarType BFloat16"),
+    ],
+)
+@pytest.mark.parametrize("argument", ["y_true", "y_score", "sample_weight", "y_pred", "groups"])
+def test_tensors_that_numpy_cannot_read(error, argument):
+    given = {
+        "y_true": np.array([0, 1, 0, 1]),
+        "y_score": np.array([0.1, 0.9, 0.3, 0.4]),
+        "sample_weight": np.ones(4),
+        "y_pred": np.array([0, 1, 1, 1]),
+        "groups": np.array([0, 1, 2, 3]),
+    }
+
+    def call(tensor):
+        arguments = given | {argument: tensor}
+        groups = arguments.pop("groups")
+        y_true, y_score = arguments.pop("y_true"), arguments.pop("y_score")
+        predictions = dmfroc.Predictions.from_arrays(y_true, y_score, **arguments)
+        return dmfroc.estimate("hand_till", predictions, groups=groups).value
+
+    message = (
+        rf"^{argument} .*{re.escape(str(error).rstrip('.'))}.*\.detach\(\)\.float\(\)\.cpu\(\)"
+    )
+    with pytest.raises(TypeError, match=message):
+        call(Tensor(given[argument], error))
+    with pytest.raises(TypeError, match=message):
+        call([Tensor(x, error) for x in given[argument]])
+    assert call(Tensor(given[argument])) == call(given[argument])
 
 
 def test_infinities_that_cancel_are_found():

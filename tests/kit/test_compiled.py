@@ -16,7 +16,7 @@ import dmfroc
 from dmfroc._kit.compiled import compiled, double_precision, value_and_gradient
 
 PACKAGE = Path(dmfroc.__file__).parent
-ENTRY = PACKAGE / "_compiled.py"
+ENTRY = PACKAGE / "_kit/compiled.py"
 # What could compute in single precision, or set the precision, outside of the one entry
 FORBIDDEN = {"jit", "pmap", "enable_x64", "experimental.enable_x64", "config"}
 NO_NUMBERS = {

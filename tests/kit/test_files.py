@@ -1,13 +1,19 @@
 """Files appear whole or not at all, whatever happens while they are written."""
 
+import ast
 import errno
 import os
 import stat
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import dmfroc
+from dmfroc import Accumulator
 from dmfroc._kit.files import remove_strays, written_whole
 from dmfroc.simulation.study import Study
 
@@ -128,3 +134,202 @@ def test_a_picture_on_a_full_disk_is_not_there(tmp_path, monkeypatch):
 
 def numbers(generator):
     return {"x": generator.normal()}
+
+
+# Every writer of the package
+
+
+def accumulated(n=60):
+    accumulator = Accumulator([0, 1], cuts=np.linspace(0, 1, 50))
+    generator = np.random.default_rng(n)
+    y = np.arange(n) % 2
+    accumulator.update(y, generator.random((n, 2)))
+    return accumulator
+
+
+def save_state(path):
+    accumulated().save(path)
+
+
+def scan_with_checkpoint(path):
+    y = np.arange(60) % 2
+    scores = np.random.default_rng(0).random((60, 2))
+    dmfroc.estimate("hand_till", dmfroc.scan([(y, scores)], checkpoint=path.parent))
+
+
+def write_report(path):
+    y = np.arange(60) % 2
+    dmfroc.evaluate(y, np.random.default_rng(0).random((60, 2)), measures=["accuracy"]).to_html(
+        path
+    )
+
+
+def run_study(path):
+    Study(path.stem, numbers, [{}], replications=2, directory=path.parent).run(n_workers=1)
+
+
+def draw(path):
+    from dmfroc.cli.outputs import open_picture
+
+    with open_picture(path) as picture:
+        picture.stream.write(b"\x89PNG")
+
+
+WRITERS = {
+    "state.npz": save_state,
+    "counts.npz": scan_with_checkpoint,
+    "report.html": write_report,
+    "study.parquet": run_study,
+    "curve.png": draw,
+}
+# A file that is there already is read, not written, by a checkpoint and by a study
+OVERWRITERS = ["state.npz", "report.html", "curve.png"]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_writers_follow_links_and_remove_strays(tmp_path, name):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    target, link = elsewhere / "target", tmp_path / "d" / name
+    link.parent.mkdir()
+    link.symlink_to(target)
+    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], stdout=-1)
+    with written_whole(elsewhere / "x"):
+        [partial] = elsewhere.glob("*.partial")
+    stray = partial.name.replace(str(os.getpid()), dead.stdout.decode().strip())
+    (elsewhere / stray).write_bytes(b"half")
+    WRITERS[name](link)
+    assert link.is_symlink()
+    assert target.stat().st_size > 0
+    assert set(contents(elsewhere)) == {"target", "x"}
+
+
+@pytest.mark.parametrize("name", OVERWRITERS)
+def test_writers_keep_the_mode(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    WRITERS[name](path)
+    assert path.read_bytes() != b"old"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("name", OVERWRITERS)
+@pytest.mark.parametrize("kind", ["device", "pipe", "socket", "directory", "no directory", "loop"])
+def test_writers_refuse_what_is_no_file(tmp_path, name, kind):
+    path = tmp_path / name
+    if kind == "device":
+        path.symlink_to("/dev/null")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        import socket
+
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(path))
+    elif kind == "directory":
+        path.mkdir()
+    elif kind == "loop":
+        path.symlink_to(path)
+    else:
+        path = tmp_path / "missing" / name
+    before = path.lstat() if os.path.lexists(path) else None
+    with pytest.raises(ValueError, match="cannot be written"):
+        WRITERS[name](path)
+    assert before == (path.lstat() if os.path.lexists(path) else None)
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_names_that_no_file_can_have(tmp_path):
+    with pytest.raises(ValueError, match=r"path .* cannot be written"):
+        accumulated().save(tmp_path / "a\0b")
+
+
+def test_threads_that_save_one_file_do_not_tear_it(tmp_path):
+    path = tmp_path / "state.npz"
+    states = [accumulated(n) for n in (40, 60, 80, 100)]
+    done, torn = threading.Event(), []
+
+    def read():
+        while not done.is_set():
+            if path.exists() and Accumulator.load(path).n_observations not in (40, 60, 80, 100):
+                torn.append(1)
+
+    def save(state):
+        for _ in range(10):
+            state.save(path)
+
+    reader = threading.Thread(target=read)
+    writers = [threading.Thread(target=save, args=(state,)) for state in states]
+    for thread in (reader, *writers):
+        thread.start()
+    for thread in writers:
+        thread.join()
+    done.set()
+    reader.join()
+    assert not torn
+    assert list(contents(tmp_path)) == ["state.npz"]
+    assert Accumulator.load(path).n_observations in (40, 60, 80, 100)
+
+
+# What writes under a name, and what writes to a stream that is its first argument
+_BY_NAME = {
+    *("write_text", "write_bytes", "touch", "rename", "renames", "symlink_to", "hardlink_to"),
+    *("NamedTemporaryFile", "TemporaryFile", "mkstemp", "mktemp", "copyfile", "copy2", "move"),
+    *("to_netcdf", "to_zarr", "to_pickle", "tofile", "savetxt", "memmap", "open_memmap"),
+    *("imsave", "mknod", "mkfifo", "truncate", "fdopen", "FileIO"),
+}
+_BY_STREAM = {
+    *("savez", "savez_compressed", "savefig", "write_table", "ParquetWriter", "write_csv"),
+    *("write_feather", "to_csv", "to_parquet", "to_feather", "to_excel"),
+}
+
+
+def _writes_a_file(call):
+    name = ast.unparse(call.func)
+    last = name.rpartition(".")[2]
+    arguments = [ast.unparse(x) for x in call.args] + [ast.unparse(k.value) for k in call.keywords]
+    if last == "open":
+        if name == "os.open":
+            return arguments[0] != "os.devnull"
+        return any(
+            isinstance(x, ast.Constant) and isinstance(x.value, str) and set(x.value) & set("wax+")
+            for x in [*call.args[-1:], *(k.value for k in call.keywords if k.arg == "mode")]
+        )
+    if last == "replace":
+        is_method = "." in name and len(call.args) == 1 and not call.keywords
+        return name == "os.replace" or is_method
+    if name in ("np.save", "numpy.save", "shutil.copy", "json.dump", "pickle.dump", "plt.savefig"):
+        return True
+    if last in _BY_STREAM:
+        return not any(x.rpartition(".")[2] == "stream" for x in arguments)
+    return last in _BY_NAME
+
+
+def test_one_module_writes_files():
+    package = Path(dmfroc.__file__).parent
+    found = [
+        f"{path.relative_to(package)}:{node.lineno}: {ast.unparse(node)}"
+        for path in sorted(package.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and _writes_a_file(node)
+    ]
+    assert {line.partition(":")[0] for line in found} == {"_kit/files.py"}, found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'path.open("wb")',
+        'open(path, "a")',
+        'open(path, mode="r+")',
+        "partial.replace(path)",
+        "np.savez(path, a=1)",
+        "figure.savefig(path)",
+        "table.to_csv(path)",
+        "path.write_text(text)",
+        "os.open(path, flags)",
+    ],
+)
+def test_writers_are_noticed(source):
+    assert _writes_a_file(ast.parse(source, mode="eval").body)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from dmfroc._kit.threads import parallel, parallel_map
+from dmfroc._kit.threads import in_order, parallel, parallel_map
 
 
 def test_results_are_in_the_order_of_the_items():
@@ -22,6 +22,22 @@ def test_items_are_worked_on_side_by_side(monkeypatch):
     monkeypatch.setattr("dmfroc._kit.threads.cpu_count", lambda: 3)
     barrier = threading.Barrier(3, timeout=10)
     assert sorted(parallel_map(lambda item: barrier.wait(), range(3))) == [0, 1, 2]
+
+
+def test_few_results_are_computed_ahead(monkeypatch):
+    monkeypatch.setattr("dmfroc._kit.threads.cpu_count", lambda: 3)
+    started = []
+
+    def work(item):
+        started.append(item)
+        return item
+
+    with in_order(work, range(50), 4) as results:
+        for n_taken, item in enumerate(results, start=1):
+            assert item == n_taken - 1
+            time.sleep(0.002)
+            assert len(started) <= n_taken + 4
+    assert len(started) == 50
 
 
 def test_one_item_is_worked_on_by_the_caller():

@@ -84,6 +84,14 @@ def is_covered(display):
     return any(box.contains(x, y) for x, y in points)
 
 
+def thresholds_of(line, kind=None):
+    """Return the points of a drawn curve that are thresholds: a marker would be on them."""
+    # That of gains has a point more, on the vertical axis
+    is_whole = line.get_markevery() is None or kind == "prg"
+    at = slice(None) if is_whole else line.get_markevery()
+    return line.get_xdata()[at], line.get_ydata()[at]
+
+
 def expected_data(curve):
     """Return the points that a display can draw, from the curve alone."""
     x, y = curve.x, curve.y
@@ -110,8 +118,9 @@ def test_all_displays_of_curves_are_tested():
 def test_line_is_the_curve(display, function, ax):
     drawn = display.from_predictions(TRUE, PROBABILITY, ax=ax)
     x, y = expected_data(function(TRUE, PROBABILITY))
-    assert drawn.line_.get_xdata() == pytest.approx(x)
-    assert drawn.line_.get_ydata() == pytest.approx(y)
+    drawn_x, drawn_y = thresholds_of(drawn.line_, drawn.curves[1].kind)
+    assert drawn_x == pytest.approx(x)
+    assert drawn_y == pytest.approx(y)
     assert drawn.ax_ is ax
     assert drawn.figure_ is ax.figure
     assert list(drawn.lines_.values()) == [drawn.line_]
@@ -124,8 +133,9 @@ def test_lines_are_the_curves_of_the_classes(display, function, ax):
     assert list(drawn.lines_) == list(expected) == ["ant", "bee", "cat", "dog"]
     for label, line in drawn.lines_.items():
         x, y = expected_data(expected[label])
-        assert line.get_xdata() == pytest.approx(x)
-        assert line.get_ydata() == pytest.approx(y)
+        drawn_x, drawn_y = thresholds_of(line, expected[label].kind)
+        assert drawn_x == pytest.approx(x)
+        assert drawn_y == pytest.approx(y)
     assert (ax.get_xlabel(), ax.get_ylabel()) == (expected["ant"].x_name, expected["ant"].y_name)
 
 
@@ -186,7 +196,7 @@ def test_options_reach_the_curves(ax):
         TRUE, PROBABILITY, s=2, smoothing="proportional", ax=ax
     )
     expected = curves.bird_curve(TRUE, PROBABILITY, s=2, smoothing="proportional")
-    assert np.array_equal(bird.line_.get_ydata(), expected.y)
+    assert np.array_equal(thresholds_of(bird.line_)[1], expected.y)
     pair = plots.ROCDisplay.from_predictions(NAMES, MANY, multi_class="ovo", ax=ax)
     assert len(pair.lines_) == 12
     one = plots.ROCDisplay.from_predictions(NAMES, MANY, pos_label="cat", ax=ax)
@@ -214,6 +224,115 @@ def test_from_curves_and_predictions(ax):
     assert np.array_equal(by_hand.line_.get_ydata(), computed.line_.get_ydata())
     single = plots.BOCDisplay(curves.boc_curve(predictions, pos_label="bee"), name="bees").plot(ax)
     assert single.line_.get_label().startswith("bees: area ")
+
+
+# Between thresholds
+
+FEW = {
+    2: (np.repeat([1, 1, 0, 0], [85, 15, 19, 881]), np.repeat([1, 0, 1, 0], [85, 15, 19, 881])),
+    3: (np.arange(90) % 3 == 0, np.arange(90) % 7 % 3),
+    5: (np.arange(90) % 4 == 0, np.arange(90) * 7 % 9 % 5),
+}
+LOESS = {plots.CalibrationDisplay: {"plot_loess": False}}  # which needs more cases
+PLACES = {  # of rates and prevalence, by formulas of their own
+    plots.BIRDDisplay: lambda tpr, fpr, rate: (
+        np.log2((1 + 1000 * (rate * tpr + (1 - rate) * fpr)) / (1 + 1000 * rate)),
+        np.log2((1 + 1000 * (1 - rate) * fpr) / (1 + 1000 * (1 - rate)))
+        - np.log2((1 + 1000 * rate * tpr) / (1 + 1000 * rate)),
+    ),
+    plots.DETDisplay: lambda tpr, fpr, rate: (norm.ppf(fpr), norm.ppf(1 - tpr)),
+    plots.LogPrecisionRecallDisplay: lambda tpr, fpr, rate: (
+        -np.log2(tpr),
+        np.log2(1 + (1 - rate) * fpr / (rate * tpr)),
+    ),
+    plots.PrecisionRecallDisplay: lambda tpr, fpr, rate: (
+        tpr,
+        1 / (1 + (1 - rate) * fpr / (rate * tpr)),
+    ),
+    plots.ReciprocalPrecisionRecallDisplay: lambda tpr, fpr, rate: (
+        1 / tpr,
+        1 + (1 - rate) * fpr / (rate * tpr),
+    ),
+}
+
+
+@pytest.mark.parametrize("n_scores", FEW)
+@pytest.mark.parametrize("display", PLACES, ids=lambda display: display.__name__)
+def test_curves_between_thresholds_are_those_of_mixtures(display, n_scores, ax):
+    """Between two thresholds both rates are linear; what is drawn is their image on the chart."""
+    classes, scores = FEW[n_scores]
+    weights = 1000 / len(classes) * np.ones(len(classes))
+    drawn = display.from_predictions(classes, scores, sample_weight=weights, ax=ax)
+    points = curves.operating_points(classes, scores)
+    assert len(points.thresholds) == n_scores + 1
+    line = drawn.line_.get_xydata()
+    inside = (line >= np.array([ax.get_xlim(), ax.get_ylim()])[:, 0]).all(axis=1)
+    inside &= (line <= np.array([ax.get_xlim(), ax.get_ylim()])[:, 1]).all(axis=1)
+    line = line[inside]
+    steps = np.linspace(0, n_scores, 100 * n_scores + 1)[1:-1]
+    rates = (
+        np.interp(steps, range(n_scores + 1), values)
+        for values in (points.true_positive_rate, points.false_positive_rate)
+    )
+    with np.errstate(divide="ignore"):
+        expected = np.stack(PLACES[display](*rates, points.prevalence), axis=1)
+    size = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
+    for place in expected[np.isfinite(expected).all(axis=1)]:
+        if ((place > line.min(axis=0)) & (place < line.max(axis=0))).all():
+            apart, along = (place - line[:-1]) / size, np.diff(line, axis=0) / size
+            share = np.clip((apart * along).sum(1) / (along**2).sum(1), 0, 1)
+            assert np.hypot(*(apart - share[:, None] * along).T).min() < 2e-3
+
+
+@pytest.mark.parametrize("n_scores", FEW)
+def test_precision_recall_curve_encloses_the_area_that_is_printed(n_scores, ax):
+    display = plots.PrecisionRecallDisplay.from_predictions(*FEW[n_scores], ax=ax)
+    recall, precision = display.line_.get_data()
+    assert recall[0] == pytest.approx(0, abs=1e-6)
+    area = np.trapezoid(precision, recall)
+    assert area == pytest.approx(next(iter(display.curves.values())).area, abs=1e-3)
+
+
+def test_precision_half_way_from_the_only_threshold_to_all(ax):
+    display = plots.PrecisionRecallDisplay.from_predictions(*FEW[2], ax=ax)
+    recall, precision = display.line_.get_data()
+    # 92.5 true and 459.5 false positives; on a straight line it would be 0.459
+    assert np.interp(0.925, recall, precision) == pytest.approx(92.5 / 552, abs=2e-3)
+    assert precision[recall < 0.85] == pytest.approx(85 / 104)
+
+
+@pytest.mark.parametrize("n_scores", FEW)
+def test_detection_error_tradeoffs_leave_the_chart_at_both_ends(n_scores, ax):
+    display = plots.DETDisplay.from_predictions(*FEW[n_scores], ax=ax)
+    x, y = display.line_.get_data()
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    assert x[0] < left or y[0] > top
+    assert x[-1] > right or y[-1] < bottom
+
+
+@CASES
+def test_straight_segments_have_no_points_between_their_ends(display, function, ax):
+    classes, scores = FEW[3]
+    line = display.from_predictions(classes, scores / 2, ax=ax, **LOESS.get(display, {})).line_
+    is_straight = display not in PLACES
+    assert len(thresholds_of(line, "prg" if is_straight else None)[0]) < 6
+    assert (len(line.get_xdata()) < 6) == is_straight
+
+
+@pytest.mark.parametrize("scores", [[3, 2, 1, 0], [0, 0, 0, 0], [0, 1, 2, 3]])
+@CASES
+def test_perfect_useless_and_reversed_scores_can_be_drawn(display, function, scores, ax):
+    probabilities = np.array(scores) / 4
+    options = LOESS.get(display, {})
+    drawn = display.from_predictions([1, 1, 0, 0], probabilities, ax=ax, **options)
+    ax.figure.draw_without_rendering()
+    assert np.isfinite(drawn.line_.get_xydata()).all()
+
+
+def test_a_curve_of_many_thresholds_needs_few_points_more(ax):
+    classes, scores = np.arange(20_000) % 2, np.sin(np.arange(20_000.0)) + np.arange(20_000) % 2
+    line = plots.PrecisionRecallDisplay.from_predictions(classes, scores, ax=ax).line_
+    assert len(line.get_xdata()) < 20_000 + 200
 
 
 # Style
@@ -521,7 +640,7 @@ def test_overview_has_nine_charts_and_one_legend():
     }
     assert [ax.get_title() for ax in figure.axes] == [*charts]
     for ax, function in zip(figure.axes, charts.values(), strict=True):
-        drawn = [line.get_ydata() for line in ax.lines]
+        drawn = [thresholds_of(line)[1] for line in ax.lines]
         for curve in function(predictions, multi_class="ovr").values():
             assert (ax.get_xlabel(), ax.get_ylabel()) == (curve.x_name, curve.y_name)
             assert any(np.array_equal(expected_data(curve)[1], y) for y in drawn)

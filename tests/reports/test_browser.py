@@ -1,12 +1,18 @@
 """The report in a real browser, where there is one: Debian's `chromium` and `chromium-driver`."""
 
+import csv
+import io
+import itertools
 import json
+import re
 import shutil
+import unicodedata
 
 import numpy as np
 import pytest
 
 import dmfroc
+from dmfroc._kit.text import printable
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -188,15 +194,116 @@ def test_text_contrasts_with_the_ground(browser, small, scheme):
     assert min(ratios[1]) >= 3
 
 
-def test_downloads_hold_the_numbers(browser, small):
+def downloaded(browser, kind, name):
     from selenium.webdriver.support.ui import WebDriverWait
 
-    browser.get(small)
+    path = browser.folder / name
+    path.unlink(missing_ok=True)
     browser.execute_cdp_cmd(
         "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(browser.folder)}
     )
-    browser.find_element("css selector", "[data-download='curve']").click()
-    WebDriverWait(browser, 20).until(lambda _: (browser.folder / "dmfroc-curves.csv").exists())
-    lines = (browser.folder / "dmfroc-curves.csv").read_text().splitlines()
+    browser.find_element("css selector", f"[data-download='{kind}']").click()
+    WebDriverWait(browser, 20).until(lambda _: path.exists() and path.stat().st_size > 0)
+    return path.read_text(encoding="utf-8")
+
+
+def test_downloads_hold_the_numbers(browser, small):
+    browser.get(small)
+    lines = downloaded(browser, "curve", "dmfroc-curves.csv").splitlines()
     assert lines[0] == "classifier,fpr,tpr,low,high"
     assert len(lines) == 1 + 3 * 101
+
+
+FORMULAS = [
+    *(
+        "-2+3+cmd|' /C calc'!A0",
+        "=1+1",
+        "+1+1",
+        "@SUM(A1)",
+        "-A1",
+        "\uff1d1+1",
+        "\uff0b1",
+        "\uff201",
+    ),
+    *("a;=1+1", "a,=1+1", 'a";=1+1', "a|=1", "a; =1+1", ' "=1+1', "\u00a0=1", "1e5-A1", "a\t=1+1"),
+]
+HARMLESS = ["-2", "1e-5", ".5", "plain", "two words", "a-b", "x = 1"]
+
+
+def test_no_cell_of_a_download_begins_a_formula(browser, tmp_path):
+    """Whatever separates cells where the file is opened, and as which text it is then read."""
+    names = [*FORMULAS, *HARMLESS]
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    scores = {name: rng.random(60) for name in names}
+    result = dmfroc.compare(y, scores, measure="hand_till")
+    result.to_html(tmp_path / "formulas.html")
+    browser.get((tmp_path / "formulas.html").as_uri())
+    # Where a semicolon separates, a line that begins with a number is one cell
+    number = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?(,|$)", re.IGNORECASE)
+    for kind, file in (("curve", "dmfroc-curves.csv"), ("table", "dmfroc-tables.csv")):
+        text = downloaded(browser, kind, file)
+        for separator in ",;\t|":
+            for row in csv.reader(io.StringIO(text), delimiter=separator):
+                for cell in row:
+                    bare = cell.strip().strip('"').strip()
+                    assert number.match(bare) or bare[:1] not in set("=+-@\uff1d\uff0b\uff0d\uff20")
+    rows = csv.reader(io.StringIO(downloaded(browser, "curve", "dmfroc-curves.csv")))
+    given = [first for first, _ in itertools.groupby(row[0] for row in rows)][1:]
+    assert given[-len(HARMLESS) :] == HARMLESS
+    shown = [printable(name) for name in names]
+    assert [re.sub("'", "", x) for x in given] == [re.sub("'", "", x) for x in shown]
+
+
+def test_names_that_cannot_be_seen_are_escaped(browser, tmp_path):
+    """NUL, directions of writing, lone surrogates, tags and lines: in page, readouts and files."""
+    hidden = ["a\0b", "a\u202eb", "a\udc00b", "a\U000e0041b", "a\nb", "a\u2028b", "می\u200cخ"]
+    shown = [r"a\x00b", r"a\u202eb", r"a\udc00b", r"a\U000e0041b", r"a\nb", r"a\u2028b", hidden[-1]]
+    assert [printable(name) for name in hidden] == shown
+    y = np.arange(70) % 7
+    labels = np.array(hidden, dtype=object)
+    scores = np.random.default_rng(0).random((70, 7))
+    named = {
+        name: dmfroc.Predictions.from_arrays(labels[y], scores + i * np.eye(7)[y], labels=hidden)
+        for i, name in enumerate(hidden)
+    }
+    path = tmp_path / "names.html"
+    dmfroc.compare(named, measure="hand_till").to_html(path)
+    text = path.read_text(encoding="utf-8")
+    unseen = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+    assert {x for x in text if unicodedata.category(x) in unseen} == {"\n", "\u200c"}
+    browser.get(path.as_uri())
+    chart = browser.find_element("id", "roc")
+    chart.send_keys("\ue014")
+    lines = browser.find_element("id", "values").text.splitlines()[1:]
+    assert [line.split(":")[0] for line in lines] == shown
+    rows = csv.reader(io.StringIO(downloaded(browser, "curve", "dmfroc-curves.csv")))
+    assert [first for first, _ in itertools.groupby(row[0] for row in rows)][1:] == shown
+    data = json.loads(downloaded(browser, "json", "dmfroc-report.json"))
+    assert data["labels"] == hidden
+    assert data["classifiers"] == list(data["curves"]) == hidden
+
+
+def test_names_that_look_like_integers_keep_their_places(browser, tmp_path):
+    names = ["10", "2", "model", "1", "__proto__"]
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    named = {
+        name: dmfroc.Predictions.from_arrays(y, rng.random((90, 3)) + i * np.eye(3)[y] / 3)
+        for i, name in enumerate(names)
+    }
+    path = tmp_path / "integers.html"
+    dmfroc.compare(named, measure="hand_till").to_html(path)
+    browser.get(path.as_uri())
+    chart = browser.find_element("id", "roc")
+
+    def read():
+        chart.send_keys("\ue014")
+        return [x.split(":")[0] for x in browser.find_element("id", "values").text.splitlines()[1:]]
+
+    assert read() == names
+    for position, name in enumerate(names):
+        box = browser.find_element("css selector", f"#curve [data-toggle='{position}']")
+        assert box.find_element("xpath", "..").text == name
+        box.click()
+        assert read() == names[position + 1 :]

@@ -146,7 +146,10 @@ def test_same_seed_same_predictions():
     ("call", "message"),
     [
         (lambda: POPULATION.sample(0), "n_observations must be an integer >= 1, but it is 0"),
-        (lambda: POPULATION.sample(9, skew=-1.0), "skew must be finite and > 0, but it is -1.0"),
+        (
+            lambda: POPULATION.sample(9, skew=-1.0),
+            "skew must be positive and finite, but it is -1.0",
+        ),
         (
             lambda: POPULATION.sample(9, skew=1.0, prevalence="balanced"),
             "give either prevalence or skew",
@@ -172,7 +175,7 @@ def test_same_seed_same_predictions():
             lambda: simulate_predictions(POPULATION, 9, noise_correlation=1.5),
             "noise_correlation must be in [0, 1], but it is 1.5",
         ),
-        (lambda: SimulatedClassifier(temperature=0.0), "temperature must be finite and > 0"),
+        (lambda: SimulatedClassifier(temperature=0.0), "temperature must be positive and finite"),
         (lambda: SimulatedClassifier(noise=-1.0), "noise must be finite and >= 0"),
         (lambda: SimulatedClassifier(levels=0), "levels must be an integer >= 1, but it is 0"),
         (lambda: SimulatedClassifier(n_available=-1), "n_available must be an integer >= 0"),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -14,6 +15,8 @@ import pytest
 import study_functions
 from pandas.testing import assert_frame_equal
 from study_samples import SCRIPT, SETTINGS, study_of
+
+from dmfroc.simulation._study_workers import Chunk, workers
 
 TESTS = Path(__file__).parents[1]
 
@@ -129,6 +132,20 @@ def test_threads_run_one_study_side_by_side(tmp_path):
         assert_frame_equal(table, expected, check_exact=True)
     assert dict(os.environ) == environment
     assert not list(tmp_path.rglob("*.partial"))
+
+
+def test_few_results_wait_to_be_stored(tmp_path):
+    """What a slow disk has not stored stays small."""
+    log = tmp_path / "log"
+    setting = {"n": 5, "log": str(log), "pause": 0.0}
+    stop = get_context("spawn").Event()
+    chunks = [Chunk(study_functions.logged, 0, setting, range(k, k + 1)) for k in range(60)]
+    with workers(2, None, stop) as (_, compute):
+        for n_stored, (_, finished) in enumerate(compute(iter(chunks)), start=1):
+            time.sleep(0.01)
+            assert len(finished.rows) == 1
+            assert len(log.read_text().splitlines()) <= n_stored + 4
+    assert n_stored == 60
 
 
 def test_kills_leave_nothing_behind(tmp_path):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, segment_sum, sum_at
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows, segment_sum, sum_at
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, run_ends
@@ -57,7 +57,8 @@ class PairCounts(Statistic):
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> PairTable:
         n_classes, grouped = len(self.starts), weights[self.rows]
         totals = segment_sum(grouped, self.starts, self.row_class, xp)
-        below = self._below(weights, xp)
+        exponents = exponents_of(totals, weights, xp)
+        below = self._below(weights, exponents, xp)
         own_total = below[2 * self.stops[self.columns]]
 
         def of_column(entry: Int[AnyArray, " n"], own_total: Any) -> Float[AnyArray, " c"]:
@@ -66,14 +67,24 @@ class PairCounts(Statistic):
             return segment_sum(won, self.starts, self.row_class, xp)
 
         won = map_rows(of_column, self.entry, own_total, xp=xp)
+        if exponents is not None:
+            won = xp.ldexp(won, exponents[self.columns][:, None])
         # Whole weights have exact sums; those of others can exceed the whole by rounding.
         won = xp.minimum(won, totals[self.columns][:, None] * totals)
         predicted = sum_at(self.predicted, weights, n_classes, xp)
         return PairTable(won, totals, predicted, self.columns)
 
-    def _below(self, weights: Float[AnyArray, " n"], xp: Any) -> Float[AnyArray, " entries"]:
-        """Return the weight of all sorted scores below each entry, ties by half."""
-        before = cumulative_sum(weights[self.sorted_rows], xp)
+    def _below(
+        self, weights: Float[AnyArray, " n"], exponents: Int[AnyArray, " c"] | None, xp: Any
+    ) -> Float[AnyArray, " entries"]:
+        """Return the weight of all sorted scores below each entry, ties by half.
+
+        With exponents, that of each class is divided by two to the power of its own.
+        """
+        ordered = weights[self.sorted_rows]
+        if exponents is not None:
+            ordered = xp.ldexp(ordered, -exponents[self.row_class])
+        before = cumulative_sum(ordered, xp)
         tied = (before[self.tied_from] + before[self.tied_to]) / 2
         if xp is not np:
             middle = (before[:-1] + before[1:]) / 2
@@ -90,7 +101,8 @@ class PairCounts(Statistic):
         self, weights: Float[np.ndarray, " n"], table: PairTable, derivatives: PairTable
     ) -> Float[np.ndarray, " n"]:
         """Count an observation as one of j, by what is above it, and of i, by what is below."""
-        below, is_counted = self._below(weights, np), (weights == 1).all()
+        exponents = exponents_of(table.totals, weights, np)
+        below, is_counted = self._below(weights, exponents, np), (weights == 1).all()
         grouped = None if is_counted else weights[self.rows]
         d_grouped = np.repeat(derivatives.totals, self.stops - self.starts)
         d_sorted, lock = np.zeros_like(weights), Lock()
@@ -107,6 +119,8 @@ class PairCounts(Statistic):
                 entry = self.entry[position, some]
                 factor = d_won.take(self.row_class[some])
                 won = _won(below[2 * stop], below, entry, np)
+                if exponents is not None:
+                    won = np.ldexp(won, exponents[column])
                 won *= factor
                 with lock:
                     d_grouped[some] += won

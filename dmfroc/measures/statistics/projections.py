@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, segment_sum
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, segment_sum
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import run_ends
 from dmfroc.measures.statistics.statistic import Statistic
@@ -64,22 +64,32 @@ class ProjectedPairCounts(Statistic):
         return found
 
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> ProjectedPairTable:
-        ordered = weights[self.rows]
-        of_first = xp.where(self.is_first, ordered, 0)
+        of_first, of_second = self._by_class(weights, xp)
         first, _ = self._totals_and_below(of_first, xp)
-        second, below = self._totals_and_below(ordered - of_first, xp)
+        second, below = self._totals_and_below(of_second, xp)
         won = segment_sum(of_first * below, self.starts[:-1], self.pair, xp)
         # Whole weights have exact sums; those of others can exceed the whole by rounding.
         return ProjectedPairTable(xp.minimum(won, first * second), first, second, self.share)
+
+    def _by_class(
+        self, weights: Float[AnyArray, " n"], xp: Any
+    ) -> tuple[Float[AnyArray, " m"], Float[AnyArray, " m"]]:
+        """Return the weights of the first class of each pair and those of the second, else 0."""
+        ordered = weights[self.rows]
+        return xp.where(self.is_first, ordered, 0), xp.where(self.is_first, 0, ordered)
 
     def _totals_and_below(
         self, ordered: Float[AnyArray, " m"], xp: Any
     ) -> tuple[Float[AnyArray, " pairs"], Float[AnyArray, " m"]]:
         """Return what each pair weighs, and what of it is below each place, ties by half."""
+        totals = segment_sum(ordered, self.starts[:-1], self.pair, xp)
+        exponents = exponents_of(totals, ordered, xp)
+        if exponents is not None:
+            ordered = xp.ldexp(ordered, -exponents[self.pair])
         sums = cumulative_sum(ordered, xp)
-        bounds = sums[self.starts]
         middle = (sums[self.run_start] + sums[self.run_end]) / 2
-        return bounds[1:] - bounds[:-1], middle - bounds[self.pair]
+        below = middle - sums[self.starts][self.pair]
+        return totals, below if exponents is None else xp.ldexp(below, exponents[self.pair])
 
     def pull_back(
         self,
@@ -88,10 +98,9 @@ class ProjectedPairCounts(Statistic):
         derivatives: ProjectedPairTable,
     ) -> Float[np.ndarray, " n"]:
         """Add what one of the first class wins below it, and one of the second loses above it."""
-        ordered = weights[self.rows]
-        of_first = np.where(self.is_first, ordered, 0)
+        of_first, of_second = self._by_class(weights, np)
         first, first_below = self._totals_and_below(of_first, np)
-        _, second_below = self._totals_and_below(ordered - of_first, np)
+        _, second_below = self._totals_and_below(of_second, np)
         won = np.where(self.is_first, second_below, first[self.pair] - first_below)
         d_own = np.where(self.is_first, derivatives.first[self.pair], derivatives.second[self.pair])
         d_places = derivatives.won[self.pair] * won + d_own

@@ -1,9 +1,20 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const names = Object.keys(data.curves ?? {});
+  const source = document.getElementById("data").textContent;
+  const data = JSON.parse(source);
+  // Not the keys of the curves: JavaScript sorts those that look like integers
+  const names = data.classifiers ?? [];
   const off = new Set();
   const all = (selector, of = document) => Array.from(of.querySelectorAll(selector));
+
+  // Characters that cannot be seen or turn the direction of writing, as escapes; Python does the same to the page
+  const invisible = /(?![\u200c\u200d])[\p{C}\p{Zl}\p{Zp}]/gu;
+  const escape = (character) => {
+    const code = character.codePointAt(0);
+    const [letter, width] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
+    return { "\t": "\\t", "\n": "\\n", "\r": "\\r" }[character] ?? `\\${letter}${code.toString(16).padStart(width, "0")}`;
+  };
+  const printable = (value) => String(value).replace(invisible, escape);
 
   // Show and hide classifiers, everywhere at once
   for (const box of all("[data-toggle]")) {
@@ -57,7 +68,7 @@
         if (off.has(String(position))) return;
         const line = lineOf(name);
         const [tpr, low, high] = [line.tpr, line.low, line.high].map((ys) => ys && interpolate(at, line.fpr, ys).toFixed(3));
-        lines.push(`${name}: true positive rate ${tpr}` + (low ? ` (${low} to ${high})` : ""));
+        lines.push(`${printable(name)}: true positive rate ${tpr}` + (low ? ` (${low} to ${high})` : ""));
       });
       values.textContent = lines.join("\n");
       document.getElementById("cursor").setAttribute("d", `M${at * size},0V${size}`);
@@ -78,16 +89,17 @@
 
   // Name the cell under the pointer in the picture of a matrix
   for (const image of all("[data-matrix]")) {
-    const of = data.curves[image.dataset.name];
+    const of = data.curves[names[image.dataset.position]];
+    const labels = data.labels.map(printable);
     const isArea = image.dataset.matrix !== "Confusion";
     const cells = isArea ? of.pairwise_areas : of.confusion;
-    const n = data.labels.length;
+    const n = labels.length;
     const within = (x) => Math.min(Math.max(Math.floor(x), 0), n - 1);
     let i = 0, j = 0;
     const show = () => {
       const value = cells ? cells[i][j] : undefined;
-      const pair = isArea ? `${data.labels[i]} from ${data.labels[j]}`
-        : `observed ${data.labels[i]}, predicted ${data.labels[j]}`;
+      const pair = isArea ? `${labels[i]} from ${labels[j]}`
+        : `observed ${labels[i]}, predicted ${labels[j]}`;
       image.closest("figure").querySelector(".readout").textContent =
         value === undefined ? pair : `${pair}: ${value === null ? "none" : value}`;
     };
@@ -108,9 +120,12 @@
   }
 
   // Files made of what the page holds
+  // Numbers and plain words stand as they are. All else is quoted, and gets an apostrophe wherever a spreadsheet might
+  // begin a formula: at the start, and after what separates cells in some country
   const field = (text) => {
-    const safe = /^[=+@\t\r]|^-(?![\d.])/.test(text) ? `'${text}` : text;
-    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+    if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) || /^[\p{L}_][\p{L}\p{N}_. ]*$/u.test(text)) return text;
+    const safe = text.replace(/(^|[,;|\t\r\n])([\s"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g, "$1$2'");
+    return `"${safe.replaceAll('"', '""')}"`;
   };
   const csv = (rows) => rows.map((row) => row.map((cell) => field(String(cell))).join(",")).join("\r\n") + "\r\n";
   const tables = () => all("table.data").map((table) => {
@@ -119,10 +134,10 @@
   }).join("\r\n");
   const curves = () => csv([["classifier", "fpr", "tpr", "low", "high"]].concat(...names.map((name) => {
     const line = lineOf(name);
-    return line.fpr.map((x, i) => [name, x, line.tpr[i], line.low?.[i] ?? "", line.high?.[i] ?? ""]);
+    return line.fpr.map((x, i) => [printable(name), x, line.tpr[i], line.low?.[i] ?? "", line.high?.[i] ?? ""]);
   })));
   const contents = {
-    json: () => ["dmfroc-report.json", "application/json", JSON.stringify(data, null, 1)],
+    json: () => ["dmfroc-report.json", "application/json", source],
     table: () => ["dmfroc-tables.csv", "text/csv", tables()],
     curve: () => ["dmfroc-curves.csv", "text/csv", curves()],
   };

@@ -21,15 +21,10 @@ IsometricMeasure = Literal[
 _N_POINTS = 201
 _TENTHS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
+_INFORMEDNESS: IsometricMeasure = "informedness"
 # What Powers and Flach and Kull draw on each chart
 _USUAL: dict[str, IsometricMeasure] = {
-    "pn": "informedness",
-    "delta_pn": "informedness",
-    "roc": "informedness",
-    "boc": "informedness",
-    "det": "informedness",
-    "lift": "informedness",
-    "gains": "informedness",
+    **dict.fromkeys(("pn", "delta_pn", "roc", "boc", "det", "lift", "gains"), _INFORMEDNESS),
     "bift": "accuracy",
     "accuracy": "informedness",
     "bprd": "accuracy",

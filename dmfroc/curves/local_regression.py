@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,20 +96,12 @@ def loess(
     counts = weights > 0
     order = np.flatnonzero(counts)[np.argsort(xs[counts], kind="stable")]
     x_sorted = _with_ties(xs[order])
-    observations = _Observations(x_sorted, ys[order], weights[order], np.empty((4, len(order))))
+    # With memory to compute in: fresh memory would take most time
+    observations = x_sorted, ys[order], weights[order], np.empty((4, len(order)))
     # A whole product may fall short of itself by rounding: 0.7 of 10 observations are 7
     n_neighbors = min(len(order), max(degree + 1, int(np.floor(span * len(order) + 1e-9))))
     fitted = [_fit(observations, float(point), n_neighbors, degree) for point in points]
     return LoessFit(np.array(fitted, np.float64), n_neighbors)
-
-
-class _Observations(NamedTuple):
-    """Observations sorted by x, and memory to compute in: fresh memory would take most time."""
-
-    x: Float[np.ndarray, " n"]
-    y: Float[np.ndarray, " n"]
-    weights: Float[np.ndarray, " n"]
-    scratch: Float[np.ndarray, "4 n"]
 
 
 def _with_ties(x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
@@ -130,10 +123,13 @@ def _finite(name: str, values: Any) -> Float[np.ndarray, " n"]:
     return array
 
 
-def _fit(observations: _Observations, point: float, n_neighbors: int, degree: int) -> float:
+def _fit(
+    observations: tuple[np.ndarray, ...], point: float, n_neighbors: int, degree: int
+) -> float:
     """Return the fit at one point."""
     x, y, weights, scratch = observations
-    start = _window(x, point, n_neighbors)
+    starts = range(len(x) - n_neighbors)  # of windows, of which the first that is near enough
+    start = bisect_left(starts, True, key=lambda i: point - x[i] <= x[i + n_neighbors] - point)
     width = max(point - x[start], x[start + n_neighbors - 1] - point)
     # Only what is nearer than the farthest neighbour has a weight
     tie = _TIED_IN_WIDTHS * width + _TIED_IN_X * max(abs(x[0]), abs(x[-1]))
@@ -155,18 +151,6 @@ def _fit(observations: _Observations, point: float, n_neighbors: int, degree: in
     local *= weights[low:high]
     residual[:] = y[low:high]
     return _polynomial_at_zero(distance, residual, local, product, degree, tie / width)
-
-
-def _window(x: Float[np.ndarray, " n"], point: float, size: int) -> int:
-    """Return where the nearest observations start, by bisection."""
-    low, high = 0, len(x) - size
-    while low < high:
-        middle = (low + high) // 2
-        if point - x[middle] > x[middle + size] - point:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def _inner(one: Float[np.ndarray, " k"], other: Float[np.ndarray, " k"]) -> float:

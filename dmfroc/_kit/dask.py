@@ -1,0 +1,21 @@
+"""Work on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@contextmanager
+def dask_client(scheduler: str) -> Iterator[Client]:
+    """Connect to the scheduler at an address, such as ``tcp://127.0.0.1:8786``."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError("a scheduler needs Dask: pip install 'dmfroc[dask]'") from error
+    with Client(scheduler, set_as_default=False) as client:
+        yield client

@@ -1,0 +1,371 @@
+"""Tables as text: how cells are separated, where they begin, and which numbers they spell."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import csv
+import gzip
+import io
+import re
+from collections.abc import Collection, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dmfroc.inputs.messages import listing, repeated
+
+_HEAD = 1 << 20  # bytes from which the layout is found
+_MOST_ROWS = 1000  # of these bytes
+_MOST_LINES = 50  # before the header
+_SEPARATORS = (",", ";", "\t", "|", " ")
+_GROUPS = ".,' \u00a0\u202f\u2019_"  # what separates thousands
+MISSING = (
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+    *("N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"),
+)
+"""Texts that stand for a missing value, unless a class is called so; pyarrow has the same."""
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as that of UTF-16 does
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_OTHER_KINDS = ((b"PAR1", "Parquet"), (b"PK\x03\x04", "Excel or zip"), (b"\xd0\xcf\x11", "Excel"))
+
+
+class Format(NamedTuple):
+    """What the user says about a file of text; None: it is detected."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+
+class Text(NamedTuple):
+    """The columns of a file as a table of pyarrow, and how they were read if that is unusual."""
+
+    table: Any
+    note: str | None
+
+
+def checked_format(separator: Any, decimal: Any, encoding: Any) -> Format:
+    """Return what the user says about a file of text."""
+    separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
+    if separator is not None and not (isinstance(separator, str) and len(separator) == 1):
+        raise ValueError(
+            f"separator= must be one character, or 'tab', but it is {separator!r}: leave it out to "
+            "detect it"
+        )
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"decimal= must be '.' or ',', but it is {decimal!r}")
+    if separator is not None and separator == decimal:
+        raise ValueError(f"separator= and decimal= cannot both be {decimal!r}")
+    if encoding is not None:
+        try:
+            codecs.lookup(encoding)
+        except (LookupError, TypeError, ValueError):
+            raise ValueError(
+                f"encoding= is {encoding!r}, which is unknown: try 'utf-8', 'utf-16' or 'cp1252'"
+            ) from None
+    return Format(separator, decimal, encoding)
+
+
+def read_delimited(
+    file: Path, given: Format, texts: Collection[str], numbers: Collection[str] | None
+) -> Text:
+    """Read a file: some columns as text, and others as numbers if that is what they are.
+
+    Parameters
+    ----------
+    file
+        Perhaps compressed by gzip, whatever its name.
+    given
+        What the user says about the file.
+    texts
+        Columns that stay text; empty cells are empty texts.
+    numbers
+        The others that are used; None for all. The header is the row that has all these names.
+    """
+    import pyarrow
+
+    layout = _layout(file, given, {*texts, *(numbers or ())})
+    if twice := repeated([name for name in layout.names if name]):
+        raise ValueError(f"duplicate column names: {listing(twice)}; rename them")
+    read = _read_spaced if layout.has_spaces else _read
+    columns = read(file, layout, given, texts)
+    if columns is None:  # a byte that is not UTF-8, after the head
+        layout = layout._replace(encoding="cp1252")
+        columns = read(file, layout, given, texts) or []
+    named = list(zip(layout.names, columns, strict=True))[layout.has_row_names :]
+    named = [(name, column) for name, column in named if name or not _is_empty(column)]
+    if twice := repeated([name for name, _ in named]):
+        raise ValueError(f"duplicate column names: {listing(twice)}; rename them")
+    table = {name: column for name, column in named}
+    decimals = {}
+    for name, column in named:
+        if name not in texts and (numbers is None or name in numbers):
+            table[name], decimals[name] = _numbers(name, column, given.decimal)
+    if given.decimal is None:
+        _check_decimals(table, decimals)
+    return Text(pyarrow.table(table), _note(file, layout, "," in decimals.values()))
+
+
+# Layout
+
+
+class _Layout(NamedTuple):
+    """How a file is laid out."""
+
+    separator: str
+    encoding: str
+    names: list[str]  # of all columns
+    n_lines: int  # up to the header, and with it
+    has_row_names: bool  # in a first column that the header does not name
+    has_spaces: bool  # after separators
+    compression: str | None
+    fit: tuple[float, ...]  # how well the separator fits
+
+
+def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
+    with file.open("rb") as stream:
+        start = stream.read(8)
+    for mark, kind in _OTHER_KINDS:
+        if start.startswith(mark):
+            raise ValueError(f"it is {kind}, not text: give it the suffix of its kind, or save CSV")
+    compression = "gzip" if start.startswith(b"\x1f\x8b") else None
+    with gzip.open(file) if compression else file.open("rb") as stream:
+        head = stream.read(_HEAD)
+    encoding = given.encoding or _encoding(head)
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(head).removeprefix("\ufeff")
+    except UnicodeError as error:
+        raise ValueError(f"{error}; say how it is encoded by encoding=") from error
+    if len(head) == _HEAD:  # the last line is not whole
+        text = text[: text.rfind("\n") + 1] or text
+    if not text.strip():
+        raise ValueError("it is empty")
+    named = re.match(r'"?sep=(.)"?\r?\n', text, re.IGNORECASE)  # a line of Excel's
+    if given.separator is not None:
+        candidates = [given.separator]
+    elif named:
+        candidates = [named[1]]
+    else:
+        is_tsv = ".tsv" in (suffix.lower() for suffix in file.suffixes)
+        candidates = sorted(_SEPARATORS, key=lambda x: x != "\t") if is_tsv else [*_SEPARATORS]
+    found = [_separated(text, x, wanted, 1 if named else 0) for x in candidates]
+    best = max(found, key=lambda layout: layout.fit)  # of equals the first
+    return best._replace(encoding=encoding, compression=compression)
+
+
+def _encoding(head: bytes) -> str:
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    if b"\0" in head[:2]:  # Latin letters in UTF-16
+        return "utf-16-be" if head[:1] == b"\0" else "utf-16-le"
+    for encoding in ("utf-8", "cp1252"):
+        with contextlib.suppress(UnicodeDecodeError):
+            codecs.getincrementaldecoder(encoding)().decode(head)
+            return encoding
+    return "latin-1"
+
+
+def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _Layout:
+    """Return the layout with one separator; the header is the first row with most of the names."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    lines = []
+    with contextlib.suppress(csv.Error):  # a cell of more than 131,072 characters
+        lines = [(row, reader.line_num) for row in islice(reader, _MOST_ROWS)][n_before:]
+    rows = [(row, end) for row, end in lines if row and not row[0].startswith("#")]
+    counts = [len(wanted & {x.strip() for x in row}) for row, _ in rows[:_MOST_LINES]]
+    most = max(counts, default=0)
+    place = counts.index(most) if most else 0
+    header, end = rows[place] if rows else ([], 0)
+    below = [row for row, _ in rows[place + 1 :]]
+    names = [name.strip() for name in header]
+    has_row_names = False
+    if below and all(len(row) == len(header) + 1 for row in below):
+        has_row_names = any(row[-1] for row in below)  # else each ends with a separator
+        names = ["", *names] if has_row_names else [*names, ""]
+    same = sum(len(row) == len(names) for row in below) / max(len(below), 1)
+    has_spaces = f"{separator} " in text.splitlines()[end - 1] if end else False
+    fit = (most, len(names) > 1, same, len(names))
+    return _Layout(separator, "", names, end, has_row_names, has_spaces, None, fit)
+
+
+def _note(file: Path, layout: _Layout, has_commas: bool) -> str | None:
+    """Say how a file was read, if that is not what its name promises."""
+    usual = "\t" if ".tsv" in file.name.lower() else ","
+    parts = []
+    if layout.separator != usual:
+        parts.append(f"separator {_spelled(layout.separator)}")
+    if has_commas:
+        parts.append("decimal comma")
+    if layout.encoding not in ("utf-8", "utf-8-sig"):
+        parts.append(f"encoding {layout.encoding}")
+    if layout.n_lines > 1:
+        parts.append(f"header in line {layout.n_lines}")
+    return f"read with {', '.join(parts)}" if parts else None
+
+
+def _spelled(separator: str) -> str:
+    return {"\t": "tab", " ": "space"}.get(separator, repr(separator))
+
+
+# Cells
+
+
+def _read(file: Path, layout: _Layout, given: Format, texts: Collection[str]) -> list[Any] | None:
+    """Return all columns; None if the file is not encoded as it seemed to be."""
+    import pyarrow
+    from pyarrow import csv as arrow
+
+    bad: list[Any] = []
+
+    def on_bad_row(row: Any) -> str:
+        if row.text.startswith("#"):
+            return "skip"
+        bad.append(row)
+        return "error"
+
+    convert = arrow.ConvertOptions(
+        column_types=dict.fromkeys(texts, pyarrow.string()), decimal_point=given.decimal or "."
+    )
+    options = {
+        "read_options": arrow.ReadOptions(
+            column_names=layout.names, skip_rows=layout.n_lines, encoding=layout.encoding
+        ),
+        "parse_options": arrow.ParseOptions(
+            delimiter=layout.separator, invalid_row_handler=on_bad_row
+        ),
+        "convert_options": convert,
+    }
+
+    def read(reader: Any) -> Any:
+        with pyarrow.input_stream(str(file), compression=layout.compression) as stream:
+            return reader(stream, **options)
+
+    try:
+        with read(arrow.open_csv) as reader:
+            guessed = reader.schema
+        # Types are guessed from the first megabyte, where all of a class's scores may be whole
+        convert.column_types |= {
+            field.name: pyarrow.float64()
+            for field in guessed
+            if pyarrow.types.is_integer(field.type) or pyarrow.types.is_null(field.type)
+        }
+        table = read(arrow.read_csv)
+    except pyarrow.ArrowInvalid as error:
+        if bad:
+            raise ValueError(
+                f"CSV parse error: with the separator {_spelled(layout.separator)} a row has "
+                f"{bad[0].actual_columns} cells, but the header has {bad[0].expected_columns}: "
+                f"{bad[0].text[:80]!r}"
+            ) from error
+        if "conversion error" not in str(error):
+            raise
+        if "UTF8" in str(error) and given.encoding is None:
+            return None
+        # Some cell of a column is no number, or written in another way than the first ones
+        convert.column_types = dict.fromkeys(layout.names, pyarrow.string())
+        table = read(arrow.read_csv)
+    if any(map(pyarrow.types.is_binary, table.schema.types)) and given.encoding is None:
+        return None
+    return list(table.columns)
+
+
+def _read_spaced(file: Path, layout: _Layout, given: Format, texts: Collection[str]) -> list[Any]:
+    """Return all columns as text, without the spaces around cells, which pyarrow would keep."""
+    import pandas as pd
+    import pyarrow
+    import pyarrow.compute as pc
+
+    frame = pd.read_csv(
+        file,
+        sep=layout.separator,
+        header=None,
+        names=range(len(layout.names)),
+        skiprows=layout.n_lines,
+        skipinitialspace=True,
+        dtype=str,
+        keep_default_na=False,
+        encoding=layout.encoding,
+        compression=layout.compression,
+    )
+    columns = [pyarrow.chunked_array([frame[place].to_list()], "string") for place in frame]
+    return [pc.utf8_trim_whitespace(column) for column in columns]
+
+
+def _is_empty(column: Any) -> bool:
+    import pyarrow.compute as pc
+
+    texts = column.cast("string")
+    return len(texts) > 0 and not pc.any(pc.not_equal(texts, "")).as_py()
+
+
+def _numbers(name: str, column: Any, decimal: str | None) -> tuple[Any, str | None]:
+    """Return a column as numbers if its texts spell numbers, and the decimal mark in them.
+
+    Percent signs and separators of thousands are taken for what they are.
+    """
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if not pyarrow.types.is_string(column.type):
+        return column, None
+    texts = pc.utf8_trim_whitespace(column)
+    is_missing = pc.is_in(texts, pyarrow.array([*MISSING, "None", "<NA>"]))
+    texts = pc.if_else(is_missing, None, pc.replace_substring(texts, "\N{MINUS SIGN}", "-"))
+    is_percent = pc.all(pc.ends_with(texts, "%")).as_py() and texts.null_count < len(texts)
+    if is_percent:
+        texts = pc.utf8_trim_whitespace(pc.utf8_rtrim(texts, "%"))
+    read = {mark: _with_mark(texts, mark) for mark in ([decimal] if decimal else ".,")}
+    found = {mark: numbers for mark, numbers in read.items() if numbers is not None}
+    if not found:
+        return column, None
+    mark, numbers = next(iter(found.items()))
+    if len(found) > 1 and not numbers.equals(found[","]):
+        example = pc.filter(texts, pc.match_substring_regex(texts, "[.,]"))[0].as_py()
+        raise ValueError(
+            f"column {name!r} has numbers such as {example}, whose {example[-4]!r} may be a "
+            "decimal mark or separate thousands: say which mark is the decimal one by decimal="
+        )
+    has_mark = pc.any(pc.match_substring(texts, mark)).as_py()
+    return pc.divide(numbers, 100.0) if is_percent else numbers, mark if has_mark else None
+
+
+def _with_mark(texts: Any, mark: str) -> Any:
+    """Return the numbers that texts spell with a decimal mark, None if one spells none."""
+    import pyarrow.compute as pc
+
+    d, groups = re.escape(mark), _GROUPS.replace(mark, "")
+    plain = rf"(\d+({d}\d*)?|{d}\d+)([eE][+-]?\d+)?|(?i:inf|infinity)"
+    grouped = "|".join(rf"[1-9]\d{{0,2}}({re.escape(g)}\d{{3}})+({d}\d*)?" for g in groups)
+    if not pc.all(pc.match_substring_regex(texts, rf"^[+-]?({plain}|{grouped})$")).as_py():
+        return None
+    bare = pc.replace_substring_regex(texts, f"[{re.escape(groups)}]", "")
+    return pc.replace_substring(bare, mark, ".").cast("float64")
+
+
+def _check_decimals(table: Mapping[str, Any], decimals: Mapping[str, str | None]) -> None:
+    """Refuse a file in which some numbers have a comma and others a point."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    commas = [name for name, mark in decimals.items() if mark == ","]
+    if not commas:
+        return
+    for name, mark in decimals.items():
+        column = table[name]
+        is_point = mark == "." or (
+            mark is None
+            and pyarrow.types.is_floating(column.type)
+            and pc.any(pc.not_equal(column, pc.floor(column))).as_py()
+        )
+        if is_point:
+            raise ValueError(
+                f"column {commas[0]!r} has decimal commas, but column {name!r} has decimal points: "
+                "write them alike, or say by decimal= which of both separates thousands"
+            )
