@@ -92,6 +92,16 @@ def traced(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any
         return jax.jit(function, **options).lower(*arguments).compile
 
 
+def is_traceable(function: Callable[[Any], Any], size: int) -> bool:
+    """Whether JAX can trace a user's function of a vector of this size."""
+    with in_double_precision():
+        try:
+            jax.eval_shape(function, jax.ShapeDtypeStruct((size,), np.float64))
+        except Exception:  # whatever other libraries raise where they are handed a tracer
+            return False
+    return True
+
+
 def share(array: np.ndarray) -> jax.Array:
     """Hand ``array`` to JAX, without a copy where its memory allows; never write to it after."""
     with in_double_precision():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 # isort: off
 from dmfroc.multiclass import measure as multiclass
-from dmfroc.measures import ranking, curve_areas, probabilities, table, binary  # noqa: F401
+from dmfroc.measures import ranking, curve_areas, probabilities, table, binary, agreement  # noqa: F401
 
 # isort: on
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import registry
 from dmfroc.measures.hard_labels import TABLE_FUNCTIONS
 from dmfroc.measures.measure import Measure
@@ -22,7 +24,8 @@ __all__ = ["FACTORIES", "MEASURES", "get_measure", "measure_table"]
 
 
 _HARD_LABELS = "dmfroc.measures.hard_labels"  # where those of tables are made
-_ORDER = [m.__name__ for m in (multiclass, ranking, curve_areas, probabilities)] + [_HARD_LABELS]
+_ORDER = [m.__name__ for m in (multiclass, ranking, curve_areas, probabilities)]
+_ORDER += [_HARD_LABELS, agreement.__name__]
 
 
 def _rank(name: str) -> tuple[int, bool]:
@@ -36,8 +39,123 @@ MEASURES = {name: registry.MEASURES[name] for name in sorted(registry.MEASURES, 
 """All built-in measures by name, in the order in which tables list them."""
 
 
+# Other names by which a measure is known: each means the same number for any classes.
+_SYNONYMS = {
+    "accuracy": "acc, accuracy_score, overall_accuracy, top_1_accuracy, micro_f1, f1_micro",
+    "average_precision": "ap, average_precision_score",
+    "balanced_accuracy": "bacc, bal_acc, balanced_accuracy_score, uar, mean_recall",
+    "brier_score": "brier",
+    "cohen_kappa": "kappa, cohen, cohens_kappa, cohen_kappa_score, unweighted_kappa",
+    "dmf_auc": "dmf, dmf_auc_score",
+    "expected_calibration_error": "ece",
+    "f1": "f1_score, f_score, f_measure, f1_measure, dice",
+    "fallout": "fpr, false_positive_rate, false_alarm_rate",
+    "gini": "gini_index, accuracy_ratio",
+    "gorodkin_correlation": "mcc, matthews, matthews_corrcoef, matthews_correlation, "
+    "matthews_correlation_coefficient, phi, phi_coefficient, rk",
+    "hand_till": "m, mauc, hand_till_score, hand_and_till, roc_auc_ovo, auc_ovo, ovo_auc",
+    "informedness": "bookmaker, bookmaker_informedness, informedness_score",
+    "jaccard": "iou, jaccard_index, jaccard_score, critical_success_index, threat_score",
+    "log_loss": "cross_entropy, nll, negative_log_likelihood, logarithmic_loss",
+    "macro_f1": "f1_macro",
+    "max_informedness": "ks, ks_statistic, kolmogorov_smirnov",
+    "miss_rate": "fnr, false_negative_rate",
+    "mutual_information": "mi",
+    "negative_likelihood_ratio": "nlr, lr-, dlr-",
+    "negative_predictive_value": "npv",
+    "one_vs_one_auc_prevalence": "roc_auc_ovo_weighted",
+    "one_vs_rest_auc": "roc_auc_ovr, auc_ovr, ovr_auc",
+    "one_vs_rest_auc_prevalence": "roc_auc_ovr_weighted",
+    "partial_auc": "pauc",
+    "positive_likelihood_ratio": "plr, lr+, dlr+",
+    "precision": "ppv, positive_predictive_value, precision_score",
+    "recall": "sensitivity, tpr, true_positive_rate, hit_rate, recall_score",
+    "s_coefficient": "brennan_prediger",
+    "specificity": "tnr, true_negative_rate, selectivity",
+    "weighted_f1": "f1_weighted",
+    "weighted_kappa": "quadratic_weighted_kappa, qwk, quadratic_kappa, kappa_quadratic",
+    "weighted_kappa_linear": "linear_weighted_kappa, linear_kappa, kappa_linear",
+}
+
+_AREAS = (
+    "'hand_till' (mean over pairs of classes), 'one_vs_rest_auc' (mean over classes against the "
+    "rest), 'one_vs_rest_auc_prevalence' (by how frequent they are) or 'dmf_auc' (one curve)"
+)
+_AREA_NAMES = "auc, roc_auc, auroc, auc_roc, roc_auc_score, c_statistic, c_index, concordance"
+
+# Names that mean different numbers to different people
+_AMBIGUOUS = {
+    "auprc, aucpr, pr_auc, aupr, auc_pr": "'average_precision' (steps, as scikit-learn) or "
+    "'precision_recall_area' (between the points, after Davis and Goadrich)",
+    "youden, youden_j, youdens_j, j, youden_index, youdens_index": "'informedness' (of the hard "
+    "labels) or 'max_informedness' (at the best threshold)",
+    "brier_score_loss, brier_loss, multiclass_brier": "'brier_score', half the sum of the squares "
+    "over the classes, which of two classes is scikit-learn's",
+    "macro_auc, micro_auc, multiclass_auc, roc_auc_weighted": _AREAS,
+    "error, error_rate, misclassification": "'accuracy', 1 minus the error rate",
+    "precision_macro, macro_precision, recall_macro, macro_recall": "'balanced_accuracy' (the mean "
+    "recall) or 'macro_f1'",
+    "neg_log_loss, neg_brier_score": "'log_loss' or 'brier_score', without the sign",
+}
+
+
+def _plain(name: str) -> str:
+    """Return a name without regard to case, spaces, hyphens and other marks."""
+    folded = (
+        name.casefold().strip().replace("'s", "").replace("\N{RIGHT SINGLE QUOTATION MARK}s", "")
+    )
+    for sign, word in (("+", "plus"), ("-", "minus")):  # of likelihood ratios
+        folded = folded.removesuffix(sign) + word * folded.endswith(sign)
+    return "".join(filter(str.isalnum, folded))
+
+
+def _by_plain_name() -> dict[str, str]:
+    """Return the measures' names by all that they are known by."""
+    known = {_plain(text): m.name for m in MEASURES.values() for text in (m.title, m.name)}
+    synonyms = {_plain(x): name for name, xs in _SYNONYMS.items() for x in xs.split(", ")}
+    return synonyms | known
+
+
+_NAMES = _by_plain_name()
+_HINTS = {_plain(x): hint for names, hint in _AMBIGUOUS.items() for x in names.split(", ")}
+_PLAIN_AREAS = frozenset(map(_plain, _AREA_NAMES.split(", ")))
+_N_NEAR = 5
+
+
+def _not_of_two(predictions: Predictions) -> str | None:
+    if predictions.n_classes == 2:
+        return MEASURES["hand_till"].obstacle(predictions)
+    return f"is a measure of two classes, and there are {predictions.n_classes}: use {_AREAS}"
+
+
+_AREA_OF_TWO = replace(MEASURES["hand_till"], name="auc", title="AUC", obstacle=_not_of_two)
+
+
 def get_measure(measure: str | Measure) -> Measure:
-    """Return the measure of that name; a measure is returned as it is."""
+    """Return the measure of that name; a measure is returned as it is.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        A name that `measure_table` lists, a title, or another name by which the measure is known,
+        such as ``"mcc"`` or ``"Cross-Entropy"``: case, spaces and hyphens do not matter. ``"auc"``
+        is the area under the ROC curve of two classes.
+
+    Returns
+    -------
+    Measure
+        With the name that `measure_table` lists.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no measure of that name, or several; the message names those that come near.
+
+    Examples
+    --------
+    >>> get_measure("Log-Loss").name, get_measure("qwk").name
+    ('log_loss', 'weighted_kappa')
+    """
     if isinstance(measure, Measure):
         return measure
     if not isinstance(measure, str):
@@ -45,18 +163,25 @@ def get_measure(measure: str | Measure) -> Measure:
             "measure must be a name or a Measure, such as dmfroc.measures.hand_till(), but it is a "
             f"{type(measure).__name__}"
         )
-    if measure not in MEASURES:
-        raise ValueError(
-            f"measure must be one of {sorted(MEASURES)}, but it is {measure!r}{_guess(measure)}"
-        )
-    return MEASURES[measure]
+    if measure in MEASURES:
+        return MEASURES[measure]
+    plain = _plain(measure)
+    if plain in _PLAIN_AREAS:
+        return _AREA_OF_TWO
+    if plain in _HINTS:
+        raise ValueError(f"measure is {measure!r}, which is not clear: use {_HINTS[plain]}")
+    if plain in _NAMES:
+        return MEASURES[_NAMES[plain]]
+    raise ValueError(
+        f"measure must be the name of a measure, but it is {measure!r}; near it are "
+        f"{', '.join(_near(plain))}, and dmfroc.measures() lists all"
+    )
 
 
-def _guess(name: str) -> str:
-    """Say which measure may be meant, by its name or by its title."""
-    by_title = {m.title.casefold(): m.name for m in MEASURES.values()}
-    close = difflib.get_close_matches(name.casefold(), [*MEASURES, *by_title])
-    return f": did you mean {by_title.get(close[0], close[0])!r}?" if close else ""
+def _near(plain: str) -> list[str]:
+    """Return the names of the measures that are most like a word, the nearest first."""
+    close = difflib.get_close_matches(plain, _NAMES, n=len(_NAMES), cutoff=0.0)
+    return list(dict.fromkeys(_NAMES[name] for name in close))[:_N_NEAR]
 
 
 def measure_table() -> pd.DataFrame:

@@ -28,7 +28,6 @@ from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.inputs.rows import Rows
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.multiclass.measure import curve_options_of
-from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.difference import Difference
 
 _MOST_ORDERS = 1000
@@ -209,7 +208,7 @@ def compare(
         winner=winner,
         predictions=predictions,
         units=units,
-        curve_options=curve_options_of(measure) or CurveOptions(),
+        curve_options=curve_options_of(measure),
         alternative=hypothesis.alternative,
         margin=hypothesis.margin,
     )

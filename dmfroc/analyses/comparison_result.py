@@ -64,8 +64,8 @@ class Comparison(Result):
         What was compared.
     units : Units or None
         Which of the observations are independent; None of samples that are so of each other.
-    curve_options : CurveOptions
-        The options of the curves of a report: those of the measure if it is the area under them.
+    curve_options : CurveOptions or None
+        The options of the curves if the measure is the area under them; None if it is another one.
     alternative, margin : str, float
         What the p-values and intervals of the differences are about, see `compare`.
     """
@@ -89,7 +89,7 @@ class Comparison(Result):
     winner: Winner | None = None
     predictions: Mapping[str, Predictions] = field(default_factory=dict, repr=False, compare=False)
     units: Units | None = field(default=None, repr=False, compare=False)
-    curve_options: CurveOptions = field(default=CurveOptions(), repr=False, compare=False)
+    curve_options: CurveOptions | None = field(default=None, repr=False, compare=False)
     alternative: Alternative = "two-sided"
     margin: float = 0.0
 

@@ -386,13 +386,11 @@ def _choose(
         ]
     if isinstance(measures, str) or not measures:
         raise ValueError(
-            f"measures must be 'all' or a list of one or more of {sorted(MEASURES)}, "
-            f"but it is {measures!r}"
+            "measures must be 'all' or a list of one or more Measures or names, which "
+            f"dmfroc.measures() lists, but it is {measures!r}"
         )
-    chosen = [
-        by_name.get(measure) or get_measure(measure) if isinstance(measure, str) else measure
-        for measure in measures
-    ]
+    found = [(measure, get_measure(measure)) for measure in measures]
+    chosen = [by_name.get(m.name, m) if isinstance(given, str) else m for given, m in found]
     _check_distinct(chosen)
     return chosen
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from threading import Lock
 from typing import ClassVar
 
@@ -30,7 +30,8 @@ from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
 from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.shared import once_per_predictions
 from dmfroc.multiclass.costs import PairWeights
-from dmfroc.multiclass.measure import dmf_auc
+from dmfroc.multiclass.measure import curve_options_of
+from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate
 
 _ROUNDING = 1e-9
@@ -68,13 +69,14 @@ class Bayes(IntervalMethod):
         return replace(found, measure=measure.name, title=measure.title)
 
     def _posterior(self, measure: Measure, predictions: Predictions) -> Posterior:
-        if _is_curve(measure):
-            if len(predictions.present) > 2 and not _has_default_options(measure):
+        options = curve_options_of(measure)
+        if options is not None:
+            if len(predictions.present) > 2 and not _knows(options):
                 raise ValueError(
                     f"of the options of {measure.name} the posterior knows pair_weights alone: "
                     "call bayesian_roc, which has its own, or use method='bayesian_bootstrap'"
                 )
-            return self._curve(predictions, measure.options["pair_weights"])
+            return self._curve(predictions, options.pair_weights)
         if measure.statistic is pair_counts:
             weights = weights_of_pairs(measure, predictions)
             return of_pairs(measure, self._curve(predictions, weights), predictions)
@@ -308,13 +310,8 @@ def of_curves(measure: Measure, curves: Sequence[Posterior], predictions: Predic
     )
 
 
-def _is_curve(measure: Measure) -> bool:
-    return measure.family == dmf_auc().family
-
-
-def _has_default_options(measure: Measure) -> bool:
-    return all(
-        measure.options[name] is value
-        for name, value in dmf_auc().options.items()
-        if name != "pair_weights"
-    )
+def _knows(options: CurveOptions) -> bool:
+    """Whether all options but the weights of the pairs are the default ones."""
+    default = CurveOptions()
+    names = {field.name for field in fields(CurveOptions)} - {"pair_weights"}
+    return all(getattr(options, name) == getattr(default, name) for name in names)

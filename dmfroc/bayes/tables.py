@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal, get_args
 
 import arviz
@@ -16,7 +17,11 @@ from dmfroc.inference.level import check_level
 from dmfroc.inference.seed import seed_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import Measure, absent_classes_message, warn_of_absent_classes
-from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts
+from dmfroc.measures.statistics.confusion import (
+    ConfusionMatrix,
+    confusion_counts,
+    label_values,
+)
 
 ALTERNATIVES = "use method='bayesian_bootstrap', a posterior without a model, or method='jackknife'"
 Given = Literal["class_sizes", "nothing"]
@@ -114,7 +119,7 @@ def bayesian_table(
     )
     labels = list(predictions.labels)
     posterior = arviz.from_dict(
-        {"posterior": {measure.name: _values(measure, tables), "table": tables}},
+        {"posterior": {measure.name: _values(measure, tables, labels), "table": tables}},
         dims={"table": ["predicted", "class"]},
         coords={"predicted": labels, "class": labels},
     )
@@ -176,10 +181,11 @@ def _draw_tables(
 
 
 def _values(
-    measure: Measure, tables: Float[np.ndarray, "chain draw k k"]
+    measure: Measure, tables: Float[np.ndarray, "chain draw k k"], labels: Sequence[Hashable]
 ) -> Float[np.ndarray, "chain draw"]:
     """Pass tables through the measure's summary."""
     assert measure.summary is not None
-    matrices = map(ConfusionMatrix, tables.reshape(-1, *tables.shape[2:]))
+    of_labels = label_values(labels)
+    matrices = (ConfusionMatrix(x, of_labels) for x in tables.reshape(-1, *tables.shape[2:]))
     values = np.array([measure.summary(matrix, np) for matrix in matrices])
     return values.reshape(tables.shape[:2])

@@ -249,7 +249,7 @@ def compare(
             units = columns.read_units(files[0])
             weights = read_pair_weights(pair_weights, shared)
         with progress("Computing ..."):
-            weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
+            weighted = _with_weights(measure, weights)
             result = dmfroc.compare(
                 predictions,
                 measure=weighted,
@@ -333,7 +333,7 @@ def report(
                 )
                 page = evaluation_page(evaluation, name)
             else:
-                weighted = dmfroc.measures.dmf_auc(weights) if measure == "dmf_auc" else measure
+                weighted = _with_weights(measure, weights)
                 comparison = dmfroc.compare(
                     predictions,
                     measure=weighted,
@@ -547,8 +547,13 @@ for _registered in app.registered_commands:
 
 
 def _check_weights(measure: str, pair_weights: str) -> None:
-    if measure != "dmf_auc" and pair_weights != "equal":
+    if pair_weights != "equal" and not dmfroc.measures.get_measure(measure).is_dmf_auc:
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
+
+
+def _with_weights(measure: str, pair_weights: Any) -> dmfroc.Measure:
+    named = dmfroc.measures.get_measure(measure)
+    return dmfroc.measures.dmf_auc(pair_weights) if named.is_dmf_auc else named
 
 
 def _compile_quickly(files: Sequence[Path]) -> None:

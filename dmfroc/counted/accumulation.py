@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from dmfroc._kit.options import integer, numbers
 from dmfroc.analyses.evaluation import CountedEvaluation, evaluate_counted
-from dmfroc.counted.batches import ONLY, Batch, BatchReader, Fields
+from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
 from dmfroc.counted.checkpoint import (
+    content_as_header,
+    content_from,
     counts_as_arrays,
     counts_from,
+    labels_from,
     sample_as_arrays,
     sample_from,
 )
@@ -23,8 +29,9 @@ from dmfroc.counted.cuts import Grid, default_n_bins, grid_from_sample, grid_fro
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.passes import SumInfluences
 from dmfroc.counted.sample import RowSample, rows_per_class
-from dmfroc.counted.storage import read, write
+from dmfroc.counted.storage import checked, read, write
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
+from dmfroc.inputs.checks import one_class_message
 from dmfroc.inputs.labels import Label, factorize
 from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.measures.measure import Measure
@@ -91,8 +98,8 @@ class Accumulator:
             raise ValueError(f"labels must name two classes or more, each once, not {labels!r}")
         if n_bins is not None and cuts is not None:
             raise TypeError("n_bins and cuts cannot both be given: cuts decide how many there are")
-        if not (n_bins is None or (isinstance(n_bins, int | np.integer) and n_bins >= 2)):
-            raise ValueError(f"n_bins must be an integer >= 2, but it is {n_bins!r}")
+        if n_bins is not None:
+            n_bins = integer("n_bins", n_bins, 2)
         if not (isinstance(learn_from, int | np.integer) and learn_from >= 1):
             raise ValueError(f"learn_from must be a positive integer, but it is {learn_from!r}")
         self.labels: tuple[Label, ...] = tuple(factor.distinct[code] for code in factor.codes)
@@ -103,7 +110,10 @@ class Accumulator:
         if isinstance(cuts, Accumulator):
             self._cuts = cuts._learned().cuts
         elif cuts is not None:
-            grid_from_user(cuts, len(self.labels), float)  # to complain now
+            self._cuts = numbers("cuts", cuts)
+            grid_from_user(self._cuts, len(self.labels), float)  # to complain now
+        self._content: Content | None = None
+        self._is_whole = True
         self._grid: Grid | None = None
         self._counts: Counts | None = None
         self._waiting: list[Batch] = []  # for cut points
@@ -138,24 +148,45 @@ class Accumulator:
         Raises
         ------
         TypeError, ValueError
-            If an input is not what `Predictions.from_arrays` accepts, or the scores are of
-            another type than before.
+            If an input is not what `Predictions.from_arrays` accepts, or the batch has weights,
+            hard labels or scores of a type that those before did not have, or lacks theirs.
+            Nothing of the batch is counted then.
         """
         raw = {"y_true": y_true, "y_score": y_score}
         raw |= {"sample_weight": sample_weight, "y_pred": y_pred}
-        self._add(self._reader.read(raw))
+        batch, content = self._reader.read(raw, "this batch")
+        content = content if self._content is None else self._content.merged(content)
+        grid = self._grid or self._own_grid(batch.scores[ONLY].dtype)
+        with self._changing():
+            self._content = replace(content, where="the batches before")
+            if grid is None:
+                self._waiting.append(batch)
+            else:
+                if self._counts is None:
+                    self._grid, self._counts = grid, Counts.empty({ONLY: grid})
+                self._counts.add(batch, {ONLY: grid})
+            self._draw(batch)
+            if self._grid is None and self.n_observations >= self._learn_from:
+                self._learned()
 
-    def _add(self, batch: Batch) -> None:
-        if self._grid is None and self._cuts is not None:
-            self._fix(grid_from_user(self._cuts, len(self.labels), batch.scores[ONLY].dtype))
-        if self._grid is not None:
-            assert self._counts is not None
-            self._counts.add(batch, {ONLY: self._grid})
-        else:
-            self._waiting.append(batch)
-        self._draw(batch)
-        if self._grid is None and self.n_observations >= self._learn_from:
-            self._learned()
+    def _own_grid(self, dtype: Any) -> Grid | None:
+        if self._cuts is None:
+            return None
+        return grid_from_user(self._cuts, len(self.labels), dtype)
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        self._check_whole()
+        self._is_whole = False
+        yield
+        self._is_whole = True
+
+    def _check_whole(self) -> None:
+        if not self._is_whole:
+            raise ValueError(
+                "an update was interrupted, and part of its batch may have been counted: start "
+                "again from what was saved"
+            )
 
     def _draw(self, batch: Batch) -> None:
         k = len(self.labels)
@@ -179,17 +210,14 @@ class Accumulator:
             raise ValueError("nothing has been accumulated: call update first")
         return self._sample
 
-    def _fix(self, grid: Grid) -> None:
-        self._grid, self._counts = grid, Counts.empty({ONLY: grid})
-        for batch in self._waiting:
-            self._counts.add(batch, {ONLY: grid})
-        self._waiting = []
-
     def _learned(self) -> Grid:
         """Return the cut points, which are learned now if they have not been before."""
         if self._grid is None:
-            self._fix(grid_from_sample(self.sample, ONLY, self._n_bins))
-        assert self._grid is not None
+            grid = grid_from_sample(self.sample, ONLY, self._n_bins)
+            counts = Counts.empty({ONLY: grid})
+            for batch in self._waiting:
+                counts.add(batch, {ONLY: grid})
+            self._grid, self._counts, self._waiting = grid, counts, []
         return self._grid
 
     def merge(self, other: Accumulator) -> Accumulator:
@@ -202,32 +230,49 @@ class Accumulator:
 
         Raises
         ------
-        ValueError
-            If the classes differ, or both have cut points already and these differ.
+        TypeError, ValueError
+            If the classes differ, both have cut points already and these differ, only one has
+            weights or hard labels, or the types of the scores differ. Nothing is added then.
         """
+        if not isinstance(other, Accumulator):
+            raise TypeError(f"other must be an Accumulator, but it is a {type(other).__name__}")
+        if other is self:
+            raise ValueError("other is this accumulator itself: its rows would count twice")
         if other.labels != self.labels:
             raise ValueError(
                 f"the classes differ: {list(self.labels)} and {list(other.labels)}; give both "
                 "the same labels"
             )
-        if self._grid is not None and other._grid is not None:
-            if not np.array_equal(self._grid.cuts, other._grid.cuts):
-                raise ValueError(
-                    "the cut points differ, so that the counts cannot be added: give one of the "
-                    "accumulators those of the other, Accumulator(labels, cuts=other)"
-                )
-        elif other._grid is not None:
-            self._fix(other._grid)
-        if self._grid is not None and other._waiting:
-            assert self._counts is not None
-            for batch in other._waiting:
-                self._counts.add(batch, {ONLY: self._grid})
-        elif self._grid is None:
-            self._waiting = self._waiting + other._waiting
-        if other._counts is not None:
-            assert self._counts is not None
-            self._counts = self._counts.merged(other._counts)
-        self._pending += [*([] if other._sample is None else [other._sample]), *other._pending]
+        other._check_whole()
+        if other._content is None:
+            return self
+        content = replace(other._content, where="the other accumulator")
+        if self._content is not None:
+            content = replace(self._content, where="this one").merged(content)
+        dtype = np.dtype(content.form.scores[0])
+        grid, of_other = (x._grid or x._own_grid(dtype) for x in (self, other))
+        if grid is None:
+            grid = of_other
+        elif of_other is not None and not np.array_equal(grid.cuts, of_other.cuts):
+            raise ValueError(
+                "the cut points differ, so that the counts cannot be added: give one of the "
+                "accumulators those of the other, Accumulator(labels, cuts=other)"
+            )
+        with self._changing():
+            if grid is None:
+                self._waiting = self._waiting + other._waiting
+            else:
+                counts = Counts.empty({ONLY: grid})
+                for x in (self, other):
+                    counts = counts if x._counts is None else counts.merged(x._counts)
+                    for batch in x._waiting:
+                        counts.add(batch, {ONLY: grid})
+                self._grid, self._counts, self._waiting = grid, counts, []
+            self._content = replace(content, where="the batches before")
+            drawn = [] if other._sample is None else [other._sample]
+            self._pending = [*self._pending, *drawn, *other._pending]
+            if self._grid is None and self.n_observations >= self._learn_from:
+                self._learned()
         return self
 
     def compute(
@@ -256,8 +301,22 @@ class Accumulator:
             If nothing has been accumulated, or as for `evaluate` of a scan.
         """
         options = Options(None, stratify, level)
-        self._learned()
+        _, counts, content = self._prepare()
+        content.check_weights(counts.sizes)
+        observed = np.flatnonzero(counts.sizes)
+        if len(observed) < 2:
+            raise ValueError(one_class_message("y_true", self.labels[observed[0]]))
         return evaluate_counted(self, measures, pair_weights, None, options)
+
+    def _prepare(self) -> tuple[Grid, Counts, Content]:
+        """Return all that has been seen, once it has cut points."""
+        self._check_whole()
+        if self._content is not None and not len(self.sample.true):
+            self._content.check_weights(np.zeros(len(self.labels), int))
+        grid = self._learned()
+        assert self._counts is not None
+        assert self._content is not None
+        return grid, self._counts, self._content
 
     # What the evaluation asks for
 
@@ -288,7 +347,7 @@ class Accumulator:
         look_ups = {name: [x.look_up for x in of_one] for name, of_one in values.items()}
         n_values = len(look_ups[ONLY])
         grids = {ONLY: self._learned()}
-        task = SumInfluences(self._reader, grids, look_ups, np.eye(n_values), k)
+        task = SumInfluences(grids, look_ups, np.eye(n_values), k)
         sums = task.of_batch(sample.as_batch(), sample.count)
         drawn = np.bincount(sample.true, sample.count, k).astype(int)
         return Spreads(sums, drawn, totals_by_class(self.bound, look_ups), self._counts, stratify)
@@ -309,11 +368,11 @@ class Accumulator:
             If nothing has been accumulated, or the file cannot be written. A link stays a link,
             an existing file keeps its mode, and devices and pipes are not replaced.
         """
-        grid = self._learned()
-        assert self._counts is not None
+        grid, counts, content = self._prepare()
         header, arrays = sample_as_arrays(self.sample)
-        arrays |= counts_as_arrays(self._counts)[1] | {"cuts": grid.cuts}
-        write(Path(path), header | {"labels": list(self.labels)}, arrays, "path")
+        header |= {"labels": list(self.labels)} | content_as_header(content)
+        arrays |= counts_as_arrays(counts)[1] | {"cuts": grid.cuts}
+        write(Path(path), header, arrays, "path")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Accumulator:
@@ -334,13 +393,18 @@ class Accumulator:
         FileNotFoundError
             If there is no such file.
         ValueError
-            If it is another kind of file, or of a version that this dmfroc does not read.
+            If it is another kind of file, damaged, or of a version that this dmfroc does not read.
         """
         header, arrays = read(Path(path))
         if "labels" not in header or "cuts" not in arrays:
             raise ValueError(f"{path}: this is no accumulator that dmfroc has saved")
-        found = cls(header["labels"])
-        found._grid = Grid(arrays["cuts"])
-        found._counts = counts_from(header, arrays)
-        found._sample = sample_from(header, arrays)
+        with checked(Path(path)):
+            found = cls(labels_from(header))
+            found._content = content_from(header, len(found.labels))
+            found._sample = sample_from(header, arrays, found._content)
+            dtype = found._sample.scores[ONLY].dtype
+            if arrays["cuts"].dtype != dtype:
+                raise ValueError(f"cuts are {arrays['cuts'].dtype}, scores {dtype}")
+            found._grid = grid_from_user(arrays["cuts"], len(found.labels), dtype)
+            found._counts = counts_from(header, arrays, {ONLY: found._grid}, found._content)
         return found

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Int, Shaped
 from numpy.typing import NDArray
 
 from dmfroc.inputs.checks import Inputs, one_class_message
 from dmfroc.inputs.files import Names, table_inputs
 from dmfroc.inputs.labels import Label, encode, factorize, label_order
-from dmfroc.inputs.messages import check_length, listing
+from dmfroc.inputs.messages import check_length, listing, shortened
 from dmfroc.inputs.rows import Rows, row_index, row_names
 from dmfroc.inputs.scores import Floats, class_scores
 from dmfroc.inputs.weights import real_weights
@@ -21,11 +22,16 @@ ONLY = ""
 """The name of a classifier that is alone."""
 
 _BATCH_KEYS = ("y_true", "y_score", "sample_weight", "y_pred", "groups")
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(32)
+_CHECKSUMS = 1 << 64
+_LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-50, 1e50  # their fourth powers are finite and not zero
 
 
 class Batch(NamedTuple):
     """Checked observations that have a weight; of each classifier its scores and hard labels."""
 
+    hashes: NDArray[np.uint64]  # of the contents of each row, but for its group
     true: NDArray[np.int32]
     scores: dict[str, Floats]  # of shape (K, n)
     predicted: dict[str, NDArray[np.int32] | None]
@@ -36,6 +42,127 @@ class Batch(NamedTuple):
     def unit_weights(self) -> NDArray[np.float64]:
         """The weights, ones where there are none."""
         return np.ones(len(self.true)) if self.weights is None else self.weights
+
+
+class Form(NamedTuple):
+    """What all batches have in common."""
+
+    classes: tuple[Label, ...]
+    scores: tuple[str, ...]  # the type of each classifier's
+    columns: tuple[str, ...]
+    weights: str
+    hard_labels: tuple[str, ...]
+    groups: str
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether rows belong together."""
+        return self.groups != _MISSING
+
+    @property
+    def has_classes_of_rows(self) -> tuple[bool, ...]:
+        """Whether each classifier chooses a class: it is given, or that of the largest score."""
+        return tuple(
+            given != _MISSING or columns == _ONE_EACH
+            for given, columns in zip(self.hard_labels, self.columns, strict=True)
+        )
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether rows have weights."""
+        return self.weights != _MISSING
+
+
+_GIVEN, _MISSING = "given", "missing"
+_ONE_EACH = "one for each class"
+_REMEDIES = {
+    "classes": "give all batches the same columns",
+    "scores": "give all of them one type",
+    "columns": "give all batches the same number",
+}
+_REMEDY = "give them in all batches, of one type, or in none"
+
+
+@dataclass(frozen=True)
+class Content:
+    """What identifies the rows that were read, in whatever order and however divided.
+
+    Attributes
+    ----------
+    where : str
+        The part in which the form was seen first.
+    form : Form
+    rows : tuple of int, length K
+        Rows of each class, with those of weight zero.
+    checksum : int
+        A sum over all rows that depends on what each of them holds.
+    """
+
+    where: str
+    form: Form
+    rows: tuple[int, ...]
+    checksum: int
+
+    def merged(self, other: Content) -> Content:
+        """Return the content of both.
+
+        Raises
+        ------
+        ValueError
+            If one of them has something that the other lacks.
+        """
+        for name, here, there in zip(Form._fields, self.form, other.form, strict=True):
+            if here != there:
+                raise ValueError(
+                    f"{other.where}: {name.replace('_', ' ')} are {_in_words(there)}, but "
+                    f"{_in_words(here)} in {self.where}: {_REMEDIES.get(name, _REMEDY)}"
+                )
+        rows = tuple(a + b for a, b in zip(self.rows, other.rows, strict=True))
+        return Content(self.where, self.form, rows, (self.checksum + other.checksum) % _CHECKSUMS)
+
+    def check_same(self, other: Content) -> None:
+        """Refuse other rows than these, which an earlier pass has read."""
+        check_rows(self.form.classes, self.rows, other.rows)
+        if (self.form, self.checksum) != (other.form, other.checksum):
+            raise changed_error("it read other scores, weights or hard labels")
+
+    def check_weights(self, sizes: Int[np.ndarray, " k"]) -> None:
+        """Refuse classes that have rows, but none with a weight."""
+        if not sizes.any():
+            raise ValueError("sample_weight is zero in every row: some observations must count")
+        empty = np.flatnonzero((np.array(self.rows) > 0) & (sizes == 0))
+        if len(empty):
+            names = listing([self.form.classes[k] for k in empty])
+            raise ValueError(
+                f"sample_weight is zero in all rows of class {names}: give some of them a "
+                "positive weight, or drop the rows"
+            )
+
+
+def check_rows(labels: Sequence[Label], before: Sequence[int], now: Sequence[int]) -> None:
+    """Refuse other numbers of rows than those that an earlier pass has read of each class."""
+    differ = [
+        f"{a} of class {label!r}, now {b}"
+        for label, a, b in zip(labels, before, now, strict=True)
+        if a != b
+    ]
+    if differ:
+        raise changed_error(f"it read other numbers of rows: {shortened(differ)}")
+
+
+def changed_error(how: str) -> ValueError:
+    """Return the error that says that the passes have read different data."""
+    return ValueError(
+        f"the data have changed since an earlier pass: {how}. Results would mix both. Make the "
+        "scan again, of data that stay the same, with another checkpoint; a function must return "
+        "the same batches at each call"
+    )
+
+
+def _in_words(value: Any) -> str:
+    if not isinstance(value, tuple):
+        return str(value)
+    return listing(value) if len(set(value)) > 1 else str(value[0])
 
 
 @dataclass(frozen=True)
@@ -63,10 +190,26 @@ class Fields:
         return [name for name in available if name in wanted]
 
 
-def observed_labels(raw: Any, fields: Fields) -> list[Label]:
-    """Return the distinct labels of a batch."""
+def has_rows(raw: Any, fields: Fields) -> bool:
+    """Whether a batch is not empty."""
+    if hasattr(raw, "num_rows"):  # a table of pyarrow
+        return bool(raw.num_rows)
+    all_inputs, _ = _inputs_of(raw, fields)
+    return any(_length(column) != 0 for x in all_inputs.values() for column in x[:2])
+
+
+def _length(column: Any) -> int | None:
+    try:
+        return len(column)
+    except TypeError:
+        return None  # that it is no column is said when it is read
+
+
+def rows_by_label(raw: Any, fields: Fields) -> dict[Label, int]:
+    """Return how many rows of a batch have each label."""
     inputs = next(iter(_inputs_of(raw, fields)[0].values()))
-    return factorize(inputs.y_true, inputs.source.true, inputs.source).distinct
+    factor = factorize(inputs.y_true, inputs.source.true, inputs.source)
+    return dict(zip(factor.distinct, np.bincount(factor.codes).tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -79,14 +222,12 @@ class BatchReader:
 
     def labels(self, raw: Any) -> tuple[Label, ...]:
         """Return the classes in column order, as a batch's columns tell them."""
-        return self._read(raw)[0]
+        return self.read(raw, "")[1].form.classes
 
-    def read(self, raw: Any) -> Batch:
+    def read(self, raw: Any, where: str) -> tuple[Batch, Content]:
         """Check a batch; rows of weight zero are left out."""
-        return self._read(raw)[1]
-
-    def _read(self, raw: Any) -> tuple[tuple[Label, ...], Batch]:
         scores: dict[str, Floats] = {}
+        is_alone: list[bool] = []
         predicted: dict[str, NDArray[np.int32] | None] = {}
         labels, true, weights = None, None, None
         all_inputs, groups = _inputs_of(raw, self.fields)
@@ -109,10 +250,11 @@ class BatchReader:
                     f"the classifier {name!r} has the classes {listing(found)}, but another has "
                     f"{listing(labels)}: name their score columns alike, or pass labels="
                 )
+            is_alone.append(is_single)
             if true is None:
                 labels, true = found, encode(observed, found, source.true, source)
                 if inputs.sample_weight is not None:
-                    weights = real_weights(inputs.sample_weight, n, source)
+                    weights = _moderate(real_weights(inputs.sample_weight, n, source))
                     weights = rows.arranged(weights, inputs.sample_weight, source.weight)
             columns: Any = np.ascontiguousarray(matrix.T)
             scores[name] = columns
@@ -126,8 +268,34 @@ class BatchReader:
                 predicted[name] = None if is_single else _largest(scores[name])
         assert labels is not None
         assert true is not None
-        batch = Batch(true, scores, predicted, weights, _checked_groups(groups, len(true), rows))
-        return tuple(labels), _counted(batch)
+        of_rows = _checked_groups(groups, len(true), rows)
+        form = Form(
+            tuple(labels),
+            tuple(x.dtype.name for x in scores.values()),
+            tuple("one" if x else _ONE_EACH for x in is_alone),
+            _MISSING if weights is None else _GIVEN,
+            tuple(_MISSING if x.y_pred is None else _GIVEN for x in all_inputs.values()),
+            _MISSING if of_rows is None else _KINDS.get(of_rows.dtype.kind, of_rows.dtype.name),
+        )
+        sizes = np.bincount(true, minlength=len(labels))
+        batch = _counted(Batch(np.zeros(0, np.uint64), true, scores, predicted, weights, of_rows))
+        batch = batch._replace(hashes=row_hashes(batch, len(labels)))
+        return batch, Content(where, form, tuple(sizes.tolist()), _checksum(batch.hashes))
+
+
+_KINDS = {"i": "integers", "u": "unsigned integers", "U": "text", "b": "True or False"}
+
+
+def _moderate(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Refuse weights whose powers overflow; those of the other batches are not known."""
+    largest = weights.max(initial=1)
+    least = weights.min(initial=1, where=weights > 0)
+    if largest > _LARGEST_WEIGHT or least < _LEAST_WEIGHT:
+        raise ValueError(
+            f"sample_weight has positive weights from {least} to {largest}: those of batches must "
+            f"be between {_LEAST_WEIGHT} and {_LARGEST_WEIGHT}, rescale all of them"
+        )
+    return weights
 
 
 def _largest(scores: Floats) -> NDArray[np.int32]:
@@ -146,12 +314,45 @@ def _counted(batch: Batch) -> Batch:
         return batch
     counts = batch.weights > 0
     return Batch(
+        batch.hashes,
         batch.true[counts],
         {name: scores[:, counts] for name, scores in batch.scores.items()},
         {name: x if x is None else x[counts] for name, x in batch.predicted.items()},
         batch.weights[counts],
         None if batch.groups is None else batch.groups[counts],
     )
+
+
+def row_hashes(batch: Batch, n_classes: int) -> NDArray[np.uint64]:
+    """Return a hash of each row's contents; its first bits are the class."""
+    found = np.zeros(len(batch.true), np.uint64)
+    for matrix in batch.scores.values():
+        for column in matrix:
+            _mix(found, column.view(f"u{column.itemsize}"))
+    for predicted in batch.predicted.values():
+        if predicted is not None:
+            _mix(found, predicted.view(np.uint32))
+    if batch.weights is not None:
+        _mix(found, batch.weights.view(np.uint64))
+    n_bits = n_classes.bit_length()
+    found >>= np.uint64(n_bits)
+    found |= batch.true.astype(np.uint64) << np.uint64(64 - n_bits)
+    return found
+
+
+def _mix(hashes: NDArray[np.uint64], numbers: Shaped[np.ndarray, " n"] | np.uint64) -> None:
+    """Have the hashes depend on further numbers, in place."""
+    np.bitwise_xor(hashes, numbers, out=hashes)
+    np.multiply(hashes, _MULTIPLIER, out=hashes)
+    np.bitwise_xor(hashes, hashes >> _SHIFT, out=hashes)
+
+
+def _checksum(hashes: NDArray[np.uint64]) -> int:
+    """Return a sum in which no part of a hash, such as its class, is a term of its own."""
+    mixed = hashes.copy()
+    for _ in range(2):
+        _mix(mixed, _MULTIPLIER)
+    return int(mixed.sum(dtype=np.uint64))
 
 
 def _checked_groups(groups: Any, n: int, rows: Rows) -> NDArray[Any] | None:
@@ -161,10 +362,8 @@ def _checked_groups(groups: Any, n: int, rows: Rows) -> NDArray[Any] | None:
     return array.astype(np.str_) if array.dtype.kind == "O" else array
 
 
-def _inputs_of(raw: Any, fields: Fields) -> tuple[dict[str, Inputs], Any]:
-    """Return what is to be checked of each classifier, and the groups."""
-    if hasattr(raw, "schema"):  # a table of pyarrow
-        return _inputs_of_table(raw, fields)
+def items_of(raw: Any) -> list[Any]:
+    """Return what a batch in memory has for each of its keys, None where there is nothing."""
     if isinstance(raw, Mapping):
         strange = [key for key in raw if key not in _BATCH_KEYS]
         if strange or "y_true" not in raw or "y_score" not in raw:
@@ -172,14 +371,20 @@ def _inputs_of(raw: Any, fields: Fields) -> tuple[dict[str, Inputs], Any]:
                 f"a batch must have y_true and y_score, and may have {_BATCH_KEYS[2:]}, but it has "
                 f"{list(raw)}"
             )
-        y_true, y_score, weight, y_pred, groups = (raw.get(key) for key in _BATCH_KEYS)
-    elif isinstance(raw, tuple | list) and len(raw) == 2:
-        (y_true, y_score), weight, y_pred, groups = raw, None, None, None
-    else:
-        raise TypeError(
-            "a batch must be (labels, scores) or a dict with y_true, y_score and, if need be, "
-            f"{_BATCH_KEYS[2:]}, but it is a {type(raw).__name__}"
-        )
+        return [raw.get(key) for key in _BATCH_KEYS]
+    if isinstance(raw, tuple | list) and len(raw) == 2:
+        return [*raw, None, None, None]
+    raise TypeError(
+        "a batch must be (labels, scores) or a dict with y_true, y_score and, if need be, "
+        f"{_BATCH_KEYS[2:]}, but it is a {type(raw).__name__}"
+    )
+
+
+def _inputs_of(raw: Any, fields: Fields) -> tuple[dict[str, Inputs], Any]:
+    """Return what is to be checked of each classifier, and the groups."""
+    if fields.label is not None:
+        return _inputs_of_table(raw, fields, fields.label)
+    y_true, y_score, weight, y_pred, groups = items_of(raw)
     if fields.classifiers == (ONLY,):
         return {ONLY: Inputs(y_true, y_score, None, weight, y_pred)}, groups
     if not isinstance(y_score, Mapping) or set(y_score) != set(fields.classifiers):
@@ -188,14 +393,15 @@ def _inputs_of(raw: Any, fields: Fields) -> tuple[dict[str, Inputs], Any]:
             f"{list(fields.classifiers)}, as in the first batch"
         )
     hard = {} if y_pred is None else y_pred
+    if not isinstance(hard, Mapping) or set(hard) - set(fields.classifiers):
+        raise TypeError("y_pred must be a dict by the names of classifiers, as the scores are")
     return {
         name: Inputs(y_true, y_score[name], None, weight, hard.get(name))
         for name in fields.classifiers
     }, groups
 
 
-def _inputs_of_table(table: Any, fields: Fields) -> tuple[dict[str, Inputs], Any]:
-    assert fields.label is not None
+def _inputs_of_table(table: Any, fields: Fields, label: str) -> tuple[dict[str, Inputs], Any]:
     groups = None
     if fields.groups is not None:
         if fields.groups not in table.schema.names:
@@ -208,6 +414,6 @@ def _inputs_of_table(table: Any, fields: Fields) -> tuple[dict[str, Inputs], Any
     found = {}
     several = zip(fields.classifiers, fields.scores, fields.predicted, strict=True)
     for name, scores, predicted in several:
-        names = Names(fields.label, scores, None, fields.sample_weight, predicted)
+        names = Names(label, scores, None, fields.sample_weight, predicted)
         found[name] = table_inputs(table, names)
     return found, groups

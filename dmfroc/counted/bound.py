@@ -17,7 +17,11 @@ from dmfroc.counted.cuts import Grid
 from dmfroc.counted.thresholds import Thresholds, find_thresholds
 from dmfroc.measures.measure import Measure, SummariesOfCounts, Summary, within
 from dmfroc.measures.ranking import mean_pairwise_area
-from dmfroc.measures.statistics.confusion import ConfusionCounts, confusion_counts
+from dmfroc.measures.statistics.confusion import (
+    ConfusionCounts,
+    confusion_counts,
+    label_values,
+)
 from dmfroc.measures.statistics.curves import curve_counts
 from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.statistic import Statistic
@@ -187,7 +191,7 @@ class BoundCounts:
     def _of_hard_labels(self, measure: Measure, summary: Summary) -> Valued:
         table = self.counts.confusion[self.classifier]
         k = len(table)
-        statistic = ConfusionCounts(np.arange(k * k), k)
+        statistic = ConfusionCounts(np.arange(k * k), k, label_values(self.labels))
         value, gradient = self._value_and_gradient(measure, statistic, summary, table.ravel())
         no_columns = np.zeros((0, k), int), np.zeros((0, 1, 1))
         look_up = LookUp(np.zeros(0, int), *no_columns, gradient.reshape(k, k))

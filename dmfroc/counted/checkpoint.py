@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -11,10 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from dmfroc._kit.options import integer
+from dmfroc.counted.batches import Content, Form, row_hashes
 from dmfroc.counted.counts import Counts
+from dmfroc.counted.cuts import Grid
 from dmfroc.counted.sample import RowSample
-from dmfroc.counted.storage import read, write
-from dmfroc.inputs.labels import Label
+from dmfroc.counted.storage import checked, checked_array, read, write
+from dmfroc.inputs.labels import Label, factorize
+from dmfroc.inputs.messages import IN_MEMORY
+
+type State = tuple[dict[str, Any], dict[str, np.ndarray]]
+"""The header of a file and its arrays."""
 
 
 @dataclass(frozen=True)
@@ -22,43 +30,98 @@ class Checkpoint:
     """A directory, or none, and what the scan is of."""
 
     directory: Path | None
-    key: str
+    key: dict[str, str]  # digests
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str] | None, key: Mapping[str, Any]) -> Checkpoint:
-        """Return the checkpoint in a directory, which is made where there is none."""
-        text = json.dumps(key, sort_keys=True, default=str)
+    def at(cls, path: Any, key: Mapping[str, Any]) -> Checkpoint:
+        """Return the checkpoint in a directory, which is made where there is none.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the path is none, or is not that of a directory that can be made.
+        """
         if path is None:
-            return cls(None, text)
+            return cls(None, {})
+        if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+            raise TypeError(f"checkpoint must be the path of a directory, but it is {path!r}")
+        if not os.fspath(path):
+            raise ValueError("checkpoint must be the path of a directory, but it is empty")
         directory = Path(path)
-        directory.mkdir(parents=True, exist_ok=True)
-        return cls(directory, text)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                f"checkpoint {directory} is no directory, and cannot be made one: {error}"
+            ) from error
+        texts = {name: json.dumps(value, default=str) for name, value in key.items()}
+        return cls(
+            directory,
+            {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()},
+        )
 
-    def labels(self, find: Callable[[], list[Label]]) -> list[Label]:
-        """Return the distinct labels."""
-        header, _ = self._kept("labels", lambda: ({"labels": find()}, {}))
-        return list(header["labels"])
-
-    def sample(self, find: Callable[[], RowSample]) -> RowSample:
-        """Return the sample of rows."""
-        return sample_from(*self._kept("sample", lambda: sample_as_arrays(find())))
-
-    def counts(self, find: Callable[[], Counts]) -> Counts:
-        """Return the counts."""
-        return counts_from(*self._kept("counts", lambda: counts_as_arrays(find())))
-
-    def _kept(
-        self, name: str, find: Callable[[], tuple[dict[str, Any], dict[str, np.ndarray]]]
-    ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def labels(self, find: Callable[[], dict[Label, int]]) -> dict[Label, int]:
+        """Return how many rows have each label."""
         if self.directory is None:
             return find()
-        path = self.directory / f"{name}.npz"
-        if path.exists():
+
+        def found() -> State:
+            rows = find()
+            return {"labels": list(rows), "rows": list(rows.values())}, {}
+
+        path = self.directory / "labels.npz"
+        header, _ = self._kept(path, found)
+        with checked(path):
+            labels = labels_from(header)
+            return dict(zip(labels, (integer("rows", n, 1) for n in header["rows"]), strict=True))
+
+    def sample(
+        self, n_classes: int, find: Callable[[], tuple[Content, RowSample]]
+    ) -> tuple[Content, RowSample]:
+        """Return the sample of rows, and the content of all."""
+        if self.directory is None:
+            return find()
+
+        def found() -> State:
+            content, sample = find()
+            header, arrays = sample_as_arrays(sample)
+            return header | content_as_header(content), arrays
+
+        path = self.directory / "sample.npz"
+        header, arrays = self._kept(path, found)
+        with checked(path):
+            content = content_from(header, n_classes)
+            return content, sample_from(header, arrays, content)
+
+    def counts(
+        self, grids: Mapping[str, Grid], find: Callable[[], tuple[Content, Counts]]
+    ) -> tuple[Content, Counts]:
+        """Return the counts, and the content of all rows."""
+        if self.directory is None:
+            return find()
+
+        def found() -> State:
+            content, counts = find()
+            header, arrays = counts_as_arrays(counts)
+            return header | content_as_header(content), arrays
+
+        path = self.directory / "counts.npz"
+        header, arrays = self._kept(path, found)
+        with checked(path):
+            [n_classes] = {len(grid.cuts) for grid in grids.values()}
+            content = content_from(header, n_classes)
+            return content, counts_from(header, arrays, grids, content)
+
+    def _kept(self, path: Path, find: Callable[[], State]) -> State:
+        if os.path.lexists(path):
             header, arrays = read(path)
-            if header["of"] != self.key:
+            of = header.get("of")
+            of = of if isinstance(of, dict) else {}
+            differ = [what for what, digest in self.key.items() if of.get(what) != digest]
+            if differ:
                 raise ValueError(
-                    f"checkpoint: {path} is of another scan (other files, columns or bins): name "
-                    "another directory, or delete it"
+                    f"checkpoint: {path} is of another scan, with another {', '.join(differ)}: "
+                    "name another directory, or delete it"
                 )
             return header, arrays
         header, arrays = find()
@@ -77,23 +140,52 @@ def sample_as_arrays(sample: RowSample) -> tuple[dict[str, Any], dict[str, np.nd
     for number, name in enumerate(names):
         arrays[f"scores_{number}"] = sample.scores[name]
         arrays[f"predicted_{number}"] = sample.predicted[name]
-    header = {"classifiers": names, "n_classes": sample.n_classes, "size": sample.size}
-    return header, arrays
+    return {"classifiers": names, "size": sample.size}, arrays
 
 
-def sample_from(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> RowSample:
-    """Return the sample that was saved."""
+def sample_from(
+    header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], content: Content
+) -> RowSample:
+    """Return the sample that was saved, of rows with this content.
+
+    Raises
+    ------
+    KeyError, ValueError, TypeError
+        If these are not the arrays of a sample, or do not belong together.
+    """
     names = list(enumerate(header["classifiers"]))
-    return RowSample(
-        header["n_classes"],
-        header["size"],
-        arrays["sample_hashes"],
-        arrays["sample_true"],
-        arrays["sample_count"],
-        arrays["sample_weights"],
-        {name: arrays[f"scores_{number}"] for number, name in names},
-        {name: arrays[f"predicted_{number}"] for number, name in names},
+    if len(names) != len(content.form.scores):
+        raise ValueError(f"its classifiers are {header['classifiers']}")
+    m, k = len(arrays["sample_hashes"]), len(content.rows)
+    sample = RowSample(
+        k,
+        integer("size", header["size"], 1),
+        checked_array(arrays, "sample_hashes", np.uint64, (m,)),
+        checked_array(arrays, "sample_true", np.int32, (m,)),
+        checked_array(arrays, "sample_count", np.int64, (m,)),
+        checked_array(arrays, "sample_weights", np.float64, (m,)),
+        {
+            name: checked_array(arrays, f"scores_{i}", np.dtype(content.form.scores[i]), (m, k))
+            for i, name in names
+        },
+        {name: checked_array(arrays, f"predicted_{i}", np.int32, (m,)) for i, name in names},
     )
+    batch = sample.as_batch()
+    if not content.form.has_weights:
+        batch = batch._replace(weights=None)
+    counted = np.zeros(k, np.int64)
+    np.add.at(counted, sample.true, sample.count)
+    is_sound = (
+        np.array_equal(row_hashes(batch, k), sample.hashes)
+        and (sample.hashes[1:] > sample.hashes[:-1]).all()
+        and (sample.count > 0).all()
+        and (sample.weights > 0).all()
+        and (counted <= content.rows).all()
+        and (content.form.has_weights or (sample.weights == 1).all())
+    )
+    if not is_sound:
+        raise ValueError("its rows are no sample of those that were read")
+    return sample
 
 
 def counts_as_arrays(counts: Counts) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -107,14 +199,88 @@ def counts_as_arrays(counts: Counts) -> tuple[dict[str, Any], dict[str, np.ndarr
     return {"classifiers": names}, arrays
 
 
-def counts_from(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Counts:
-    """Return the counts that were saved."""
-    names = list(enumerate(header["classifiers"]))
-    return Counts(
-        arrays["sizes"],
-        arrays["totals"],
-        arrays["squares"],
-        {name: arrays[f"cells_{number}"] for number, name in names},
-        {name: arrays[f"confusion_{number}"] for number, name in names},
-        {name: arrays[f"extent_{number}"] for number, name in names},
+def counts_from(
+    header: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    grids: Mapping[str, Grid],
+    content: Content,
+) -> Counts:
+    """Return the counts that were saved, of rows with this content.
+
+    Raises
+    ------
+    KeyError, ValueError, TypeError
+        If these are not the arrays of counts in these bins, or do not belong together.
+    """
+    if header["classifiers"] != list(grids):
+        raise ValueError(f"its classifiers are {header['classifiers']}")
+    names = list(enumerate(grids.items()))
+    k = len(content.rows)
+    counts = Counts(
+        checked_array(arrays, "sizes", np.int64, (k,)),
+        checked_array(arrays, "totals", np.float64, (k,)),
+        checked_array(arrays, "squares", np.float64, (k,)),
+        {
+            name: checked_array(arrays, f"cells_{i}", np.float64, (k, grid.n_bins, k))
+            for i, (name, grid) in names
+        },
+        {
+            name: checked_array(arrays, f"confusion_{i}", np.float64, (k, k))
+            for i, (name, _) in names
+        },
+        {
+            name: checked_array(arrays, f"extent_{i}", grid.cuts.dtype, (2, k))
+            for i, (name, grid) in names
+        },
     )
+    counts.check()
+    has_classes = tuple(bool(x.any()) for x in counts.confusion.values())
+    if has_classes != content.form.has_classes_of_rows or (counts.sizes > content.rows).any():
+        raise ValueError("its sums are not those of the rows that were read")
+    if not content.form.has_weights and (counts.totals != counts.sizes).any():
+        raise ValueError("it has weights, and the rows had none")
+    for name, grid in grids.items():
+        for column, cells in enumerate(counts.cells[name]):
+            filled = np.flatnonzero(cells.sum(axis=1))[[0, -1]]
+            if not np.array_equal(grid.bins(column, counts.extent[name][:, column]), filled):
+                raise ValueError("its smallest and largest scores are not those of its bins")
+    return counts
+
+
+def labels_from(header: Mapping[str, Any]) -> list[Label]:
+    """Return the labels that were saved.
+
+    Raises
+    ------
+    KeyError, ValueError, TypeError
+        If they are no labels.
+    """
+    labels = header["labels"]
+    if labels != []:
+        factor = factorize(labels, "labels", IN_MEMORY)
+        labels = [factor.distinct[code] for code in factor.codes]
+    return list(labels)
+
+
+def content_as_header(content: Content) -> dict[str, Any]:
+    """Return what identifies rows as JSON knows it."""
+    return {"form": content.form, "rows": content.rows, "checksum": content.checksum}
+
+
+def content_from(header: Mapping[str, Any], n_classes: int) -> Content:
+    """Return what identifies the rows that were saved.
+
+    Raises
+    ------
+    KeyError, ValueError, TypeError
+        If it does not.
+    """
+    classes, scores, columns, weights, hard, groups = header["form"]
+    form = Form(
+        tuple(labels_from({"labels": classes})),
+        *(tuple(scores), tuple(columns), str(weights), tuple(hard), str(groups)),
+    )
+    rows = tuple(integer("rows", n, 0) for n in header["rows"])
+    if len(rows) != n_classes or len(form.classes) != n_classes:
+        raise ValueError(f"it is of {len(rows)} classes")
+    return Content("what was saved", form, rows, int(header["checksum"]))

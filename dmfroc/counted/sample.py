@@ -18,8 +18,6 @@ from dmfroc.counted.batches import Batch
 _MOST_ROWS = 1 << 15  # of a class
 _FEWEST_ROWS = 64
 _NUMBERS = 1 << 23  # of scores, for many classes
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(32)
 
 
 def rows_per_class(n_classes: int) -> int:
@@ -48,13 +46,12 @@ class RowSample:
 
         Whatever exceeds the largest hash of a full sample of other rows cannot be in that of all.
         """
-        hashes = _hashes(batch, n_classes)
-        chosen = np.flatnonzero(hashes <= limits.take(batch.true))
+        chosen = np.flatnonzero(batch.hashes <= limits.take(batch.true))
         none = np.full(len(chosen), -1, np.int32)
         return cls(
             n_classes,
             size,
-            hashes[chosen],
+            batch.hashes[chosen],
             batch.true[chosen],
             np.ones(len(chosen), np.int64),
             batch.unit_weights[chosen],
@@ -112,32 +109,10 @@ class RowSample:
     def as_batch(self) -> Batch:
         """Return the distinct rows as a batch."""
         return Batch(
+            self.hashes,
             self.true,
             {name: np.ascontiguousarray(x.T) for name, x in self.scores.items()},
             {name: None if (x < 0).any() else x for name, x in self.predicted.items()},
             self.weights,
             None,
         )
-
-
-def _hashes(batch: Batch, n_classes: int) -> NDArray[np.uint64]:
-    """Return a hash of each row's contents; its first bits are the class."""
-    found = np.zeros(len(batch.true), np.uint64)
-
-    def mix(numbers: Shaped[np.ndarray, " n"]) -> None:
-        np.bitwise_xor(found, numbers, out=found)
-        np.multiply(found, _MULTIPLIER, out=found)
-        np.bitwise_xor(found, found >> _SHIFT, out=found)
-
-    for matrix in batch.scores.values():
-        for column in matrix:
-            mix(column.view(f"u{column.itemsize}"))
-    for predicted in batch.predicted.values():
-        if predicted is not None:
-            mix(predicted.view(np.uint32))
-    if batch.weights is not None:
-        mix(batch.weights.view(np.uint64))
-    n_bits = n_classes.bit_length()
-    found >>= np.uint64(n_bits)
-    found |= batch.true.astype(np.uint64) << np.uint64(64 - n_bits)
-    return found

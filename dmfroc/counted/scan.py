@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -11,7 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from dmfroc.counted.batches import ONLY, BatchReader, Fields
+from dmfroc._kit.options import flag, integer, numbers
+from dmfroc._kit.version import package_version
+from dmfroc.counted.batches import (
+    ONLY,
+    Batch,
+    BatchReader,
+    Content,
+    Fields,
+    changed_error,
+    check_rows,
+    has_rows,
+    items_of,
+)
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
 from dmfroc.counted.checkpoint import Checkpoint
 from dmfroc.counted.counts import Counts
@@ -23,16 +36,19 @@ from dmfroc.counted.passes import (
     Count,
     DrawRows,
     FindLabels,
+    Reading,
     SumInfluences,
 )
 from dmfroc.counted.refinement import pairs_beyond_half, portions, refined
 from dmfroc.counted.sample import RowSample, rows_per_class
 from dmfroc.counted.sources import Part, parts_of
-from dmfroc.inputs.labels import Label
+from dmfroc.inputs.labels import Label, factorize
+from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import CurveOptions
 
+_NO_ROWS = "source is empty: at least one of its files or batches must have rows"
 _MOST_ROUNDS = 10  # of refining; one or two are enough
 
 
@@ -50,9 +66,9 @@ class Scan:
 
     parts: Sequence[Part]
     fields: Fields
-    given_labels: Any
+    given_labels: list[Label] | None
     n_bins: int | None
-    cuts: Any
+    cuts: Mapping[str, np.ndarray]
     exact: bool
     scheduler: str | None
     checkpoint: Checkpoint
@@ -68,51 +84,83 @@ class Scan:
 
     # Passes
 
-    def _run[S: State](self, task: Callable[[Part], S], description: str) -> S:
-        return map_reduce(task, self.parts, self.scheduler, description)
+    def _run[S: State](
+        self, task: Callable[[Iterator[Batch]], S | None], description: str
+    ) -> tuple[Content, S]:
+        reading: Reading[S] = Reading(self.reader, task)
+        read = map_reduce(reading, self.parts, self.scheduler, description)
+        if read.content is None or read.state is None:
+            raise changed_error("there are no rows now")
+        return read.content, read.state
+
+    def _run_again[S: State](
+        self, task: Callable[[Iterator[Batch]], S | None], description: str
+    ) -> S:
+        content, found = self._run(task, description)
+        self.content.check_same(content)
+        return found
+
+    @cached_property
+    def _rows_by_label(self) -> dict[Label, int]:
+        def find() -> dict[Label, int]:
+            task = FindLabels(self.fields)
+            rows = map_reduce(task, self.parts, self.scheduler, "Labels").rows
+            if not rows:
+                raise ValueError(_NO_ROWS)
+            return rows
+
+        return self.checkpoint.labels(find)
 
     @cached_property
     def reader(self) -> BatchReader:
         """What reads batches: it knows all labels."""
-        distinct = self.checkpoint.labels(
-            lambda: sorted(self._run(FindLabels(self.fields), "Labels").labels)
-        )
-        return BatchReader(self.fields, tuple(distinct), self.given_labels)
+        return BatchReader(self.fields, tuple(sorted(self._rows_by_label)), self.given_labels)
 
     @cached_property
     def labels(self) -> tuple[Label, ...]:
         """The classes, in column order."""
-        first = next(iter(self.parts[0].batches(self.fields)))
-        return self.reader.labels(first)
+        reader = self.reader
+        for part in self.parts:
+            for raw in part.batches(self.fields):
+                if has_rows(raw, self.fields):
+                    return reader.labels(raw)
+        raise changed_error("there are no rows now")
 
     @cached_property
-    def has_groups(self) -> bool:
-        """Whether rows belong together."""
-        raw: Any = next(iter(self.parts[0].batches(self.fields)))
-        of_batches = isinstance(raw, Mapping) and raw.get("groups") is not None
-        return self.fields.groups is not None or of_batches
-
-    @cached_property
-    def sample(self) -> RowSample:
-        """Rows drawn from all of them."""
+    def _drawn(self) -> tuple[Content, RowSample]:
         k = len(self.labels)
         no_limits = np.full(k, np.iinfo(np.uint64).max)
-        task = DrawRows(self.reader, k, rows_per_class(k), no_limits)
-        found: RowSample = self.checkpoint.sample(lambda: self._run(task, "Cut points"))
-        return found
+        task = DrawRows(k, rows_per_class(k), no_limits)
+        content, sample = self.checkpoint.sample(k, lambda: self._run(task, "Cut points"))
+        before = [self._rows_by_label.get(label, 0) for label in self.labels]
+        check_rows(self.labels, before, content.rows)
+        content.check_weights(np.bincount(sample.true, minlength=k))
+        return content, sample
+
+    @property
+    def content(self) -> Content:
+        """What identifies the rows, which must be the same in all passes."""
+        return self._drawn[0]
+
+    @property
+    def sample(self) -> RowSample:
+        """Rows drawn from all of them."""
+        return self._drawn[1]
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether rows belong together."""
+        return self.content.form.has_groups
 
     @cached_property
     def grids(self) -> dict[str, Grid]:
         """The cut points of each classifier's score columns."""
         k = len(self.labels)
-        if self.cuts is not None:
+        if self.cuts:
+            scores = self.sample.scores
             return {
-                name: grid_from_user(
-                    self.cuts[name] if isinstance(self.cuts, Mapping) else self.cuts,
-                    k,
-                    self.sample.scores[name].dtype,
-                )
-                for name in self.classifiers
+                name: grid_from_user(cuts, k, scores[name].dtype)
+                for name, cuts in self.cuts.items()
             }
         n_bins = default_n_bins(k) if self.n_bins is None else self.n_bins
         return {name: grid_from_sample(self.sample, name, n_bins) for name in self.classifiers}
@@ -120,8 +168,9 @@ class Scan:
     @cached_property
     def counts(self) -> Counts:
         """The counts by column, bin and class."""
-        task = Count(self.reader, self.grids)
-        found: Counts = self.checkpoint.counts(lambda: self._run(task, "Counts"))
+        task = Count(self.grids)
+        content, found = self.checkpoint.counts(self.grids, lambda: self._run(task, "Counts"))
+        self.content.check_same(content)
         return found
 
     @cached_property
@@ -156,8 +205,8 @@ class Scan:
                 break
             is_open = np.zeros((len(self.labels), bound.grid.n_bins), bool)
             is_open[bound.present] = thresholds.is_open
-            task = CollectScores(self.reader, bound.grid, classifier, is_open)
-            scores = self._run(task, "Scores at thresholds")
+            task = CollectScores(bound.grid, classifier, is_open)
+            scores = self._run_again(task, "Scores at thresholds")
             counts, grid = refined(scores, is_open, bound.counts, bound.grid, classifier)
             bound = replace(bound, counts=counts, grid=grid)
         return bound
@@ -169,8 +218,8 @@ class Scan:
             is_mixed = bound.mixed_bins()
             total = np.zeros((len(self.labels), len(self.labels)))
             for portion in portions(is_mixed, self.counts.cells[name].sum(axis=2)):
-                task = CollectScores(self.reader, bound.grid, name, portion)
-                scores = self._run(task, "Pairs within bins")
+                task = CollectScores(bound.grid, name, portion)
+                scores = self._run_again(task, "Pairs within bins")
                 total += pairs_beyond_half(scores, self.counts, bound.grid, name)
             found[name] = replace(bound, correction=total)
         return found
@@ -183,13 +232,12 @@ class Scan:
         Of several classifiers, those of every two's differences follow, pair after pair.
         """
         task = SumInfluences(
-            self.reader,
             self.grids,
             {name: [v.look_up for v in of_one] for name, of_one in values.items()},
             with_differences([len(of_one) for of_one in values.values()]),
             len(self.labels),
         )
-        sums: InfluenceSums = self._run(task, "Influences")
+        sums: InfluenceSums = self._run_again(task, "Influences")
         totals = task.combinations @ totals_by_class(self.bound, task.look_ups)
         return Spreads(sums, self.counts.sizes, totals, self.counts, stratify)
 
@@ -264,7 +312,8 @@ def scan(
         Address of a Dask scheduler; by default the cores of this machine do the work.
     checkpoint : path, optional
         A directory for what each pass has found: a run that was interrupted, or is repeated for
-        other measures, goes on from there.
+        other measures, goes on from there. It is for one source, the same columns and bins, and one
+        version of dmfroc: anything else is refused, files that were written again too.
 
     Returns
     -------
@@ -276,7 +325,9 @@ def scan(
         If there is no such file.
     TypeError, ValueError
         If the source is of another kind or an option out of its range. What is wrong with the
-        data, in the words of `Predictions.from_file`, is said when they are read.
+        data, in the words of `Predictions.from_file`, is said when they are read. So it is if
+        batches differ in what they have (weights, hard labels, groups, types), or if the data
+        change between two passes.
 
     Examples
     --------
@@ -289,10 +340,13 @@ def scan(
     >>> print(dmfroc.estimate("hand_till", dmfroc.scan(batches, n_bins=1024)))
     hand_till 0.8542 (95 % jackknife interval 0.8479 to 0.8604; binning error at most 2.4e-04)
     """
-    if not (n_bins is None or (isinstance(n_bins, int | np.integer) and n_bins >= 2)):
-        raise ValueError(f"n_bins must be an integer >= 2, but it is {n_bins!r}")
+    if n_bins is not None:
+        n_bins = integer("n_bins", n_bins, 2)
     if n_bins is not None and cuts is not None:
         raise TypeError("n_bins and cuts cannot both be given: cuts decide how many bins there are")
+    exact = flag("exact", exact)
+    if not (scheduler is None or (isinstance(scheduler, str) and scheduler)):
+        raise TypeError(f"scheduler must be the address of a Dask scheduler, not {scheduler!r}")
     parts = parts_of(source)
     is_table = hasattr(parts[0], "path") or hasattr(parts[0], "table")
     if is_table and label is None:
@@ -310,15 +364,33 @@ def scan(
             scores=(None,) * len(fields.classifiers),
             predicted=(None,) * len(fields.classifiers),
         )
-    key: dict[str, Any] = {
-        "parts": [part.name for part in parts],
-        "fields": repr(fields),
-        "labels": repr(labels),
+    if labels is not None:
+        factor = factorize(labels, "labels", IN_MEMORY)
+        labels = [factor.distinct[code] for code in factor.codes]
+    cuts = _checked_cuts(cuts, fields.classifiers)
+    of_cuts = {name: [x.shape, hashlib.sha256(x).hexdigest()] for name, x in cuts.items()}
+    key = {
+        "version of dmfroc": package_version(),
+        "source": [part.identity for part in parts],
+        "columns": fields,
+        "labels": labels,
+        "n_bins or cuts": [n_bins, of_cuts],
     }
-    key |= {"n_bins": n_bins, "cuts": repr(cuts)}
     return Scan(
         parts, fields, labels, n_bins, cuts, exact, scheduler, Checkpoint.at(checkpoint, key)
     )
+
+
+def _checked_cuts(cuts: Any, classifiers: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return the cuts of each classifier, none at all if there are none."""
+    if cuts is None:
+        return {}
+    if not isinstance(cuts, Mapping):
+        return dict.fromkeys(classifiers, numbers("cuts", cuts))
+    if set(cuts) != set(classifiers) or classifiers == (ONLY,):
+        wanted = "an array" if classifiers == (ONLY,) else f"an array, or a dict of {classifiers}"
+        raise ValueError(f"cuts must be {wanted}, but it is a dict of {list(cuts)}")
+    return {name: numbers("cuts", cuts[name]) for name in classifiers}
 
 
 def _fields(
@@ -346,10 +418,7 @@ def _fields(
 
 def _classifiers_of(part: Part) -> tuple[str, ...]:
     """Return the names of the classifiers of batches."""
-    raw: Any = next(iter(part.batches(Fields())), None)
-    if raw is None:
-        raise ValueError("source is empty: it must hold at least one batch")
-    y_score = raw.get("y_score") if isinstance(raw, Mapping) else raw[1]
-    if isinstance(y_score, Mapping):
-        return tuple(map(str, y_score))
-    return (ONLY,)
+    for raw in part.batches(Fields()):
+        y_score = items_of(raw)[1]
+        return tuple(map(str, y_score)) if isinstance(y_score, Mapping) else (ONLY,)
+    raise ValueError(_NO_ROWS)

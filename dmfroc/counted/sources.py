@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dmfroc.counted.batches import Fields
+from dmfroc.inputs.messages import listing, repeated
 
 ROWS_AT_ONCE = 1 << 18  # of a part that is read; with 10 classes 10 MB
 _ROWS_OF_PART = 1 << 20
+_TAIL = 8  # bytes of a Parquet file: the length of its footer, and four letters
+_IGNORED = ("_", ".")  # prefixes of what is no data, as for data sets of pyarrow
 
 
 class Part(ABC):
@@ -28,6 +33,30 @@ class Part(ABC):
     def name(self) -> str:
         """Where it comes from, for messages."""
 
+    @property
+    def identity(self) -> Sequence[Any]:
+        """What tells it from parts of other sources, as far as that is known without reading it."""
+        return (self.name,)
+
+
+class FileIdentity(NamedTuple):
+    """What changes when a Parquet file is written again."""
+
+    size: int
+    footer: str  # its digest: the footer has the places and statistics of all columns
+    modified: int  # in nanoseconds; copies on other machines differ
+
+    @classmethod
+    def at(cls, path: str, filesystem: Any) -> FileIdentity:
+        """Return the identity of a file as it is now."""
+        files, info = _regular_file(path, filesystem)
+        with files.open_input_file(path) as stream:
+            stream.seek(max(info.size - _TAIL, 0))
+            n_bytes = int.from_bytes(stream.read(_TAIL)[:4], "little")
+            stream.seek(max(info.size - _TAIL - n_bytes, 0))
+            footer = hashlib.sha256(stream.read()).hexdigest()
+        return cls(info.size, footer, info.mtime_ns or 0)
+
 
 @dataclass(frozen=True)
 class ParquetPart(Part):
@@ -35,21 +64,56 @@ class ParquetPart(Part):
 
     path: str
     row_groups: tuple[int, ...]
+    file: FileIdentity
     filesystem: Any = None
 
     @property
     def name(self) -> str:
         return self.path
 
+    @property
+    def identity(self) -> Sequence[Any]:
+        place = os.path.abspath(self.path) if self.filesystem is None else self.path
+        return place, *self.file, self.row_groups, getattr(self.filesystem, "type_name", "local")
+
     def batches(self, fields: Fields) -> Iterator[Any]:
         import pyarrow
 
-        with _parquet_file(self.path, self.filesystem) as file:
+        self._check_unchanged()
+        with self._reading(), _parquet_file(self.path, self.filesystem) as file:
             columns = fields.columns(file.schema_arrow.names)
             for batch in file.iter_batches(
                 ROWS_AT_ONCE, row_groups=list(self.row_groups), columns=columns, use_threads=False
             ):
                 yield pyarrow.Table.from_batches([batch])
+        self._check_unchanged()
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        from pyarrow import ArrowException
+
+        try:
+            yield
+        except (ArrowException, OSError) as error:
+            self._check_unchanged()
+            reason = " ".join(str(error).split())
+            raise ValueError(
+                f"{self.path}: a part of this file is damaged ({reason}): write it again"
+            ) from error
+
+    def _check_unchanged(self) -> None:
+        try:
+            is_same = FileIdentity.at(self.path, self.filesystem)[:2] == self.file[:2]
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                f"{self.path}: this file cannot be read any more ({error}); results would lack "
+                "its rows: put it back, or make the scan again"
+            ) from error
+        if not is_same:
+            raise ValueError(
+                f"{self.path}: this file has changed since the scan was made, and results would "
+                "mix old and new rows: make the scan again"
+            )
 
 
 @dataclass(frozen=True)
@@ -98,7 +162,13 @@ class StreamPart(Part):
         return "the batches"
 
     def batches(self, fields: Fields) -> Iterator[Any]:
-        yield from self.function()
+        found = self.function()
+        if not isinstance(found, Iterable):
+            raise TypeError(
+                "source must be a function that returns an iterator of batches, but it has "
+                f"returned {'None' if found is None else f'a {type(found).__name__}'}"
+            )
+        yield from found
 
 
 def parts_of(source: Any) -> list[Part]:
@@ -143,41 +213,86 @@ def _is_path(item: Any) -> bool:
 
 def _files(path: str) -> list[str]:
     """Return the files that a path, a directory or a pattern names."""
-    if os.path.isdir(path):
-        found = [str(file) for file in Path(path).rglob("*.parquet")]
-    elif os.path.exists(path):
-        found = [path]
+    if os.path.exists(path):
+        found = _files_in(path)
     else:
-        found = glob.glob(path, recursive=True)
+        matching = [name for name in glob.glob(path, recursive=True) if _is_meant(name, path)]
+        found = [file for name in matching for file in _files_in(name)]
     if not found:
         raise FileNotFoundError(f"{path}: there is no such Parquet file; check the path")
     return sorted(found)
 
 
+def _files_in(path: str) -> list[str]:
+    """Return a file, or the data files of a directory without what writers leave beside them."""
+    if not os.path.isdir(path):
+        return [path]
+    return [
+        str(file)
+        for file in Path(path).rglob("*.parquet")
+        if not file.is_dir()
+        and not any(name.startswith(_IGNORED) for name in file.relative_to(path).parts)
+    ]
+
+
+def _is_meant(name: str, pattern: str) -> bool:
+    """Whether no wildcard has matched what is no data, as in Spark's folders."""
+    asked = Path(pattern).parts
+    fixed = next(place for place, part in enumerate(asked) if glob.has_magic(part))
+    first_letters = {part[0] for part in asked[fixed:]}
+    return not any(
+        part.startswith(_IGNORED) and part[0] not in first_letters
+        for part in Path(name).parts[fixed:]
+    )
+
+
 def _parts_of_files(files: Sequence[str], filesystem: Any) -> list[Part]:
+    twice = repeated([file if filesystem else os.path.realpath(file) for file in files])
+    if twice:
+        raise ValueError(
+            f"source has {listing(twice)} more than once, whose rows would count as often: name "
+            "each file once"
+        )
     parts: list[Part] = []
     for path in files:
+        _regular_file(path, filesystem)
         with _parquet_file(path, filesystem) as file:
             metadata = file.metadata
             sizes = [metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)]
+        identity = FileIdentity.at(path, filesystem)
         groups: list[int] = []
         rows = 0
         for group, size in enumerate(sizes):
             groups.append(group)
             rows += size
             if rows >= _ROWS_OF_PART or group == len(sizes) - 1:
-                parts.append(ParquetPart(path, tuple(groups), filesystem))
+                parts.append(ParquetPart(path, tuple(groups), identity, filesystem))
                 groups, rows = [], 0
     if not parts:
         raise ValueError("source is empty: its files have no rows")
     return parts
 
 
+def _regular_file(path: str, filesystem: Any) -> tuple[Any, Any]:
+    """Return the file system of a file, and what it knows of the file without opening it."""
+    from pyarrow import fs
+
+    files = fs.LocalFileSystem() if filesystem is None else filesystem
+    info = files.get_file_info(path)
+    if info.type == fs.FileType.NotFound:
+        raise FileNotFoundError(f"{path}: there is no such file")
+    if info.type != fs.FileType.File:
+        raise ValueError(
+            f"{path}: this is a directory, a pipe or a device: write its contents to a file first"
+        )
+    return files, info
+
+
 def _parquet_file(path: str, filesystem: Any) -> Any:
-    from pyarrow import ArrowInvalid, parquet
+    from pyarrow import ArrowException, parquet
 
     try:
-        return parquet.ParquetFile(path, filesystem=filesystem)
-    except ArrowInvalid as error:
+        return parquet.ParquetFile(path, filesystem=filesystem, page_checksum_verification=True)
+    except ArrowException as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{path}: this is no Parquet file ({reason}); convert it first") from error

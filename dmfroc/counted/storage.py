@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +16,15 @@ from dmfroc._kit.files import written
 from dmfroc.inputs.files import array_of
 
 _FORMAT = "dmfroc counts"
-_VERSION = 1
+_VERSION = 2
 
 
 def write(
     path: Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], name: str
 ) -> None:
     """Write arrays and a header that JSON can hold; errors name the argument that gave the path."""
-    text = json.dumps({"format": _FORMAT, "version": _VERSION, **header})
+    header = {"format": _FORMAT, "version": _VERSION, **header}
+    text = json.dumps(header | {"digest": _digest(header, arrays)})
     with written(path, name) as stream:
         np.savez(stream, allow_pickle=False, header=np.array(text), **arrays)
 
@@ -34,27 +37,86 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is not one of this package, or of a version that it does not know.
+        If it is not one of this package, of a version that it does not know, or damaged.
     """
     if path.exists() and not path.is_file():
-        raise ValueError(f"{path}: this is no file, but a directory, a pipe or a device")
+        raise ValueError(f"{path}: this is a directory, a pipe or a device; name a file")
     try:
         with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
             names = [name.removesuffix(".npy") for name in archive.namelist()]
             arrays = {name: array_of(archive, name) for name in names}
         header = json.loads(str(arrays.pop("header")))
         is_ours = header["format"] == _FORMAT
+        version, digest = header["version"], header.pop("digest", None)
     except MemoryError as error:
         raise MemoryError(f"{path}: {error}") from error
-    except (ValueError, KeyError, TypeError, RuntimeError, zipfile.BadZipFile) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RuntimeError,
+        zipfile.BadZipFile,
+    ) as error:
         raise ValueError(
             f"{path}: this is no file of counts that dmfroc has saved, or it is damaged ({error})"
         ) from error
     if not is_ours:
         raise ValueError(f"{path}: this is no file of counts that dmfroc has saved")
-    if header["version"] != _VERSION:
+    if version != _VERSION:
         raise ValueError(
-            f"{path}: its version is {header['version']}, and this dmfroc reads {_VERSION}: use "
-            "the dmfroc that has saved it"
+            f"{path}: its version is {version}, and this dmfroc reads {_VERSION}: use the dmfroc "
+            "that has saved it"
+        )
+    if digest != _digest(header, arrays):
+        raise ValueError(
+            f"{path}: this file is damaged, what it holds is not what dmfroc has saved: delete it, "
+            "or take a copy of it"
         )
     return header, arrays
+
+
+def _digest(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
+    """Return what changes with anything that a file holds."""
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name, array in sorted(arrays.items()):
+        digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+@contextmanager
+def checked(path: Path) -> Iterator[None]:
+    """Say of which file a state is that has been read and does not hold together."""
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, LookupError) as error:
+        what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(
+            f"{path}: this file does not hold what it should ({what}): delete it, or take a copy "
+            "of it"
+        ) from error
+
+
+def checked_array(
+    arrays: Mapping[str, np.ndarray], name: str, dtype: Any, shape: tuple[int | None, ...]
+) -> np.ndarray:
+    """Return an array of a type and a shape, in which None stands for any length.
+
+    Raises
+    ------
+    KeyError, ValueError
+        If there is none of that name, or it is of another type or shape or not finite.
+    """
+    array = arrays[name]
+    is_right = len(array.shape) == len(shape) and all(
+        n is None or n == m for n, m in zip(shape, array.shape, strict=True)
+    )
+    if array.dtype != dtype or not is_right:
+        raise ValueError(
+            f"{name} is of type {array.dtype} and shape {array.shape}, not {np.dtype(dtype)} and "
+            f"{tuple('any' if n is None else n for n in shape)}"
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{name} is not finite")
+    return array

@@ -194,7 +194,8 @@ def loess_calibration_curve(
     Returns
     -------
     Curve or dict
-        The fit, which may leave [0, 1].
+        The fit. Where lines through few distinct probabilities leave [0, 1], it is the nearer
+        end, as between two of them that lie far apart; `loess` returns the lines themselves.
 
     Raises
     ------
@@ -219,7 +220,9 @@ def loess_calibration_curve(
     grid = lowest + (highest - lowest) * _GRID if at is None else np.asarray(at, np.float64)
     outcomes = cases.is_positive.astype(np.float64)
     fit = loess(cases.scores, outcomes, grid, span=span, degree=degree, sample_weight=cases.weights)
-    return Curve(**_place(cases, axes, grid, fit.fitted), break_even=line((0, 1), (0, 1)))
+    return Curve(
+        **_place(cases, axes, grid, np.clip(fit.fitted, 0, 1)), break_even=line((0, 1), (0, 1))
+    )
 
 
 @compute_by_class

@@ -23,7 +23,9 @@ _SCORES_AT_ONCE_WITH_ERRORS = 1 << 16
 jax.tree_util.register_dataclass(
     SummariesOfCounts, data_fields=["statistic"], meta_fields=["summaries", "is_compiled"]
 )
-jax.tree_util.register_dataclass(FunctionOfWeights, data_fields=[], meta_fields=["function"])
+jax.tree_util.register_dataclass(
+    FunctionOfWeights, data_fields=[], meta_fields=["function", "is_compiled"]
+)
 _known: set[type] = set()
 
 

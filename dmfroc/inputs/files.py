@@ -302,6 +302,7 @@ _UNREADABLE = (
 
 @contextmanager
 def _reading() -> Iterator[None]:
+    """Turn all that readers raise into a ValueError that says why a file cannot be read."""
     try:
         yield
     except _UNREADABLE as error:

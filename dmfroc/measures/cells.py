@@ -137,6 +137,7 @@ class Table:
 
     proportions: Float[AnyArray, "k k"]
     xp: Any  # the namespace that computes: NumPy's, JAX's or autograd's
+    values: tuple[float, ...] = ()  # of the classes, if they are numbers
 
     @cached_property
     def cells(self) -> Cells:

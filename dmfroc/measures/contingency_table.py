@@ -15,8 +15,8 @@ from dmfroc._kit.options import is_one_of, number, numbers
 # The functions of tables register themselves.
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures import agreement as _agreement  # noqa: F401
 from dmfroc.measures import binary
-from dmfroc.measures import table as _table  # noqa: F401
 from dmfroc.measures.cells import one_vs_rest
 from dmfroc.measures.hard_labels import never_observed_message, never_predicted_message, values_of
 from dmfroc.measures.measure import classes_message, undefined_message
@@ -381,7 +381,7 @@ class ContingencyTable:
 
     @cached_property
     def _evaluated(self) -> tuple[dict[str, float], dict[str, Float[np.ndarray, " k"]]]:
-        return values_of(self.counts)
+        return values_of(self.counts, self.labels)
 
     def measures(self) -> dict[str, float]:
         """Return every measure of the table by name; see the page on contingency measures.

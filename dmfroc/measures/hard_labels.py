@@ -21,17 +21,21 @@ from dmfroc.measures.measure import (
     no_hard_labels,
 )
 from dmfroc.measures.registry import registered
-from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts
+from dmfroc.measures.statistics.confusion import (
+    ConfusionMatrix,
+    confusion_counts,
+    label_values,
+)
 
 SIGNED = (-1.0, 1.0)
 UNIT = (0.0, 1.0)
 POSITIVE = (0.0, np.inf)
 
-TableFunction = Callable[..., Float[AnyArray, ""]]
+TableFunction = Callable[..., Float[AnyArray, ""] | None]
 CellsFunction = Callable[..., Float[AnyArray, "*k"]]
 
 TABLE_FUNCTIONS: dict[str, TableFunction] = {}
-"""Every number of a table of any size, by name."""
+"""Every number of a table of any size, by name; None where classes are to be numbers."""
 
 CLASS_FUNCTIONS: dict[str, CellsFunction] = {}
 """Every number of one class against the rest, by name."""
@@ -134,7 +138,8 @@ def _not_two_classes(predictions: Predictions) -> str | None:
         return no_hard_labels(predictions)
     return (
         f"is a measure of two classes, and there are {predictions.n_classes}: "
-        "ContingencyTable.per_class gives it for each class against the rest"
+        "ContingencyTable.per_class gives it for each class against the rest; means over the "
+        "classes are macro_f1, weighted_f1 and balanced_accuracy"
     )
 
 
@@ -193,11 +198,14 @@ def _not_predicted(predictions: Predictions) -> list[Hashable]:
     return [predictions.labels[k] for k in np.flatnonzero(matrix.sum(axis=1) == 0)]
 
 
-def values_of(counts: Float[np.ndarray, "k k"]) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+def values_of(
+    counts: Float[np.ndarray, "k k"], labels: Sequence[Hashable]
+) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Return all numbers of a table by name, and those of each class."""
-    table = Table(counts / counts.sum(), np)
+    table = Table(counts / counts.sum(), np, label_values(labels))
     with np.errstate(all="ignore"):
-        values = {name: function(table) for name, function in TABLE_FUNCTIONS.items()}
+        found = {name: function(table) for name, function in TABLE_FUNCTIONS.items()}
+        values = {name: x for name, x in found.items() if x is not None}
         of_classes = {name: function(table.cells) for name, function in CLASS_FUNCTIONS.items()}
         if len(counts) == 2:
             values |= {name: x[1] for name, x in of_classes.items() if name not in values}

@@ -25,6 +25,7 @@ from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.statistics.statistic import Statistic
 
 _MOST_TOGETHER = 5  # measures of one statistic; more are split, to be worked on side by side
+_STEP = 1e-4  # of a weight, by which derivatives are found that JAX has not
 _ROUNDING = 1e-12  # by which a value may leave its range and is put back
 
 
@@ -195,9 +196,15 @@ class MeanOverFolds(BoundMeasures):
 
 @dataclass(frozen=True, eq=False)
 class FunctionOfWeights(BoundMeasures):
-    """A user's measure: any function of the weights written with `jax.numpy`."""
+    """A user's measure: any function of the weights.
+
+    JAX compiles and differentiates it if it can trace it. What it cannot, such as a function of
+    scikit-learn, is called with NumPy's arrays and differentiated by differences, one observation
+    at a time.
+    """
 
     function: Callable[[Float[AnyArray, " n"]], Any]
+    is_compiled: bool = True
 
     @property
     def n_values(self) -> int:
@@ -208,13 +215,36 @@ class FunctionOfWeights(BoundMeasures):
 
         return jnp.reshape(self.function(weights), (1,))
 
+    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws 1"]:
+        """Return the value, of one or of several sets of weights."""
+        if weights.ndim > 1:
+            return np.stack([self.values(of_draw) for of_draw in weights])
+        if self.is_compiled:
+            return self.values_and_gradients(weights)[0]
+        from dmfroc._kit.compiled import in_double_precision
+
+        with in_double_precision():  # it may call JAX all the same
+            return np.reshape(np.asarray(self.function(weights), np.float64), (1,))
+
     def values_and_gradients(
         self, weights: Float[np.ndarray, " n"]
     ) -> tuple[Float[np.ndarray, " 1"], Float[np.ndarray, "1 n"]]:
+        if not self.is_compiled:
+            return self.values(weights), self._differences(weights)[None]
         from dmfroc._kit.compiled import value_and_gradient
 
         value, gradient = value_and_gradient(self.function, weights)
         return np.reshape(value, (1,)), gradient[None]
+
+    def _differences(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """Return the derivatives by central differences, of rows without weight 0."""
+        steps, found = _STEP * weights, np.zeros(len(weights))
+        for row in np.flatnonzero(steps):
+            moved = np.tile(weights, (2, 1))
+            moved[:, row] += [-steps[row], steps[row]]
+            low, high = self.values(moved)[:, 0]
+            found[row] = (high - low) / (moved[1, row] - moved[0, row])
+        return found
 
 
 def nothing(predictions: Predictions) -> None:
@@ -283,8 +313,9 @@ class Measure:
         The name in tables and legends; by default the name.
     bind : callable, optional
         Takes `Predictions` and returns a function of a weight vector, shape (n,), non-negative,
-        in the order of the observations. It must be written with `jax.numpy`; whatever it does
-        not depend on the weights for, such as sorting, it does once.
+        in the order of the observations. Written with `jax.numpy` it is compiled; any other, such
+        as a metric of scikit-learn, is called as often as there are observations or replicates.
+        Whatever does not depend on the weights, such as sorting, is done once.
     statistic, summary : callable, optional
         Instead of ``bind``: binds a `Statistic` to predictions, and turns its table into a
         number. Measures with the same statistic are counted together.
@@ -330,6 +361,9 @@ class Measure:
     caveats : tuple of callable
         Each says what a reader has to know of a value from these predictions, or returns None: by
         default, which classes are left out because they never occur.
+    is_dmf_auc : bool
+        Whether it is the area under the multiclass ROC curve, as `dmfroc.measures.dmf_auc` makes
+        it; its options are then those of the curve.
     options : dict
         The options with which it was made, by name; filled in by the functions of
         `dmfroc.measures`.
@@ -354,6 +388,7 @@ class Measure:
     cross_fit: CrossFit | None = field(default=None, compare=False)
     obstacle: Callable[[Predictions], str | None] = nothing
     caveats: tuple[Callable[[Predictions], str | None], ...] = (absent_classes_message,)
+    is_dmf_auc: bool = False
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
@@ -473,7 +508,11 @@ def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasu
             raise ValueError(f"{measure.name} {obstacle}")
     if first.bind is not None:
         bound = first.bind(predictions)
-        return bound if isinstance(bound, SummariesOfCounts) else FunctionOfWeights(bound)
+        if isinstance(bound, SummariesOfCounts):
+            return bound
+        from dmfroc._kit.compiled import is_traceable
+
+        return FunctionOfWeights(bound, is_traceable(bound, len(predictions.true)))
     assert first.statistic is not None
     summaries = tuple(m.summary for m in measures if m.summary is not None)
     statistic = first.statistic(predictions)

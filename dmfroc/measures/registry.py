@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args, get_origin
 
+import numpy as np
+
 from dmfroc.measures.measure import Measure
 
 FACTORIES: dict[str, Callable[..., Measure]] = {}
@@ -37,6 +39,10 @@ def registered[**P](
         def make(*args: P.args, **kwargs: P.kwargs) -> Measure:
             given = signature.bind(*args, **kwargs)
             given.apply_defaults()
+            # A number is the same option whether Python's or NumPy's
+            given.arguments.update(
+                {k: x.item() for k, x in given.arguments.items() if isinstance(x, np.generic)}
+            )
             other = {
                 name: value
                 for name, value in given.arguments.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -105,13 +105,13 @@ def dmf_auc(
         bounds=(0.0, 1.0),
         chance=0.5,
         family="multiclass ROC",
+        is_dmf_auc=True,
     )
 
 
 def curve_options_of(measure: Measure) -> CurveOptions | None:
     """Return the options of the curve whose area a measure is; None if it is no such area."""
-    is_area = set(measure.options) == {field.name for field in fields(CurveOptions)}
-    return CurveOptions(**measure.options) if is_area else None
+    return CurveOptions(**measure.options) if measure.is_dmf_auc else None
 
 
 def dmf_auc_score(

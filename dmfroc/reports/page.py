@@ -11,6 +11,7 @@ import numpy as np
 from dmfroc._kit.remarks import collected_remarks
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.estimation import estimates_of
+from dmfroc.counted.counts import CountedPredictions
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
@@ -65,7 +66,7 @@ def evaluation_page(evaluation: Evaluation, name: str = "classifier") -> str:
     """Return the report of one classifier."""
     named = {name: evaluation.sample}
     first = next(iter(evaluation.estimates.values()))
-    areas = {name: _area(evaluation.estimates)}
+    areas = {name: None if evaluation.area is None else evaluation.estimates[evaluation.area]}
     context = _context(named, evaluation.curve_options, first.level, areas)
     estimates = evaluation.estimates.values()
     context |= {
@@ -89,13 +90,20 @@ def comparison_page(comparison: Comparison) -> str:
     """Return the report of several classifiers."""
     if not comparison.predictions:
         raise ValueError("the comparison has no predictions to report on: make it with compare")
+    if any(isinstance(p, CountedPredictions) for p in comparison.predictions.values()):
+        raise ValueError(
+            "a report needs all scores in memory, and these are counted in bins: compare rows "
+            "drawn at random, held as Predictions, for one"
+        )
     samples = comparison.samples
     beside = {name: _estimates_beside(sample, comparison) for name, sample in samples.items()}
+    of_curve = comparison.curve_options
     areas = {
-        name: _area({comparison.measure: comparison.estimates[name]} | beside[name])
+        name: beside[name].get("dmf_auc") if of_curve is None else comparison.estimates[name]
         for name in samples
     }
-    context = _context(samples, comparison.curve_options, comparison.level, areas)
+    curve_options = of_curve or CurveOptions()
+    context = _context(samples, curve_options, comparison.level, areas)
     context |= {
         "title": _question(list(comparison.estimates)),
         "verdict": comparison_verdict(comparison),
@@ -104,7 +112,7 @@ def comparison_page(comparison: Comparison) -> str:
         "provenance": _provenance(
             next(iter(samples.values())),
             comparison.estimates.values(),
-            comparison.curve_options,
+            curve_options,
             comparison.seed,
         )
         + context["band_provenance"],
@@ -164,15 +172,10 @@ def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estim
         for name in measures_of_report(_SHOWN[0], sample.predictions)
         if name != comparison.measure
         # The area under the curve is shown with the weights of the curve or not at all
-        and not (name == "dmf_auc" and comparison.measure.startswith("dmf_auc"))
+        and (comparison.curve_options is None or not MEASURES[name].is_dmf_auc)
     ]
     methods = [Jackknife(comparison.level)] * len(measures)
     return {found.measure: found for found in estimates_of(measures, methods, sample)}
-
-
-def _area(estimates: Mapping[str, Estimate]) -> Estimate | None:
-    """Return the estimate of the area under the curve, if there is one."""
-    return next((e for name, e in estimates.items() if name.startswith("dmf_auc")), None)
 
 
 def _context(

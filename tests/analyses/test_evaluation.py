@@ -230,12 +230,10 @@ def test_chosen_measures():
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
-        (["auc"], "measure must be one of .*'hand_till'.*, but it is 'auc'"),
-        ([], "measures must be 'all' or a list of one or more of .*'hand_till'"),
-        (
-            "hand_till",
-            "measures must be 'all' or a list of one or more of .*, but it is 'hand_till'",
-        ),
+        (["hand_tull"], "the name of a measure, but it is 'hand_tull'; near it are hand_till, "),
+        (["hand_till", "M"], "measures has 2 of the name 'hand_till'"),
+        ([], "measures must be 'all' or a list of one or more"),
+        ("hand_till", "measures must be 'all' or a list of one or more .*, but it is 'hand_till'"),
     ],
 )
 def test_wrong_measures_are_told(measures, message):

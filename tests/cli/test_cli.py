@@ -601,7 +601,7 @@ def test_bad_usage(folder, arguments, message):
         ),
         (
             ["GOOD", "--label", "tree", "--measures", "auc"],
-            r"measure must be one of .* is 'auc': did you mean 'auc_mu'\?",
+            r"auc is a measure of two classes, and there are 3: use 'hand_till'.*",
         ),
         (
             ["GOOD", "--label", "tree", "--pair-weights", "even"],
@@ -649,7 +649,7 @@ def test_evaluate_refuses_costs_that_are_not_text(good, costs):
         ),
         (
             ["GOOD", "POOR", "--label", "tree", "--measure", "auc"],
-            r"measure must be one of .* is 'auc': did you mean 'auc_mu'\?",
+            r"auc is a measure of two classes, and there are 3: use 'hand_till'.*",
         ),
         (
             ["GOOD", "POOR", "--label=tree", "--measure=hand_till", "--pair-weights=prevalence"],

@@ -12,6 +12,7 @@ from simulations import normal_scores
 
 import dmfroc
 from dmfroc import Accumulator
+from dmfroc.counted import storage
 
 Y, SCORES = normal_scores(0, 900, 3, 1.5)
 CUTS = np.linspace(-3, 4, 200)
@@ -221,3 +222,201 @@ def test_files_that_compression_makes_small(tmp_path):
         patch.setattr(zipfile.ZipFile, "getinfo", declared)
         with pytest.raises(MemoryError, match=r"saved\.npz: reading the array 'sizes' takes about"):
             Accumulator.load(path)
+
+
+# What is lost or kept
+
+DAMAGED = r"a\.npz.*(damaged|does not hold what it should|no accumulator)"
+
+
+def learning(**options):
+    return Accumulator([0, 1, 2], **({"n_bins": 64, "learn_from": 1000} | options))
+
+
+@pytest.mark.parametrize("options", [{}, {"learn_from": 100}, {"cuts": CUTS, "n_bins": None}])
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"y_score": SCORES.astype("f4")}, "scores are float32, but float64 in the batches before"),
+        ({"sample_weight": np.ones(900)}, "weights are given, but missing in the batches before"),
+        ({"y_pred": Y}, "hard labels are given, but missing in the batches before"),
+    ],
+)
+def test_batch_of_another_form_changes_nothing(options, more, message):
+    """Whenever it comes, it is refused at once, and what was seen before is all there."""
+    accumulator = fed(learning(**options), np.arange(300))
+    batch = {"y_true": Y, "y_score": SCORES} | more
+    with pytest.raises(ValueError, match=message):
+        accumulator.update(**{key: value[300:400] for key, value in batch.items()})
+    fed(accumulator, np.arange(300, 900))
+    assert accumulator.n_observations == 900
+    assert estimates(accumulator) == estimates(fed(learning(**options), np.arange(900)))
+
+
+def test_other_scores_than_cuts_allow_change_nothing():
+    accumulator = Accumulator([0, 1, 2], cuts=[0.5, np.nextafter(0.5, 1)])
+    with pytest.raises(ValueError, match="cuts must be finite"):
+        accumulator.update(Y[:50], SCORES[:50].astype("f4"))
+    accumulator.update(Y, SCORES)
+    assert accumulator.n_observations == 900
+
+
+@pytest.mark.parametrize("limit", [100, 10_000])
+@pytest.mark.parametrize("limit_of_other", [100, 10_000])
+def test_merging_adds_all_or_nothing(limit, limit_of_other):
+    first, second = (
+        fed(learning(learn_from=n), rows)
+        for n, rows in ((limit, np.arange(300)), (limit_of_other, np.arange(300, 900)))
+    )
+    before = estimates(fed(learning(learn_from=limit), np.arange(300)))
+    other = learning(learn_from=limit_of_other)
+    other.update(Y[300:], SCORES[300:].astype("f4"))
+    with pytest.raises(ValueError, match="the other accumulator: scores are float32, but float64"):
+        first.merge(other)
+    assert first.n_observations == 300
+    if limit == limit_of_other == 100:
+        with pytest.raises(ValueError, match="the cut points differ"):
+            first.merge(second)
+        assert estimates(first) == before
+        return
+    assert first.merge(second).n_observations == 900
+    assert second.n_observations == 600
+
+
+def test_merging_keeps_own_cuts(whole):
+    """An accumulator that has seen nothing has cut points nevertheless."""
+    learned = fed(learning(learn_from=100), np.arange(300))
+    with pytest.raises(ValueError, match="the cut points differ"):
+        Accumulator([0, 1, 2], cuts=CUTS).merge(learned)
+    waiting = fed(learning(), np.arange(900))
+    mine = Accumulator([0, 1, 2], cuts=CUTS).merge(waiting)
+    np.testing.assert_array_equal(mine.cuts, np.tile(CUTS, (3, 1)))
+    for name, found in estimates(mine).items():
+        assert found == pytest.approx(whole[name], rel=1e-12)
+    theirs = fed(learning(), np.arange(300)).merge(
+        fed(Accumulator([0, 1, 2], cuts=CUTS), np.arange(300, 900))
+    )
+    np.testing.assert_array_equal(theirs.cuts, mine.cuts)
+    empty = Accumulator([0, 1, 2], cuts=CUTS)
+    assert fed(learning(), np.arange(300)).merge(empty).n_observations == 300
+
+
+def test_merging_what_is_no_other_accumulator():
+    accumulator = fed(learning(), np.arange(300))
+    for other in (None, 5, "x", SCORES):
+        with pytest.raises(TypeError, match="other must be an Accumulator"):
+            accumulator.merge(other)
+    with pytest.raises(ValueError, match="its rows would count twice"):
+        accumulator.merge(accumulator)
+
+
+def test_interrupted_update_is_remembered(monkeypatch, tmp_path):
+    accumulator = fed(Accumulator([0, 1, 2], cuts=CUTS), np.arange(300))
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dmfroc.counted.counts._count", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        accumulator.update(Y[:50], SCORES[:50])
+    monkeypatch.undo()
+    for call in (
+        accumulator.compute,
+        lambda: accumulator.save(tmp_path / "a.npz"),
+        lambda: accumulator.update(Y[:50], SCORES[:50]),
+        lambda: Accumulator([0, 1, 2], cuts=CUTS).merge(accumulator),
+    ):
+        with pytest.raises(ValueError, match="an update was interrupted"):
+            call()
+
+
+def test_form_is_saved(tmp_path):
+    path = tmp_path / "a.npz"
+    accumulator = learning()
+    accumulator.update(Y, SCORES.astype("f4"), sample_weight=np.ones(900), y_pred=Y)
+    accumulator.save(path)
+    again = Accumulator.load(path)
+    assert estimates(again) == estimates(accumulator)
+    for batch in ({"y_score": SCORES}, {"sample_weight": None}, {"y_pred": None}):
+        given = {"y_score": SCORES.astype("f4"), "sample_weight": np.ones(900), "y_pred": Y}
+        with pytest.raises(ValueError, match="in what was saved"):
+            again.update(Y, **(given | batch))
+
+
+def test_one_class_and_no_weights():
+    one = learning()
+    one.update(Y[Y == 0], SCORES[Y == 0])
+    with pytest.raises(ValueError, match="one class only"):
+        one.compute()
+    nothing = learning()
+    nothing.update(Y, SCORES, sample_weight=np.zeros(900))
+    with pytest.raises(ValueError, match="sample_weight is zero in every row"):
+        nothing.compute()
+    some = learning()
+    some.update(Y, SCORES, sample_weight=1.0 * (Y > 0))
+    with pytest.raises(ValueError, match="sample_weight is zero in all rows of class 0"):
+        some.compute()
+
+
+@pytest.mark.parametrize("how", ["zeroed", "negated", "nan", "type", "shape", "dropped"])
+@pytest.mark.parametrize("is_signed", [False, True])
+def test_damaged_accumulators_are_refused(tmp_path, how, is_signed):
+    """Also where whoever changes the file makes its digest right."""
+    path = tmp_path / "a.npz"
+    fed(Accumulator([0, 1, 2], cuts=CUTS), np.arange(900)).save(path)
+    header, whole_arrays = storage.read(path)
+    for name, value in whole_arrays.items():
+        changed = {
+            "zeroed": np.zeros_like(value),
+            "negated": -value if value.dtype.kind in "if" else value.astype(np.int64),
+            "nan": np.full(value.shape, np.nan),
+            "type": value.astype(np.complex128),
+            "shape": value[..., None],
+        }
+        arrays = {key: x for key, x in whole_arrays.items() if key != name}
+        arrays |= {} if how == "dropped" else {name: changed[how]}
+        if is_signed:
+            storage.write(path, header, arrays)
+        else:
+            np.savez(path, header=np.array(json.dumps(header)), **arrays)
+        with pytest.raises(ValueError, match=DAMAGED):
+            Accumulator.load(path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "[" * 100_000,
+        '{"a":' * 5000,
+        "[]",
+        "null",
+        '{"format": "dmfroc counts"}',
+        '{"format": "dmfroc counts", "version": 2, "labels": {}}',
+        "\ud800",
+        "NaN",
+    ],
+)
+def test_odd_headers_are_refused(tmp_path, header):
+    path = tmp_path / "a.npz"
+    np.savez(path, header=np.array(header), cuts=np.zeros(3))
+    with pytest.raises(ValueError, match=r"a\.npz"):
+        Accumulator.load(path)
+
+
+def test_nested_headers_of_arrays_are_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    text = "{'descr': " + "(" * 5000 + ")" * 5000 + ", 'fortran_order': False, 'shape': ()}"
+    array = b"\x93NUMPY\x01\x00" + (len(text) + 1).to_bytes(2, "little") + text.encode() + b"\n"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.npy", array)
+    with pytest.raises(ValueError, match=r"a\.npz"):
+        Accumulator.load(path)
+
+
+def test_what_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", "/dev/null", "/dev/zero"):
+        with pytest.raises(ValueError, match="a pipe or a device"):
+            Accumulator.load(path)
+    with pytest.raises(FileNotFoundError):
+        Accumulator.load(tmp_path / "nowhere")

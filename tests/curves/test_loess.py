@@ -58,6 +58,21 @@ def test_a_neighbour_at_the_edge_has_no_weight():
     assert curves.loess([0.3, 0.5], [0, 1], [0.4], span=1.0).fitted == pytest.approx([0.5])
 
 
+@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("axes", ["standard", "vuk_curk"])
+def test_a_calibration_curve_is_a_probability(degree, axes):
+    """Between few distinct probabilities a line through two close ones goes far astray."""
+    y = [0, 0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1]
+    p = [0.29, 0.29, 0.31, 0.93, 0.31, 0.93, 0.31, 0.93, 0.31, 0.93, 0.93, 0.31, 0.93]
+    curve = curves.loess_calibration_curve(y, p, degree=degree, axes=axes)
+    for values in (curve.x, curve.y):
+        assert values.min() >= 0
+        assert values.max() <= 1
+    raw = curves.loess(p, np.array(y, float), curve.thresholds, degree=degree).fitted
+    assert raw.max() > 2
+    assert 0 < np.mean((raw >= 0) & (raw <= 1)) < 1
+
+
 def solve(matrix, right_side):
     """Return the first unknown, by elimination in fractions."""
     rows = [[*row, right] for row, right in zip(matrix, right_side, strict=True)]

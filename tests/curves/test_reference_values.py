@@ -188,7 +188,7 @@ def test_loess(case):
     assert_golden(fit.fitted, case, "fitted")
     assert_golden(fit.n_neighbors, case, "k")
     curve = curves.loess_calibration_curve(values["y"], values["x"], at=values["at"], **options)
-    assert_golden(curve.y, case, "fitted")
+    np.testing.assert_array_equal(curve.y, np.clip(fit.fitted, 0, 1))  # a probability
 
 
 @pytest.mark.parametrize("case", golden("isotonic_calibration"))

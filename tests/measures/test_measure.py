@@ -6,8 +6,9 @@ import jax
 import numpy as np
 import pytest
 from simulations import normal_scores
+from sklearn import metrics
 
-from dmfroc import Measure, Predictions, evaluate, multiclass_roc
+from dmfroc import Measure, Predictions, compare, estimate, evaluate, multiclass_roc
 from dmfroc._kit.compiled import compiled
 from dmfroc.measures import (
     MEASURES,
@@ -260,3 +261,74 @@ def test_a_users_measure_of_labels_wants_labels():
     with pytest.raises(ValueError, match="own needs hard labels, and a one-dimensional y_score"):
         own(classes, scores[:, 1])
     assert not own.applies_to(Predictions.from_arrays(classes, scores[:, 1]))
+
+
+# Functions that JAX cannot trace
+
+
+def wrapped(metric):
+    """Return what binds a metric of scikit-learn."""
+    return lambda p: lambda weights: metric(p.true, p.scores[:, 1], sample_weight=weights)
+
+
+OPTIONS = [
+    {},
+    {"sample_weight": np.arange(60) % 3},
+    {"groups": np.arange(60) // 2},
+    {"folds": np.arange(60) % 3},
+    {"method": "bootstrap", "n_draws": 100},
+    {"method": "bayesian_bootstrap", "n_draws": 100, "interval_type": "percentile"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_a_wrapped_metric_is_the_measure_itself(options):
+    classes, scores = normal_scores(1, 60, 2)
+    metric = Measure(name="metric", bind=wrapped(metrics.roc_auc_score), bounds=(0, 1))
+    found = estimate(metric, classes, scores[:, 1], **options)
+    expected = estimate("hand_till", classes, scores[:, 1], **options)
+    assert found.value == pytest.approx(expected.value, abs=1e-12)
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-6)
+    np.testing.assert_allclose(found.interval, expected.interval, rtol=1e-3)
+
+
+def test_wrapped_metrics_are_compared():
+    classes, scores = normal_scores(2, 60, 2)
+    named = {"a": scores[:, 1], "b": np.round(scores[:, 1])}
+    metric = Measure(name="metric", bind=wrapped(metrics.average_precision_score), bounds=(0, 1))
+    (found,), (expected,) = (
+        compare(classes, named, measure).differences for measure in (metric, "average_precision")
+    )
+    assert found.value == pytest.approx(expected.value, abs=1e-12)
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-5)
+
+
+def test_other_functions_of_numpy_are_called_as_they_are():
+    """What asks whether an array is true, or fills one in, cannot be traced."""
+
+    def bind(predictions):
+        def share(weights):
+            if weights.sum() == 0:
+                return 0.0
+            kept = np.zeros(len(weights))
+            kept[:] = weights * (predictions.predicted == predictions.true)
+            return kept.sum() / float(weights.sum())
+
+        return share
+
+    classes, scores = normal_scores(3, 60, 3)
+    own = estimate(Measure(name="own", bind=bind, bounds=(0, 1)), classes, scores)
+    expected = estimate("accuracy", classes, scores)
+    assert own.value == pytest.approx(expected.value, abs=1e-12)
+    assert own.standard_error == pytest.approx(expected.standard_error, rel=1e-6)
+
+
+def test_an_error_of_the_function_is_its_own():
+    def bind(predictions):
+        def fail(weights):
+            raise KeyError("a column")
+
+        return fail
+
+    with pytest.raises(KeyError, match="a column"):
+        Measure(name="failing", bind=bind)([0, 1, 1], [0.1, 0.2, 0.3])

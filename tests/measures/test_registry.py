@@ -7,8 +7,19 @@ import warnings
 import numpy as np
 import pytest
 from simulations import normal_scores
+from sklearn import metrics
 
-from dmfroc import Measure, bayesian_table, compare, dmf_auc_score, estimate, evaluate, measures
+from dmfroc import (
+    Measure,
+    Predictions,
+    bayesian_table,
+    compare,
+    dmf_auc_score,
+    estimate,
+    evaluate,
+    measures,
+)
+from dmfroc.analyses import catalogue
 from dmfroc.measures import FACTORIES, MEASURES, get_measure
 from dmfroc.measures.registry import registered
 
@@ -155,6 +166,50 @@ def test_posteriors_refuse_options_of_the_measure_that_their_model_lacks(options
         estimate(measures.dmf_auc(**options), CLASSES, SCORES, method="bayes")
 
 
+def test_posteriors_know_default_options_that_are_written_out():
+    pytest.importorskip("numpyro")
+    predictions = Predictions.from_arrays(CLASSES, SCORES)  # whose curve is drawn once
+    expected = estimate("dmf_auc", predictions, method="bayes")
+    default = inspect.signature(measures.dmf_auc).parameters
+    for options in (
+        {"shrinkage": 1.0},
+        {"shrinkage": np.float64(1)},
+        {"n_thresholds": np.int8(99)},
+    ):
+        assert {name: default[name].default for name in options} == options
+        assert estimate(measures.dmf_auc(**options), predictions, method="bayes") == expected
+
+
+def test_what_is_the_area_under_the_curve_is_no_matter_of_its_name_or_family():
+    """A user's measure may have them, or the names of the area's options."""
+    options = measures.dmf_auc().options
+    other = dataclasses.replace(
+        measures.hand_till(), name="dmf_auc_mine", family="multiclass ROC", options=options
+    )
+    own = dataclasses.replace(measures.dmf_auc(shrinkage=9), name="mine", family="mine")
+    assert [m.name for m in measures.MEASURES.values() if m.is_dmf_auc] == ["dmf_auc"]
+    assert (other.is_dmf_auc, own.is_dmf_auc) == (False, True)
+    found = evaluate(CLASSES, SCORES, measures=[other, own])
+    assert (found.area, found.curve_options.shrinkage) == ("mine", 9)
+    assert evaluate(CLASSES, SCORES, measures=[other]).area is None
+    scores = {"a": SCORES, "b": SCORES[:, [1, 0, 2]]}
+    assert compare(CLASSES, scores, other).curve_options is None
+    assert compare(CLASSES, scores, own).curve_options.shrinkage == 9
+
+
+def test_a_users_measure_has_no_posterior_of_the_curve():
+    pytest.importorskip("numpyro")
+    own = Measure(name="own", bind=lambda p: lambda w: w @ p.scores[:, 0], family="multiclass ROC")
+    with pytest.raises(ValueError, match="own has no posterior"):
+        estimate(own, CLASSES, SCORES, method="bayes")
+
+
+def test_numbers_of_numpy_are_the_same_options():
+    names = {measures.dmf_auc(shrinkage=kind(4)).name for kind in (int, float, np.int8, np.float64)}
+    assert names == {"dmf_auc(shrinkage=4)", "dmf_auc(shrinkage=4.0)"}
+    assert measures.partial_auc(np.float64(0.1)).name == "partial_auc"
+
+
 def test_posteriors_of_tables_have_the_measures_own_options():
     pytest.importorskip("arviz")
     by_bias, even = (
@@ -221,16 +276,104 @@ def test_names_are_unique(monkeypatch):
         registered()(hand_till)
 
 
-def test_unknown_measures_are_told():
-    with pytest.raises(ValueError, match=r"measure must be one of .*, but it is 'auc'"):
+def test_unknown_measures_are_told_with_five_near_ones():
+    with pytest.raises(ValueError, match=r"but it is 'acuracy'; near it are accuracy, ") as caught:
+        get_measure("acuracy")
+    near = str(caught.value).split("near it are ")[1].split(", and ")[0].split(", ")
+    assert len(set(near)) == 5
+    assert set(near) <= set(MEASURES)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("DMF-AUC", "dmf_auc"),
+        ("Hand-Till M", "hand_till"),
+        ("AP", "average_precision"),
+        ("mcc", "gorodkin_correlation"),
+        ("Matthews correlation coefficient", "gorodkin_correlation"),
+        ("Kappa", "cohen_kappa"),
+        ("Cohen's kappa", "cohen_kappa"),
+        ("balanced accuracy", "balanced_accuracy"),
+        ("F1-score", "f1"),
+        ("f1_macro", "macro_f1"),
+        ("brier", "brier_score"),
+        ("ECE", "expected_calibration_error"),
+        ("cross_entropy", "log_loss"),
+        ("LogLoss", "log_loss"),
+        ("roc_auc_ovr_weighted", "one_vs_rest_auc_prevalence"),
+        ("QWK", "weighted_kappa"),
+        ("LR+", "positive_likelihood_ratio"),
+        ("LR-", "negative_likelihood_ratio"),
+        ("Likelihood ratio -", "negative_likelihood_ratio"),
+        ("ROC-AUC", "auc"),
+        ("AUROC", "auc"),
+    ],
+)
+def test_measures_have_the_names_that_people_use(text, name):
+    assert get_measure(text).name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("AUPRC", ["average_precision", "precision_recall_area"]),
+        ("Youden's J", ["informedness", "max_informedness"]),
+        ("macro AUC", ["one_vs_rest_auc", "hand_till", "dmf_auc"]),
+    ],
+)
+def test_names_of_several_measures_are_refused_with_all_of_them(text, names):
+    with pytest.raises(ValueError, match="which is not clear") as caught:
+        get_measure(text)
+    assert all(repr(name) in str(caught.value) for name in names)
+
+
+def test_no_two_measures_have_the_same_name():
+    """Of names, titles, synonyms and hints, whatever the case and the marks."""
+    names = [catalogue._plain(x) for xs in catalogue._SYNONYMS.values() for x in xs.split(", ")]
+    names += [*catalogue._HINTS, *catalogue._PLAIN_AREAS]
+    for measure in MEASURES.values():
+        names += {catalogue._plain(measure.name), catalogue._plain(measure.title)}
+    assert len(names) == len(set(names))
+    assert set(catalogue._SYNONYMS) <= set(MEASURES)
+
+
+def test_synonyms_are_scikit_learns_numbers():
+    probabilities = np.exp(SCORES) / np.exp(SCORES).sum(axis=1)[:, None]
+    predicted = probabilities.argmax(axis=1)
+    for name, expected in {
+        "roc_auc_ovo": metrics.roc_auc_score(CLASSES, probabilities, multi_class="ovo"),
+        "roc_auc_ovr": metrics.roc_auc_score(CLASSES, probabilities, multi_class="ovr"),
+        "roc_auc_ovo_weighted": metrics.roc_auc_score(
+            CLASSES, probabilities, multi_class="ovo", average="weighted"
+        ),
+        "roc_auc_ovr_weighted": metrics.roc_auc_score(
+            CLASSES, probabilities, multi_class="ovr", average="weighted"
+        ),
+        "cross_entropy": metrics.log_loss(CLASSES, probabilities),
+        "mcc": metrics.matthews_corrcoef(CLASSES, predicted),
+        "f1_micro": metrics.f1_score(CLASSES, predicted, average="micro"),
+        "ap": metrics.average_precision_score(np.eye(3)[CLASSES], probabilities),
+    }.items():
+        found = get_measure(name)(CLASSES, probabilities)
+        assert found == pytest.approx(expected, rel=1e-10), name
+
+
+def test_the_area_of_two_classes_is_called_so():
+    classes, score = np.minimum(CLASSES, 1), SCORES[:, 1]
+    found = evaluate(classes, score, measures=["AUC"])
+    assert found.estimates["auc"].value == pytest.approx(metrics.roc_auc_score(classes, score))
+    assert "AUC" in str(found)
+    with pytest.raises(ValueError, match="auc is a measure of two classes, and there are 3: use"):
         estimate("auc", CLASSES, SCORES)
 
 
-def test_a_title_leads_to_the_name():
-    with pytest.raises(ValueError, match=r"'DMF-AUC': did you mean 'dmf_auc'\?"):
-        get_measure("DMF-AUC")
-    with pytest.raises(ValueError, match=r"'nonsense'$"):
-        get_measure("nonsense")
+def test_pair_weights_are_those_of_the_area_by_any_of_its_names():
+    by_name, by_title = (
+        evaluate(CLASSES, SCORES, measures=[name], pair_weights=COSTS).estimates["dmf_auc"].value
+        for name in ("dmf_auc", "DMF-AUC")
+    )
+    assert by_name == by_title != estimate("dmf_auc", CLASSES, SCORES).value
 
 
 def test_absent_classes_are_told_once_for_each_measure():

@@ -1,10 +1,12 @@
 """What a report says, and that nothing in it can be taken for markup."""
 
+import dataclasses
 import json
 import re
 
 import numpy as np
 import pytest
+from pages import page_parts
 
 import dmfroc
 from dmfroc.inference.units import sample_of
@@ -67,6 +69,38 @@ def test_numbers_are_embedded(page, comparison):
     )
     confusion = np.array(data["curves"][NASTY[0]]["confusion"])
     assert confusion.sum(axis=1).tolist() == first.class_counts.tolist()
+
+
+def test_a_report_shows_the_area_under_the_curve_once_whatever_its_name():
+    both = {"a": sample(2.5), "b": sample(0.5)}
+
+    def report(measure):
+        comparison = dmfroc.compare(both, measure=measure)
+        parts = page_parts(comparison_page(comparison))
+        [header, *_] = parts["tables.csv"]["Classifiers, with 95 % intervals"]
+        return comparison, parts["text"], header[1::2]
+
+    area = dataclasses.replace(
+        dmfroc.measures.dmf_auc(shrinkage=4.0), name="own", title="Own area", family="own"
+    )
+    comparison, text, header = report(area)
+    assert header == ["Own area", "Hand-Till M", "Informedness"]
+    for estimate in comparison.estimates.values():
+        low, high = estimate.interval
+        assert f"AUC {estimate.value:.3f} ({low:.3f} to {high:.3f})" in text
+    other = dataclasses.replace(dmfroc.measures.hand_till(), name="dmf_auc_mine", title="Mine")
+    _, text, header = report(other)
+    assert header == ["Mine", "DMF-AUC", "Hand-Till M", "Informedness"]
+    assert f"AUC {dmfroc.dmf_auc_score(both['a']):.3f}" in text
+
+
+def test_a_report_of_a_scan_is_refused(tmp_path):
+    y = np.arange(60) % 3
+    scores = {name: sample(effect, n=60).scores for name, effect in (("a", 2.0), ("b", 1.0))}
+    comparison = dmfroc.compare(dmfroc.scan([(y, scores)]), measure="hand_till")
+    with pytest.raises(ValueError, match="a report needs all scores in memory"):
+        comparison.to_html(tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_verdict_names_the_better(page, comparison):

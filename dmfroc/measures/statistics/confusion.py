@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,9 +15,13 @@ from dmfroc.measures.statistics.statistic import Statistic
 
 
 class ConfusionMatrix(NamedTuple):
-    """Weights of the cells; rows are predicted, columns observed classes."""
+    """Weights of the cells; rows are predicted, columns observed classes.
+
+    If all classes are numbers, ``values`` has them; else it is empty.
+    """
 
     cells: Float[AnyArray, "k k"]
+    values: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +30,11 @@ class ConfusionCounts(Statistic):
 
     cell: Int[AnyArray, " n"]
     n_classes: int
+    values: tuple[float, ...] = ()
 
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> ConfusionMatrix:
         cells = sum_at(self.cell, weights, self.n_classes**2, xp)
-        return ConfusionMatrix(cells.reshape(self.n_classes, self.n_classes))
+        return ConfusionMatrix(cells.reshape(self.n_classes, self.n_classes), self.values)
 
     def pull_back(
         self,
@@ -43,4 +49,14 @@ def confusion_counts(predictions: Predictions) -> ConfusionCounts:
     """Bind the table to predictions with hard labels."""
     assert predictions.predicted is not None
     n_classes = predictions.n_classes
-    return ConfusionCounts(predictions.predicted * n_classes + predictions.true, n_classes)
+    cell = predictions.predicted * n_classes + predictions.true
+    return ConfusionCounts(cell, n_classes, label_values(predictions.labels))
+
+
+def label_values(labels: Sequence[Hashable]) -> tuple[float, ...]:
+    """Return the classes as numbers, also those written as text; empty if one is no number."""
+    try:
+        values = tuple(float(label) for label in labels)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return ()
+    return values if np.isfinite(values).all() else ()

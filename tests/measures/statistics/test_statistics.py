@@ -32,7 +32,7 @@ DEGREES = {
     | {"ordinal triples": 3, "nominal triples": 3}
 }
 each_statistic = pytest.mark.parametrize("name", STATISTICS)
-CONSTANT = {"cell_weights", "shrinkage"}  # numbers of the table that are no counts
+CONSTANT = {"cell_weights", "shrinkage", "values"}  # numbers of the table that are no counts
 
 
 def bound(name, rounding=1):
