@@ -161,10 +161,10 @@ def mismatch(names: Sequence[Hashable], classes: Sequence[Label], source: Source
     strange = [name for name, text in zip(names, texts, strict=True) if text not in expected]
     remedy = "choose with scores=" if source.is_table_file else "pass an array and labels="
     singles = [name for name in names if named_class(name, classes) is not None]
-    if any(map(_counts_rows, texts)):
-        remedy += "; the column without a name is of row numbers: save without (index=False)"
-    elif source.is_table_file and len(classes) == 2 and len(singles) == 1 < len(names):
+    if source.is_table_file and len(classes) == 2 and len(singles) == 1 < len(names):
         remedy = f"if it is the one score for both classes pass scores={singles}"
+    elif any(map(_counts_rows, texts)):
+        remedy += "; the column without a name is of row numbers: save without (index=False)"
     elif source.is_table_file and len(strange) == len(names) == len(classes):
         order = _in_order(texts, classes)
         remedy = f"if they are in this order pass scores={list(names)}, labels={order}"

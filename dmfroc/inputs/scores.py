@@ -112,12 +112,10 @@ def _chosen_columns(
     labels = distinct if order is None else order
     match = match_columns(names, labels, source)
     if match is None and len(labels) == 2 and not source.has_chosen_scores:
-        is_text = [_is_text(column, source) for column in series]
-        others = [name for name, text in zip(names, is_text, strict=True) if text]
-        # One that is named after a class is rather a score of numbers written in another way
-        if len(others) == len(names) - 1 and not _name_classes(others, labels):
-            warn([ignored_message(others)])
-            return [], [series[is_text.index(False)]]
+        place = _single_score(series, labels, source)
+        if place is not None:
+            warn([ignored_message([*names[:place], *names[place + 1 :]])])
+            return [], [series[place]]
     if match is None:
         if source.has_chosen_scores and order is not None and len(order) == len(series):
             check_positions(names, labels, source)
@@ -145,15 +143,24 @@ def columns_without_scores(
     numbers = [column for column in wrapped.iter_columns() if not _is_text(column, source)]
     if names and match_columns(names, classes, source) is not None:
         return None
-    if _name_classes([column.name for column in numbers], classes):
+    if any(named_class(column.name, classes) is not None for column in numbers):
         return None
     if len(classes) == 2 and len(numbers) == 1:
         return names if _is_identifier(_score_column(numbers[0], source)) else None
     return names if len(numbers) < len(classes) else None
 
 
-def _name_classes(names: Sequence[Hashable], classes: Sequence[Label]) -> bool:
-    return any(named_class(name, classes) is not None for name in names)
+def _single_score(series: list[Any], labels: list[Label], source: Source) -> int | None:
+    """Return the place of the one column that can be the score of two classes, if there is one.
+
+    It is the only one of numbers, or of those the only one named after a class and not whole.
+    """
+    numbers = [place for place, x in enumerate(series) if not _is_text(x, source)]
+    named = [p for p, x in enumerate(series) if named_class(plain(x.name), labels) is not None]
+    if len(numbers) == 1 and set(named) <= set(numbers):
+        return numbers[0]
+    fractions = [place for place in numbers if not _is_whole(_score_column(series[place], source))]
+    return fractions[0] if fractions == named and len(named) == 1 else None
 
 
 def ignored_message(names: Sequence[Hashable]) -> str | None:
@@ -186,8 +193,11 @@ def _are_shares(columns: Sequence[NDArray[Any]]) -> bool:
 
 def _is_identifier(values: NDArray[Any]) -> bool:
     """Whether more than a few values are whole and all differ."""
-    is_whole = bool((values == np.floor(values)).all())
-    return is_whole and len(values) > _FEW and len(np.unique(values)) == len(values)
+    return _is_whole(values) and len(values) > _FEW and len(np.unique(values)) == len(values)
+
+
+def _is_whole(values: NDArray[Any]) -> bool:
+    return bool((values == np.floor(values)).all())
 
 
 def _is_text(column: Any, source: Source) -> bool:
