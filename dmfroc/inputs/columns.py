@@ -98,25 +98,24 @@ def match_columns(
     """
     kind = type(classes[0])
     texts = [_text(name, kind) for name in names]
+    found: dict[tuple[int, ...], tuple[_Reading, _Pattern]] = {}
     for reading in _readings(kind):
         labels = [reading.fold(text) for text in map(reading.spell, classes)]
-        if repeated(labels):
-            continue
-        columns = [reading.fold(text) for text in texts]
-        found = _complete_patterns(labels, columns)
-        if len(set(found.values())) > 1:
-            raise ValueError(_several_families(list(found), names, source))
-        for around, positions in found.items():
-            others = [place for place in range(len(texts)) if place not in set(positions)]
-            rivals = {place: around.other_label(texts[place], kind) for place in others}
-            rivals = {place: label for place, label in rivals.items() if label is not None}
-            twice = {columns[place] for place in positions} & {columns[place] for place in others}
-            if twice or not set(classes).isdisjoint(rivals.values()):
-                raise ValueError(
-                    f"{source.scores} has several columns for one class: {listing(names)}"
-                )
-            return Match(list(positions), rivals, _difference(reading, positions, names, classes))
-    return None
+        if not repeated(labels):
+            columns = [reading.fold(text) for text in texts]
+            for around, positions in _complete_patterns(labels, columns).items():
+                found.setdefault(positions, (reading, around))
+    if not found:
+        return None
+    if len(found) > 1:
+        raise ValueError(_several_families([around for _, around in found.values()], names, source))
+    [(positions, (reading, around))] = found.items()
+    others = {place: texts[place] for place in range(len(texts)) if place not in set(positions)}
+    rivals = {place: around.other_label(text, kind) for place, text in others.items()}
+    rivals = {place: label for place, label in rivals.items() if label is not None}
+    if not set(classes).isdisjoint(rivals.values()):
+        raise ValueError(f"{source.scores} has several columns for one class: {listing(names)}")
+    return Match(list(positions), rivals, _difference(reading, positions, names, classes))
 
 
 def named_class(name: Hashable, labels: Sequence[Label]) -> int | None:
@@ -130,7 +129,7 @@ def named_class(name: Hashable, labels: Sequence[Label]) -> int | None:
             for around in _patterns(column, label):
                 place = 2 if not around.after else 1 if not around.before else 0
                 # A number between texts is rather that of a model or of a fold
-                if around.keeps_words(label) and (place or kind is str):
+                if around.keeps_words(label) and (place or kind is not int):
                     found[place, len(label)] = code
         if found:
             return found[max(found)]
@@ -268,7 +267,9 @@ def _likely_pattern(labels: Sequence[str], columns: Sequence[str]) -> _Pattern:
 def _several_families(
     patterns: Sequence[_Pattern], names: Sequence[Hashable], source: Source
 ) -> str:
-    globs = sorted(f"{before}*{after}" for before, after in patterns)
+    globs = sorted({f"{before}*{after}" for before, after in patterns})
+    if len(globs) == 1:
+        return f"{source.scores} has several columns for one class: {listing(names)}"
     remedy = "choose with scores=" if source.is_table_file else "keep"
     return (
         f"{source.scores} has several columns for each class: {listing(names)}; {remedy} those of "

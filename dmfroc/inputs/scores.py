@@ -125,6 +125,8 @@ def _chosen_columns(
     others = [place for place in range(len(series)) if place not in set(match.positions)]
     if others and source.has_chosen_scores:
         raise ValueError(mismatch(names, labels, source))
+    if len(labels) == 2:
+        _check_no_single_score([series[place] for place in others], labels, source)
     rivals = {p: x for p, x in match.rivals.items() if not _is_text(series[p], source)}
     if rivals and not _are_shares([_score_column(column, source) for column in chosen]):
         raise ValueError(
@@ -148,6 +150,27 @@ def columns_without_scores(
     if len(classes) == 2 and len(numbers) == 1:
         return names if _is_identifier(_score_column(numbers[0], source)) else None
     return names if len(numbers) < len(classes) else None
+
+
+def _check_no_single_score(others: list[Any], labels: list[Label], source: Source) -> None:
+    """Refuse a score of one class beside the scores of two classes: either may be meant."""
+    for column in others:
+        name = plain(column.name)
+        is_named = named_class(name, labels) is not None or any(
+            str(name).casefold().endswith(str(label).casefold()) for label in labels
+        )
+        if (
+            is_named
+            and not _is_text(column, source)
+            and not _is_whole(_score_column(column, source))
+        ):
+            remedy = (
+                "choose with scores=" if source.is_table_file else "leave out what is not meant"
+            )
+            raise ValueError(
+                f"{source.scores}: column {name!r} is named after a class, as two others are: "
+                f"{remedy}"
+            )
 
 
 def _single_score(series: list[Any], labels: list[Label], source: Source) -> int | None:

@@ -8,9 +8,11 @@ by which ``--only`` repeats it.
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 import traceback
+import unicodedata
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -35,6 +37,16 @@ REFUSALS = (TypeError, ValueError)
 
 class Defect(AssertionError):
     """What was read is wrong."""
+
+
+def to_decomposed(text):
+    """Write letters and their accents one by one, as file names of macOS are."""
+    return unicodedata.normalize("NFD", text)
+
+
+def to_identifier(text):
+    """Put dots for what R does not allow in names."""
+    return re.sub(r"\W", ".", text)
 
 
 def labels_of(rng):
@@ -96,10 +108,17 @@ def generated(rng, folder):
             scores = scores.round(3)
     shares = scores if are_shares else np.full((n, k), 1 / k)
     before, after = AROUND[rng.integers(len(AROUND))]
-    names = [before + name + after for name in in_names]
+    respelled = [str.upper, to_decomposed, to_identifier, str][rng.choice(4, p=[0.05] * 3 + [0.85])]
+    names = [before + name + after for name in map(respelled, in_names)]
+    if len(set(names)) < k:
+        names = [before + name + after for name in in_names]
     others = columns_without_use(rng, codes, shares, written)
+    if rng.random() < 0.05:
+        others |= {f"other {name}": rng.permutation(scores[:, 0]) for name in in_names}
     is_single = k == 2 and rng.random() < 0.3
     data = {name: scores[:, code] for code, name in enumerate(names) if code or not is_single}
+    if are_percent := are_shares and rng.random() < 0.05:
+        data = {name: [f"{100 * x}%" for x in values] for name, values in data.items()}
     data |= {name: values for name, values in others.items() if name not in data}
     order = rng.permutation(len(data))
     frame = pd.DataFrame({list(data)[place]: list(data.values())[place] for place in order})
@@ -109,8 +128,9 @@ def generated(rng, folder):
     ]
     encodings = ["utf-8", "utf-8-sig", "utf-16", "latin-1"]
     encoding = encodings[rng.choice(4, p=[0.7, 0.1, 0.1, 0.1])]
-    if "日本" in written:
-        encoding = "utf-8" if encoding == "latin-1" else encoding
+    if encoding == "latin-1":
+        text = "".join([*map(str, frame.columns), *written])
+        encoding = encoding if text.isascii() or max(text) < "\u0100" else "utf-8"
     suffix = [".csv", ".tsv" if separator == "\t" else ".csv", ".csv.gz"][rng.integers(3)]
     path = folder / f"predictions{suffix}"
     frame.to_csv(
@@ -133,12 +153,12 @@ def generated(rng, folder):
         ]
     if rng.random() < 0.1:
         arguments["labels"] = labels
-    return path, arguments, (labels, codes, scores, is_single)
+    return path, arguments, (labels, codes, scores, is_single, are_percent)
 
 
 def check(rng, folder):
     """Compare what is read with what was written; return whether it was refused."""
-    path, arguments, (labels, codes, scores, is_single) = generated(rng, folder)
+    path, arguments, (labels, codes, scores, is_single, are_percent) = generated(rng, folder)
     try:
         predictions = dmfroc.Predictions.from_file(path, **arguments)
     except REFUSALS as error:
@@ -154,11 +174,12 @@ def check(rng, folder):
         raise Defect("other observed classes")
     if is_single:
         scores = np.stack([-scores[:, 1], scores[:, 1]], axis=1)
-    elif (predictions.scores[:, place] != scores).any():
+    elif abs(predictions.scores[:, place] - scores).max() > (1e-12 if are_percent else 0):
         raise Defect("other scores")
     expected = oracles.hand_till(codes, scores, np.ones(n), k)
     found = dmfroc.hand_till_score(predictions)
-    if abs(found - expected) > 1e-9:
+    # Rounding to percentages may break or make ties
+    if abs(found - expected) > (0.01 if are_percent else 1e-9):
         raise Defect(f"M {found}, by brute force {expected}")
     return False
 
