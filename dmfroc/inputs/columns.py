@@ -313,8 +313,12 @@ def _one_case(text: str) -> str:
     return _one_form(_one_form(_plain_numbers(text)).casefold())
 
 
+def _one_sign(text: str) -> str:
+    return re.sub(r"\W", "_", _one_case(text))
+
+
 def _one_punctuation(text: str) -> str:
-    return re.sub(r"[\W_]+", "_", _one_case(text))
+    return re.sub("_+", "_", _one_sign(text))
 
 
 _OF_INTEGERS = (
@@ -326,6 +330,7 @@ _OF_TEXTS = (
     *_OF_INTEGERS[:2],
     _Reading(str, _one_form, "Unicode form"),
     _Reading(str, _one_case, "case"),
+    _Reading(str, _one_sign, "punctuation"),
     _Reading(str, _one_punctuation, "punctuation"),
 )
 _OF_BOOLEANS = (
