@@ -26,6 +26,7 @@ doctest: $(VENV)/.installed-test
 # 20,000 generated calls, FUZZ_ARGS="--cases 1000 --seed 7" for others; 200 kills; 100 interrupts.
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ_ARGS)
+	$(BIN)/python tests/fuzz/files.py
 	$(BIN)/python tests/fuzz/kill_studies.py
 	$(BIN)/python tests/fuzz/interrupt_calls.py
 

@@ -283,7 +283,8 @@ def evaluate(
     >>> list(evaluate(y, y_pred=scores.argmax(axis=1)).estimates)
     ['informedness', 'markedness', 'gorodkin_correlation', 'accuracy']
     """
-    has_scores = y_score is not None or y_pred is None
+    is_scored = y_pred is None and getattr(y_true, "has_scores", True)
+    has_scores = y_score is not None or is_scored
     options = Options(
         groups,
         stratify,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +53,8 @@ def matched(named: Mapping[str, Predictions]) -> dict[str, Predictions]:
             _check_unused_columns(first_name, first, name, other)
             found[name] = other
         else:
-            found[name] = other.rows(_order(first_name, first.ids, name, other.ids))
+            rows = other.rows(_order(first_name, first.ids, name, other.ids))
+            found[name] = replace(rows, index=first.index)
     return found
 
 

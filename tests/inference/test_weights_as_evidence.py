@@ -54,6 +54,7 @@ def test_rows_of_weight_zero_change_no_measure():
         assert_same(found[name], expected[name])
 
 
+@pytest.mark.filterwarnings("ignore:the same scores in every row")
 def test_rows_of_weight_zero_change_no_posterior_curve_and_comparison():
     plain, more = with_rows_of_weight_zero()
     for name in ("low", "high", "tpr"):
