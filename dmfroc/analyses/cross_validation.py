@@ -28,8 +28,8 @@ from dmfroc.inference.scale import IDENTITY, scale_of
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.estimators import scores_of
+from dmfroc.inputs.indexes import row_index, row_names
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.rows import row_index, row_names
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.results.estimate import Estimate
 

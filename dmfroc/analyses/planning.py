@@ -24,9 +24,9 @@ from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import units_of
-from dmfroc.inputs.identifiers import matched
+from dmfroc.inputs.indexes import Rows
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.rows import Rows
+from dmfroc.inputs.rows import matched
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table

@@ -11,8 +11,8 @@ from sklearn.utils.metadata_routing import UNUSED
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import DEFAULT_MEASURES
 from dmfroc.inputs.estimators import scores_of
+from dmfroc.inputs.indexes import Rows, row_index
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.rows import Rows, row_index
 from dmfroc.measures.measure import Measure
 
 __all__ = ["MeasureScorer", "scorers"]

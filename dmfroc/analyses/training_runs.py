@@ -24,8 +24,8 @@ from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.units import Sample, Units, sample_of
+from dmfroc.inputs.indexes import Rows, row_index
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.rows import Rows, row_index
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Name, Table

@@ -36,7 +36,7 @@ from dmfroc.decisions.class_weights import (
 )
 from dmfroc.decisions.iso_performance import Economy, check_choices, check_conditions
 from dmfroc.inputs.arrays import plain
-from dmfroc.inputs.rows import Rows, row_index
+from dmfroc.inputs.indexes import Rows, row_index
 
 __all__ = [
     "ClassWeightsClassifierCV",

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import read_only
-from dmfroc.inputs.identifiers import check_ids
+from dmfroc.inputs.indexes import Rows, row_index
 from dmfroc.inputs.labels import Factor, Label, encode, factorize, label_order, union
 from dmfroc.inputs.messages import IN_MEMORY, Source, check_length
-from dmfroc.inputs.rows import Rows, row_index
+from dmfroc.inputs.rows import check_ids
 from dmfroc.inputs.scores import (
     Floats,
     class_scores,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc.inputs.indexes import row_names
 from dmfroc.inputs.messages import listing
-from dmfroc.inputs.rows import row_names
 
 if TYPE_CHECKING:
     from dmfroc.inputs.predictions import Predictions
