@@ -182,7 +182,7 @@ def compare(
         chosen, joint, units = _of_predictions(
             predictions, measure, method, options, paired, hypothesis
         )
-    if simultaneous:
+    if flag("simultaneous", simultaneous):
         differences, value_intervals, winner = _all_at_once(
             joint, measure, level, options.seed, hypothesis
         )

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from dmfroc._kit.autodiff import value_and_pull_back
 from dmfroc._kit.compiled import double_precision
 from dmfroc.bayes.models import Likelihood, Priors, Structure, ThresholdCounts, model_of
-from dmfroc.bayes.options import check_choice, check_size, effective_sizes
+from dmfroc.bayes.options import check_choice, check_priors, check_size, effective_sizes
 from dmfroc.bayes.pairs import EFFECTS, areas, rates_in_parts, replicated_counts
 from dmfroc.bayes.posterior import Posterior, sampling_problems, summarize
 from dmfroc.bayes.sampling import (
@@ -169,6 +169,12 @@ def bayesian_roc(
     predictions = predictions.counted
     warn_of_absent_classes(predictions)
     seed = seed_of(random_state)
+    check_priors(priors, Priors)
+    if not callable(kernel):
+        raise TypeError(
+            "kernel must be a kernel of NumPyro or a function that makes one of a model, but it is "
+            f"of type {type(kernel).__name__}"
+        )
     chains = Chains(kernel, n_chains, n_draws, n_warmup) if algorithm == "mcmc" else None
     fit = approximated(
         predictions, n_thresholds, pair_weights, structure, likelihood, tempering, priors, chains
@@ -223,6 +229,7 @@ def bayesian_roc_prior(
     """
     check_choices(structure=structure)
     check_size(n_draws=n_draws, n_thresholds=n_thresholds)
+    check_priors(priors, Priors)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     predictions = predictions.counted
     seed = seed_of(random_state)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+from dmfroc._kit.options import flag, number, positive
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.cross_fitting import cross_fitted
@@ -93,7 +94,7 @@ def partial_auc(max_fpr: float | int = 0.1) -> Measure:
     >>> round(partial_auc()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.8246
     """
-    if not 0 < max_fpr <= 1:
+    if not 0 < number("max_fpr", max_fpr) <= 1:
         raise ValueError(f"max_fpr must be in (0, 1], such as 0.1, but it is {max_fpr!r}")
     # The area is at least 0, which for a limit below 1 is not the standardised 0.
     lowest = (1 - max_fpr / (2 - max_fpr)) / 2
@@ -360,10 +361,7 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     >>> round(h_measure()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
     0.565432
     """
-    for name, value in (("alpha", alpha), ("beta", beta)):
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
-    a, b = float(alpha), float(beta)
+    a, b = positive("alpha", alpha), positive("beta", beta)
     return Measure(
         name="h_measure",
         title="H-measure",
@@ -508,7 +506,7 @@ def precision_recall_gain_area(clip: bool = False) -> Measure:
     return _precision_recall(
         name="precision_recall_gain_area",
         title="Precision-recall-gain area",
-        summary=_mean(curve_summaries.precision_recall_gain_area, clip=bool(clip)),
+        summary=_mean(curve_summaries.precision_recall_gain_area, clip=flag("clip", clip)),
         obstacle=no_lost_gain,
         bounds=(0.0 if clip else -math.inf, 1.0),
         chance=0.0,
@@ -546,7 +544,7 @@ def expected_f_gain(beta: float | int = 1.0) -> Measure:
     >>> expected_f_gain()([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1])
     0.625
     """
-    if not 0 <= beta < math.inf:
+    if not 0 <= number("beta", beta) < math.inf:
         raise ValueError(f"beta must be a finite number >= 0, but it is {beta!r}")
     return _precision_recall(
         name="expected_f_gain",

@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from dmfroc._kit.remarks import warn
-from dmfroc.bayes.options import check_choice, check_size
+from dmfroc.bayes.options import check_choice, check_priors, check_size
 from dmfroc.inference.level import check_level
 from dmfroc.inference.seed import seed_of
 from dmfroc.meta_analysis.data import ThresholdScale, read_studies
@@ -124,6 +124,7 @@ def summary_roc(
     chosen = chosen_model(model, threshold, pair)
     check_level(level)
     check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup)
+    check_priors(priors, SummaryPriors)
     roles = {"study": study, "threshold": threshold, "pair": pair}
     counted = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
     studies = read_studies(table, roles | counted, threshold_scale)
