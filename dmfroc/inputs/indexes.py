@@ -134,6 +134,15 @@ def row_names(values: Any, what: str, n: int, index: Any, noun: str) -> NDArray[
     return Rows(index).arranged(array, values, what)
 
 
+def _holds_arrays(values: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether some of the values are lists, or arrays of no dimension of another library."""
+    return any(
+        kind is list
+        or (hasattr(kind, "__array__") and not issubclass(kind, np.generic | np.ma.MaskedArray))
+        for kind in set(map(type, values))
+    )
+
+
 def _of_one_kind(array: NDArray[Any], what: str, noun: str) -> NDArray[Any]:
     items = [plain(item) for item in array.tolist()]
     kinds = set(map(type, items))
