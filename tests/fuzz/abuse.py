@@ -35,11 +35,11 @@ GIVEN = {
     "estimator": GaussianNB(),
     "X": S[:, :2],
     "y": Y,
-    "curve": dmfroc.roc_curve(B, P),
+    "curve": dmfroc.curves.roc_curve(B, P),
 }
 OF_FUNCTION = {
-    "compare": {"y_scores": {"a": S, "b": S[::-1]}},
-    "compare_runs": {"y_scores": {"a": [S, S[::-1]], "b": [S**2, S[::-1] ** 3]}},
+    "compare": {"y_score": {"a": S, "b": S[::-1]}},
+    "compare_runs": {"y_score": {"a": [S, S[::-1]], "b": [S**2, S[::-1] ** 3]}},
     "compare_subgroups": {"by": np.arange(60) // 30},
     "plan": {"pilot": dmfroc.Predictions.from_arrays(Y, S), "half_width": 0.05},
     "majority_costs": {"factor": 2.0},
@@ -125,7 +125,7 @@ def base(name, function):
     """Return arguments of an ordinary call."""
     parameters = inspect.signature(function).parameters
     given = {x: GIVEN[x] for x in parameters if x in GIVEN}
-    if "y_score" in given or "y_scores" in parameters:
+    if "y_score" in given or "y_score" in parameters:
         given.pop("y_pred", None)
     if all(x in parameters for x in TWO_CLASSES):
         given |= {"y_true": B, "y_score": P}
