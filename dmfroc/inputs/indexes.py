@@ -156,8 +156,8 @@ def _of_one_kind(array: NDArray[Any], what: str, noun: str) -> NDArray[Any]:
             raise _missing(what, row, noun)
         rows.setdefault(type(item), row)
     if len(rows) > 1 and not set(rows) <= {bool, int, float}:
-        kinds = ", ".join(f"{kind.__name__} at {IN_MEMORY.row(row)}" for kind, row in rows.items())
-        raise TypeError(f"{what} mixes names of several kinds: {kinds}; convert them to one")
+        each = ", ".join(f"{kind.__name__} at {IN_MEMORY.row(row)}" for kind, row in rows.items())
+        raise TypeError(f"{what} mixes names of several kinds: {each}; convert them to one")
     try:
         sorted(items)
         set(items)
