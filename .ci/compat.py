@@ -23,7 +23,7 @@ print(dmfroc.evaluate(y, s))
 print(dmfroc.compare(y, {"a": s, "b": s[::-1]}))
 dmfroc.estimate("dmf_auc", y, s, method="bootstrap", n_draws=100)
 dmfroc.estimate("hand_till", y, s, method="bootstrap", n_draws=100, interval_type="studentized")
-dmfroc.MulticlassROCDisplay.from_predictions(y, s)
+dmfroc.plots.MulticlassROCDisplay.from_predictions(y, s)
 assert dmfroc.dmf(np.full((3, 3), 0.3)).converged
 dmfroc.estimate("dmf_auc", y, s, method="bayes")
 """

@@ -12,8 +12,9 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dmfroc import MulticlassROCDisplay, Predictions, plots
+from dmfroc import Predictions, plots
 from dmfroc.cli.demo import demo_predictions
+from dmfroc.plots import MulticlassROCDisplay
 
 IMAGES = Path(__file__).resolve().parent / "images"
 

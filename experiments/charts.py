@@ -14,8 +14,16 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from dmfroc import Predictions, bift_curve, bird_curve, boc_curve, precision_recall_curve, roc_curve
-from dmfroc.curves import Curve, OperatingPoints
+from dmfroc import Predictions
+from dmfroc.curves import (
+    Curve,
+    OperatingPoints,
+    bift_curve,
+    bird_curve,
+    boc_curve,
+    precision_recall_curve,
+    roc_curve,
+)
 from dmfroc.plots import overview
 from dmfroc.simulation.datasets import design_matrix, load_dataset
 

@@ -114,7 +114,7 @@ def algorithm(generator: np.random.Generator, learner: str, n: int, n_folds: int
     inside = performance(learner, n - n // n_folds)
     found = {
         "nested": (nested.estimate, performance(learner, n)),
-        "corrected": (estimate("hand_till", y, scores, folds=fold, target="algorithm"), inside),
+        "corrected": (estimate("hand_till", y, scores, folds=fold, target="learner"), inside),
         "fits": (estimate("hand_till", y, scores, folds=fold), inside),
     }
     row = {}

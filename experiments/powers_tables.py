@@ -6,9 +6,10 @@ import numpy as np
 from _study import arguments, markdown_table, write_page
 from scipy.stats import chi2
 
-from dmfroc import ContingencyTable, chi_squared_test, powers_statistics
+from dmfroc import ContingencyTable
 from dmfroc.measures import binary
 from dmfroc.measures.cells import Cells
+from dmfroc.papers import chi_squared_test, powers_statistics
 
 N_TABLES = 40_000
 DESIGNS = ((0.5, 0.5, 100), (0.6, 0.42, 100), (0.2, 0.1, 400))  # prevalence, bias, size

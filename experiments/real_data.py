@@ -23,15 +23,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from dmfroc import (
-    Comparison,
-    MulticlassROCDisplay,
-    Predictions,
-    compare,
-    hand_till_score,
-    multiclass_roc,
-)
+from dmfroc import Comparison, Predictions, compare, hand_till_score, multiclass_roc
 from dmfroc.measures import dmf_auc
+from dmfroc.plots import MulticlassROCDisplay
 from dmfroc.simulation.datasets import Dataset, design_matrix, load_dataset
 from dmfroc.simulation.study import Study, grid
 

@@ -26,7 +26,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from dmfroc import (
+from dmfroc.decisions import (
     ThresholdSelection,
     nested_threshold_selection,
     operating_point,

@@ -18,7 +18,8 @@ from _study import (
 from matplotlib.figure import Figure
 from scipy.special import softmax
 
-from dmfroc import Predictions, dmf_auc_score, majority_costs, multiclass_roc
+from dmfroc import Predictions, dmf_auc_score, multiclass_roc
+from dmfroc.decisions import majority_costs
 from dmfroc.simulation.study import Study, grid
 
 CLASS_COUNTS = (3, 4, 5, 6, 7, 8)
@@ -138,7 +139,7 @@ Made by `experiments/weights.py`, after section 5.3 of Wang and Carvalho (2024).
 puts nearly all probability on the majority class, whatever it sees: its scores are the softmax of
 normal noise (standard deviation {NOISE:g}) with a lead of {LEAD:g} for that class. Missing the
 majority class costs the factor, taking another class for it one over the factor
-(`dmfroc.majority_costs`). {n:,} labels with class frequencies from Dirichlet({CONCENTRATION:g}), at
+(`majority_costs`). {n:,} labels with class frequencies from Dirichlet({CONCENTRATION:g}), at
 least {LEAST_CLASS} of each class; {table["replication"].nunique()} samples for each K.
 
 {found}

@@ -83,6 +83,12 @@ def accumulated(kind):
     return accumulator.compute().estimates
 
 
+def public(name):
+    """Return what is public under a name, at the top or in a package of its own."""
+    homes = [dmfroc, *(getattr(dmfroc, x, None) for x in ("curves", "decisions", "papers"))]
+    return next((getattr(home, name) for home in homes if hasattr(home, name)), None)
+
+
 CALLS = {
     "Accumulator": accumulated,
     **{name: (lambda f: f(Y, SCORES)) for name in WITH_SCORES},
@@ -102,7 +108,7 @@ CALLS = {
     "compare_runs": lambda f: f(
         Y, {"a": [SCORES, SCORES[:, [1, 0, 2]]], "b": [SCORES] * 2}, "dmf_auc"
     ),
-    "convex_hull": lambda f: f(dmfroc.roc_curve(TWO, P)),
+    "convex_hull": lambda f: f(dmfroc.curves.roc_curve(TWO, P)),
     "cross_validate": lambda f: f(GaussianNB(), SCORES, Y, cv=3, n_repeats=2),
     "dmf": lambda f: [f(TABLE.counts / 45, rank=rank) for rank in (1, 2)],
     "estimate": lambda f: [
@@ -118,7 +124,8 @@ CALLS = {
     ],
     "fisher_exact_test": lambda f: f(dmfroc.ContingencyTable.from_cells(tp=3, fp=1, fn=2, tn=5)),
     "influences": lambda f: f("dmf_auc", Y, SCORES),
-    "isometrics": lambda f: f(dmfroc.roc_curve(TWO, P), values=[0.25]),
+    "isometrics": lambda f: f(dmfroc.curves.roc_curve(TWO, P), values=[0.25]),
+    "moses_littenberg_roc": lambda f: f(*(STUDIES[x] for x in ("tp", "fp", "fn", "tn"))),
     "majority_costs": lambda f: f(Y, 1 / 3),
     "measures": lambda module: [
         measures.MEASURES[name](Y, SCORES)
@@ -209,7 +216,7 @@ UNEVEN = {"sample_weight": WEIGHTS, "groups": GROUPS}
 KINDS = {
     "rows": ((TRUE, GOOD), {}),
     "folds": ((TRUE, GOOD), {"folds": FOLDS}),
-    "learner": ((TRUE, GOOD), {"folds": FOLDS, "target": "algorithm"}),
+    "learner": ((TRUE, GOOD), {"folds": FOLDS, "target": "learner"}),
     "weights": ((TRUE, GOOD), {"sample_weight": WEIGHTS}),
     "groups": ((TRUE, GOOD), UNEVEN),
     "groups-folds": ((TRUE, GOOD), {"sample_weight": WEIGHTS, "groups": CLASS, "folds": FOLDS}),
@@ -348,7 +355,7 @@ CASES = {
         for kind, options in {
             "rows": {},
             "folds": {"folds": FOLDS},
-            "learner": {"folds": FOLDS, "target": "algorithm"},
+            "learner": {"folds": FOLDS, "target": "learner"},
             "groups": UNEVEN,
             "groups-bootstrap": UNEVEN | DRAWS | {"rope": 0.03},
             "simultaneous": {"simultaneous": True, "level": 0.9, "random_state": 3},
@@ -440,7 +447,7 @@ CASES = {
     },
     "cross_validate/fits": lambda: dmfroc.cross_validate(GaussianNB(), GOOD, TRUE, cv=3),
     "cross_validate/learner": lambda: dmfroc.cross_validate(
-        GaussianNB(), GOOD, TRUE, cv=3, n_repeats=2, target="algorithm", groups=GROUPS
+        GaussianNB(), GOOD, TRUE, cv=3, n_repeats=2, target="learner", groups=GROUPS
     ),
     "nested_cross_validation": lambda: dmfroc.nested_cross_validation(
         GaussianNB(), GOOD, TRUE, "accuracy", cv=3, n_repeats=2
@@ -451,7 +458,7 @@ CASES = {
         two_fours(), n_chains=2, n_draws=20, n_warmup=20, level=0.9
     ),
     "contingency": lambda: dmfroc.ContingencyTable.from_labels(TRUE, HARD),
-    "measures": lambda: dmfroc.measures(),
+    "measures": lambda: dmfroc.measures.measure_table(),
 }
 
 FILES = {"good": GOOD, "fair": FAIR, "poor": POOR}
@@ -710,7 +717,7 @@ def every_line(pattern):
     """Yield name and value of all that is seen in the cases whose names match."""
     commands = {f"command {name}": (lambda a=a: run(a)) for name, a in COMMANDS.items()}
     calls = {
-        f"function {name}": partial(call, getattr(dmfroc, name, None))
+        f"function {name}": partial(call, public(name))
         for name, call in CALLS.items()
         if name not in CASES
     }
@@ -782,7 +789,7 @@ def main():
     warnings.simplefilter("ignore")
     found = {}
     for name, call in CALLS.items():
-        of_call = digest(call(getattr(dmfroc, name)))
+        of_call = digest(call(public(name)))
         found[name] = hashlib.sha256(json.dumps(of_call).encode()).hexdigest()
     json.dump(found, sys.stdout)
 

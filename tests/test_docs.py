@@ -34,8 +34,8 @@ def test_the_notebook_has_the_code_of_its_page():
 
 def test_the_gallery_has_every_display():
     gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
-    displays = {name for name in dmfroc.__all__ if name.endswith("Display")}
-    drawn = set(re.findall(r"dmfroc\.(\w+Display)", gallery)) | {"ComparisonDisplay"}
+    displays = {name for name in dmfroc.plots.__all__ if name.endswith("Display")}
+    drawn = set(re.findall(r"dmfroc\.plots\.(\w+Display)", gallery)) | {"ComparisonDisplay"}
     assert "dmfroc.compare(wines).plot()" in gallery
     assert displays - drawn == set()
 

@@ -29,7 +29,6 @@ UPWARD = {
     ("bayes", "analyses"),
     ("bayes", "plots"),
     ("counted", "analyses"),
-    ("measures", "analyses"),
     ("meta_analysis", "plots"),
 }
 

@@ -137,9 +137,11 @@ def test_threads_give_serial_results_and_leave_no_state():
 
     def compute(s):
         found = dmfroc.evaluate(y, s)
-        drawn = dmfroc.MulticlassROCDisplay(found.curve).plot(Figure(figsize=(3, 3)).subplots())
+        drawn = dmfroc.plots.MulticlassROCDisplay(found.curve).plot(
+            Figure(figsize=(3, 3)).subplots()
+        )
         drawn.figure_.savefig(picture := io.BytesIO(), format="raw", dpi=20)
-        area = dmfroc.roc_curve(y == 1, s[:, 1]).area
+        area = dmfroc.curves.roc_curve(y == 1, s[:, 1]).area
         return str(found), found.curve.auc, area, picture.getvalue()
 
     expected = [compute(s) for s in scores]

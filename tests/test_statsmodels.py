@@ -9,17 +9,10 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from dmfroc import (
-    ContingencyTable,
-    Predictions,
-    chi_squared_test,
-    compare,
-    estimate,
-    fisher_exact_test,
-    likelihood_ratio_test,
-)
+from dmfroc import ContingencyTable, Predictions, compare, estimate
 from dmfroc.curves import calibration_curve, loess
 from dmfroc.inference.influences import without_variation
+from dmfroc.papers import chi_squared_test, fisher_exact_test, likelihood_ratio_test
 
 COUNTS = {
     "two classes": [[30, 12], [7, 51]],

@@ -6,36 +6,31 @@ import difflib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-# isort: off
-from dmfroc.multiclass import measure as multiclass
-from dmfroc.measures import ranking, curve_areas, probabilities, table, binary, agreement  # noqa: F401
-
-# isort: on
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures import registry
-from dmfroc.measures.hard_labels import TABLE_FUNCTIONS
+from dmfroc.measures import (
+    agreement,
+    binary,
+    curve_areas,
+    probabilities,
+    ranking,
+    registry,
+    table,
+)
 from dmfroc.measures.measure import Measure
 from dmfroc.measures.registry import FACTORIES
+from dmfroc.multiclass import measure as multiclass
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["FACTORIES", "MEASURES", "get_measure", "measure_table"]
 
-
-_HARD_LABELS = "dmfroc.measures.hard_labels"  # where those of tables are made
-_ORDER = [m.__name__ for m in (multiclass, ranking, curve_areas, probabilities)]
-_ORDER += [_HARD_LABELS, agreement.__name__]
-
-
-def _rank(name: str) -> tuple[int, bool]:
-    """Say what comes first, whichever file was imported first."""
-    of_two_classes = name not in TABLE_FUNCTIONS
-    module = registry.MODULES[name]
-    return _ORDER.index(module), module == _HARD_LABELS and of_two_classes
-
-
-MEASURES = {name: registry.MEASURES[name] for name in sorted(registry.MEASURES, key=_rank)}
+# In the order in which tables list them, whichever was imported first
+_FAMILIES = (multiclass, ranking, curve_areas, probabilities, table, binary, agreement)
+_ORDER = [family.__name__ for family in _FAMILIES]
+MEASURES = dict(
+    sorted(registry.MEASURES.items(), key=lambda item: _ORDER.index(registry.MODULES[item[0]]))
+)
 """All built-in measures by name, in the order in which tables list them."""
 
 
@@ -174,7 +169,7 @@ def get_measure(measure: str | Measure) -> Measure:
         return MEASURES[_NAMES[plain]]
     raise ValueError(
         f"measure must be the name of a measure, but it is {measure!r}; near it are "
-        f"{', '.join(_near(plain))}, and dmfroc.measures() lists all"
+        f"{', '.join(_near(plain))}, and dmfroc.measures.measure_table() lists all"
     )
 
 
@@ -185,7 +180,7 @@ def _near(plain: str) -> list[str]:
 
 
 def measure_table() -> pd.DataFrame:
-    """Return what measures there are, one row for each; ``dmfroc.measures()`` does the same.
+    """Return what measures there are, one row for each.
 
     Returns
     -------

@@ -36,7 +36,7 @@ _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can numb
 
 def compare(
     y_true: Any,
-    y_scores: Mapping[str, Any] | None = None,
+    y_score: Mapping[str, Any] | None = None,
     measure: str | Measure | None = None,
     *,
     paired: bool = True,
@@ -67,7 +67,7 @@ def compare(
         Observed classes; or finished predictions by name of the classifier, of the same
         observations unless ``paired=False``: in the same order, or with ``id=`` that says which
         rows belong together, see `Predictions.from_arrays`.
-    y_scores : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
+    y_score : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
         Each classifier's scores, by its name.
     measure : str or Measure, optional
         What to compare, see `estimate`; by default the DMF-AUC, and of hard labels without scores
@@ -92,7 +92,7 @@ def compare(
         As for `Predictions.from_arrays`.
     y_pred : dict of str to array-like of shape (n,), optional
         Hard labels by name of the classifier, where they are not simply the class of the largest
-        score, or where there is one score and so no such class. Without ``y_scores`` they alone are
+        score, or where there is one score and so no such class. Without ``y_score`` they alone are
         compared.
     folds, target, train_fraction, groups, stratify
         As for `estimate`.
@@ -142,7 +142,7 @@ def compare(
     ('good',)
     """
     if measure is None:
-        measure = "dmf_auc" if y_scores is not None or y_pred is None else "informedness"
+        measure = "dmf_auc" if y_score is not None or y_pred is None else "informedness"
     measure = get_measure(measure)
     paired, hypothesis = flag("paired", paired), Hypothesis(alternative, margin, rope)
     options = Options(
@@ -159,7 +159,7 @@ def compare(
     predictions: dict[str, Predictions]
     if isinstance(y_true, Scan):
         check_alone(
-            y_scores=y_scores,
+            y_score=y_score,
             labels=labels,
             sample_weight=sample_weight,
             frequency_weight=frequency_weight,
@@ -172,7 +172,7 @@ def compare(
     else:
         given = {"labels": labels, "sample_weight": sample_weight}
         given["frequency_weight"] = frequency_weight
-        predictions = _named_predictions(y_true, y_scores, y_pred, measure.needs, given)
+        predictions = _named_predictions(y_true, y_score, y_pred, measure.needs, given)
         if paired:
             predictions = matched(predictions)
         if folds is not None:
@@ -316,12 +316,12 @@ def _all_at_once(
 
 def _named_predictions(
     y_true: Any,
-    y_scores: Mapping[str, Any] | None,
+    y_score: Mapping[str, Any] | None,
     y_pred: Mapping[str, Any] | None,
     needs: Needs,
     given: dict[str, Any],
 ) -> dict[str, Predictions]:
-    if isinstance(y_true, Mapping) and y_scores is None:
+    if isinstance(y_true, Mapping) and y_score is None:
         named = {}
         for name, value in y_true.items():
             if not isinstance(value, Predictions):
@@ -330,23 +330,23 @@ def _named_predictions(
                     f"{type(value).__name__}; for arrays pass y_true and a dict of scores"
                 )
             named[name] = as_predictions(value, y_pred=y_pred, needs=needs, **given)
-    elif y_scores is None and y_pred is not None:
+    elif y_score is None and y_pred is not None:
         named = _of_hard_labels(y_true, y_pred, needs, given)
-    elif isinstance(y_scores, Mapping):
-        hard_labels = _named_hard_labels(y_pred, y_scores)
+    elif isinstance(y_score, Mapping):
+        hard_labels = _named_hard_labels(y_pred, y_score)
         named = {
             name: Predictions.from_arrays(y_true, scores, y_pred=hard_labels.get(name), **given)
-            for name, scores in y_scores.items()
+            for name, scores in y_score.items()
         }
     else:
         raise TypeError(
-            "y_scores must be a dict of scores by name of the classifier, but it is a "
-            f"{type(y_scores).__name__}"
+            "y_score must be a dict of scores by name of the classifier, but it is a "
+            f"{type(y_score).__name__}"
         )
     for name in named:
         if not isinstance(name, str):
             raise TypeError(
-                f"{'y_true' if y_scores is None else 'y_scores'} has the key {name!r}, of type "
+                f"{'y_true' if y_score is None else 'y_score'} has the key {name!r}, of type "
                 f"{type(name).__name__}, but names of classifiers must be strings: use "
                 f"{str(name)!r}"
             )
@@ -387,15 +387,15 @@ def _check_named(y_pred: Any) -> Mapping[str, Any]:
 
 
 def _named_hard_labels(
-    y_pred: Mapping[str, Any] | None, y_scores: Mapping[str, Any]
+    y_pred: Mapping[str, Any] | None, y_score: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     if y_pred is None:
         return {}
     for name in _check_named(y_pred):
-        if name not in y_scores:
+        if name not in y_score:
             raise ValueError(
-                f"y_pred has hard labels of {name!r}, but y_scores has the classifiers "
-                f"{list(y_scores)}: use the same names"
+                f"y_pred has hard labels of {name!r}, but y_score has the classifiers "
+                f"{list(y_score)}: use the same names"
             )
     return y_pred
 

@@ -69,7 +69,7 @@ def cross_validate(
         As for `evaluate`.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation.
-    target : {"fits", "algorithm"}
+    target : {"fits", "learner"}
         As for `estimate`.
     random_state : int, numpy.random.Generator or None
         Seed of the folds.

@@ -47,6 +47,7 @@ def estimate(
     sample_weight: Any = None,
     frequency_weight: Any = None,
     y_pred: Any = None,
+    pos_label: Any = None,
     folds: Any = None,
     target: Target = "fits",
     train_fraction: float | None = None,
@@ -73,18 +74,21 @@ def estimate(
     labels, sample_weight, frequency_weight, y_pred
         As for `Predictions.from_arrays`. A weight says how much a row counts, not how often it
         was observed.
+    pos_label : hashable, optional
+        The positive one of two classes, by default the second of the labels: recall, average
+        precision and other measures of one class are about it.
     folds : array-like of shape (n,), optional
         Of cross-validated scores: the fold in which each row was held out. The value is the mean
         over the folds of the measure inside the fold, and its interval is about the mean
         performance of these fitted models on new data; see the page on cross-validation. Repeated
         cross-validation has a row per observation and repeat, `folds` name both repeat and fold,
         and `groups` the observation.
-    target : {"fits", "algorithm"}
-        Of cross-validated scores: ``"algorithm"`` is about the performance of the learner at this
+    target : {"fits", "learner"}
+        Of cross-validated scores: ``"learner"`` is about the performance of the learner at this
         training size, other training sets included, by the corrected resampled variance of Nadeau
         and Bengio (2003); `nested_cross_validation` has better intervals, and needs the estimator.
     train_fraction : float, optional
-        Share of the observations in each training set, for ``target="algorithm"``; by default what
+        Share of the observations in each training set, for ``target="learner"``; by default what
         the folds leave.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, if several belong together: then groups, not
@@ -164,6 +168,7 @@ def estimate(
             sample_weight=sample_weight,
             frequency_weight=frequency_weight,
             y_pred=y_pred,
+            pos_label=pos_label,
             folds=folds,
         )
         return _estimate_counted(measure, y_true, method, options)
@@ -174,6 +179,7 @@ def estimate(
         sample_weight=sample_weight,
         frequency_weight=frequency_weight,
         y_pred=y_pred,
+        pos_label=pos_label,
         needs=measure.needs,
         copy=False,
     )

@@ -44,12 +44,12 @@ def choose_methods(
     """
     if name is not None and not is_one_of(name, METHODS):
         raise ValueError(f"method must be one of {METHODS}, but it is {name!r}")
-    if options.target == "algorithm":
+    if options.target == "learner":
         if predictions.folds is None:
-            raise ValueError("target='algorithm' needs folds=, whose values vary as fits do")
+            raise ValueError("target='learner' needs folds=, whose values vary as fits do")
         if name is not None:
             raise ValueError(
-                f"method={name!r} is about these fits; target='algorithm' has a method of its own"
+                f"method={name!r} is about these fits; target='learner' has a method of its own"
             )
         return [_corrected_resampling(options)] * len(measures)
     if predictions.folds is not None and name in _WITHOUT_FOLDS:

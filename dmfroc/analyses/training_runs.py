@@ -239,7 +239,7 @@ class RunsComparison(Result):
 
 def compare_runs(
     y_true: Any,
-    y_scores: Any,
+    y_score: Any,
     measure: str | Measure = "dmf_auc",
     *,
     crossed: bool = True,
@@ -255,7 +255,7 @@ def compare_runs(
     ----------
     y_true : array-like of shape (n,)
         Observed classes.
-    y_scores : dict of str to sequence of (array-like of shape (n, K), or (n,) for K = 2)
+    y_score : dict of str to sequence of (array-like of shape (n, K), or (n,) for K = 2)
         For each classifier, the scores of every run (or reader); equally many of each.
     measure : str or Measure
         What to compare, see `estimate`.
@@ -312,12 +312,12 @@ def compare_runs(
         raise ValueError(
             f"covariances must be 'influences' or 'leave_one_out', but it is {covariances!r}"
         )
-    n_runs = _n_runs(y_scores)
-    names, rows = list(y_scores), Rows(row_index(y_true))
+    n_runs = _n_runs(y_score)
+    names, rows = list(y_score), Rows(row_index(y_true))
     values, errors = np.empty((len(names), n_runs)), []
     remarks: dict[str, dict[str, None]] = {name: {} for name in names}
     for place, name in enumerate(names):
-        for run, scores in enumerate(y_scores[name]):
+        for run, scores in enumerate(y_score[name]):
             predictions = Predictions.from_arrays(
                 y_true, scores, labels=labels, sample_weight=sample_weight
             )
@@ -345,15 +345,15 @@ def compare_runs(
     )
 
 
-def _n_runs(y_scores: Any) -> int:
-    if not isinstance(y_scores, Mapping):
+def _n_runs(y_score: Any) -> int:
+    if not isinstance(y_score, Mapping):
         raise TypeError(
-            "y_scores must be a dict of lists of scores by name of the classifier, but it is a "
-            f"{type(y_scores).__name__}"
+            "y_score must be a dict of lists of scores by name of the classifier, but it is a "
+            f"{type(y_score).__name__}"
         )
-    if len(y_scores) < 2:
-        raise ValueError(f"at least two classifiers are needed, but there are {len(y_scores)}")
-    counts = {name: len(runs) for name, runs in y_scores.items()}
+    if len(y_score) < 2:
+        raise ValueError(f"at least two classifiers are needed, but there are {len(y_score)}")
+    counts = {name: len(runs) for name, runs in y_score.items()}
     if len(set(counts.values())) > 1:
         raise ValueError(f"all classifiers must have equally many runs, but they have {counts}")
     n_runs = next(iter(counts.values()))

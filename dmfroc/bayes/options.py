@@ -1,11 +1,20 @@
-"""What all posteriors make of their options and of weights."""
+"""Checks of the options of posteriors, and the effective sizes of weighted classes."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.options import is_one_of
 from dmfroc.inputs.predictions import Predictions
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse an option that is none of several words."""
+    if not is_one_of(value, choices):
+        raise ValueError(f"{name} must be one of {choices}, but it is {value!r}")
 
 
 def check_size(**sizes: int) -> None:

@@ -168,7 +168,7 @@ class Picture:
         figure = _new_figure(6.0, 6.0)
         axes = figure.add_subplot()
         for name, predictions in classifiers.items():
-            dmfroc.MulticlassROCDisplay.from_predictions(
+            dmfroc.plots.MulticlassROCDisplay.from_predictions(
                 predictions,
                 folds=folds,
                 name=name,

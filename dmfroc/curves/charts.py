@@ -500,7 +500,7 @@ def bprd_curve(cases: Cases, *, s: Number = 1.0) -> Curve:
     >>> bprd_curve([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1], s=0).x
     array([0. , 0.5, 1.5, 2. ])
     """
-    s = _checked_constant(s)
+    s = nonnegative("s", s)
     points = count_points(cases)
     chance = (0, float(_relative_drift(points, s)[-1])), (0, 0)
     names = "Relative drift", _INFORMEDNESS
@@ -546,7 +546,7 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
     >>> curve.x[2].round(4), curve.y[2].round(4)
     (np.float64(-0.415), np.float64(-1.585))
     """
-    s = _checked_constant(s)
+    s = nonnegative("s", s)
     _check_choice("smoothing", smoothing, get_args(Smoothing))
     points = count_points(cases)
     projection = partial(_bird, s=s, smoothing=smoothing)
@@ -558,10 +558,11 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
     return draw("bird", points, projection, *names, chance=chance, break_even=even, area=None)
 
 
-def _checked_constant(s: Number) -> float:
-    checked = number("s", s)
+def nonnegative(name: str, value: Number) -> float:
+    """Return a finite number that is not below zero."""
+    checked = number(name, value)
     if not 0 <= checked < np.inf:
-        raise ValueError(f"s must be a finite number >= 0, but it is {s}")
+        raise ValueError(f"{name} must be a finite number >= 0, but it is {value}")
     return checked
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.options import number
 from dmfroc.curves.cases import Cases, Number, compute_by_class
-from dmfroc.curves.charts import Coordinates, draw
+from dmfroc.curves.charts import Coordinates, draw, nonnegative
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import Maximum, OperatingPoints, count_points
 from dmfroc.measures.binary import f_gain, gain
@@ -56,7 +55,7 @@ def f_gains(points: OperatingPoints, *, beta: Number = 1.0) -> np.ndarray:
     >>> points.maximum(f_gains(points))
     Maximum(value=0.75, thresholds=array([0.4]))
     """
-    beta = _checked_beta(beta)
+    beta = nonnegative("beta", beta)
     with np.errstate(divide="ignore", invalid="ignore"):
         return f_gain(points.cells, beta)
 
@@ -170,7 +169,7 @@ def expected_f_gain(points: OperatingPoints, *, beta: Number = 1.0) -> float:
     >>> expected_f_gain(operating_points([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]))
     0.625
     """
-    beta = _checked_beta(beta)
+    beta = nonnegative("beta", beta)
     return points.summarise(curve_summaries.expected_f_gain, beta=beta)
 
 
@@ -268,10 +267,3 @@ def best_f_gain(points: OperatingPoints, *, beta: Number = 1.0) -> Maximum:
     Maximum(value=0.75, thresholds=array([0.4]))
     """
     return points.maximum(f_gains(points, beta=beta))
-
-
-def _checked_beta(beta: Number) -> float:
-    checked = number("beta", beta)
-    if not 0 <= checked < np.inf:
-        raise ValueError(f"beta must be a finite number >= 0, but it is {beta}")
-    return checked

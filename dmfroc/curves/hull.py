@@ -133,20 +133,15 @@ def convex_hull(curve: Curve) -> Hull:
         area = gain_area(vertices)
         vertices = vertices.at(np.arange(1, len(vertices.thresholds)))
         x, y = curve.projection(vertices)
-        scores = _f_calibrated_scores(vertices)
+        # d = rise of recG / (rise of recG - rise of precG), multiplied out
+        true, false = vertices.true_positives, vertices.false_positives
+        misses = vertices.positives - true
+        recall = misses[:-1] * true[1:] - misses[1:] * true[:-1]
+        scores = recall / (recall + (false[1:] * true[:-1] - false[:-1] * true[1:]))
     with np.errstate(divide="ignore"):
         slopes = np.diff(y) / np.diff(x)
     thresholds = vertices.thresholds
     return Hull(curve.kind, curve.label, x, y, thresholds, slopes, scores, area, vertices)
-
-
-def _f_calibrated_scores(vertices: OperatingPoints) -> Float[np.ndarray, " s"]:
-    r"""Return :math:`d=\Delta recG/(\Delta recG-\Delta precG)`, multiplied out."""
-    true, false = vertices.true_positives, vertices.false_positives
-    misses = vertices.positives - true
-    recall = misses[:-1] * true[1:] - misses[1:] * true[:-1]
-    precision = false[1:] * true[:-1] - false[:-1] * true[1:]
-    return recall / (recall + precision)
 
 
 # Cost curves

@@ -38,7 +38,7 @@ class ClassWeights:
         Positive, with a geometric mean of one.
     expected_cost : float
         Expected cost of one decision, on the observations the weights were selected on: it is
-        optimistic, see `dmfroc.nested_class_weights`.
+        optimistic, see `dmfroc.decisions.nested_class_weights`.
     unweighted_cost : float
         The same with equal weights.
     """
@@ -128,7 +128,7 @@ def select_class_weights(
     Notes
     -----
     A class without observations adds no cost when it is missed; give it a prevalence of 0. The
-    cost at the selected weights is optimistic: `dmfroc.nested_class_weights` shows by how much.
+    cost at the selected weights is optimistic: `nested_class_weights` shows by how much.
 
     References
     ----------

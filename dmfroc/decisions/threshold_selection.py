@@ -197,7 +197,7 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
 
     The scores of all folds of an internal cross-validation are merged, the threshold is taken
     where the iso-performance tangent touches their ROC curve (see
-    `dmfroc.optimal_operating_points`), and the estimator is fitted to all of the data.
+    `dmfroc.decisions.optimal_operating_points`), and the estimator is fitted to all of the data.
     scikit-learn's ``TunedThresholdClassifierCV`` differs: it averages a metric over folds on a
     grid of thresholds, has no class ratio, and resolves ties by the grid.
 
@@ -209,7 +209,7 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
         Assumed proportion of positives; by default that of the training set.
     cost_fp, cost_fn : float
         Costs of a false positive and of a false negative, as in
-        `dmfroc.optimal_operating_points`. Equal costs maximise the accuracy.
+        `dmfroc.decisions.optimal_operating_points`. Equal costs maximise the accuracy.
     pos_label : label, optional
         The positive class; by default the second of the sorted labels.
     tie_break : {"highest", "lowest"}
@@ -379,7 +379,7 @@ class ClassWeightsClassifierCV(_SelectingClassifier):
     """A classifier whose probabilities are multiplied by class weights before the largest wins.
 
     The probabilities of all folds of an internal cross-validation are merged, the class weights of
-    least expected cost are selected on them (see `dmfroc.select_class_weights`), and the estimator
+    least expected cost are selected on them (see `select_class_weights`), and the estimator
     is fitted to all of the data.
 
     Parameters

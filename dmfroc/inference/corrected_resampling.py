@@ -25,7 +25,7 @@ from dmfroc.measures.measure import BoundMeasures, MeanOverFolds, Measure, bind,
 from dmfroc.results.estimate import Estimate
 
 _N_JOINT_DRAWS = 100_000
-_USELESS = "target='algorithm' has a method of its own; leave it out"
+_USELESS = "target='learner' has a method of its own; leave it out"
 
 
 @dataclass(frozen=True)

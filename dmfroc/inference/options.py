@@ -11,7 +11,7 @@ from dmfroc.inference.units import Sample, sample_of
 from dmfroc.inputs.predictions import Predictions
 
 IntervalType = Literal["bca", "percentile", "basic", "studentized"]
-Target = Literal["fits", "algorithm"]
+Target = Literal["fits", "learner"]
 TARGETS = get_args(Target)
 OF_ALGORITHM = "corrected_resampling"  # the method of that target
 INTERVAL_TYPES = get_args(IntervalType)
@@ -58,8 +58,8 @@ class Options:
             raise ValueError(f"target must be one of {TARGETS}, but it is {self.target!r}")
         if self.train_fraction is None:
             return
-        if self.target != "algorithm":
-            raise ValueError("train_fraction is an option of target='algorithm' only")
+        if self.target != "learner":
+            raise ValueError("train_fraction is an option of target='learner' only")
         if not 0 < number("train_fraction", self.train_fraction) < 1:
             raise ValueError(
                 f"train_fraction must be between 0 and 1, but it is {self.train_fraction!r}"

@@ -1,27 +1,20 @@
 """The measures: functions of their options that return a `Measure`, which can be called.
 
 ``dmfroc.measures.partial_auc(max_fpr=0.2)(y_true, y_score)`` is a number;
-``dmfroc.measures()`` lists what there is.
+``dmfroc.measures.measure_table()`` lists what there is.
 """
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from importlib.util import find_spec
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import pandas as pd
+from typing import Any
 
 
 def __getattr__(name: str) -> Any:
     if find_spec(f"{__name__}.{name}") is not None:
         return import_module(f"{__name__}.{name}")
-    # Imported when it is first used, because it holds all families.
-    from dmfroc.analyses import catalogue
-
+    catalogue = _catalogue()
     if name in catalogue.FACTORIES:
         return catalogue.FACTORIES[name]
     if name in catalogue.__all__:
@@ -30,18 +23,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from dmfroc.analyses import catalogue
-
-    return sorted([*catalogue.FACTORIES, *catalogue.__all__])
+    return sorted([*_catalogue().FACTORIES, *_catalogue().__all__])
 
 
-class _CallableModule(ModuleType):
-    """The package `dmfroc.measures`, which called as a function lists what it holds."""
-
-    def __call__(self) -> pd.DataFrame:
-        from dmfroc.analyses.catalogue import measure_table
-
-        return measure_table()
-
-
-sys.modules[__name__].__class__ = _CallableModule
+def _catalogue() -> Any:
+    """Return the module of all families, of rooms above too: it is imported when it is needed."""
+    return import_module("dmfroc.analyses.catalogue")

@@ -17,7 +17,7 @@ from dmfroc.measures import table as _table  # noqa: F401  # whose measures are 
 from dmfroc.measures.cells import Table, corrected_for_chance
 from dmfroc.measures.hard_labels import SIGNED, TABLE_FUNCTIONS
 from dmfroc.measures.measure import Measure, WithOptions, no_hard_labels
-from dmfroc.measures.registry import registered
+from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts, label_values
 
 Growth = Literal["quadratic", "linear"]
@@ -86,7 +86,7 @@ def _uneven_gaps(predictions: Predictions) -> str | None:
 def _alphabetical(predictions: Predictions) -> str | None:
     labels = predictions.labels
     is_text = all(isinstance(label, str) for label in labels) and not label_values(labels)
-    if not is_text or len(labels) < 3 or list(labels) != sorted(labels):
+    if not is_text or len(labels) < 3 or list(labels) != sorted(map(str, labels)):
         return None
     return (
         f"Weighted kappa takes the classes in alphabetical order, {list(labels)}. If they have "
@@ -94,7 +94,7 @@ def _alphabetical(predictions: Predictions) -> str | None:
     )
 
 
-@registered({}, {"weights": "linear"}, {"by": "values"}, {"weights": "linear", "by": "values"})
+@register({}, {"weights": "linear"}, {"by": "values"}, {"weights": "linear", "by": "values"})
 def weighted_kappa(weights: Any = "quadratic", by: Distance = "positions") -> Measure:
     """Return Cohen's weighted kappa: agreement on an ordered scale, corrected for chance.
 

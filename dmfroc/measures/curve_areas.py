@@ -18,7 +18,7 @@ from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.cross_fitting import cross_fitted
 from dmfroc.measures.measure import Measure, WithOptions, value_of
-from dmfroc.measures.registry import registered
+from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
 
 Ties = Literal["half", "lower", "upper"]
@@ -94,7 +94,7 @@ _ranking = partial(Measure, family="ranking", statistic=curve_counts)
 _precision_recall = partial(Measure, family="precision-recall", statistic=curve_counts)
 
 
-@registered()
+@register()
 def partial_auc(max_fpr: float | int = 0.1) -> Measure:
     """Return the standardised area under the ROC curve up to a false positive rate.
 
@@ -137,7 +137,7 @@ def partial_auc(max_fpr: float | int = 0.1) -> Measure:
     )
 
 
-@registered({"ties": "lower"}, {"ties": "upper"})
+@register({"ties": "lower"}, {"ties": "upper"})
 def roc_area(ties: Ties = "half") -> Measure:
     """Return the area under the ROC curve under one of three conventions for ties.
 
@@ -177,7 +177,7 @@ def roc_area(ties: Ties = "half") -> Measure:
     )
 
 
-@registered()
+@register()
 def gini() -> Measure:
     """Return the Gini coefficient of the ROC curve, twice the area less one.
 
@@ -205,7 +205,7 @@ def gini() -> Measure:
     )
 
 
-@registered({}, {"kappa": "scott"})
+@register({}, {"kappa": "scott"})
 def kappa_area(method: Literal["exact", "trapezoid"] = "exact", kappa: Kappa = "cohen") -> Measure:
     """Return the area under a kappa over the false positive rate (AUK).
 
@@ -253,7 +253,7 @@ def kappa_area(method: Literal["exact", "trapezoid"] = "exact", kappa: Kappa = "
     )
 
 
-@registered()
+@register()
 def lift_area(ties: Ties = "half") -> Measure:
     """Return the area under the lift curve: recall over the predicted positive rate.
 
@@ -295,7 +295,7 @@ def lift_area(ties: Ties = "half") -> Measure:
     )
 
 
-@registered()
+@register()
 def convex_hull_auc() -> Measure:
     """Return the area under the convex hull of the ROC curve (AUCH).
 
@@ -326,7 +326,7 @@ def convex_hull_auc() -> Measure:
     )
 
 
-@registered()
+@register()
 def max_informedness() -> Measure:
     """Return the largest informedness TPR - FPR of any threshold (Youden's J, Kolmogorov-Smirnov).
 
@@ -357,7 +357,7 @@ def max_informedness() -> Measure:
     )
 
 
-@registered()
+@register()
 def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     """Return Hand's H: the share of the avoidable cost that the scores avoid.
 
@@ -413,7 +413,7 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     )
 
 
-@registered()
+@register()
 def leave_one_out_average_precision() -> Measure:
     """Return the average precision where no positive counts towards its own precision.
 
@@ -450,7 +450,7 @@ def leave_one_out_average_precision() -> Measure:
     )
 
 
-@registered()
+@register()
 def average_precision() -> Measure:
     """Return the average precision: the mean over the positives of the precision at their score.
 
@@ -480,7 +480,7 @@ def average_precision() -> Measure:
     )
 
 
-@registered()
+@register()
 def precision_recall_area() -> Measure:
     """Return the area under the precision-recall curve, interpolated as it can be attained.
 
@@ -509,7 +509,7 @@ def precision_recall_area() -> Measure:
     )
 
 
-@registered()
+@register()
 def precision_recall_gain_area(clip: bool = False) -> Measure:
     """Return the area under the precision-recall-gain curve (AUPRG).
 
@@ -546,7 +546,7 @@ def precision_recall_gain_area(clip: bool = False) -> Measure:
     )
 
 
-@registered()
+@register()
 def expected_f_gain(beta: float | int = 1.0) -> Measure:
     """Return the F-gain to be expected where every operating condition is as likely, E[FG].
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +19,7 @@ from dmfroc.measures.measure import (
     classes_message,
     no_hard_labels,
 )
-from dmfroc.measures.registry import registered
+from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.confusion import (
     ConfusionMatrix,
     confusion_counts,
@@ -31,10 +30,10 @@ SIGNED = (-1.0, 1.0)
 UNIT = (0.0, 1.0)
 POSITIVE = (0.0, np.inf)
 
-TableFunction = Callable[..., Float[AnyArray, ""] | None]
+TableFunction = Callable[..., Float[AnyArray, ""]]
 CellsFunction = Callable[..., Float[AnyArray, "*k"]]
 
-TABLE_FUNCTIONS: dict[str, TableFunction] = {}
+TABLE_FUNCTIONS: dict[str, Callable[..., Float[AnyArray, ""] | None]] = {}
 """Every number of a table of any size, by name; None where classes are to be numbers."""
 
 CLASS_FUNCTIONS: dict[str, CellsFunction] = {}
@@ -127,10 +126,10 @@ def _register(
             **others,
         )
 
-    _, *options = inspect.signature(function, eval_str=True).parameters.values()
-    make.__name__, make.__doc__ = name, function.__doc__
-    make.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    registered(*variants)(make)
+    make.__name__, make.__module__, make.__doc__ = name, function.__module__, function.__doc__
+    # Its options are those of the function, all but the table
+    make.__wrapped__ = partial(function, None)  # type: ignore[attr-defined]
+    register(*variants)(make)
 
 
 def _not_two_classes(predictions: Predictions) -> str | None:

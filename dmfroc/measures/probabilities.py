@@ -18,7 +18,7 @@ from dmfroc._kit.arrays import AnyArray
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.curve_summaries import divide
 from dmfroc.measures.measure import Measure, WithOptions
-from dmfroc.measures.registry import registered
+from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.forecasts import (
     Bins,
     Sums,
@@ -93,7 +93,7 @@ _of_probabilities = partial(
 _of_losses = partial(_of_probabilities, statistic=probability_losses)
 
 
-@registered()
+@register()
 def brier_score() -> Measure:
     """Return the Brier score: half the mean squared distance of the forecast from the outcome.
 
@@ -123,7 +123,7 @@ def brier_score() -> Measure:
     )
 
 
-@registered()
+@register()
 def brier_skill_score() -> Measure:
     """Return the share by which the Brier score is below that of forecasting the class sizes.
 
@@ -157,7 +157,7 @@ def brier_skill_score() -> Measure:
     )
 
 
-@registered()
+@register()
 def log_loss() -> Measure:
     """Return the mean of minus the logarithm of the probability of the observed class, in nats.
 
@@ -187,7 +187,7 @@ def log_loss() -> Measure:
     )
 
 
-@registered()
+@register()
 def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     """Return the part of the Brier score that recalibration would save.
 
@@ -229,7 +229,7 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     )
 
 
-@registered()
+@register()
 def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
     """Return how much the forecasts improve on forecasting the class sizes, once calibrated.
 
@@ -271,7 +271,7 @@ def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
     )
 
 
-@registered()
+@register()
 def expected_calibration_error(
     n_bins: int = DEFAULT_N_BINS, of: Literal["top_label", "classes"] = "top_label"
 ) -> Measure:
@@ -321,7 +321,7 @@ def expected_calibration_error(
     )
 
 
-@registered()
+@register()
 def top_k_accuracy(k: int = 2) -> Measure:
     """Return how often the observed class is among those of the k largest scores.
 

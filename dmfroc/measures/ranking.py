@@ -27,7 +27,7 @@ from dmfroc.measures.measure import (
     warn_of_absent_classes,
     within,
 )
-from dmfroc.measures.registry import registered
+from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.pairs import PairTable, pair_counts
 from dmfroc.measures.statistics.projections import ProjectedPairs, ProjectedPairTable
 from dmfroc.measures.statistics.triples import (
@@ -102,7 +102,7 @@ _volume_measure = partial(
 )
 
 
-@registered()
+@register()
 def hand_till() -> Measure:
     """Return Hand and Till's M, the mean area under the ROC curves of all ordered pairs.
 
@@ -133,7 +133,7 @@ def hand_till() -> Measure:
     )
 
 
-@registered()
+@register()
 def one_vs_one_auc(weighting: Literal["prevalence", "macro"] = "prevalence") -> Measure:
     """Return the average area under the ROC curves of all pairs of classes.
 
@@ -176,7 +176,7 @@ def one_vs_one_auc(weighting: Literal["prevalence", "macro"] = "prevalence") -> 
     )
 
 
-@registered({}, {"weighting": "prevalence"}, {"weighting": "bias"})
+@register({}, {"weighting": "prevalence"}, {"weighting": "bias"})
 def one_vs_rest_auc(weighting: Weighting = "macro") -> Measure:
     """Return the average area under the ROC curves of every class against all others.
 
@@ -223,7 +223,7 @@ def one_vs_rest_auc(weighting: Weighting = "macro") -> Measure:
     )
 
 
-@registered()
+@register()
 def auc_mu(partition: Any = None) -> Measure:
     """Return AUC-mu, the mean area of all pairs of classes by the scores' projections.
 
@@ -294,7 +294,7 @@ def _no_combinations(predictions: Predictions) -> str | None:
     return (no_table_of_triples if is_of_three else too_many_tuples)(predictions)
 
 
-@registered()
+@register()
 def vus() -> Measure:
     """Return the volume under the ROC surface of three or more unordered classes.
 
@@ -347,7 +347,7 @@ def vus() -> Measure:
     )
 
 
-@registered()
+@register()
 def ordinal_vus() -> Measure:
     """Return the volume under the ROC surface of three ordered classes.
 

@@ -22,7 +22,7 @@ MODULES: dict[str, str] = {}
 """The module that defines each of them."""
 
 
-def registered[**P](
+def register[**P](
     *variants: Mapping[str, Any],
 ) -> Callable[[Callable[P, Measure]], Callable[P, Measure]]:
     """Register a function that makes a measure, under its name, by its default options.

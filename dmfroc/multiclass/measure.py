@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.options import is_one_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
     BoundMeasures,
     Measure,
     SampledParts,
     SummariesOfCounts,
+    absent_classes_message,
     value_of,
 )
 from dmfroc.measures.ranking import mean_pairwise_area
-from dmfroc.measures.registry import registered
+from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.pairs import pair_counts_of
-from dmfroc.multiclass.costs import PairWeights
+from dmfroc.multiclass.costs import PairWeights, weight_matrices
 from dmfroc.multiclass.curve import area
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
@@ -33,8 +35,9 @@ from dmfroc.multiclass.rates import (
 
 def _bind(options: CurveOptions, predictions: Predictions) -> BoundMeasures:
     if predictions.n_classes == 2:
-        of_second = pair_counts_of(predictions, np.array([1]))
-        return SummariesOfCounts(of_second, (mean_pairwise_area,))
+        weight_matrices(options.pair_weights, predictions)  # refuses what is none
+        second = pair_counts_of(predictions, np.array([1]))
+        return SummariesOfCounts(second, (mean_pairwise_area,))
     statistic = options(predictions)
     if statistic.is_sample:
         return AreaOfSampledPairs(statistic, (area,))
@@ -48,12 +51,12 @@ class AreaOfSampledPairs(SummariesOfCounts):
     def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts:
         """Return the derivative with respect to the weights of the pairs drawn."""
         assert isinstance(self.statistic, RateCounts)
-        of_ordered = area.derivative_by_pairs(self.statistic.count(weights, np))
-        of_pairs = of_ordered.reshape(-1, 2).sum(axis=1)
-        return SampledParts(of_pairs[None], self.statistic.n_pairs)
+        ordered = area.derivative_by_pairs(self.statistic.count(weights, np))
+        unordered = ordered.reshape(-1, 2).sum(axis=1)
+        return SampledParts(unordered[None], self.statistic.n_pairs)
 
 
-@registered()
+@register()
 def dmf_auc(
     pair_weights: PairWeights = "equal",
     n_thresholds: int = DEFAULT_N_THRESHOLDS,
@@ -105,7 +108,19 @@ def dmf_auc(
         bounds=(0.0, 1.0),
         chance=0.5,
         family="multiclass ROC",
+        caveats=(absent_classes_message,)
+        if is_one_of(pair_weights, ("equal",))
+        else (absent_classes_message, _weights_of_one_pair),
         is_dmf_auc=True,
+    )
+
+
+def _weights_of_one_pair(predictions: Predictions) -> str | None:
+    if predictions.n_classes != 2:
+        return None
+    return (
+        "Two classes have one ROC curve, which pair_weights cannot move. To choose a threshold by "
+        "costs, use optimal_operating_points."
     )
 
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.text import legend_text
@@ -30,6 +29,7 @@ from dmfroc.plots._style import (
     rate_texts,
     style_of,
 )
+from dmfroc.plots._trace import finite, trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,9 +44,16 @@ _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide th
 _MOST_NAMED = 20  # classes in a legend
 _NAMED_OF_MANY = 10
 _NAMED_SEGMENT = 0.07  # least length of a hull's segment that bears its score
-# Segments are cut until the curve is this close to its chords, in widths of the chart. The cuts are
-# not in the middle, where an S-shaped segment may meet its chord.
-_CLOSE, _CUT, _MOST_CUTS = 1e-3, 0.382, 20
+_TEXT: dict[str, Any] = {"fontsize": "x-small", "color": "0.3", "zorder": 2.6}
+_VALUE: dict[str, Any] = _TEXT | {
+    "color": _ISOMETRIC,
+    "zorder": 1.1,
+    "ha": "center",
+    "va": "center",
+}
+_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+_DECISION: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgecolor": "black"}
+_DECISION |= {"linestyle": "none", "zorder": 3.0, "label": "_decision"}
 
 type Limits = tuple[float | None, float | None]
 
@@ -175,7 +182,7 @@ class CurveDisplay:
         y_score : array-like or table of shape (n, K), or (n,) for K = 2
             Scores.
         labels, sample_weight, pos_label, multi_class
-            As for `dmfroc.operating_points`; but of more than two classes, all are drawn against
+            As for `operating_points`; but of more than two classes, all are drawn against
             the rest by default.
         name : str, optional
             Name of the classifier in the legend.
@@ -347,18 +354,8 @@ class CurveDisplay:
             row = table.counts[table.labels.index(label)] * curve.points.total / table.counts.sum()
             hits = row[[table.labels.index(label)]]
             place = curve.projection(curve.points.with_counts(hits, row.sum() - hits))
-            style: dict[str, Any] = {
-                "color": self.lines_[label].get_color(),
-                "marker": "o",
-                "markersize": 8,
-                "markeredgecolor": "black",
-                "linestyle": "none",
-                "zorder": 3.0,
-                "label": "_decision",
-            }
-            (self.decisions_[label],) = self.ax_.plot(
-                *self.guide_data(Line(*place)), **(style | marker_kwargs)
-            )
+            style = _DECISION | {"color": self.lines_[label].get_color()} | marker_kwargs
+            (self.decisions_[label],) = self.ax_.plot(*self.guide_data(Line(*place)), **style)
         return self
 
     def plot_tangent(self, slope: float, **line_kwargs: Any) -> CurveDisplay:
@@ -391,17 +388,16 @@ class CurveDisplay:
             raise ValueError(f"slope must be finite, but it is {slope!r}")
         self.tangents_ = {}
         for label, curve in self.curves.items():
-            hull = convex_hull(curve)
+            hull, color = convex_hull(curve), self.lines_[label].get_color()
             best = int(np.argmax(hull.y - slope * hull.x))
-            style: dict[str, Any] = {
-                "color": self.lines_[label].get_color(),
+            style = {
+                "color": color,
                 "linewidth": 0.9,
                 "linestyle": (0, (8, 2, 1, 2)),
                 "zorder": 2.2,
             }
-            self.tangents_[label] = self.ax_.axline(
-                (hull.x[best], hull.y[best]), slope=slope, **(style | line_kwargs)
-            )
+            touched = hull.x[best], hull.y[best]
+            self.tangents_[label] = self.ax_.axline(touched, slope=slope, **(style | line_kwargs))
         return self
 
     # Parts
@@ -418,40 +414,11 @@ class CurveDisplay:
 
     def guide_data(self, guide: Line) -> Line:
         """Return the points of a chance line, break-even line or isometric that can be drawn."""
-        return _finite(self.scale(guide))
+        return finite(self.scale(guide))
 
     def line_data(self, curve: Curve) -> Line:
-        """Return the points of a curve that can be drawn, close enough together to be joined.
-
-        A point between two thresholds mixes both: its counts lie on a straight line, but on some
-        charts its place does not.
-        """
-        points, project = curve.points, curve.projection
-        x, y = _finite(self.scale(Line(curve.x, curve.y)))
-        if points is None or project is None:
-            return Line(x, y)
-        sizes = np.array([[float(np.ptp(values)) or 1.0 if len(x) else 1.0] for values in (x, y)])
-        thresholds = np.arange(len(curve.x), dtype=float)
-
-        def place(at: Float[np.ndarray, " p"]) -> Float[np.ndarray, "2 p"]:
-            counts = points.true_positives, points.false_positives
-            mixed = points.with_counts(*(np.interp(at, thresholds, count) for count in counts))
-            return np.array(self.scale(Line(*project(mixed))))
-
-        at, low, high = thresholds, thresholds[:-1], thresholds[1:]
-        for _ in range(_MOST_CUTS):
-            cut = low + _CUT * (high - low)
-            ends = start, end = place(low) / sizes, place(high) / sizes
-            middle = place(cut) / sizes
-            is_curved = np.isfinite(middle).all(axis=0) & ~(_distance(start, middle, end) < _CLOSE)
-            if not self.look.has_tails:
-                is_curved &= np.isfinite(ends).all(axis=(0, 1))
-            low, cut, high = low[is_curved], cut[is_curved], high[is_curved]
-            if not len(cut):
-                break
-            at = np.append(at, cut)
-            low, high = np.append(low, cut), np.append(cut, high)
-        return Line(x, y) if at is thresholds else _finite(Line(*place(np.sort(at))))
+        """Return the points of a curve that can be drawn, close enough together to be joined."""
+        return trace(curve, self.scale, self.look.has_tails)
 
     def _styles(self, ax: Axes) -> dict[Hashable, dict[str, Any]]:
         """Return the line style of each class; of many, only some are told apart."""
@@ -496,7 +463,7 @@ class CurveDisplay:
                 text, rest = rest, "_"
             style: dict[str, Any] = {"label": text, "solid_joinstyle": "round", "zorder": 2.5}
             x, y = self.line_data(curve)
-            thresholds = _finite(self.scale(Line(curve.x, curve.y)))
+            thresholds = finite(self.scale(Line(curve.x, curve.y)))
             if len(x) > len(thresholds.x):  # markers are for thresholds alone
                 is_threshold = np.isin(x + 1j * y, thresholds.x + 1j * thresholds.y)
                 style["markevery"] = np.flatnonzero(is_threshold).tolist()
@@ -508,10 +475,12 @@ class CurveDisplay:
         """Return the legend's text: classifier, class and area."""
         curve, look = self.curves[label], self.look
         if len(self.curves) == 1:
-            of_class = "" if name is not None else f"class {label}"
+            class_name = "" if name is not None else f"class {label}"
         else:
-            of_class = f"{label[0]} against {label[1]}" if isinstance(label, tuple) else str(label)
-        text = legend_text(", ".join(part for part in (name, of_class) if part))
+            class_name = (
+                f"{label[0]} against {label[1]}" if isinstance(label, tuple) else str(label)
+            )
+        text = legend_text(", ".join(part for part in (name, class_name) if part))
         if look.area is None or curve.area is None:
             return text
         is_rate = 0 <= curve.area <= 1
@@ -534,18 +503,8 @@ class CurveDisplay:
                 inside &= places <= (np.inf if high is None else high)
             if inside.any():
                 middle = np.flatnonzero(inside)[inside.sum() // 2]
-                ax.text(
-                    line.x[middle],
-                    line.y[middle],
-                    f"{value:g}",
-                    color=_ISOMETRIC,
-                    fontsize="x-small",
-                    ha="center",
-                    va="center",
-                    clip_on=True,
-                    zorder=1.1,
-                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
-                )
+                place = line.x[middle], line.y[middle]
+                ax.text(*place, f"{value:g}", clip_on=True, bbox=_BOX, **_VALUE)
 
     def _isometrics(self, curve: Curve) -> list[Isometric]:
         """Return the isometrics of the values of the look, in their order."""
@@ -578,16 +537,8 @@ class CurveDisplay:
 
     def _draw_always_positive(self, ax: Axes, line: Line) -> None:
         """Draw where F1 is that of predicting everything positive."""
-        ax.plot(
-            line.x,
-            line.y,
-            color="0.35",
-            linestyle=(0, (5, 2, 1, 2)),
-            linewidth=1,
-            zorder=1.2,
-            label="F1 of always positive",
-            gid=BASELINE_ID,
-        )
+        style: dict[str, Any] = {"color": "0.35", "linestyle": (0, (5, 2, 1, 2)), "linewidth": 1}
+        ax.plot(*line, zorder=1.2, label="F1 of always positive", gid=BASELINE_ID, **style)
 
     def _guide(self, ax: Axes, line: Line, **style: Any) -> None:
         defaults: dict[str, Any] = {"zorder": 1.2, "label": "_guide", "gid": GUIDE_ID}
@@ -596,32 +547,18 @@ class CurveDisplay:
     def _draw_hulls(self, ax: Axes) -> None:
         is_single = len(self.curves) == 1
         for label, curve in self.curves.items():
-            hull = convex_hull(curve)
-            (self.hulls_[label],) = ax.plot(
-                hull.x,
-                hull.y,
-                color=self.lines_[label].get_color(),
-                linestyle=(0, (2, 1)),
-                linewidth=1,
-                marker="o",
-                markersize=3,
-                zorder=2.4,
-                label="convex hull" if is_single else "_hull",
-            )
+            hull, color = convex_hull(curve), self.lines_[label].get_color()
+            style: dict[str, Any] = {"linestyle": (0, (2, 1)), "linewidth": 1, "zorder": 2.4}
+            style |= {"marker": "o", "markersize": 3, "label": "convex hull" if is_single else "_"}
+            (self.hulls_[label],) = ax.plot(hull.x, hull.y, color=color, **style)
             # The longer segments of a single hull bear the calibrated score of their cases
             outward = -1 if hull.kind == "roc" else 1  # of the curve, which is beneath
             for x, y, score in zip(pairwise(hull.x), pairwise(hull.y), hull.scores, strict=True):
                 if is_single and np.hypot(np.ptp(x), np.ptp(y)) >= _NAMED_SEGMENT:
-                    ax.annotate(
-                        f"{score:.2f}",
-                        (np.mean(x), np.mean(y)),
-                        xytext=(3 * outward, 3),
-                        ha="left" if outward == 1 else "right",
-                        textcoords="offset points",
-                        fontsize="x-small",
-                        color="0.3",
-                        zorder=2.6,
-                    )
+                    middle, offset = (np.mean(x), np.mean(y)), (3 * outward, 3)
+                    side = "left" if outward == 1 else "right"
+                    style = {"textcoords": "offset points", "ha": side} | _TEXT
+                    ax.annotate(f"{score:.2f}", middle, offset, **style)
 
     def _decorate(self, ax: Axes) -> None:
         curve, look = next(iter(self.curves.values())), self.look
@@ -633,19 +570,6 @@ class CurveDisplay:
         if look.is_square:
             ax.set_aspect("equal")
         ax.spines[["top", "right"]].set_visible(False)
-
-
-def _finite(line: Line) -> Line:
-    exist = np.isfinite(line.x) & np.isfinite(line.y)
-    return Line(line.x[exist], line.y[exist])
-
-
-def _distance(start: np.ndarray, point: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Return the distances of points from the chords between others; NaN at infinity."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        (dx, dy), (x, y) = end - start, point - start
-        length = np.hypot(dx, dy)
-        return np.where(length > 0, np.abs(dx * y - dy * x) / length, np.hypot(x, y))
 
 
 def _longest_if_same(lines: list[Line]) -> Line | None:

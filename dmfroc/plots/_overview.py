@@ -51,7 +51,7 @@ def overview(
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores.
     labels, sample_weight
-        As for `dmfroc.operating_points`.
+        As for `dmfroc.curves.operating_points`.
     figure : matplotlib.figure.Figure, optional
         Where to draw, with a constrained layout at best; by default a new figure.
 
@@ -63,7 +63,7 @@ def overview(
     Raises
     ------
     TypeError, ValueError
-        As for `dmfroc.operating_points`.
+        As for `dmfroc.curves.operating_points`.
 
     References
     ----------

@@ -114,26 +114,15 @@ class ComparisonDisplay:
         (drawn,) = ax.plot(values, places, **(defaults | line_kwargs))
         low, high = zip(*drawn_ends(differences), strict=True)
         self.intervals_ = ax.hlines(places, low, high, colors=drawn.get_color(), linewidths=1.6)
-        ax.axvline(
-            self.comparison.hypothesis.threshold,
-            color="0.55",
-            linestyle=(0, (4, 3)),
-            linewidth=1,
-            zorder=1,
-        )
+        style: dict[str, Any] = {"color": "0.55", "linestyle": (0, (4, 3)), "linewidth": 1}
+        ax.axvline(self.comparison.hypothesis.threshold, zorder=1, **style)
         if (rope := self.comparison.rope) > 0:
             ax.axvspan(-rope, rope, color="0.5", alpha=0.15, linewidth=0, zorder=0.5)
         ax.set_yticks(places, [legend_text(f"{d.first} - {d.second}") for d in differences])
+        above: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
         for place, d in zip(places, differences, strict=True):
-            digits = max(decimals(d.standard_error) - 1, 3)
-            ax.annotate(
-                f"{d.value:.{digits}f}",
-                (d.value, place),
-                xytext=(0, 5),
-                textcoords="offset points",
-                ha="center",
-                fontsize="small",
-            )
+            text = f"{d.value:.{max(decimals(d.standard_error) - 1, 3)}f}"
+            ax.annotate(text, (d.value, place), fontsize="small", **above)
         ax.set(
             xlabel=f"Difference in {self.comparison.title}\n"
             f"({100 * self.comparison.level:g} % {self.comparison.method} "

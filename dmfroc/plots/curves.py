@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 _DATA: Limits = (None, None)
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
+_TENTHS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+_RATES: dict[str, Any] = {  # charts on which isometrics are the same for classes of any frequency
+    "is_square": True,
+    "isometric_values": _FIFTHS,
+    "shares_isometrics": True,
+}
 
 
 class ROCDisplay(CurveDisplay):
@@ -60,11 +66,9 @@ class ROCDisplay(CurveDisplay):
         curves.roc_curve,
         "AUC",
         "lower right",
-        is_square=True,
-        isometric_values=_FIFTHS,
-        shares_isometrics=True,
         has_hull=True,
         options=("plot_band", "level"),
+        **_RATES,
     )
 
     def __init__(
@@ -199,7 +203,7 @@ class AccuracyDisplay(CurveDisplay):
 
 
 class LiftDisplay(CurveDisplay):
-    """Lift charts; ``scale`` is that of `dmfroc.lift_curve`.
+    """Lift charts; ``scale`` is that of `dmfroc.curves.lift_curve`.
 
     Examples
     --------
@@ -211,12 +215,7 @@ class LiftDisplay(CurveDisplay):
     """
 
     look = Look(
-        curves.lift_curve,
-        "area",
-        "lower right",
-        ylim=(0.0, None),
-        has_tails=True,
-        options=("scale",),
+        curves.lift_curve, "area", "lower right", ylim=(0, None), has_tails=True, options=("scale",)
     )
 
     def plot(
@@ -278,7 +277,7 @@ class BIFTDisplay(CurveDisplay):
 
 
 class BPRDDisplay(CurveDisplay):
-    """Bookmaker probability against relative drift; ``s`` is that of `dmfroc.bprd_curve`.
+    """Bookmaker probability against relative drift; ``s`` is that of `dmfroc.curves.bprd_curve`.
 
     Examples
     --------
@@ -299,7 +298,7 @@ class BPRDDisplay(CurveDisplay):
 
 
 class BIRDDisplay(CurveDisplay):
-    """Bookmaker information against relative drift; ``s``, ``smoothing`` as `dmfroc.bird_curve`.
+    """Bookmaker information against relative drift; ``s``, ``smoothing`` as `bird_curve`.
 
     Examples
     --------
@@ -321,31 +320,16 @@ class PrecisionRecallDisplay(CurveDisplay):
     'class 1: area 0.904'
     """
 
-    look = Look(
-        curves.precision_recall_curve,
-        "area",
-        "lower left",
-        is_square=True,
-        isometric_values=_FIFTHS,
-        shares_isometrics=True,
-        has_tails=True,
-    )
+    look = Look(curves.precision_recall_curve, "area", "lower left", has_tails=True, **_RATES)
 
     def _draw_baselines(self, ax: Axes) -> None:
         if len(self.curves) > 1:
             return
         [curve] = self.curves.values()
         rate, recall = curve.points.prevalence, np.linspace(0, 1, 201)
-        ax.fill_between(
-            recall,
-            0,
-            curves.least_precision(recall, rate),
-            color="0.85",
-            linewidth=0,
-            zorder=0.9,
-            label="unachievable",
-            gid=BASELINE_ID,
-        )
+        style: dict[str, Any] = {"color": "0.85", "linewidth": 0, "label": "unachievable"}
+        least = curves.least_precision(recall, rate)
+        ax.fill_between(recall, 0, least, zorder=0.9, gid=BASELINE_ID, **style)
         [same] = isometrics(curve, "f_beta", [2 * rate / (1 + rate)])
         self._draw_always_positive(ax, Line(same.x, same.y))
 
@@ -363,14 +347,9 @@ class ReciprocalPrecisionRecallDisplay(CurveDisplay):
 
     look = Look(
         curves.reciprocal_precision_recall_curve,
-        None,
-        "upper right",
-        xlim=(0.97, 4.0),
-        ylim=(0.97, 4.0),
-        is_square=True,
-        isometric_values=(0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
-        shares_isometrics=True,
+        legend="upper right",
         has_tails=True,
+        **(_RATES | {"xlim": (0.97, 4.0), "ylim": (0.97, 4.0), "isometric_values": _TENTHS[1:]}),
     )
 
 
@@ -386,14 +365,9 @@ class LogPrecisionRecallDisplay(CurveDisplay):
 
     look = Look(
         curves.log_precision_recall_curve,
-        None,
-        "upper right",
-        xlim=(-0.03, 3.0),
-        ylim=(-0.03, 3.0),
-        is_square=True,
-        isometric_values=(0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
-        shares_isometrics=True,
+        legend="upper right",
         has_tails=True,
+        **(_RATES | {"xlim": (-0.03, 3.0), "ylim": (-0.03, 3.0), "isometric_values": _TENTHS}),
     )
 
 
@@ -407,15 +381,7 @@ class PRGDisplay(CurveDisplay):
     'class 1: AUPRG 0.531'
     """
 
-    look = Look(
-        curves.prg_curve,
-        "AUPRG",
-        "lower left",
-        is_square=True,
-        isometric_values=_FIFTHS,
-        shares_isometrics=True,
-        has_hull=True,
-    )
+    look = Look(curves.prg_curve, "AUPRG", "lower left", has_hull=True, **_RATES)
 
     def _draw_baselines(self, ax: Axes) -> None:
         self._draw_always_positive(ax, Line(np.array([0.0, 1.0]), np.array([1.0, 0.0])))

@@ -113,7 +113,7 @@ class SummaryROCDisplay:
             self.studies_[0].set_label(f"{len(fpr)} studies, by threshold")
             return
         n_people = studies.sizes[:, ::2].ravel() + studies.sizes[:, 1::2].ravel()
-        of_pairs = f", {len(studies.pairs)} pairs of classes" if studies.pairs else ""
+        pairs = f", {len(studies.pairs)} pairs of classes" if studies.pairs else ""
         largest = _LARGEST_MARKER / max(len(studies.pairs), 1)
         self.studies_ = self.ax_.scatter(
             fpr,
@@ -122,7 +122,7 @@ class SummaryROCDisplay:
             facecolors="none",
             edgecolors=color,
             alpha=0.7,
-            label=f"{len(studies.names)} studies{of_pairs}, by size",
+            label=f"{len(studies.names)} studies{pairs}, by size",
         )
 
     def _draw_curve(self, plot_band: bool) -> None:
@@ -151,20 +151,16 @@ class SummaryROCDisplay:
             color=COLORS[1],
             label=f"summary{at}: sensitivity {tpr:.3f},\nspecificity {specificity:.3f}",
         )
-        self._draw_pairs()
+        if summary.studies.pairs:
+            fpr, pair_tpr = 1 - summary.pairs["specificity"], summary.pairs["sensitivity"]
+            marks: dict[str, Any] = {"color": COLORS[2], "markersize": 4}
+            self.ax_.plot(fpr, pair_tpr, "D", label="pairs of classes", **marks)
         styles = {"credible": "-", "prediction": "--"} if plot_regions else {}
         for kind, style in styles.items():
             corners = summary.region(kind, threshold)
             [self.regions_[kind]] = self.ax_.plot(
                 *corners.T, style, color=COLORS[1], label=f"{percent} {kind} region"
             )
-
-    def _draw_pairs(self) -> None:
-        if not self.summary.studies.pairs:
-            return
-        pairs = self.summary.pairs
-        fpr, tpr = 1 - pairs["specificity"], pairs["sensitivity"]
-        self.ax_.plot(fpr, tpr, "D", color=COLORS[2], markersize=4, label="pairs of classes")
 
 
 class ForestDisplay:

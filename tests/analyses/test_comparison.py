@@ -268,7 +268,7 @@ def test_hard_labels_alone():
 
 def test_wrong_forms_of_hard_labels_are_told():
     classes, scores = classifiers(12)
-    message = r"y_pred has hard labels of 'c', but y_scores has the classifiers \['a', 'b'\]"
+    message = r"y_pred has hard labels of 'c', but y_score has the classifiers \['a', 'b'\]"
     with pytest.raises(ValueError, match=message):
         compare(classes, scores, y_pred={"c": classes})
     finished = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
@@ -573,7 +573,7 @@ INTERVAL_OPTIONS = [
     {"paired": False},
     {"groups": np.arange(60) // 2},
     {"folds": np.arange(60) % 3},
-    {"folds": np.arange(60) % 3, "target": "algorithm"},
+    {"folds": np.arange(60) % 3, "target": "learner"},
     {"method": "bootstrap", "n_draws": 200},
     {"method": "bootstrap", "n_draws": 200, "interval_type": "basic"},
     {"method": "bayesian_bootstrap", "n_draws": 200, "paired": False},

@@ -50,11 +50,11 @@ def test_corrected_resampling_is_nadeau_and_bengios():
     predictions = cross_validate(GaussianNB(), X, Y, cv=5, measures=["hand_till"]).predictions
     folds = predictions.folds
     values = np.array([_value(predictions, folds == f) for f in range(5)])
-    found = estimate("hand_till", predictions, folds=folds, target="algorithm")
+    found = estimate("hand_till", predictions, folds=folds, target="learner")
     factor = 1 / 5 + 1 / 4
     assert found.value == pytest.approx(values.mean(), rel=1e-12)
     assert found.standard_error == pytest.approx(np.sqrt(factor * values.var(ddof=1)), rel=1e-12)
-    half = estimate("hand_till", predictions, folds=folds, target="algorithm", train_fraction=0.5)
+    half = estimate("hand_till", predictions, folds=folds, target="learner", train_fraction=0.5)
     assert half.standard_error == pytest.approx(np.sqrt(1.2 * values.var(ddof=1)), rel=1e-12)
 
 
@@ -68,7 +68,7 @@ def test_corrected_comparison_is_a_t_test_of_the_folds():
     b = cross_validate(GaussianNB(), X[:, :1], Y, measures=["hand_till"])
     folds = a.predictions.folds
     both = {"a": a.predictions, "b": b.predictions}
-    [found] = compare(both, measure="hand_till", folds=folds, target="algorithm").differences
+    [found] = compare(both, measure="hand_till", folds=folds, target="learner").differences
     gaps = np.array(
         [_value(a.predictions, folds == f) - _value(b.predictions, folds == f) for f in range(5)]
     )
@@ -95,11 +95,11 @@ def test_nested_cross_validation():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "algorithm", "method": "bootstrap"}, "has a method of its own"),
-        ({"target": "algorithm", "n_draws": 100}, "n_draws is no option here"),
-        ({"target": "algorithm", "train_fraction": 1.0}, "train_fraction must be between"),
-        ({"train_fraction": 0.5}, "train_fraction is an option of target='algorithm'"),
-        ({"target": "algorithm", "folds": None}, "target='algorithm' needs folds="),
+        ({"target": "learner", "method": "bootstrap"}, "has a method of its own"),
+        ({"target": "learner", "n_draws": 100}, "n_draws is no option here"),
+        ({"target": "learner", "train_fraction": 1.0}, "train_fraction must be between"),
+        ({"train_fraction": 0.5}, "train_fraction is an option of target='learner'"),
+        ({"target": "learner", "folds": None}, "target='learner' needs folds="),
     ],
 )
 def test_bad_targets_are_refused(options, message):
@@ -177,8 +177,8 @@ def test_decisions_are_those_of_the_second_class():
 
 def test_selection_needs_sorted_classes():
     for selecting in (
-        dmfroc.ClassWeightsClassifierCV(Reversed(), cv=3),
-        dmfroc.IsoPerformanceClassifierCV(Reversed(), cv=3),
+        dmfroc.decisions.ClassWeightsClassifierCV(Reversed(), cv=3),
+        dmfroc.decisions.IsoPerformanceClassifierCV(Reversed(), cv=3),
     ):
         with pytest.raises(ValueError, match="must have its classes_ in sorted order"):
             selecting.fit(X[Y < 2], Y[Y < 2])
@@ -210,13 +210,13 @@ def test_splits_that_count_rows_twice_or_are_none_are_refused(cv, kind, message)
         cross_validate(GaussianNB(), X, Y, cv=cv)
     if kind is ValueError:
         with pytest.raises(kind, match=message):
-            dmfroc.nested_class_weights(GaussianNB(), X, Y, cv=cv, inner_cv=2)
+            dmfroc.decisions.nested_class_weights(GaussianNB(), X, Y, cv=cv, inner_cv=2)
 
 
 def test_nested_selection_needs_each_row_once():
     for cv in ([(A, B)], [(A, B), (B, A), (A[1:], B)]):
         with pytest.raises(ValueError, match="cv must put each observation in one test set, but"):
-            dmfroc.nested_class_weights(GaussianNB(), X, Y, cv=cv, inner_cv=2)
+            dmfroc.decisions.nested_class_weights(GaussianNB(), X, Y, cv=cv, inner_cv=2)
 
 
 def test_splits_may_be_masks():

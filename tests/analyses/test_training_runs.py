@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from scipy import stats
 
 from dmfroc import compare, compare_runs
@@ -98,6 +99,17 @@ def test_fixed_cases_are_a_paired_t_test_of_the_runs():
     independent = compare_runs(y, scores, "hand_till", crossed=False)
     expected = stats.ttest_ind(found.values["A"], found.values["B"])
     assert independent.fixed_cases.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_plot_shows_every_difference_for_each_kind_of_new_data():
+    y, scores = runs(n_runs=4)
+    found = compare_runs(y, scores, "hand_till")
+    display = found.plot(ax=Figure().subplots())
+    tests = [found.random_runs, found.fixed_runs, found.fixed_cases]
+    differences = [test.differences[0] for test in tests]
+    assert [line.get_xdata()[0] for line in display.values_] == [d.value for d in differences]
+    assert [tuple(x.get_xdata()) for x in display.intervals_] == [d.interval for d in differences]
+    assert display.figure_ is display.ax_.figure
 
 
 @pytest.mark.parametrize("crossed", [True, False])

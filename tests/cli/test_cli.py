@@ -450,7 +450,9 @@ def test_calibration_of_scores_with_few_distinct_values(tmp_path, n_leaves):
     arguments = tmp_path / "leaves.csv", "--label", "tree", "--output", picture
     assert succeed("plot", "calibration", *arguments) == f"The picture is in {picture}\n"
     assert picture.read_bytes().startswith(PNG)
-    smooth = dmfroc.loess_calibration_curve(frame["tree"], frame.iloc[:, 1:], multi_class="ovr")
+    smooth = dmfroc.curves.loess_calibration_curve(
+        frame["tree"], frame.iloc[:, 1:], multi_class="ovr"
+    )
     for label, curve in smooth.items():
         found = frame[f"p_{label}"].to_numpy()
         shares = [np.mean(frame["tree"][found == value] == label) for value in np.unique(found)]

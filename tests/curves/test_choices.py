@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 from matplotlib.figure import Figure
 from scipy.special import expit, logit
 
-from dmfroc import ContingencyTable, optimal_operating_points, plots
+from dmfroc import ContingencyTable, plots
 from dmfroc.curves import (
     convex_hull,
     expected_profits,
@@ -20,6 +20,7 @@ from dmfroc.curves import (
     repair_concavities,
     roc_curve,
 )
+from dmfroc.decisions import optimal_operating_points
 from dmfroc.papers import moses_littenberg_roc
 
 CLASSES = np.repeat([0, 1], [13, 11])

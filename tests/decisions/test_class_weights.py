@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from prediction_samples import exactly
 from sklearn.metrics import accuracy_score
 
-from dmfroc import optimal_operating_points, select_class_weights
+from dmfroc.decisions import optimal_operating_points, select_class_weights
 from dmfroc.decisions.class_weights import _line_search, log_scores
 
 

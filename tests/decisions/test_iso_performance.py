@@ -11,8 +11,8 @@ from prediction_samples import exactly
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import accuracy_score, roc_curve
 
-from dmfroc import (
-    Predictions,
+from dmfroc import Predictions
+from dmfroc.decisions import (
     operating_point,
     optimal_operating_points,
     randomized_threshold,

@@ -18,7 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from dmfroc import (
+from dmfroc.decisions import (
     ClassWeightsClassifierCV,
     IsoPerformanceClassifierCV,
     nested_class_weights,

@@ -21,7 +21,7 @@ import dmfroc
 
 TOLERANCE = 1e-9
 # What a message may call an argument
-ALIASES = {"groups": "group", "y_scores": "classifier", "cost_fp": "cost", "cost_fn": "cost",
+ALIASES = {"groups": "group", "y_score": "classifier", "cost_fp": "cost", "cost_fn": "cost",
            "measure": "measure", "measures": "measure", "multi_class": "classes",
            "pos_label": "class", "rates": "rate", "weights": "weight"}  # fmt: skip
 
@@ -55,11 +55,11 @@ def ordinary(rng):
     if not 0 <= low <= estimate.value <= high <= 1:
         raise Defect(f"interval {estimate.interval} of {estimate.value}")
     if k == 2:
-        curve = dmfroc.roc_curve(predictions)
+        curve = dmfroc.curves.roc_curve(predictions)
         points = oracles.roc_points(given.scores[:, 1], given.codes == 1, given.weights)
         close(curve.area, np.trapezoid(points[:, 1], points[:, 0]), "area")
         costs = rng.uniform(0.1, 5, size=2)
-        best = dmfroc.optimal_operating_points(
+        best = dmfroc.decisions.optimal_operating_points(
             predictions, prevalence=0.3, cost_fp=costs[0], cost_fn=costs[1]
         )
         close(best.expected_cost, oracles.operating_cost(points, 0.3, *costs), "cost")
@@ -82,30 +82,30 @@ def calls(rng):
         "estimate": (dmfroc.estimate, {"measure": "hand_till", **of_three}),
         "evaluate": (dmfroc.evaluate, {"measures": ["hand_till"], **of_three}),
         "compare": (dmfroc.compare,
-                    {"y_true": y, "y_scores": {"a": s, "b": s[::-1]}, "measure": "hand_till"}),
+                    {"y_true": y, "y_score": {"a": s, "b": s[::-1]}, "measure": "hand_till"}),
         "multiclass_roc": (dmfroc.multiclass_roc, {"n_thresholds": 9, **of_three}),
-        "optimal_operating_points": (dmfroc.optimal_operating_points, of_two),
-        "operating_point": (dmfroc.operating_point, {"threshold": 0.5, **of_two}),
-        "randomized_threshold": (dmfroc.randomized_threshold, of_two),
-        "calibration_curve": (dmfroc.calibration_curve, of_two),
-        "loess_calibration_curve": (dmfroc.loess_calibration_curve, of_two),
-        "bprd_curve": (dmfroc.bprd_curve, of_two),
-        "bird_curve": (dmfroc.bird_curve, of_two),
-        "lift_curve": (dmfroc.lift_curve, of_two),
-        "roc_curve": (dmfroc.roc_curve, of_two),
-        "select_class_weights": (dmfroc.select_class_weights,
+        "optimal_operating_points": (dmfroc.decisions.optimal_operating_points, of_two),
+        "operating_point": (dmfroc.decisions.operating_point, {"threshold": 0.5, **of_two}),
+        "randomized_threshold": (dmfroc.decisions.randomized_threshold, of_two),
+        "calibration_curve": (dmfroc.curves.calibration_curve, of_two),
+        "loess_calibration_curve": (dmfroc.curves.loess_calibration_curve, of_two),
+        "bprd_curve": (dmfroc.curves.bprd_curve, of_two),
+        "bird_curve": (dmfroc.curves.bird_curve, of_two),
+        "lift_curve": (dmfroc.curves.lift_curve, of_two),
+        "roc_curve": (dmfroc.curves.roc_curve, of_two),
+        "select_class_weights": (dmfroc.decisions.select_class_weights,
                                  {"y_true": y, "y_score": np.exp(s), "n_starts": 2}),
         "dmf": (dmfroc.dmf, {"rates": np.full((3, 2), 0.3)}),
         "from_matrix": (dmfroc.ContingencyTable.from_matrix,
                         {"matrix": [[5, 2], [3, 9]], "rows": "true"}),
         "from_rates": (dmfroc.ContingencyTable.from_rates,
                        {"tpr": 0.8, "fpr": 0.3, "skew": 1.0}),
-        "chi_squared_test": (dmfroc.chi_squared_test, {"table": table}),
-        "fisher_exact_test": (dmfroc.fisher_exact_test, {"table": table}),
-        "sellke_bayarri_berger": (dmfroc.sellke_bayarri_berger, {"p_value": 0.05}),
-        "skew_sensitive_accuracy": (dmfroc.skew_sensitive_accuracy,
+        "chi_squared_test": (dmfroc.papers.chi_squared_test, {"table": table}),
+        "fisher_exact_test": (dmfroc.papers.fisher_exact_test, {"table": table}),
+        "sellke_bayarri_berger": (dmfroc.papers.sellke_bayarri_berger, {"p_value": 0.05}),
+        "skew_sensitive_accuracy": (dmfroc.decisions.skew_sensitive_accuracy,
                                     {"tpr": 0.8, "fpr": 0.3, "c": 0.5, "prevalence": 0.4}),
-        "majority_costs": (dmfroc.majority_costs, {"y_true": y, "factor": 2.0}),
+        "majority_costs": (dmfroc.decisions.majority_costs, {"y_true": y, "factor": 2.0}),
     }  # fmt: skip
 
 

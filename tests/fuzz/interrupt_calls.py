@@ -50,7 +50,7 @@ CALLS = {
     "bootstrap of the curve": f"dmfroc.estimate('dmf_auc', y, s, {LONG})",
     "studentized": f"dmfroc.estimate('hand_till', y, s, interval_type='studentized', {LONG})",
     "comparison": f"dmfroc.compare(y, {{'a': s, 'b': t}}, {LONG})",
-    "band": "while True: dmfroc.MulticlassROCDisplay.from_predictions(y, s)",
+    "band": "while True: dmfroc.plots.MulticlassROCDisplay.from_predictions(y, s)",
     "posterior": "dmfroc.bayesian_roc(y[::100], s[::100], n_draws=10_000)",
     "scan": "dmfroc.estimate('hand_till', dmfroc.scan([(y, s)] * 5_000, labels=range(4)))",
     "study": "Study('waits', wait, grid(n=[1, 2]), replications=5_000, "

@@ -42,11 +42,11 @@ def identifier():
 
 CASES = {
     "table of text for Fisher's test": (
-        lambda: dmfroc.fisher_exact_test("x"),
+        lambda: dmfroc.papers.fisher_exact_test("x"),
         (TypeError, "table must be a ContingencyTable"),
     ),
     "choices of arrays": (
-        lambda: dmfroc.calibration_curve(B, P, axes=np.array([0.9, 0.95])),
+        lambda: dmfroc.curves.calibration_curve(B, P, axes=np.array([0.9, 0.95])),
         (ValueError, "axes must be"),
     ),
     "method of arrays": (
@@ -54,8 +54,8 @@ CASES = {
         (ValueError, "method must be one of"),
     ),
     "cost Decimal": (
-        lambda: dmfroc.optimal_operating_points(B, P, cost_fp=Decimal(2)).expected_cost,
-        dmfroc.optimal_operating_points(B, P, cost_fp=2).expected_cost,
+        lambda: dmfroc.decisions.optimal_operating_points(B, P, cost_fp=Decimal(2)).expected_cost,
+        dmfroc.decisions.optimal_operating_points(B, P, cost_fp=2).expected_cost,
     ),
     "thresholds beyond all floats": (
         lambda: curve(n_thresholds=10**400),
@@ -107,21 +107,25 @@ CASES = {
     "shrinkage None": (lambda: curve(shrinkage=None), (TypeError, "shrinkage must be a number")),
     "n_thresholds 1.5": (lambda: curve(n_thresholds=1.5), (TypeError, "n_thresholds must be")),
     "n_bins 1.5": (
-        lambda: dmfroc.calibration_curve(B, P, n_bins=1.5),
+        lambda: dmfroc.curves.calibration_curve(B, P, n_bins=1.5),
         (TypeError, "n_bins must be an integer"),
     ),
     "cost of text": (
-        lambda: dmfroc.optimal_operating_points(B, P, cost_fp="1"),
+        lambda: dmfroc.decisions.optimal_operating_points(B, P, cost_fp="1"),
         (TypeError, "cost_fp must be a number"),
     ),
     "huge costs": (
         lambda: [
             point.expected_cost / 1e308
-            for point in dmfroc.optimal_operating_points(B, P, cost_fp=1e308, cost_fn=5e307).points
+            for point in dmfroc.decisions.optimal_operating_points(
+                B, P, cost_fp=1e308, cost_fn=5e307
+            ).points
         ],
         [
             point.expected_cost
-            for point in dmfroc.optimal_operating_points(B, P, cost_fp=1, cost_fn=0.5).points
+            for point in dmfroc.decisions.optimal_operating_points(
+                B, P, cost_fp=1, cost_fn=0.5
+            ).points
         ],
     ),
     "ragged table": (
@@ -129,7 +133,7 @@ CASES = {
         (ValueError, "matrix must be an array of numbers, not ragged"),
     ),
     "list as table": (
-        lambda: dmfroc.chi_squared_test([[1, 2], [3, 4]]),
+        lambda: dmfroc.papers.chi_squared_test([[1, 2], [3, 4]]),
         (TypeError, "table must be a ContingencyTable"),
     ),
     "large integers": (
@@ -153,7 +157,7 @@ CASES = {
         (ValueError, "y_score holds a number of more than 308 digits"),
     ),
     "10**400 bins": (
-        lambda: dmfroc.calibration_curve(B, P, n_bins=10**400),
+        lambda: dmfroc.curves.calibration_curve(B, P, n_bins=10**400),
         (ValueError, "n_bins must be an integer from 1 to"),
     ),
     "weights that overflow": (

@@ -13,7 +13,7 @@ CLASSES, GOOD = normal_scores(1, 120, 3, 1.5)
 POOR = GOOD + np.random.default_rng(2).normal(size=GOOD.shape)
 FOLDS = np.arange(120) % 4
 FACTOR = 1 / 4 + 1 / 3  # 1/J + n_test / n_train
-OPTIONS = {"folds": FOLDS, "target": "algorithm"}
+OPTIONS = {"folds": FOLDS, "target": "learner"}
 
 
 def of_folds(scores):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from simulations import normal_scores
 
-from dmfroc import Predictions, compare, estimate, evaluate, influences
-from dmfroc.bayes import bayesian_table
+from dmfroc import Predictions, bayesian_table, compare, estimate, evaluate, influences
 from dmfroc.inference.band import curve_band
 from dmfroc.inference.units import sample_of
 

@@ -6,7 +6,6 @@ import pytest
 from simulations import cyclic_scores
 
 from dmfroc import (
-    MulticlassROCDisplay,
     Predictions,
     compare,
     estimate,
@@ -15,6 +14,7 @@ from dmfroc import (
     influences,
     multiclass_roc,
 )
+from dmfroc.plots import MulticlassROCDisplay
 
 MEASURES = ["hand_till", "informedness", "dmf_auc"]
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from prediction_samples import FRAME, LABELS, SCORES, assert_identical
 
-from dmfroc import dmf_auc_score, evaluate, hand_till_score, roc_curve
+from dmfroc import dmf_auc_score, evaluate, hand_till_score
+from dmfroc.curves import roc_curve
 from dmfroc.inputs.predictions import Predictions, as_predictions
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 
-from dmfroc import MulticlassROCDisplay, Predictions, ROCDisplay, compare, evaluate
+from dmfroc import Predictions, compare, evaluate
 from dmfroc._kit.text import legend_text, printable, width
+from dmfroc.plots import MulticlassROCDisplay, ROCDisplay
 from dmfroc.results.text import format_table
 
 RNG = np.random.default_rng(0)
@@ -48,7 +49,7 @@ def test_tables_are_as_wide_as_their_contents():
 def test_names_of_classifiers_must_be_strings():
     for name in (None, 1, ("a", 1)):
         # The annotation, checked in tests only, says the same
-        with pytest.raises(TypeError, match=r"y_scores|name"):
+        with pytest.raises(TypeError, match=r"y_score|name"):
             compare(TRUE, {name: GOOD, "b": POOR}, "hand_till")
 
 

@@ -5,8 +5,9 @@ import pytest
 from simulations import normal_scores
 from sklearn import metrics
 
-from dmfroc import Predictions, calibration_curve, estimate, evaluate, measures
+from dmfroc import Predictions, estimate, evaluate, measures
 from dmfroc._kit.compiled import double_precision
+from dmfroc.curves import calibration_curve
 from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import bind
 

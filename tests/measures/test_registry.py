@@ -21,7 +21,7 @@ from dmfroc import (
 )
 from dmfroc.analyses import catalogue
 from dmfroc.measures import FACTORIES, MEASURES, get_measure
-from dmfroc.measures.registry import registered
+from dmfroc.measures.registry import register
 
 CLASSES, SCORES = normal_scores(1, 60, 3, prior=[0.5, 0.3, 0.2])
 SCORES = np.round(SCORES, 1)
@@ -87,7 +87,7 @@ def test_every_factory_has_a_measure_of_its_name_and_they_are_found_as_attribute
 
 
 def test_a_table_lists_them():
-    table = measures()
+    table = measures.measure_table()
     assert list(table.index) == list(MEASURES)
     assert table.title.to_list() == [measure.title for measure in MEASURES.values()]
     assert table.loc["convex_hull_auc", "interval"] == "jackknife"
@@ -273,7 +273,7 @@ def test_names_are_unique(monkeypatch):
         return Measure(name="hand_till", bind=lambda predictions: lambda weights: weights[0])
 
     with pytest.raises(ValueError, match="there are two measures 'hand_till'"):
-        registered()(hand_till)
+        register()(hand_till)
 
 
 def test_unknown_measures_are_told_with_five_near_ones():

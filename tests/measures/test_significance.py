@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from dmfroc import (
-    ContingencyTable,
+from dmfroc import ContingencyTable
+from dmfroc.papers import (
     chi_squared_test,
     fisher_exact_test,
     likelihood_ratio_test,

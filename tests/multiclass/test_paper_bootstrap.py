@@ -5,7 +5,8 @@ import pytest
 from scipy.special import expit
 from simulations import cyclic_scores
 
-from dmfroc import MulticlassROCDisplay, Predictions, estimate, multiclass_roc
+from dmfroc import Predictions, estimate, multiclass_roc
+from dmfroc.plots import MulticlassROCDisplay
 
 
 def test_the_papers_bootstrap_is_too_narrow():

@@ -61,7 +61,7 @@ def test_the_style_of_the_user_is_respected(comparison):
 
 
 def test_heat_maps_show_the_pairwise_areas():
-    display = dmfroc.PairwiseAUCDisplay.from_predictions(TRUE, SCORES["weak"])
+    display = dmfroc.plots.PairwiseAUCDisplay.from_predictions(TRUE, SCORES["weak"])
     areas = dmfroc.pairwise_auc_matrix(TRUE, SCORES["weak"])
     drawn = np.ma.filled(display.image_.get_array(), np.nan)
     off = ~np.eye(3, dtype=bool)
@@ -77,7 +77,7 @@ def test_heat_maps_of_many_classes_have_few_ticks():
     true = np.arange(300) % 60
     ax = Figure().add_subplot()
     scores = np.random.default_rng(0).normal(size=(300, 60)) + 2 * np.eye(60)[true]
-    display = dmfroc.PairwiseAUCDisplay.from_predictions(
+    display = dmfroc.plots.PairwiseAUCDisplay.from_predictions(
         np.array(labels)[true], scores, labels=labels, ax=ax
     )
     assert display.texts_ == []

@@ -16,8 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from dmfroc import Estimate, MulticlassROCDisplay, Predictions, estimate, multiclass_roc
+from dmfroc import Estimate, Predictions, estimate, multiclass_roc
 from dmfroc.inference.band import curve_band
+from dmfroc.plots import MulticlassROCDisplay
 
 CLASSES, SCORES = normal_scores(1, 150, 3, 1.5)
 FEATURES = SCORES @ np.array([[1.0, 0.2], [0.1, 1.0], [-1.0, 0.3]])
@@ -361,7 +362,7 @@ def test_class_without_observations_gives_one_warning(ax):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         MulticlassROCDisplay.from_predictions(
-            CLASSES, np.column_stack([SCORES, SCORES[:, 0]]), labels=[0, 1, 2, 3], ax=ax
+            CLASSES, np.column_stack([SCORES, SCORES[:, 0] - 1]), labels=[0, 1, 2, 3], ax=ax
         )
     assert [w.category for w in caught] == [UserWarning]
     assert "no observation" in str(caught[0].message)
