@@ -109,7 +109,7 @@ class Columns:
         """Read the fold and the group of each row, if there are columns of them."""
         named = {"folds": self.fold, "groups": self.groups}
         found = self.read_others(file, [name for name in named.values() if name is not None])
-        return {option: None if name is None else found[name] for option, name in named.items()}
+        return {option: found[name] if name else None for option, name in named.items()}
 
     def read_others(self, file: Path, names: Sequence[str]) -> dict[str, Any]:
         """Read columns that say something of the observations but are no scores."""

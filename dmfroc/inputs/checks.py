@@ -204,12 +204,13 @@ def _with_rows(checked: Checked, inputs: Inputs, rows: Rows) -> Checked:
     check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
     if checked.index is not None:
         checked = checked._replace(index=checked.index.repeat(counts))
-    repeated: dict[str, Any] = {
-        name: read_only(np.repeat(getattr(checked, name), counts, axis=0))
-        for name in ("true", "scores", "sample_weight", "predicted")
-        if getattr(checked, name) is not None
-    }
-    return checked._replace(**repeated)
+    predicted = checked.predicted
+    return checked._replace(
+        true=read_only(checked.true.repeat(counts)),
+        scores=read_only(checked.scores.repeat(counts, axis=0)),
+        sample_weight=read_only(checked.sample_weight.repeat(counts)),
+        predicted=None if predicted is None else read_only(predicted.repeat(counts)),
+    )
 
 
 def one_class_message(what: str, label: Any) -> str:

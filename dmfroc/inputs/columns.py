@@ -110,11 +110,10 @@ def match_columns(
     if len(found) > 1:
         raise ValueError(_several_families([around for _, around in found.values()], names, source))
     [(positions, (reading, around))] = found.items()
-    others = {place: texts[place] for place in range(len(texts)) if place not in set(positions)}
     rivals = {
         place: label
-        for place, text in others.items()
-        if (label := around.other_label(text, kind)) is not None
+        for place, text in enumerate(map(reading.fold, texts))
+        if place not in positions and (label := around.other_label(text, kind)) is not None
     }
     if not set(classes).isdisjoint(rivals.values()):
         raise ValueError(f"{source.scores} has several columns for one class: {listing(names)}")

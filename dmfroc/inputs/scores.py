@@ -59,7 +59,8 @@ def class_scores(
     """
     wrapped = from_library(y_score, source.scores)
     labels: list[Label] = []
-    columns: Any  # arrays, or the rows of one
+    names: list[Hashable] | None
+    columns: Sequence[NDArray[Any]] | NDArray[Any]
     if wrapped is None:
         names, columns = None, _matrix(y_score, source, copy=copy).T
     elif _are_default(wrapped):

@@ -135,6 +135,7 @@ def test_columns_are_matched_by_name(labels, names):
         (["a", "b"], ["xa", "xb"], "no column for class 'a', 'b'"),
         ([False, True], [0, 2], "no column for class False, True; no class for column 0, 2"),
         (["", "b"], ["", "b", "c"], "or pass labels=['', 'b', 'c'] if it is that of a class witho"),
+        (["a", "b"], ["P_A", "P_B", "P_C"], "column 'P_C' names no class of y_true, and the score"),
         ([0, 1], ["p_0", "p_1", "p_2.0"], "or pass labels=[0, 1, 2] if it is that of a class with"),
         ([1, 2], ["1", "2", "02"], "y_score has several columns for one class: '1', '2', '02'"),
         (["a", "b"], ["a", "a"], "y_score has duplicate column names; rename them (Expected uniq"),
