@@ -47,6 +47,7 @@ def estimate(
     sample_weight: Any = None,
     frequency_weight: Any = None,
     y_pred: Any = None,
+    pos_label: Any = None,
     folds: Any = None,
     target: Target = "fits",
     train_fraction: float | None = None,
@@ -73,6 +74,9 @@ def estimate(
     labels, sample_weight, frequency_weight, y_pred
         As for `Predictions.from_arrays`. A weight says how much a row counts, not how often it
         was observed.
+    pos_label : hashable, optional
+        The positive one of two classes, by default the second of the labels: recall, average
+        precision and other measures of one class are about it.
     folds : array-like of shape (n,), optional
         Of cross-validated scores: the fold in which each row was held out. The value is the mean
         over the folds of the measure inside the fold, and its interval is about the mean
@@ -164,6 +168,7 @@ def estimate(
             sample_weight=sample_weight,
             frequency_weight=frequency_weight,
             y_pred=y_pred,
+            pos_label=pos_label,
             folds=folds,
         )
         return _estimate_counted(measure, y_true, method, options)
@@ -174,6 +179,7 @@ def estimate(
         sample_weight=sample_weight,
         frequency_weight=frequency_weight,
         y_pred=y_pred,
+        pos_label=pos_label,
         needs=measure.needs,
         copy=False,
     )

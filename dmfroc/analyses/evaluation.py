@@ -39,6 +39,7 @@ from dmfroc.results.estimate import Estimate, estimates_table
 from dmfroc.results.result import Result, sample_facts
 from dmfroc.results.table import Table
 
+_SAME = 1e-9  # largest difference of two areas that are the same but for rounding
 DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
 DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlation", "accuracy")
 
@@ -120,6 +121,17 @@ class Evaluation(Result):
         remarks = (remark for e in self.estimates.values() for remark in e.warnings)
         return tuple(dict.fromkeys(remarks))
 
+    @property
+    def shown(self) -> list[Estimate]:
+        """The estimates in tables: of two classes the DMF-AUC and M once if they are the same."""
+        areas = [self.estimates[x] for x in ("dmf_auc", "hand_till") if x in self.estimates]
+        numbers = np.array([[e.value, e.standard_error, *e.interval] for e in areas])
+        is_one = self.predictions.n_classes == 2 and len(areas) == 2
+        if not (is_one and np.ptp(numbers, axis=0).max() <= _SAME):
+            return list(self.estimates.values())
+        shown = {name: e for name, e in self.estimates.items() if name != "dmf_auc"}
+        return [replace(e, title="AUC") if name == "hand_till" else e for name, e in shown.items()]
+
     def facts(self) -> dict[str, Any]:
         """Return the observations by class, the method and the level."""
         first = next(iter(self.estimates.values()))
@@ -127,7 +139,7 @@ class Evaluation(Result):
 
     def tables(self) -> list[Table]:
         """Return all measures with their intervals."""
-        return [estimates_table(self.estimates.values())]
+        return [estimates_table(self.shown)]
 
     def head(self) -> list[str]:
         """Return the sample in a line."""
@@ -203,6 +215,7 @@ def evaluate(
     sample_weight: Any = None,
     frequency_weight: Any = None,
     y_pred: Any = None,
+    pos_label: Any = None,
     folds: Any = None,
     target: Target = "fits",
     train_fraction: float | None = None,
@@ -236,7 +249,7 @@ def evaluate(
         curve is that of the first such measure.
     labels, sample_weight, frequency_weight, y_pred
         As for `Predictions.from_arrays`.
-    folds, target, train_fraction, groups, stratify
+    pos_label, folds, target, train_fraction, groups, stratify
         As for `estimate`.
     method, level, interval_type, n_draws, random_state
         As for `estimate`.
@@ -288,6 +301,7 @@ def evaluate(
             sample_weight=sample_weight,
             frequency_weight=frequency_weight,
             y_pred=y_pred,
+            pos_label=pos_label,
             folds=folds,
         )
         return evaluate_counted(y_true, measures, pair_weights, method, options)
@@ -298,6 +312,7 @@ def evaluate(
         sample_weight=sample_weight,
         frequency_weight=frequency_weight,
         y_pred=y_pred,
+        pos_label=pos_label,
         needs=_needs(measures, has_scores),
     )
     if folds is not None:

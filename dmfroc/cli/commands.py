@@ -7,13 +7,11 @@ when a command first uses it.
 from __future__ import annotations
 
 import contextlib
-import functools
-import inspect
 import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -26,7 +24,6 @@ from dmfroc._kit.version import package_version
 from dmfroc.cli.inputs import (
     Columns,
     classifier_names,
-    given_format,
     read_pair_weights,
     split_list,
     stem,
@@ -34,10 +31,8 @@ from dmfroc.cli.inputs import (
 )
 from dmfroc.cli.options import (
     Alternative,
-    Decimal,
     DemoPlot,
     Difference,
-    Encoding,
     File,
     Files,
     HalfWidth,
@@ -59,7 +54,6 @@ from dmfroc.cli.options import (
     Rope,
     Scan,
     Scheduler,
-    Separator,
     Simultaneous,
     Unpaired,
 )
@@ -346,7 +340,7 @@ def report(
                 )
                 page = comparison_page(comparison)
             stream.write(page.encode("utf-8"))
-    show(f"The report is in {output}")
+    show(f"The report is in {printable(output)}")
 
 
 @app.command()
@@ -469,7 +463,10 @@ def plot(
         with progress("Drawing ..."):
             assert picture is not None
             picture.draw_chart(kind, predictions)
-    lines = [*(f"note: {note}" for note in notes_of(remarks)), f"The picture is in {target}"]
+    lines = [
+        *(f"note: {note}" for note in notes_of(remarks)),
+        f"The picture is in {printable(target)}",
+    ]
     show("\n".join(lines))
 
 
@@ -513,37 +510,6 @@ def demo(plot: DemoPlot = Path("dmfroc-demo.png")) -> None:
                 picture.draw(predictions, comparison.level, "equal")
     show("\nCOMPARISON")
     show_result(comparison, attributed(remarks), plot)
-
-
-# How files of text are read
-
-
-def _with_format(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with the options that say how a file of text is to be read."""
-    kinds = {"separator": Separator, "decimal": Decimal, "encoding": Encoding}
-
-    @functools.wraps(command)
-    def with_format(**options: Any) -> None:
-        token = given_format.set({name: options.pop(name) for name in kinds})
-        try:
-            command(**options)
-        finally:
-            given_format.reset(token)
-
-    signature = inspect.signature(command, eval_str=True)
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in kinds.items()
-    ]
-    parameters = [*signature.parameters.values(), *added]
-    with_format.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    with_format.__annotations__ = {x.name: x.annotation for x in parameters}
-    return with_format
-
-
-for _registered in app.registered_commands:
-    if _registered.callback and "label" in inspect.signature(_registered.callback).parameters:
-        _registered.callback = _with_format(_registered.callback)
 
 
 def _check_weights(measure: str, pair_weights: str) -> None:

@@ -6,7 +6,6 @@ import csv
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,8 @@ from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc.cli.options import (
     By,
     Count,
+    Decimal,
+    Encoding,
     Fold,
     Groups,
     Id,
@@ -24,15 +25,13 @@ from dmfroc.cli.options import (
     Labels,
     SampleWeight,
     Scores,
+    Separator,
     YPred,
 )
 
 if TYPE_CHECKING:
     from dmfroc.counted.scan import Scan
     from dmfroc.inputs.predictions import Predictions
-
-given_format: ContextVar[dict[str, str | None] | None] = ContextVar("given_format", default=None)
-"""What the options say about files of text."""
 
 type PairWeights = str | list[list[float]]
 
@@ -52,6 +51,9 @@ class Columns:
     fold: Fold = None
     groups: Groups = None
     by: By = ()
+    separator: Separator = None
+    decimal: Decimal = None
+    encoding: Encoding = None
 
     @property
     def _scores(self) -> str | list[str] | None:
@@ -68,6 +70,9 @@ class Columns:
         for option in ("count", "fold", "ignore"):
             if getattr(self, option) is not None:
                 raise ValueError(f"--{option} needs all scores in memory: leave --scan out")
+        for option in ("separator", "decimal", "encoding"):
+            if getattr(self, option) is not None:
+                raise ValueError(f"--{option} is for files of text, and --scan reads Parquet")
         return dmfroc.scan(
             files,
             label=self.label,
@@ -93,7 +98,9 @@ class Columns:
                 y_pred=self.y_pred,
                 id=self.id,
                 other_columns=[*_split(self.ignore), *self.by, *others],
-                **(given_format.get() or {}),
+                separator=self.separator,
+                decimal=self.decimal,
+                encoding=self.encoding,
             )
         warn(remarks)
         return predictions
@@ -112,7 +119,7 @@ class Columns:
         if not names:
             return {}
         try:
-            given = checked_format(**(given_format.get() or {}))
+            given = checked_format(self.separator, self.decimal, self.encoding)
             if self.count is None:
                 return read_columns(file, names, given)
             counts, *columns = read_columns(file, [self.count, *names], given).values()

@@ -54,7 +54,8 @@ _HULLS = ("roc", "prg")
 
 _OPTION_NAMES = {"other_columns": "ignore", "frequency_weight": "count"}
 _ARGUMENT = re.compile(
-    r"\b(label|labels|scores|sample_weight|frequency_weight|y_pred|other_columns|id)="
+    r"\b(label|labels|scores|sample_weight|frequency_weight|y_pred|other_columns|id|"
+    r"separator|decimal|encoding)="
     r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\]|'(?:[^\\']|\\.)*'|(?!\w))"""
 )
 

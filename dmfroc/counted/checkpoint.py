@@ -113,7 +113,7 @@ class Checkpoint:
             return content, counts_from(header, arrays, grids, content)
 
     def _kept(self, path: Path, find: Callable[[], State]) -> State:
-        if os.path.lexists(path):
+        if path.exists():
             header, arrays = read(path)
             of = header.get("of")
             of = of if isinstance(of, dict) else {}

@@ -230,6 +230,19 @@ def _midpoint(thresholds: list[float], index: int) -> float:
     return middle if middle > lower else upper  # nothing lies between neighbouring floats
 
 
+def _check_order(y_score: Any, labels: Any, pos_label: Any) -> None:
+    """Refuse labels that may be meant to choose the positive class, but would name the columns."""
+    if labels is None or pos_label is not None or np.ndim(y_score) < 2:
+        return
+    order = list(labels)
+    if not hasattr(y_score, "columns") and len(order) == 2 and order != sorted(order):
+        raise ValueError(
+            f"labels={order!r} says that the first column of y_score is that of class "
+            f"{order[0]!r}. Give pos_label= to choose the positive class: pos_label={order[1]!r} "
+            "if the columns are in that order, or else with the labels in the columns' order"
+        )
+
+
 def operating_point(
     y_true: Any,
     y_score: Any,
@@ -239,6 +252,7 @@ def operating_point(
     cost_fp: float | int = 1.0,
     cost_fn: float | int = 1.0,
     labels: Any = None,
+    pos_label: Any = None,
     sample_weight: Any = None,
 ) -> OperatingPoint:
     """Describe what a classifier achieves with a given threshold.
@@ -247,7 +261,7 @@ def operating_point(
     ----------
     y_true : Predictions or array-like of shape (n,)
         Observed classes, two of them; the second of the sorted labels, or of `labels`, is
-        positive.
+        positive unless `pos_label` is given.
     y_score : array-like of shape (n,) or (n, 2), optional
         Scores of the positive class, or of both classes.
     threshold : float
@@ -255,7 +269,10 @@ def operating_point(
     prevalence, cost_fp, cost_fn
         As in `optimal_operating_points`.
     labels : array-like of shape (2,), optional
-        The negative and the positive class.
+        Both classes in the order of the columns. In another order than the sorted one, two columns
+        without names need `pos_label`, which says that it is meant.
+    pos_label : hashable, optional
+        The positive class, of which a one-dimensional score is that of the second of the labels.
     sample_weight : array-like of shape (n,), optional
         Weights of the observations.
 
@@ -278,7 +295,10 @@ def operating_point(
     threshold = number("threshold", threshold)
     if np.isnan(threshold):
         raise ValueError("threshold must be a number or infinite, but it is NaN")
-    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    _check_order(y_score, labels, pos_label)
+    predictions = as_predictions(
+        y_true, y_score, labels=labels, sample_weight=sample_weight, pos_label=pos_label
+    )
     points = binary_points(predictions)
     index = int(np.searchsorted(-points.thresholds, -threshold, side="right")) - 1
     return Economy(points, prevalence, cost_fp, cost_fn).point(index, threshold)
@@ -292,6 +312,7 @@ def optimal_operating_points(
     cost_fp: float | int = 1.0,
     cost_fn: float | int = 1.0,
     labels: Any = None,
+    pos_label: Any = None,
     sample_weight: Any = None,
 ) -> OptimalOperatingPoints:
     r"""Find all thresholds of least expected cost: where the iso-performance tangent touches.
@@ -304,7 +325,7 @@ def optimal_operating_points(
     ----------
     y_true : Predictions or array-like of shape (n,)
         Observed classes, two of them; the second of the sorted labels, or of `labels`, is
-        positive.
+        positive unless `pos_label` is given.
     y_score : array-like of shape (n,) or (n, 2), optional
         Scores of the positive class, or of both classes. Tied scores share one threshold.
     prevalence : float, optional
@@ -315,7 +336,10 @@ def optimal_operating_points(
         observed classes in its rows, ``[[0, cost_fp], [cost_fn, 0]]``. Where right predictions
         have a value too, add it to the cost of the error they replace.
     labels : array-like of shape (2,), optional
-        The negative and the positive class.
+        Both classes in the order of the columns. In another order than the sorted one, two columns
+        without names need `pos_label`, which says that it is meant.
+    pos_label : hashable, optional
+        The positive class, of which a one-dimensional score is that of the second of the labels.
     sample_weight : array-like of shape (n,), optional
         Weights of the observations. Observations of weight 0 make no threshold.
 
@@ -351,7 +375,10 @@ def optimal_operating_points(
     >>> optimal_operating_points(y, s, cost_fn=5).threshold(placement="midpoint")
     0.25
     """
-    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    _check_order(y_score, labels, pos_label)
+    predictions = as_predictions(
+        y_true, y_score, labels=labels, sample_weight=sample_weight, pos_label=pos_label
+    )
     return Economy(binary_points(predictions), prevalence, cost_fp, cost_fn).optima()
 
 

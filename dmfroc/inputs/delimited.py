@@ -52,7 +52,7 @@ class Text(NamedTuple):
 
 def checked_format(separator: Any, decimal: Any, encoding: Any) -> Format:
     """Return what the user says about a file of text."""
-    separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
+    separator = "\t" if separator in ("tab", "\\t") else separator
     if separator is not None and not (isinstance(separator, str) and len(separator) == 1):
         raise ValueError(
             f"separator= must be one character, or 'tab', but it is {separator!r}: leave it out to "
@@ -123,7 +123,7 @@ class _Layout(NamedTuple):
     names: list[str]  # of all columns
     n_lines: int  # up to the header, and with it
     has_row_names: bool  # in a first column that the header does not name
-    has_spaces: bool  # after separators
+    has_spaces: bool  # around separators
     compression: str | None
     fit: tuple[float, ...]  # how well the separator fits
 
@@ -175,23 +175,28 @@ def _encoding(head: bytes) -> str:
 def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _Layout:
     """Return the layout with one separator; the header is the first row with most of the names."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
-    lines = []
+    rows = []
     with contextlib.suppress(csv.Error):  # a cell of more than 131,072 characters
-        lines = [(row, reader.line_num) for row in islice(reader, _MOST_ROWS)][n_before:]
-    rows = [(row, end) for row, end in lines if row and not row[0].startswith("#")]
-    counts = [len(wanted & {x.strip() for x in row}) for row, _ in rows[:_MOST_LINES]]
-    most = max(counts, default=0)
-    place = counts.index(most) if most else 0
-    header, end = rows[place] if rows else ([], 0)
-    below = [row for row, _ in rows[place + 1 :]]
+        for first, *others in filter(None, islice(reader, n_before, _MOST_ROWS)):
+            cells = [first.removeprefix("#"), *others]
+            rows.append((cells, not first.startswith("#"), reader.line_num))
+    # Also a comment may be the header, as NumPy writes it
+    fits = [
+        (len(wanted & {x.strip() for x in cells}), is_data)
+        for cells, is_data, _ in rows[:_MOST_LINES]
+    ]
+    most = max(fits, default=(0, False))
+    header, _, end = rows[fits.index(most)] if rows else ([], False, 0)
+    below = [cells for cells, is_data, line in rows if is_data and line > end]
     names = [name.strip() for name in header]
     has_row_names = False
     if below and all(len(row) == len(header) + 1 for row in below):
         has_row_names = any(row[-1] for row in below)  # else each ends with a separator
         names = ["", *names] if has_row_names else [*names, ""]
     same = sum(len(row) == len(names) for row in below) / max(len(below), 1)
-    has_spaces = f"{separator} " in text.splitlines()[end - 1] if end else False
-    fit = (most, len(names) > 1, same, len(names))
+    last = next(islice(io.StringIO(text, newline=""), max(end - 1, 0), None), "")
+    has_spaces = f"{separator} " in last or f" {separator}" in last
+    fit = (most[0], len(names) > 1, same)
     return _Layout(separator, "", names, end, has_row_names, has_spaces, None, fit)
 
 
@@ -308,7 +313,7 @@ def _is_empty(column: Any) -> bool:
 def _numbers(name: str, column: Any, decimal: str | None) -> tuple[Any, str | None]:
     """Return a column as numbers if its texts spell numbers, and the decimal mark in them.
 
-    Percent signs and separators of thousands are taken for what they are.
+    Separators of thousands are taken for what they are.
     """
     import pyarrow
     import pyarrow.compute as pc
@@ -318,9 +323,6 @@ def _numbers(name: str, column: Any, decimal: str | None) -> tuple[Any, str | No
     texts = pc.utf8_trim_whitespace(column)
     is_missing = pc.is_in(texts, pyarrow.array([*MISSING, "None", "<NA>"]))
     texts = pc.if_else(is_missing, None, pc.replace_substring(texts, "\N{MINUS SIGN}", "-"))
-    is_percent = pc.all(pc.ends_with(texts, "%")).as_py() and texts.null_count < len(texts)
-    if is_percent:
-        texts = pc.utf8_trim_whitespace(pc.utf8_rtrim(texts, "%"))
     read = {mark: _with_mark(texts, mark) for mark in ([decimal] if decimal else ".,")}
     found = {mark: numbers for mark, numbers in read.items() if numbers is not None}
     if not found:
@@ -333,7 +335,7 @@ def _numbers(name: str, column: Any, decimal: str | None) -> tuple[Any, str | No
             "decimal mark or separate thousands: say which mark is the decimal one by decimal="
         )
     has_mark = pc.any(pc.match_substring(texts, mark)).as_py()
-    return pc.divide(numbers, 100.0) if is_percent else numbers, mark if has_mark else None
+    return numbers, mark if has_mark else None
 
 
 def _with_mark(texts: Any, mark: str) -> Any:

@@ -22,7 +22,7 @@ from dmfroc.inputs.checks import Inputs
 from dmfroc.inputs.delimited import MISSING, Format, Text, read_delimited
 from dmfroc.inputs.labels import factorize
 from dmfroc.inputs.lists import holds_lists, table_of_lists
-from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
+from dmfroc.inputs.messages import Source, listing, repeated
 
 
 class Names(NamedTuple):
@@ -57,12 +57,16 @@ def read(file: Path, names: Names) -> Inputs:
         _check_text(file, names.format)
         return _read_npz(file, names)
     scores = [names.scores] if isinstance(names.scores, str) else names.scores
-    numbers = None if scores is None else [*scores, *filter(None, [names.sample_weight])]
-    texts = [*filter(None, [names.label, names.y_pred]), *names.other_columns]
+    weights = filter(None, [names.sample_weight, names.frequency_weight])
+    numbers = None if scores is None else [*scores, *weights]
+    texts = [*filter(None, [names.label, names.y_pred, names.id]), *names.other_columns]
     table, note = _read_table(file, names.format, texts, numbers)
-    if file.suffix.lower() != ".parquet":
+    if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
         table = _with_labels(table, names)
-    inputs = table_inputs(table, names)
+    try:
+        inputs = table_inputs(table, names)
+    except ValueError as error:
+        raise ValueError(f"{error} ({note})" if note else str(error)) from error
     return inputs._replace(source=replace(inputs.source, note=note))
 
 
@@ -78,7 +82,7 @@ def _read_table(
             f"unsupported kind of file; supported are {', '.join([*_TABLES, '.npz'])}, and texts "
             "compressed as .gz" + _REMEDIES.get(suffix, "")
         )
-    if kind not in (".csv", ".tsv", ".txt"):
+    if kind not in _TEXTS:
         _check_text(file, given)
     with _reading():
         if kind == ".parquet":
@@ -102,7 +106,9 @@ def _check_text(file: Path, given: Format) -> None:
             raise ValueError(f"{argument}= is for files of text, not for {file.suffix.lower()}")
 
 
-_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".jsonl", ".ndjson")
+_FIRST = 1000  # cells of a column of lists, in which all classes should occur
+_TEXTS = (".csv", ".tsv", ".txt")
+_TABLES = (*_TEXTS, ".parquet", ".jsonl", ".ndjson")
 _REMEDIES = {
     ".npy": ". An .npy file holds one array without labels: save np.savez('scores.npz', "
     "y_true=labels, y_score=scores) and give label='y_true', scores='y_score'",
@@ -120,8 +126,15 @@ def _with_labels(table: Any, names: Names) -> Any:
     """Return a table whose labels are of one kind; a word for missing may be a class."""
     columns = [name for name in (names.label, names.y_pred) if name in table.column_names]
     given = [str(label) for label in _listed(names.labels) or []]
-    words = {text for name in [*table.column_names, *given] for text in _words(name)}
+    listed = [
+        str(table[name][:_FIRST].to_pylist())
+        for name in table.column_names
+        if name not in columns and holds_lists(table[name])
+    ]
+    words = {text for name in [*table.column_names, *given, *listed] for text in _words(name)}
     found = _labels([table[name] for name in columns], [x for x in MISSING if x and x in words])
+    if names.id in table.column_names:
+        columns, found = [*columns, names.id], [*found, *_labels([table[names.id]])]
     for name, column in zip(columns, found, strict=True):
         table = table.set_column(table.column_names.index(name), name, column)
     return table
@@ -159,7 +172,7 @@ def _kind_of(texts: set[str]) -> str | None:
         return "int64"
     if {text.lower() for text in texts} <= {"true", "false"}:
         return "bool"
-    if all(re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?", text) for text in texts):
+    if all(re.fullmatch(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?", text) for text in texts):
         return "float64"
     if all(re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text) for text in texts):
         return "date32"
@@ -182,9 +195,19 @@ def table_inputs(table: Any, names: Names) -> Inputs:
             _check_available(name, available, "scores", "column")
     if not columns:
         raise ValueError(f"there is no score column; the columns are {listing(available)}")
+    source = Source(
+        f"label column {names.label!r}",
+        "score",
+        f"weight column {names.sample_weight!r}",
+        f"count column {names.frequency_weight!r}",
+        f"id column {names.id!r}",
+        f"column {names.y_pred!r} of hard labels",
+        is_table_file=True,
+        has_chosen_scores=names.scores is not None,
+    )
     scores = table.select(columns)
     if len(columns) == 1 and holds_lists(table[columns[0]]):
-        distinct = factorize(table[names.label], names.label, IN_MEMORY).distinct
+        distinct = factorize(table[names.label], source.true, source).distinct
         scores = table_of_lists(columns[0], table[columns[0]], _listed(names.labels), distinct)
     return Inputs(
         table[names.label],
@@ -195,16 +218,7 @@ def table_inputs(table: Any, names: Names) -> Inputs:
         None if names.frequency_weight is None else table[names.frequency_weight],
         None if names.id is None else table[names.id],
         table.drop_columns([name for name in available if name in {*columns, *taken}]),
-        Source(
-            f"label column {names.label!r}",
-            "score",
-            f"weight column {names.sample_weight!r}",
-            f"count column {names.frequency_weight!r}",
-            f"id column {names.id!r}",
-            f"column {names.y_pred!r} of hard labels",
-            is_table_file=True,
-            has_chosen_scores=names.scores is not None,
-        ),
+        source,
     )
 
 

@@ -120,6 +120,7 @@ def _by_class(name: str, row: int, cell: Any) -> dict[str, Any]:
     if isinstance(cell, Mapping):
         return {str(key): score for key, score in cell.items()}
     pairs = [tuple(x.values() if isinstance(x, Mapping) else x) for x in cell]
+    pairs = [pair[::-1] if isinstance(pair[-1], str) else pair for pair in pairs]
     found = {str(pair[0]): pair[-1] for pair in pairs}
     if len(found) < len(pairs) or any(len(pair) != 2 for pair in pairs):
         raise ValueError(

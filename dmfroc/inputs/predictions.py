@@ -74,7 +74,7 @@ class Predictions:
     >>> scores = pd.DataFrame({"low": [0.7, 0.4, 0.1], "high": [0.3, 0.6, 0.9]})
     >>> predictions = Predictions.from_arrays(["low", "high", "high"], scores)
     >>> predictions
-    Predictions(3 observations, 2 classes: high 2, low 1)
+    Predictions(3 observations, 2 classes: high 2, low 1 (positive))
     >>> predictions.scores[0]  # in the order of the labels, not of the table
     array([0.3, 0.7])
     """
@@ -293,7 +293,7 @@ class Predictions:
         ...     path = pathlib.Path(folder, "scores.csv")
         ...     _ = path.write_text("species,p_a,p_b\na,0.9,0.1\nb,0.3,0.7\n")
         ...     Predictions.from_file(path, label="species")
-        Predictions(2 observations, 2 classes: a 1, b 1)
+        Predictions(2 observations, 2 classes: a 1, b 1 (positive))
         """
         file = Path(path)
         if not file.exists():
@@ -392,6 +392,43 @@ class Predictions:
         """
         return replace(self, folds=read_only(fold_codes(folds, self)))
 
+    def with_positive_class(self, pos_label: Hashable) -> Predictions:
+        """Return predictions of two classes whose second, the positive one, is the given class.
+
+        Parameters
+        ----------
+        pos_label : hashable
+            One of the two classes.
+
+        Raises
+        ------
+        ValueError
+            If there are not two classes, or it is neither of them.
+
+        Examples
+        --------
+        >>> Predictions.from_labels(["ill", "well"], ["ill", "ill"]).with_positive_class("ill")
+        Predictions(2 observations, 2 classes: well 1, ill 1 (positive))
+        """
+        labels = self.labels
+        if len(labels) != 2:
+            raise ValueError(
+                f"pos_label chooses the positive one of two classes, but there are {len(labels)}"
+            )
+        if not (isinstance(pos_label, Hashable) and pos_label in labels):
+            raise ValueError(
+                f"pos_label must be one of the classes {list(labels)}, but it is {pos_label!r}"
+            )
+        if labels.index(pos_label) == 1:
+            return self
+        return replace(
+            self,
+            labels=labels[::-1],
+            true=read_only(1 - self.true),
+            scores=read_only(self.scores[:, ::-1].copy(order="C")),
+            predicted=None if self.predicted is None else read_only(1 - self.predicted),
+        )
+
     def reweighted(self, sample_weight: NDArray[np.float64]) -> Predictions:
         """Return the same predictions with other weights, unchecked."""
         return replace(self, sample_weight=read_only(sample_weight))
@@ -415,6 +452,8 @@ class Predictions:
         counts = [
             f"{printable(self.labels[code])} {self.class_counts[code]}" for code in self.present
         ]
+        if self.n_classes == 2 and 1 in self.present:
+            counts[-1] += " (positive)"
         absent = [printable(label) for label in self.absent_labels]
         return (
             f"Predictions({self.n_observations} observations, {self.n_classes} classes: "
@@ -432,6 +471,7 @@ def as_predictions(
     sample_weight: Any = None,
     y_pred: Any = None,
     frequency_weight: Any = None,
+    pos_label: Any = None,
     needs: Needs = "scores",
     copy: bool = True,
 ) -> Predictions:
@@ -443,6 +483,8 @@ def as_predictions(
         Finished predictions, or the observed classes.
     y_score, labels, sample_weight, y_pred, frequency_weight : optional
         As in `Predictions.from_arrays`. None if `y_true` is a `Predictions`, which holds them.
+    pos_label : hashable, optional
+        The positive one of two classes, see `Predictions.with_positive_class`.
     needs : {"scores", "labels", "probabilities"}
         What is to be judged. With ``"labels"`` a `Predictions` may have observations of one class
         only, as it may from `Predictions.from_labels`.
@@ -475,7 +517,8 @@ def as_predictions(
             inputs = Inputs(
                 y_true, y_score, labels, sample_weight, y_pred, frequency_weight, copy=copy
             )
-            return Predictions(*check_scores(inputs))
+            found = Predictions(*check_scores(inputs))
+            return found if pos_label is None else found.with_positive_class(pos_label)
         if y_pred is None:
             raise TypeError(
                 "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"
@@ -503,4 +546,4 @@ def as_predictions(
             one_class_message("y_true", predictions.labels[only]) + ", except for measures of hard "
             "labels"
         )
-    return predictions
+    return predictions if pos_label is None else predictions.with_positive_class(pos_label)

@@ -86,7 +86,7 @@ def _uneven_gaps(predictions: Predictions) -> str | None:
 def _alphabetical(predictions: Predictions) -> str | None:
     labels = predictions.labels
     is_text = all(isinstance(label, str) for label in labels) and not label_values(labels)
-    if not is_text or len(labels) < 3 or list(labels) != sorted(labels):
+    if not is_text or len(labels) < 3 or list(labels) != sorted(map(str, labels)):
         return None
     return (
         f"Weighted kappa takes the classes in alphabetical order, {list(labels)}. If they have "

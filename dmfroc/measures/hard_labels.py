@@ -30,10 +30,10 @@ SIGNED = (-1.0, 1.0)
 UNIT = (0.0, 1.0)
 POSITIVE = (0.0, np.inf)
 
-TableFunction = Callable[..., Float[AnyArray, ""] | None]
+TableFunction = Callable[..., Float[AnyArray, ""]]
 CellsFunction = Callable[..., Float[AnyArray, "*k"]]
 
-TABLE_FUNCTIONS: dict[str, TableFunction] = {}
+TABLE_FUNCTIONS: dict[str, Callable[..., Float[AnyArray, ""] | None]] = {}
 """Every number of a table of any size, by name; None where classes are to be numbers."""
 
 CLASS_FUNCTIONS: dict[str, CellsFunction] = {}

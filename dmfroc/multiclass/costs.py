@@ -30,7 +30,7 @@ def cell_weights(
     which these may be a sample, is one.
     """
     present = predictions.present
-    matrices = list(_weight_matrices(pair_weights, predictions))
+    matrices = list(weight_matrices(pair_weights, predictions))
     if len(present) < predictions.n_classes:
         matrices = [matrix[np.ix_(present, present)] for matrix in matrices]
     is_pair = ~np.eye(len(present), dtype=bool)  # the diagonal has no meaning
@@ -42,9 +42,10 @@ def cell_weights(
     return weights / mean
 
 
-def _weight_matrices(
+def weight_matrices(
     pair_weights: PairWeights, predictions: Predictions
 ) -> tuple[Float[np.ndarray, "k k"], Float[np.ndarray, "k k"]]:
+    """Return the weights of the true and of the false positive rates by pair of classes."""
     n_classes = predictions.n_classes
     if isinstance(pair_weights, str):
         if pair_weights == "equal":

@@ -16,7 +16,7 @@ from dmfroc._kit.threads import one_blas_thread
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.multiclass.center import Problem, center, fit_problem, problem_of_counts
-from dmfroc.multiclass.costs import PairWeights
+from dmfroc.multiclass.costs import PairWeights, weight_matrices
 from dmfroc.multiclass.links import Link, fit_with_link, link_of, log_rates
 from dmfroc.multiclass.rank_one import (
     Center,
@@ -347,6 +347,7 @@ def curve_of(
         )
     predictions = predictions.counted
     if predictions.n_classes == 2:
+        weight_matrices(options.pair_weights, predictions)  # refuses what is none
         return _binary_roc(predictions, link)
     table = options(predictions).count(predictions.sample_weight, np)
     classes = [predictions.labels[index] for index in predictions.present]

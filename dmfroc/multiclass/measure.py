@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.options import is_one_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
     BoundMeasures,
     Measure,
     SampledParts,
     SummariesOfCounts,
+    absent_classes_message,
     value_of,
 )
 from dmfroc.measures.ranking import mean_pairwise_area
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.pairs import pair_counts_of
-from dmfroc.multiclass.costs import PairWeights
+from dmfroc.multiclass.costs import PairWeights, weight_matrices
 from dmfroc.multiclass.curve import area
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
@@ -33,6 +35,7 @@ from dmfroc.multiclass.rates import (
 
 def _bind(options: CurveOptions, predictions: Predictions) -> BoundMeasures:
     if predictions.n_classes == 2:
+        weight_matrices(options.pair_weights, predictions)  # refuses what is none
         second = pair_counts_of(predictions, np.array([1]))
         return SummariesOfCounts(second, (mean_pairwise_area,))
     statistic = options(predictions)
@@ -105,7 +108,19 @@ def dmf_auc(
         bounds=(0.0, 1.0),
         chance=0.5,
         family="multiclass ROC",
+        caveats=(absent_classes_message,)
+        if is_one_of(pair_weights, ("equal",))
+        else (absent_classes_message, _weights_of_one_pair),
         is_dmf_auc=True,
+    )
+
+
+def _weights_of_one_pair(predictions: Predictions) -> str | None:
+    if predictions.n_classes != 2:
+        return None
+    return (
+        "Two classes have one ROC curve, which pair_weights cannot move. To choose a threshold by "
+        "costs, use optimal_operating_points."
     )
 
 

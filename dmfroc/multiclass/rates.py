@@ -269,9 +269,9 @@ class CurveOptions:
     def _cell_weights(
         self, predictions: Predictions, counted: Int[np.ndarray, "g p 2"]
     ) -> Float[np.ndarray, "q 2 1"]:
-        if predictions.n_classes == 2:  # one column is fitted exactly, whatever its weight
-            return np.ones((1, 2, 1))
-        return cell_weights(self.pair_weights, predictions, counted).reshape(-1, 2, 1)
+        weights = cell_weights(self.pair_weights, predictions, counted).reshape(-1, 2, 1)
+        # Of two classes one column is fitted exactly, whatever its weight
+        return np.ones((1, 2, 1)) if predictions.n_classes == 2 else weights
 
 
 def reference_classes(n_classes: int) -> Int[np.ndarray, "c c_minus_1"]:

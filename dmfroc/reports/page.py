@@ -72,7 +72,7 @@ def evaluation_page(evaluation: Evaluation, name: str = "classifier") -> str:
     context |= {
         "title": f"{first.title} {number(first.value, first.standard_error)}",
         "verdict": evaluation_verdict(evaluation),
-        "meanings": _meanings(evaluation.estimates),
+        "meanings": _meanings(e.measure for e in evaluation.shown),
         "parts": [page_table(table) for table in evaluation.tables()],
         "provenance": _provenance(evaluation.sample, estimates, evaluation.curve_options)
         + context["band_provenance"],
@@ -167,12 +167,15 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
 
 def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estimate]:
     """Estimate the measures that nobody asked for, but that every reader wants to see."""
+    # Of two classes one area is enough
+    left_out = "hand_till" if sample.predictions.n_classes == 2 else ""
     measures = [
         MEASURES[name]
         for name in measures_of_report(_SHOWN[0], sample.predictions)
-        if name != comparison.measure
+        if name not in (comparison.measure, left_out)
         # The area under the curve is shown with the weights of the curve or not at all
         and (comparison.curve_options is None or not MEASURES[name].is_dmf_auc)
+        and not (left_out and name == "dmf_auc" and comparison.measure in (left_out, "auc"))
     ]
     methods = [Jackknife(comparison.level)] * len(measures)
     return {found.measure: found for found in estimates_of(measures, methods, sample)}

@@ -183,7 +183,7 @@ def test_tensors_that_numpy_cannot_read(error, argument):
     )
     with pytest.raises(TypeError, match=message):
         call(Tensor(given[argument], error))
-    with pytest.raises(TypeError, match=message):
+    with pytest.raises(TypeError, match=f"^{argument} .*[Tt]ensor"):
         call([Tensor(x, error) for x in given[argument]])
     assert call(Tensor(given[argument])) == call(given[argument])
 

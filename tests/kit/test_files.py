@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dmfroc
@@ -152,9 +153,10 @@ def save_state(path):
 
 
 def scan_with_checkpoint(path):
-    y = np.arange(60) % 2
     scores = np.random.default_rng(0).random((60, 2))
-    dmfroc.estimate("hand_till", dmfroc.scan([(y, scores)], checkpoint=path.parent))
+    data = path.parent.parent / "scores.parquet"
+    pd.DataFrame(scores, columns=["0", "1"]).assign(y=np.arange(60) % 2).to_parquet(data)
+    dmfroc.estimate("hand_till", dmfroc.scan(data, label="y", checkpoint=path.parent))
 
 
 def write_report(path):

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -340,3 +341,16 @@ def test_a_value_that_does_not_exist_is_told():
     predictions = predictions_of([[0, 30, 30], [0, 1, 0], [1, 0, 5]])
     with pytest.warns(UserWarning, match="^no finite value in this sample: correlation is nan$"):
         assert np.isnan(MEASURES["correlation"](predictions))
+
+
+def test_abstentions_are_wrong_or_left_out(cases_directory):
+    """The label of an abstention is a class that never occurs; or its rows are left out."""
+    frame = pd.read_csv(cases_directory / "abstain.csv")
+    wrong = estimate("accuracy", frame["label"], y_pred=frame["predicted"])
+    assert wrong.value == pytest.approx(0.7)
+    decided = frame[frame["predicted"] != "abstain"]
+    found = estimate("accuracy", decided["label"], y_pred=decided["predicted"])
+    assert found.value == pytest.approx(0.857143, abs=5e-7)
+    scores = frame[["cat", "dog", "owl"]]
+    with pytest.raises(ValueError, match="without a score column: 'abstain'"):
+        evaluate(frame["label"], scores, y_pred=frame["predicted"])

@@ -273,7 +273,7 @@ def wrapped(metric):
 
 OPTIONS = [
     {},
-    {"sample_weight": np.arange(60) % 3},
+    {"sample_weight": np.arange(60) % 3 / 2},
     {"groups": np.arange(60) // 2},
     {"folds": np.arange(60) % 3},
     {"method": "bootstrap", "n_draws": 100},

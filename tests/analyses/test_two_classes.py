@@ -1,0 +1,108 @@
+"""Two classes: which is positive is said and can be chosen, and equal areas are shown once."""
+
+import numpy as np
+import pytest
+from simulations import normal_scores
+from sklearn import metrics
+
+from dmfroc import Predictions, dmf_auc_score, estimate, evaluate, multiclass_roc
+from dmfroc.decisions import operating_point, optimal_operating_points
+
+CLASSES, SCORES = normal_scores(1, 80, 2, prior=[0.7, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("measure", "function"),
+    [
+        ("recall", metrics.recall_score),
+        ("precision", metrics.precision_score),
+        ("f1", metrics.f1_score),
+    ],
+)
+@pytest.mark.parametrize("positive", [0, 1])
+def test_measures_of_one_class_are_of_the_positive_one(measure, function, positive):
+    predicted = SCORES.argmax(axis=1)
+    expected = function(CLASSES, predicted, pos_label=positive)
+    for arguments in ({"y_score": SCORES}, {"y_pred": predicted}):
+        found = estimate(measure, CLASSES, **arguments, pos_label=positive)
+        assert found.value == pytest.approx(expected, abs=1e-12)
+    evaluation = evaluate(CLASSES, SCORES, measures=[measure], pos_label=positive)
+    assert evaluation.estimates[measure].value == pytest.approx(expected, abs=1e-12)
+    assert f"{positive} {np.sum(positive == CLASSES)} (positive)" in str(evaluation)
+
+
+def test_average_precision_and_area_of_either_class():
+    for positive in (0, 1):
+        is_positive, score = positive == CLASSES, SCORES[:, positive]
+        ap = estimate("average_precision", CLASSES, SCORES, pos_label=positive).value
+        auc = estimate("auc", CLASSES, SCORES, pos_label=positive).value
+        assert ap == pytest.approx(metrics.average_precision_score(is_positive, score))
+        both = [
+            metrics.roc_auc_score(k == CLASSES, SCORES[:, k]) for k in (0, 1)
+        ]  # M is the mean over both columns
+        assert auc == pytest.approx(np.mean(both))
+
+
+def test_turned_around_twice_is_the_same():
+    predictions = Predictions.from_arrays(CLASSES, SCORES)
+    turned = predictions.with_positive_class(0)
+    assert turned.labels == (1, 0)
+    again = turned.with_positive_class(1)
+    for name in ("true", "scores", "predicted"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(predictions, name))
+
+
+def test_advice_is_about_the_positive_class():
+    for positive in (0, 1):
+        found = optimal_operating_points(CLASSES, SCORES, pos_label=positive, cost_fn=3)
+        expected = optimal_operating_points(positive == CLASSES, SCORES[:, positive], cost_fn=3)
+        np.testing.assert_array_equal(found.thresholds, expected.thresholds)
+        threshold = found.thresholds[0]
+        one = operating_point(CLASSES, SCORES, threshold, pos_label=positive)
+        assert one.tpr == np.mean(SCORES[positive == CLASSES, positive] >= threshold)
+
+
+def test_labels_are_the_order_of_the_columns_and_choose_no_class():
+    for function in (optimal_operating_points, lambda *a, **k: operating_point(*a, 0.5, **k)):
+        with pytest.raises(ValueError, match=r"labels=\[1, 0\] says that the first column"):
+            function(CLASSES, SCORES, labels=[1, 0])
+        meant = function(CLASSES, SCORES[:, ::-1], labels=[1, 0], pos_label=1)
+        assert str(meant) == str(function(CLASSES, SCORES))
+        function(CLASSES, SCORES[:, 0], labels=[1, 0])  # a score of class 0
+
+
+@pytest.mark.parametrize("positive", ["b", [1], np.nan])
+def test_no_other_class_is_positive(positive):
+    with pytest.raises(ValueError, match=r"pos_label must be one of the classes \[0, 1\]"):
+        estimate("recall", CLASSES, SCORES, pos_label=positive)
+
+
+def test_of_several_classes_none_is_positive():
+    classes, scores = normal_scores(1, 60, 3)
+    with pytest.raises(ValueError, match="positive one of two classes, but there are 3"):
+        evaluate(classes, scores, pos_label=1)
+
+
+@pytest.mark.parametrize("weights", [np.ones((5, 7)), np.ones((3, 3)), [[0, -1], [1, 0]], "even"])
+def test_weights_that_are_none_are_refused(weights):
+    for function in (dmf_auc_score, multiclass_roc, evaluate):
+        with pytest.raises(ValueError, match="pair_weights"):
+            function(CLASSES, SCORES, pair_weights=weights)
+
+
+def test_costs_that_cannot_move_the_curve_are_told():
+    with pytest.warns(UserWarning, match="pair_weights cannot move"):
+        weighted = dmf_auc_score(CLASSES, SCORES, pair_weights=[[0, 1], [5, 0]])
+    assert weighted == dmf_auc_score(CLASSES, SCORES)
+
+
+def test_equal_areas_are_shown_once():
+    one = evaluate(CLASSES, SCORES[:, 1])
+    assert str(one).count("AUC") == 1
+    assert "Hand-Till" not in str(one) + one._repr_html_()
+    assert {"dmf_auc", "hand_till"} <= set(one.estimates)
+    apart = SCORES.copy()
+    apart[:, 0] = np.random.default_rng(0).random(80)
+    both = str(evaluate(CLASSES, apart))  # the columns rank differently
+    assert "DMF-AUC" in both
+    assert "Hand-Till M" in both
