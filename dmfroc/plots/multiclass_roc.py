@@ -205,7 +205,7 @@ class MulticlassROCDisplay(CurveDisplay):
             if plot_band and isinstance(chosen, PaperBootstrap):
                 around = paper_band(curve, sample.predictions, curve_options, chosen)
             elif plot_band:
-                around = band_around(curve, sample, level, curve_options, band)
+                around = band_around(curve, sample, chosen.level, curve_options, band)
         return cls(curve, band=around, estimate=estimate, name=name).plot(ax, **options)
 
     @classmethod
