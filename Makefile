@@ -8,7 +8,7 @@ PYTHON_CANDIDATES := $(PYTHON) python3.12 python3.13 python3.14 python3 python
 PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
 PAGES := $(wildcard *.md docs/*.md docs/*/*.md)
 
-.PHONY: demo test doctest fuzz compat lint docs bench experiments clean
+.PHONY: demo test doctest fuzz mutants compat lint docs bench experiments clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -26,8 +26,14 @@ doctest: $(VENV)/.installed-test
 # 20,000 generated calls, FUZZ_ARGS="--cases 1000 --seed 7" for others; 200 kills; 100 interrupts.
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ_ARGS)
+	$(BIN)/python tests/fuzz/files.py
 	$(BIN)/python tests/fuzz/kill_studies.py
 	$(BIN)/python tests/fuzz/interrupt_calls.py
+
+# Random changes of the package that no test notices, by room: MUTANTS_ARGS="--n 40 --seed 7" for
+# others. It takes hours; --minutes sets how many.
+mutants: $(VENV)/.installed-test
+	$(BIN)/python tests/fuzz/mutants.py $(MUTANTS_ARGS)
 
 # The lowest and the newest dependencies that pyproject.toml allows, each in its own environment.
 compat: $(VENV)/pyvenv.cfg

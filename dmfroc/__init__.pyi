@@ -46,6 +46,9 @@ from .analyses.subgroups import (
 from .analyses.subgroups import (
     compare_subgroups as compare_subgroups,
 )
+from .analyses.table_posterior import (
+    bayesian_table as bayesian_table,
+)
 from .analyses.training_runs import (
     RunsComparison as RunsComparison,
 )
@@ -63,9 +66,6 @@ from .bayes import (
 )
 from .bayes import (
     bayesian_roc_prior as bayesian_roc_prior,
-)
-from .bayes import (
-    bayesian_table as bayesian_table,
 )
 from .counted.accumulation import (
     Accumulator as Accumulator,

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from dmfroc.bayes import sampling
-from dmfroc.bayes.sampling import Chains, Gaussian, Problem
+from dmfroc.bayes.sampling import Chains, Gaussian, Sampler
 
 
 @contextmanager
@@ -24,12 +24,12 @@ def worth_optimising() -> Iterator[None]:
 
 
 @functools.cache
-def _compiled(problem: Problem, chains: Chains) -> Callable[..., Any]:
-    return jax.jit(jax.vmap(problem.uncompiled_sampler(chains)))
+def _compiled(problem: Sampler, chains: Chains) -> Callable[..., Any]:
+    return jax.jit(jax.vmap(problem.uncompiled_run(chains)))
 
 
 def run_side_by_side(
-    problem: Problem,
+    problem: Sampler,
     chains: Chains,
     data: Sequence[Any],
     approximations: Sequence[Gaussian],

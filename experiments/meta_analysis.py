@@ -16,7 +16,7 @@ from scipy.special import expit, logit, softmax
 from scipy.stats import norm
 
 from dmfroc._kit.compiled import in_double_precision
-from dmfroc.bayes.sampling import Chains, approximate, problem_of
+from dmfroc.bayes.sampling import Chains, approximate, sampler_of
 from dmfroc.meta_analysis.curve import area_under_line
 from dmfroc.meta_analysis.data import Studies, name_of, read_studies
 from dmfroc.meta_analysis.fit import careful_kernel, data_of
@@ -230,7 +230,7 @@ def batch(generator: np.random.Generator, design: str, n_studies: int) -> list[d
     simulated = [simulate(generator, n_studies) for _ in range(BATCH)]
     with in_double_precision():
         data = [data_of(studies.counts, model, priors) for _, studies in simulated]
-        problem = problem_of(model_of(model, priors), data[0])
+        problem = sampler_of(model_of(model, priors), data[0])
         approximations = [approximate(problem, counts) for counts in data]
         chains = Chains(careful_kernel, N_CHAINS, N_DRAWS, N_WARMUP)
         seed = int(generator.integers(2**31))

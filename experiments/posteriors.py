@@ -19,10 +19,11 @@ from scipy.special import expit
 
 from dmfroc import Predictions, compare, estimate
 from dmfroc._kit.compiled import in_double_precision
-from dmfroc.bayes import bayesian_roc, bayesian_table, method, roc
+from dmfroc.bayes import bayesian_roc, method, roc
 from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.roc import approximated
 from dmfroc.bayes.sampling import Chains, default_kernel, draw_from_gaussian
+from dmfroc.bayes.tables import table_posterior
 from dmfroc.measures import MEASURES
 from dmfroc.simulation.study import Study, grid
 
@@ -47,10 +48,10 @@ def drawing(curve: Mapping[str, object]) -> Iterator[None]:
     What only the remarks and the posterior predictive check need is left out.
     """
     curve = functools.partial(bayesian_roc, n_chains=1, **curve)
-    table = functools.partial(bayesian_table, n_chains=1, n_draws=N_DRAWS)
+    table = functools.partial(table_posterior, size=(1, N_DRAWS))
     with (
-        mock.patch.multiple(method, bayesian_roc=curve, bayesian_table=table),
-        mock.patch.multiple(roc, _remarks_beside_the_sample=lambda *_: [], _REPLICATES_PER_CHAIN=1),
+        mock.patch.multiple(method, bayesian_roc=curve, table_posterior=table),
+        mock.patch.multiple(roc, _warnings=lambda *_: [], _REPLICATES_PER_CHAIN=1),
         warnings.catch_warnings(),
         worth_optimising(),
     ):
@@ -123,7 +124,7 @@ def chains(
     with in_double_precision():
         with worth_optimising():
             fits = [approximated(sample) for sample in samples]
-        problem, data = fits[0].problem, [fit.counts for fit in fits]
+        problem, data = fits[0].sampler, [fit.counts for fit in fits]
         x, diverging = run_side_by_side(
             problem, CHAINS, data, [fit.approximation for fit in fits], seed
         )

@@ -20,20 +20,20 @@ from scipy.special import expit
 from scipy.stats import binom, chisquare
 
 from dmfroc.bayes.models import (
-    Counts,
     Likelihood,
     Priors,
     Structure,
+    ThresholdCounts,
     model_of,
 )
 from dmfroc.bayes.sampling import (
     Chains,
-    Problem,
+    Sampler,
     approximate,
     default_kernel,
     draw_from_posterior,
     draw_from_prior,
-    problem_of,
+    sampler_of,
 )
 from dmfroc.simulation.study import Study, grid
 
@@ -83,13 +83,13 @@ def quantities(sites: dict[str, np.ndarray]) -> np.ndarray:
     )
 
 
-def problem(model: str) -> tuple[Callable[[Any], None], Counts, Problem]:
+def problem(model: str) -> tuple[Callable[[Any], None], ThresholdCounts, Sampler]:
     """Return a model, data of its shape, and what samples it."""
     structure, likelihood = MODELS[model]
     sizes = jnp.full((N_PAIRS, 2), float(CLASS_SIZE))
-    empty = Counts(jnp.zeros((N_PAIRS, 2, N_THRESHOLDS)), sizes, jnp.ones(()))
+    empty = ThresholdCounts(jnp.zeros((N_PAIRS, 2, N_THRESHOLDS)), sizes, jnp.ones(()))
     of_counts = model_of(structure, likelihood, PRIORS)
-    return of_counts, empty, problem_of(of_counts, empty)
+    return of_counts, empty, sampler_of(of_counts, empty)
 
 
 def ranks(generator: np.random.Generator, model: str) -> dict[str, int]:

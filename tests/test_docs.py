@@ -4,6 +4,8 @@ import importlib.util
 import re
 from pathlib import Path
 
+import pytest
+
 import dmfroc
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -44,6 +46,7 @@ def test_every_page_is_in_a_table_of_contents():
     assert {page for page in pages if not re.search(rf"^{page}$", index, re.M)} == set()
 
 
+@pytest.mark.filterwarnings("ignore:hand_till below chance")
 def test_the_typed_program_runs(tmp_path, monkeypatch):
     """What type checkers see of the package is what there is."""
     import numpy as np

@@ -312,6 +312,7 @@ def test_tables_with_an_index_of_their_own():
 @pytest.mark.parametrize(
     "other", [SCORES, 2 * SCORES + 1, 10 * SCORES], ids=["same", "2s+1", "10s"]
 )
+@pytest.mark.filterwarnings("ignore:the same scores in every row")
 def test_identical_classifiers_have_p_value_one(other, measure):
     (difference,) = compare(CLASSES, {"a": SCORES, "b": other}, measure).differences
     assert (difference.value, difference.p_value) == (0, 1)

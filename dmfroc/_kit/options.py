@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
@@ -43,6 +43,26 @@ def integer(name: str, value: Any, least: int, most: int = _LARGEST_SIZE) -> int
     if whole > most:
         raise ValueError(f"{name} must be an integer from {least} to {most}, but it is larger")
     return whole
+
+
+def listed(name: str, values: Any) -> list[Any]:
+    """Return several values as a list with at least one of them."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a list, but it is {_found(values)}")
+    if getattr(values, "ndim", 1) == 0:
+        raise TypeError(f"{name} must be a list, but it is {_found(values)}")
+    found = list(values)
+    if not found:
+        raise ValueError(f"{name} must hold at least one value, but it is empty")
+    return found
+
+
+def n_jobs_of(value: Any) -> int | None:
+    """Return the number of jobs as joblib takes it: None, or an integer that is not 0."""
+    found = None if value is None else integer("n_jobs", value, -(2**31), 2**31 - 1)
+    if found == 0:
+        raise ValueError("n_jobs must not be 0: pass None for one job, -1 for all cores")
+    return found
 
 
 def is_one_of(value: Any, choices: Collection[str]) -> bool:

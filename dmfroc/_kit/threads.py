@@ -62,9 +62,8 @@ def in_order[T, R](
         yield map(function, items)
         return
     stop, waits = threading.Event(), True
-    executor = ThreadPoolExecutor(
-        min(len(items), n_cores()), initializer=_become_worker, initargs=(stop,)
-    )
+    n_threads = min(len(items), n_cores())
+    executor = ThreadPoolExecutor(n_threads, initializer=setattr, initargs=(_worker, "stop", stop))
 
     def results() -> Iterator[R]:
         futures = (executor.submit(_unless_stopped, stop, function, item) for item in items)
@@ -102,10 +101,6 @@ class _Stopped(Exception):
 
 
 _worker = threading.local()
-
-
-def _become_worker(stop: threading.Event) -> None:
-    _worker.stop = stop
 
 
 def _unless_stopped[T, R](stop: threading.Event, function: Callable[[T], R], item: T) -> R:

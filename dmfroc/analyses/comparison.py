@@ -23,9 +23,9 @@ from dmfroc.inference.seed import seed_of
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
-from dmfroc.inputs.identifiers import matched
+from dmfroc.inputs.indexes import Rows
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
-from dmfroc.inputs.rows import Rows
+from dmfroc.inputs.rows import matched
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.results.difference import Difference
@@ -182,7 +182,7 @@ def compare(
         chosen, joint, units = _of_predictions(
             predictions, measure, method, options, paired, hypothesis
         )
-    if simultaneous:
+    if flag("simultaneous", simultaneous):
         differences, value_intervals, winner = _all_at_once(
             joint, measure, level, options.seed, hypothesis
         )

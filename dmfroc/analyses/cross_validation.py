@@ -14,12 +14,12 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils.parallel import Parallel, delayed
 
-from dmfroc._kit.options import integer
+from dmfroc._kit.options import integer, n_jobs_of
 from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, evaluate
 from dmfroc.analyses.methods import Method
-from dmfroc.decisions.threshold_selection import checked, splits_of
+from dmfroc.decisions.threshold_selection import check_estimator, checked, splits_of
 from dmfroc.inference.influences import influences_of, moments_of, standard_error
 from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.level import check_level
@@ -28,8 +28,8 @@ from dmfroc.inference.scale import IDENTITY, scale_of
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.estimators import scores_of
+from dmfroc.inputs.indexes import row_index, row_names
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.rows import row_index, row_names
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.results.estimate import Estimate
 
@@ -101,6 +101,7 @@ def cross_validate(
     hand_till 0.9113 (95 % jackknife interval 0.8640 to 0.9432)
     """
     index = row_index(y) if row_index(X) is None else row_index(X)
+    check_estimator(estimator)
     X, y = checked(X, y)
     seed = seed_of(random_state)
     n_repeats = integer("n_repeats", n_repeats, 1)
@@ -113,7 +114,7 @@ def cross_validate(
     splits = [
         (f"{repeat}.{fold}", train, test)
         for repeat in range(n_repeats)
-        for fold, (train, test) in enumerate(splits_of(cv, X, y, seed + repeat, groups))
+        for fold, (train, test) in enumerate(splits_of(cv, X, y, (seed + repeat) % 2**32, groups))
     ]
     labels = np.unique(y)
     parts = []
@@ -241,6 +242,7 @@ def nested_cross_validation(
     chosen = get_measure(measure)
     check_level(level)
     cv, n_repeats = integer("cv", cv, 3), integer("n_repeats", n_repeats, 1)
+    check_estimator(estimator)
     X, y = checked(X, y)
     labels, counts = np.unique(y, return_counts=True)
     if counts.min() < cv:
@@ -253,7 +255,7 @@ def nested_cross_validation(
         delayed(_nested_repeat)(estimator, X, y, labels, chosen, cv, seed + repeat)
         for repeat in range(n_repeats)
     )
-    finished = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    finished = Parallel(n_jobs=n_jobs_of(n_jobs), return_as="generator")(jobs)
     repeats = list(track(finished, n_repeats, "nested cross-validation"))
     nested = np.stack([repeat.nested for repeat in repeats])
     held_out = np.stack([repeat.held_out for repeat in repeats])
@@ -306,7 +308,7 @@ def _nested_repeat(
     n_folds: int,
     seed: int,
 ) -> _Repeat:
-    tests = [test for _, test in splits_of(n_folds, X, y, seed)]
+    tests = [test for _, test in splits_of(n_folds, X, y, seed % 2**32)]
     fold = np.empty(len(y), int)
     for number, test in enumerate(tests):
         fold[test] = number

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from dmfroc._kit.options import listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.estimation import estimates_of, warn_of
 from dmfroc.analyses.methods import Method, choose_methods
@@ -283,7 +284,10 @@ def evaluate(
     >>> list(evaluate(y, y_pred=scores.argmax(axis=1)).estimates)
     ['informedness', 'markedness', 'gorodkin_correlation', 'accuracy']
     """
-    has_scores = y_score is not None or y_pred is None
+    is_scored = y_pred is None and getattr(y_true, "has_scores", True)
+    has_scores = y_score is not None or is_scored
+    if isinstance(measures, Iterable) and not isinstance(measures, str):
+        measures = listed("measures", measures)
     options = Options(
         groups,
         stratify,
@@ -392,10 +396,10 @@ def _choose(
     by_name = MEASURES | {"dmf_auc": replace(dmf_auc(pair_weights=pair_weights), name="dmf_auc")}
     if measures is None or (isinstance(measures, str) and measures == "all"):
         defaults = DEFAULT_MEASURES if has_scores else DEFAULT_MEASURES_OF_LABELS
-        listed = [by_name[name] for name in (by_name if measures == "all" else defaults)]
+        known = [by_name[name] for name in (by_name if measures == "all" else defaults)]
         return [
             measure
-            for measure in listed
+            for measure in known
             if (has_scores or measure.needs == "labels") and measure.applies_to(predictions)
         ]
     if isinstance(measures, str) or not measures:

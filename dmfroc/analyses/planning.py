@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import chdtri, nctdtr, stdtrit
 
+from dmfroc._kit.options import number, numbers, positive
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.inference.influences import (
@@ -24,9 +25,9 @@ from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import units_of
-from dmfroc.inputs.identifiers import matched
+from dmfroc.inputs.indexes import Rows
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.rows import Rows
+from dmfroc.inputs.rows import matched
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
@@ -405,9 +406,11 @@ def _check_aim(
 ) -> None:
     if (half_width is None) == (difference is None and margin is None):
         raise TypeError("give either half_width=, or difference= (or margin=) with power=")
-    for name, number in (("half_width", half_width), ("margin", margin)):
-        if number is not None and not number > 0:
-            raise ValueError(f"{name} must be > 0, but it is {number!r}")
+    for name, value in (("half_width", half_width), ("margin", margin)):
+        if value is not None:
+            positive(name, value)
+    if difference is not None:
+        number("difference", difference)
     if difference is not None and margin is None and difference == 0:
         raise ValueError("difference must not be 0: no number of cases shows what is not there")
     if margin is not None and difference is not None and difference <= -margin:
@@ -415,7 +418,7 @@ def _check_aim(
             f"difference is {difference!r}, which is not above -margin = {-margin!r}: no number of "
             "cases shows that the first classifier is not inferior"
         )
-    if not 0 < power < 1:
+    if not 0 < number("power", power) < 1:
         raise ValueError(f"power must be between 0 and 1, such as 0.8, but it is {power!r}")
 
 
@@ -474,7 +477,7 @@ def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
             counts = pilot.class_counts[pilot.present]
             return counts / counts.sum()
     else:
-        shares = np.asarray(prevalence, float)
+        shares = numbers("prevalence", prevalence)
         if shares.shape == (n_classes,) and (shares > 0).all() and np.isfinite(shares).all():
             return shares / shares.sum()
     raise ValueError(

@@ -8,11 +8,12 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
+from dmfroc._kit.options import listed
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import DEFAULT_MEASURES
 from dmfroc.inputs.estimators import scores_of
+from dmfroc.inputs.indexes import Rows, row_index
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.rows import Rows, row_index
 from dmfroc.measures.measure import Measure
 
 __all__ = ["MeasureScorer", "scorers"]
@@ -106,7 +107,7 @@ def scorers(measures: Sequence[str | Measure] = DEFAULT_MEASURES) -> dict[str, M
     >>> result["test_hand_till"].round(3)
     array([1.   , 0.999, 0.994, 0.999, 1.   ])
     """
-    chosen = [get_measure(measure) for measure in measures]
+    chosen = [get_measure(measure) for measure in listed("measures", measures)]
     return {
         measure.name if measure.greater_is_better else f"neg_{measure.name}": MeasureScorer(measure)
         for measure in chosen

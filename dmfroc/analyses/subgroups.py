@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 from scipy.special import fdtrc
 
+from dmfroc._kit.options import integer
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure
@@ -247,8 +248,7 @@ def compare_subgroups(
         needs=measure.needs,
     )
     check_level(level)
-    if min_class_size < 2:
-        raise ValueError(f"min_class_size must be at least 2, but it is {min_class_size!r}")
+    min_class_size = integer("min_class_size", min_class_size, 2)
     clusters = None if groups is None else group_names(groups, predictions)
     options = Options(clusters, stratify, level, interval_type, n_draws, seed_of(random_state))
     names, of_row = crossed(by, predictions.n_observations, predictions.index)

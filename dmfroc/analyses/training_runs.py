@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
 
+from dmfroc._kit.options import flag, is_one_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.inference.influences import influences_of
@@ -24,8 +25,8 @@ from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.units import Sample, Units, sample_of
+from dmfroc.inputs.indexes import Rows, row_index
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.rows import Rows, row_index
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Name, Table
@@ -308,7 +309,8 @@ def compare_runs(
     """
     measure = get_measure(measure)
     check_level(level)
-    if covariances not in ("influences", "leave_one_out"):
+    crossed = flag("crossed", crossed)
+    if not is_one_of(covariances, ("influences", "leave_one_out")):
         raise ValueError(
             f"covariances must be 'influences' or 'leave_one_out', but it is {covariances!r}"
         )
@@ -352,7 +354,9 @@ def _n_runs(y_score: Any) -> int:
             f"{type(y_score).__name__}"
         )
     if len(y_score) < 2:
-        raise ValueError(f"at least two classifiers are needed, but there are {len(y_score)}")
+        raise ValueError(
+            f"y_score must have at least two classifiers, but there are {len(y_score)}"
+        )
     counts = {name: len(runs) for name, runs in y_score.items()}
     if len(set(counts.values())) > 1:
         raise ValueError(f"all classifiers must have equally many runs, but they have {counts}")
@@ -488,7 +492,9 @@ def _test(
 ) -> RunsTest:
     """Compare the means by an error mean square with its degrees of freedom."""
     n = len(names) - 1
-    statistic = of_classifiers / error if error > 0 else np.inf * of_classifiers
+    # Runs that are all the same show no difference; others that do not vary show one for certain
+    without_error = np.inf if of_classifiers > 0 else 0.0
+    statistic = of_classifiers / error if error > 0 else without_error
     if np.isfinite(freedom):
         p_value = float(fdtrc(n, freedom, statistic))
         quantile = float(stdtrit(freedom, (1 + level) / 2))
@@ -500,7 +506,8 @@ def _test(
     for first, second in itertools.combinations(range(len(names)), 2):
         value = float(means[first] - means[second])
         ends = (value - quantile * scale, value + quantile * scale)
-        of_pair = float(2 * stdtr(freedom, -abs(value) / scale)) if scale > 0 else np.nan
+        certain = float(value == 0)
+        of_pair = float(2 * stdtr(freedom, -abs(value) / scale)) if scale > 0 else certain
         differences.append(
             RunsDifference(names[first], names[second], value, scale, freedom, ends, of_pair)
         )

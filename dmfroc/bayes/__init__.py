@@ -16,6 +16,5 @@ except ImportError as error:
 from dmfroc.bayes.models import Priors
 from dmfroc.bayes.posterior import Posterior
 from dmfroc.bayes.roc import bayesian_roc, bayesian_roc_prior
-from dmfroc.bayes.tables import bayesian_table
 
-__all__ = ["Posterior", "Priors", "bayesian_roc", "bayesian_roc_prior", "bayesian_table"]
+__all__ = ["Posterior", "Priors", "bayesian_roc", "bayesian_roc_prior"]

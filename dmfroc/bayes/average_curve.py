@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ _NEWTON_STEPS = 12
 _BEYOND_ALL_SCORES = 1e3  # standard deviations
 
 
-class Curve(NamedTuple):
+class AverageCurve(NamedTuple):
     """The average pair: logits of its rates, and the distances between neighbours.
 
     The distances are computed apart from the logits, whose differences would lose all digits
@@ -39,7 +40,7 @@ class Halvings(NamedTuple):
 
 def sample_curve(
     counts: Float[Array, "2 t_plus_1"], discrimination_scale: float, split_scale: float
-) -> Curve:
+) -> AverageCurve:
     """Draw the curve by splitting the thresholds in half again and again.
 
     Each split's logit is that of a binormal curve and a deviation, whose variance is proportional
@@ -81,20 +82,19 @@ def _halve(n_bins: int) -> Halvings:
     return Halvings(*np.array(splits).T)
 
 
-def _curve_of_splits(logit: Float[Array, "2 t"], halvings: Halvings) -> Curve:
+def _curve_of_splits(logit: Float[Array, "2 t"], halvings: Halvings) -> AverageCurve:
     """Return the curve whose splits have the given logits of falling into the first half."""
-    start, middle, stop = (edge[:, None] for edge in halvings)
+    edges = [edge[:, None] for edge in halvings]
     bins = np.arange(logit.shape[1] + 1)
     is_first, is_second = (
-        ((first <= bins) & (bins < last)).astype(float)
-        for first, last in ((start, middle), (middle, stop))
+        ((first <= bins) & (bins < last)).astype(float) for first, last in itertools.pairwise(edges)
     )
     log_first = jax.nn.log_sigmoid(logit)
     share = jnp.exp(log_first @ is_first + (log_first - logit) @ is_second)
     before = jnp.cumsum(share, axis=1)[:, :-1]
     after = jnp.cumsum(share[:, ::-1], axis=1)[:, -2::-1]
     between = share[:, 1:-1]
-    return Curve(
+    return AverageCurve(
         jnp.log(before) - jnp.log(after),
         jnp.log1p(between / before[:, :-1]) + jnp.log1p(between / after[:, 1:]),
     )
@@ -107,13 +107,13 @@ def _binormal_splits(discrimination: Float[Array, ""], halvings: Halvings) -> Fl
     have the right values and slopes at its nodes: to compute them would take most of the time of
     every step of a chain, and of compiling it. Beyond the table they stay as they are.
     """
-    table = _table_of_splits(len(halvings.middle) + 1)
+    values, slopes = _split_table(len(halvings.middle) + 1)
     distance = jnp.where(discrimination < 0, -discrimination, discrimination)
-    place = jnp.minimum(distance / _NODE_DISTANCE, len(table.values) - 1)
-    node = jnp.minimum(place.astype(int), len(table.values) - 2)
+    place = jnp.minimum(distance / _NODE_DISTANCE, len(values) - 1)
+    node = jnp.minimum(place.astype(int), len(values) - 2)
     x = place - node
     left, right = (
-        weight * jnp.asarray(table.values)[at] + slope_weight * jnp.asarray(table.slopes)[at]
+        weight * jnp.asarray(values)[at] + slope_weight * jnp.asarray(slopes)[at]
         for at, weight, slope_weight in (
             (node, (1 - x) ** 2 * (1 + 2 * x), x * (1 - x) ** 2),
             (node + 1, x**2 * (3 - 2 * x), x**2 * (x - 1)),
@@ -123,15 +123,11 @@ def _binormal_splits(discrimination: Float[Array, ""], halvings: Halvings) -> Fl
     return jnp.where(discrimination < 0, (left + right)[::-1], left + right)
 
 
-class _Table(NamedTuple):
-    """Logits of the splits at the nodes, and what they rise by per distance of two nodes."""
-
-    values: Float[np.ndarray, "m 2 t"]
-    slopes: Float[np.ndarray, "m 2 t"]
-
-
 @cache
-def _table_of_splits(n_bins: int) -> _Table:
+def _split_table(
+    n_bins: int,
+) -> tuple[Float[np.ndarray, "m 2 t"], Float[np.ndarray, "m 2 t"]]:
+    """Return logits of the splits at the nodes, and their slopes per distance of two nodes."""
     distance = _NODE_DISTANCE * np.arange(_N_NODES)[:, None]
     halvings, quantiles = _halve(n_bins), pooled_quantiles(distance, n_bins - 1)
     slope = np.tanh(quantiles * distance / 2) / 2  # by the derivative of the pool's distribution
@@ -146,13 +142,10 @@ def _table_of_splits(n_bins: int) -> _Table:
             slopes[:, None, low] + halves,
             slopes[:, None, high] + halves,
         )
-        for low, high in (
-            (halvings.start, halvings.middle),
-            (halvings.middle, halvings.stop),
-        )
+        for low, high in itertools.pairwise(halvings)
     ]
     values, rises = (first - second for first, second in zip(*shares, strict=True))
-    return _Table(values, _NODE_DISTANCE * rises)
+    return values, _NODE_DISTANCE * rises
 
 
 def pooled_quantiles(

@@ -70,6 +70,6 @@ def _drawn_curves(
 ) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "draws m"]]:
     """Return false positive rates, denser at both ends, and the true ones of every draw there."""
     fpr = grid_of_band(n_points)
-    curves = (tree["posterior"][name].to_numpy() for name in ("fpr", "tpr"))
-    of_draws = zip(*(x.reshape(-1, x.shape[2]) for x in curves), strict=True)
-    return fpr, np.stack([np.interp(fpr, x, y) for x, y in of_draws])
+    rates = (tree["posterior"][name].to_numpy() for name in ("fpr", "tpr"))
+    curves = zip(*(x.reshape(-1, x.shape[2]) for x in rates), strict=True)
+    return fpr, np.stack([np.interp(fpr, x, y) for x, y in curves])

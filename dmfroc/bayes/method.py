@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from threading import Lock
 from typing import ClassVar
@@ -15,9 +15,9 @@ from jaxtyping import Float
 from dmfroc._kit.autodiff import value_and_derivatives
 from dmfroc._kit.options import is_one_of
 from dmfroc.bayes.pairs import drawn_areas
-from dmfroc.bayes.posterior import Posterior, summarize
+from dmfroc.bayes.posterior import Posterior, interval_of_draws, summarize
 from dmfroc.bayes.roc import bayesian_roc
-from dmfroc.bayes.tables import ALTERNATIVES, bayesian_table
+from dmfroc.bayes.tables import ALTERNATIVES, table_posterior
 from dmfroc.inference.draws import compare_draws
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, influences_of
@@ -65,8 +65,8 @@ class Bayes(IntervalMethod):
         return [self._estimate(measure, sample) for measure in measures]
 
     def _estimate(self, measure: Measure, sample: Sample) -> Estimate:
-        found = self._posterior(measure, sample.predictions).to_estimate()
-        return replace(found, measure=measure.name, title=measure.title)
+        estimate = self._posterior(measure, sample.predictions).to_estimate()
+        return replace(estimate, measure=measure.name, title=measure.title)
 
     def _posterior(self, measure: Measure, predictions: Predictions) -> Posterior:
         options = curve_options_of(measure)
@@ -78,29 +78,31 @@ class Bayes(IntervalMethod):
                 )
             return self._curve(predictions, options.pair_weights)
         if measure.statistic is pair_counts:
-            weights = weights_of_pairs(measure, predictions)
-            return of_pairs(measure, self._curve(predictions, weights), predictions)
+            curve = self._curve(predictions, weights_of_pairs(measure, predictions))
+            return posterior_of_pairs(measure, curve, predictions)
         if measure.statistic is curve_counts and is_straight_between_points(measure):
-            return self._of_classes(measure, predictions)
-        return bayesian_table(measure, predictions, level=self.level, random_state=self.seed)
+            places = [None] if predictions.n_classes == 2 else predictions.present.tolist()
+            curves = [self._cached_curve(predictions, place) for place in places]
+            return posterior_of_curves(measure, curves, predictions)
+        return table_posterior(measure, predictions, level=self.level, seed=self.seed)
 
-    def _curve(self, predictions: Predictions, pair_weights: PairWeights = "equal") -> Posterior:
+    def _curve(self, predictions: Predictions, pair_weights: PairWeights) -> Posterior:
         if is_one_of(pair_weights, ("equal",)):
-            return _drawn(predictions).curve(None, predictions, self.level, self.seed)
+            return self._cached_curve(predictions)
         return bayesian_roc(
             predictions, pair_weights=pair_weights, level=self.level, random_state=self.seed
         )
 
-    def _of_classes(self, measure: Measure, predictions: Predictions) -> Posterior:
-        if predictions.n_classes == 2:
-            curves = [self._curve(predictions)]
-        else:
-            drawn = _drawn(predictions)
-            curves = [
-                drawn.curve(place, against_the_rest(predictions, place), self.level, self.seed)
-                for place in predictions.present.tolist()
-            ]
-        return of_curves(measure, curves, predictions)
+    def _cached_curve(self, predictions: Predictions, place: int | None = None) -> Posterior:
+        """Return the posterior of all classes' curve, or of that of a class against the rest."""
+        lock, curves = _cached_curves(predictions)
+        key = place, self.level, self.seed
+        if place is not None:
+            predictions = against_the_rest(predictions, place)
+        with lock:
+            if key not in curves:
+                curves[key] = bayesian_roc(predictions, level=self.level, random_state=self.seed)
+            return curves[key]
 
     def joint_estimates(
         self,
@@ -116,48 +118,38 @@ class Bayes(IntervalMethod):
         ranks that go together as the influences do, by a normal copula (Iman and Conover 1982);
         each by itself stays what it is.
         """
-        estimates = {
-            name: replace(self, seed=self.seed + (0 if paired else place))._estimate(
-                measure, sample
-            )
-            for place, (name, sample) in enumerate(samples.items())
-        }
+        estimates = {}
+        for place, (name, sample) in enumerate(samples.items()):
+            method = self if paired else replace(self, seed=self.seed + place)
+            estimates[name] = method._estimate(measure, sample)
         draws = {name: e.draws for name, e in estimates.items() if e.draws is not None}
         shortest = min(map(len, draws.values()))
+        draws = {name: x[:shortest] for name, x in draws.items()}
+        if paired:
+            influences = [
+                influences_of([measure], bind(measure, s.predictions), s.predictions)[0].influences
+                for s in samples.values()
+            ]
+            draws = couple(draws, correlation_of(np.stack(influences)), self.seed)
 
         def interval_of(
             first: str, second: str | None, draws: Float[np.ndarray, " draws"], level: float
         ) -> tuple[float, float]:
-            low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-            return float(low), float(high)
+            low, high = interval_of_draws(draws, level).tolist()
+            return low, high
 
-        kept = {name: of_classifier[:shortest] for name, of_classifier in draws.items()}
-        if paired:
-            kept = couple(kept, _correlation(measure, samples), self.seed)
-        return compare_draws(measure, estimates, kept, interval_of, hypothesis, self.level)
-
-
-class _Drawn:
-    """Posteriors of curves of the same predictions, each drawn once for all measures of it."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()  # `evaluate` estimates its measures in several threads
-        self._curves: dict[tuple[int | None, float, int], Posterior] = {}
-
-    def curve(
-        self, place: int | None, predictions: Predictions, level: float, seed: int
-    ) -> Posterior:
-        """Return the posterior of all classes' curve, or of that of a class against the rest."""
-        key = place, level, seed
-        with self._lock:
-            if key not in self._curves:
-                self._curves[key] = bayesian_roc(predictions, level=level, random_state=seed)
-            return self._curves[key]
+        return compare_draws(measure, estimates, draws, interval_of, hypothesis, self.level)
 
 
 @once_per_predictions
-def _drawn(predictions: Predictions) -> _Drawn:
-    return _Drawn()
+def _cached_curves(
+    predictions: Predictions,
+) -> tuple[Lock, dict[tuple[int | None, float, int], Posterior]]:
+    """Return the posteriors of curves that are drawn already, by class, level and seed.
+
+    They serve all measures of the same predictions, which `evaluate` estimates in several threads.
+    """
+    return Lock(), {}
 
 
 def against_the_rest(predictions: Predictions, place: int) -> Predictions:
@@ -182,21 +174,12 @@ def couple(
     # Rounded, so that those of identical classifiers are the same in spite of rounding errors.
     ranks = normal.round(9).argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
     return {
-        name: np.sort(of_one)[of_ranks]
-        for (name, of_one), of_ranks in zip(draws.items(), ranks.T, strict=True)
+        name: np.sort(x)[order] for (name, x), order in zip(draws.items(), ranks.T, strict=True)
     }
 
 
-def _correlation(measure: Measure, samples: Mapping[str, Sample]) -> Float[np.ndarray, "m m"]:
-    found = [
-        influences_of([measure], bind(measure, sample.predictions), sample.predictions)
-        for sample in samples.values()
-    ]
-    return correlation_of(np.stack([of_measure.influences for [of_measure] in found]))
-
-
 def correlation_of(influences: Float[np.ndarray, "m n"]) -> Float[np.ndarray, "m m"]:
-    """Return the correlation of what has these influences; none where one has no variation."""
+    """Return the correlation of values with these influences; zero if one has no variation."""
     scale = np.sqrt((influences**2).sum(axis=1))
     varies = scale > NO_VARIATION
     unit = influences * (varies / np.where(varies, scale, 1.0))[:, None]
@@ -206,23 +189,23 @@ def correlation_of(influences: Float[np.ndarray, "m n"]) -> Float[np.ndarray, "m
 
 
 def weights_of_pairs(measure: Measure, predictions: Predictions) -> PairWeights:
-    """Return what the area of each pair weighs in a measure that is a weighted mean of them.
+    """Return the weight of the area of each pair in a measure that is a weighted mean of them.
 
-    With these weights the curve's posterior is as sure of the measure as the observations are.
+    With these weights the curve's posterior is as certain of the measure as the observations are.
     """
     assert measure.summary is not None
     table = pair_counts(predictions).count(predictions.sample_weight, np)
     _, derivatives = value_and_derivatives(measure.summary, table)
-    of_areas = derivatives.won * np.outer(table.totals, table.totals)
-    if np.ptp(of_areas[~np.eye(len(of_areas), dtype=bool)]) <= _ROUNDING:
+    weights = derivatives.won * np.outer(table.totals, table.totals)
+    if np.ptp(weights[~np.eye(len(weights), dtype=bool)]) <= _ROUNDING:
         return "equal"
     matrix = np.ones((predictions.n_classes, predictions.n_classes))
-    matrix[np.ix_(predictions.present, predictions.present)] = of_areas
+    matrix[np.ix_(predictions.present, predictions.present)] = weights
     return matrix, matrix
 
 
-def of_pairs(measure: Measure, curve: Posterior, predictions: Predictions) -> Posterior:
-    """Return the posterior of a measure of the areas of the pairs, such as M, of that of a curve.
+def posterior_of_pairs(measure: Measure, curve: Posterior, predictions: Predictions) -> Posterior:
+    """Return the posterior of a measure of the areas of the pairs, such as M, given the curve's.
 
     Raises
     ------
@@ -245,7 +228,7 @@ def of_pairs(measure: Measure, curve: Posterior, predictions: Predictions) -> Po
             )
     won = np.zeros((*areas.shape[:2], n_classes, n_classes))
     won[..., is_pair] = areas * products
-    # The model says nothing of what is predicted, on which no value may depend.
+    # The model has no predicted classes, on which no value may depend.
     table = table._replace(predicted=np.full(n_classes, np.nan))
     values = np.reshape(
         [measure.summary(table._replace(won=x), np) for x in won.reshape(-1, *won.shape[2:])],
@@ -259,17 +242,16 @@ def of_pairs(measure: Measure, curve: Posterior, predictions: Predictions) -> Po
     tree = curve.posterior.copy()
     drawn = xarray.DataArray(values, dims=("chain", "draw"))
     tree["posterior"] = tree["posterior"].to_dataset().assign({measure.name: drawn})
-    remarks = list(curve.warnings)
-    return summarize(
-        measure.name, measure.title, measure.name, tree, curve.level, curve.seed, remarks
-    )
+    return _summarize(measure, tree, curve, curve.warnings)
 
 
-def of_curves(measure: Measure, curves: Sequence[Posterior], predictions: Predictions) -> Posterior:
+def posterior_of_curves(
+    measure: Measure, curves: Sequence[Posterior], predictions: Predictions
+) -> Posterior:
     """Return the posterior of a measure of the curves of each class against the rest.
 
-    Those of the classes are drawn separately. Their mean has them coupled like the posteriors of
-    several classifiers: by the correlation of the influences on the value of each class.
+    The classes are drawn separately. For their mean they are coupled like the posteriors of several
+    classifiers, by the correlation of the influences on the value of each class.
     """
     assert measure.summary is not None
     statistic = curve_counts(predictions)
@@ -283,18 +265,18 @@ def of_curves(measure: Measure, curves: Sequence[Posterior], predictions: Predic
         )
         one = statistic.some(slice(place, place + 1))
         values.append(measure.summary(CurvePoints(tp, fp, statistic.share, one.n_positives), np))
-        [found] = influences_of([measure], SummariesOfCounts(one, (measure.summary,)), predictions)
-        influences.append(found.influences)
+        bound = SummariesOfCounts(one, (measure.summary,))
+        influences.append(influences_of([measure], bound, predictions)[0].influences)
     labels = [predictions.labels[i] for i in predictions.present][-len(curves) :]
     named = {str(place): x for place, x in enumerate(values)}
     coupled = couple(named, correlation_of(np.stack(influences)), curves[0].seed)
-    of_classes = np.stack(list(coupled.values()), axis=-1)
+    classes = np.stack(list(coupled.values()), axis=-1)
     shape = curves[0].posterior["posterior"]["auc"].shape
     tree = arviz.from_dict(
         {
             "posterior": {
-                measure.name: of_classes.sum(axis=-1).reshape(shape),
-                "of_class": of_classes.reshape(*shape, -1) / statistic.share,
+                measure.name: classes.sum(axis=-1).reshape(shape),
+                "of_class": classes.reshape(*shape, -1) / statistic.share,
             }
         },
         dims={"of_class": ["class"]},
@@ -305,9 +287,13 @@ def of_curves(measure: Measure, curves: Sequence[Posterior], predictions: Predic
         for label, curve in zip(labels, curves, strict=True)
         for remark in curve.warnings
     ]
-    return summarize(
-        measure.name, measure.title, measure.name, tree, curves[0].level, curves[0].seed, remarks
-    )
+    return _summarize(measure, tree, curves[0], remarks)
+
+
+def _summarize(
+    measure: Measure, tree: xarray.DataTree, curve: Posterior, warnings: Iterable[str]
+) -> Posterior:
+    return summarize(measure.name, measure.title, tree, curve.level, curve.seed, warnings)
 
 
 def _knows(options: CurveOptions) -> bool:

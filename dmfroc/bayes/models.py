@@ -20,15 +20,15 @@ import numpyro.distributions as dist
 from jaxtyping import Array, Float
 
 from dmfroc._kit.options import positive
-from dmfroc.bayes.average_curve import Curve, sample_curve
+from dmfroc.bayes.average_curve import AverageCurve, sample_curve
 
 Structure = Literal["rank_one", "hierarchical"]
 Likelihood = Literal["ordinal", "binomial"]
-Model = Callable[["Counts"], None]
+Model = Callable[["ThresholdCounts"], None]
 
 
-class Counts(NamedTuple):
-    """What the likelihood sees.
+class ThresholdCounts(NamedTuple):
+    """The data of the likelihood.
 
     Attributes
     ----------
@@ -95,14 +95,14 @@ class Priors:
 
 @cache
 def model_of(structure: Structure, likelihood: Likelihood, priors: Priors) -> Model:
-    """Return a NumPyro model of `Counts`; the same object for the same arguments."""
+    """Return a NumPyro model of `ThresholdCounts`; the same object for the same arguments."""
     log_likelihood = {"ordinal": ordinal_log_likelihood, "binomial": binomial_log_likelihood}
     sample_pairs = {"rank_one": _proportional_pairs, "hierarchical": _random_pairs}
 
-    def model(counts: Counts) -> None:
+    def model(counts: ThresholdCounts) -> None:
         n_pairs = len(counts.above)
-        of_all_pairs = counts.tempering * counts.between.sum(axis=0)
-        curve = sample_curve(of_all_pairs, priors.discrimination_scale, priors.split_scale)
+        total = counts.tempering * counts.between.sum(axis=0)
+        curve = sample_curve(total, priors.discrimination_scale, priors.split_scale)
         scale, shift = sample_pairs[structure](n_pairs, priors)
         numpyro.factor(
             "log_likelihood",
@@ -150,7 +150,7 @@ def _with_mean_one(log_effect: Float[Array, " q"]) -> Float[Array, " q"]:
 
 
 def _logits_of_pairs(
-    curve: Curve, scale: Float[Array, " q"], shift: Float[Array, "q 2"]
+    curve: AverageCurve, scale: Float[Array, " q"], shift: Float[Array, "q 2"]
 ) -> Float[Array, "q 2 t"]:
     return scale[:, None, None] * curve.logits + shift[..., None]
 
@@ -161,7 +161,10 @@ def _log_sigmoid(x: Float[Array, "*cells"]) -> Float[Array, "*cells"]:
 
 
 def ordinal_log_likelihood(
-    counts: Counts, curve: Curve, scale: Float[Array, " q"], shift: Float[Array, "q 2"]
+    counts: ThresholdCounts,
+    curve: AverageCurve,
+    scale: Float[Array, " q"],
+    shift: Float[Array, "q 2"],
 ) -> Float[Array, ""]:
     """Return the log-likelihood of multinomial counts between successive thresholds."""
     distance = scale[:, None, None] * curve.distances
@@ -186,7 +189,10 @@ def log_likelihood_of_bins(
 
 
 def binomial_log_likelihood(
-    counts: Counts, curve: Curve, scale: Float[Array, " q"], shift: Float[Array, "q 2"]
+    counts: ThresholdCounts,
+    curve: AverageCurve,
+    scale: Float[Array, " q"],
+    shift: Float[Array, "q 2"],
 ) -> Float[Array, ""]:
     """Return the log-likelihood if every cell were an independent binomial count."""
     eta = _logits_of_pairs(curve, scale, shift)

@@ -1,18 +1,37 @@
-"""What all posteriors make of their options and of weights."""
+"""Checks of the options of posteriors, and the effective sizes of weighted classes."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.options import integer, is_one_of
 from dmfroc.inputs.predictions import Predictions
+
+_MOST = 10**8  # draws or chains, more than any memory holds
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse an option that is none of several words."""
+    if not is_one_of(value, choices):
+        raise ValueError(f"{name} must be one of {choices}, but it is {value!r}")
 
 
 def check_size(**sizes: int) -> None:
     """Refuse numbers of chains or draws that are not positive integers."""
     for name, size in sizes.items():
-        if not (isinstance(size, int | np.integer) and size >= 1):
-            raise ValueError(f"{name} must be a positive integer, but it is {size!r}")
+        integer(name, size, 1, _MOST)
+
+
+def check_priors(priors: Any, kind: type) -> None:
+    """Refuse priors of another kind."""
+    if not isinstance(priors, kind):
+        raise TypeError(
+            f"priors must be {kind.__name__}, but they are of type {type(priors).__name__}: leave "
+            "them out for the default ones"
+        )
 
 
 def effective_sizes(predictions: Predictions) -> Float[np.ndarray, " k"]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import xarray
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.special import expit
 
 from dmfroc._kit.arrays import AnyArray
@@ -40,8 +40,19 @@ def rates_in_parts(
     step = max(1, _CELLS_AT_ONCE // (n_chains * n_pairs * logits[0, 0].size))
     for first in range(0, n_draws, step):
         part = slice(first, first + step)
-        of_pairs = scale[:, part, :, None, None] * logits[:, part, None]
-        yield expit(of_pairs + shift[:, part, :, :, None])
+        scaled = scale[:, part, :, None, None] * logits[:, part, None]
+        yield expit(scaled + shift[:, part, :, :, None])
+
+
+def replicated_counts(
+    rates: Float[np.ndarray, "... t"], sizes: Int[np.ndarray, ...], generator: np.random.Generator
+) -> Int[np.ndarray, "... t"]:
+    """Draw how many of ``sizes`` observations are at or above each threshold, given the rates."""
+    edge = np.zeros((*rates.shape[:-1], 1))
+    shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=-1), axis=-1).clip(0)
+    shares /= shares.sum(axis=-1, keepdims=True)
+    drawn = generator.multinomial(np.broadcast_to(sizes, shares.shape[:-1]), shares)
+    return np.cumsum(drawn, axis=-1)[..., :-1]
 
 
 def drawn_areas(tree: xarray.DataTree) -> Float[np.ndarray, "chain draw q"]:
@@ -54,8 +65,8 @@ def drawn_covariances(
 ) -> tuple[Float[np.ndarray, "chain draw e e"], Float[np.ndarray, "chain draw t 2 2"]]:
     """Return the covariances of the effects of pairs, and of the logits of their rates.
 
-    The former are those of the model's random effects: of the log factor, and of the shifts where
-    there are any. The latter are those of the pairs at hand, at every threshold.
+    The effects are the random ones of the model: the log factor and, if there are any, the shifts.
+    The logits are those of the pairs at hand, at every threshold.
     """
     posterior = tree["posterior"]
     spread, scale, shift, logits = (
@@ -63,10 +74,10 @@ def drawn_covariances(
         for name in ("spread", "pair_effect", "pair_shift", "threshold_effect")
     )
     if spread.ndim == 2:
-        of_effects = spread[..., None, None] ** 2
+        covariance = spread[..., None, None] ** 2
     else:
         root = spread[..., None] * posterior["correlation"].to_numpy()
-        of_effects = root @ np.swapaxes(root, -1, -2)
+        covariance = root @ np.swapaxes(root, -1, -2)
     effects = np.concatenate([scale[..., None], shift], axis=-1)
     effects = effects - effects.mean(axis=2, keepdims=True)
     between = np.swapaxes(effects, -1, -2) @ effects / effects.shape[2]
@@ -74,4 +85,4 @@ def drawn_covariances(
     slopes = np.zeros((*logits.shape[:2], logits.shape[3], 2, 3))
     slopes[..., 0] = np.swapaxes(logits, -1, -2)
     slopes[..., [0, 1], [1, 2]] = 1
-    return of_effects, slopes @ between[:, :, None] @ np.swapaxes(slopes, -1, -2)
+    return covariance, slopes @ between[:, :, None] @ np.swapaxes(slopes, -1, -2)

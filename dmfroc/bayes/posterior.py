@@ -1,8 +1,9 @@
-"""What a posterior is to the user: numbers, warnings, and draws that ArviZ understands."""
+"""Posterior distributions for users: numbers, warnings, and draws in the form of ArviZ."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -32,9 +33,9 @@ _SMALLER_STEPS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """A measure's posterior distribution.
+@dataclass(frozen=True, eq=False, repr=False)
+class Posterior(Estimate):
+    """A measure's posterior distribution: an `Estimate` with all draws behind it.
 
     Attributes
     ----------
@@ -48,6 +49,8 @@ class Posterior:
         Quantiles that leave equal probabilities outside.
     level : float
         Posterior probability of the interval.
+    method : str
+        How the interval was obtained: ``"bayes"``.
     n_draws : int
         Number of draws over all chains.
     seed : int
@@ -61,22 +64,8 @@ class Posterior:
         The draws of the measure itself, chain after chain.
     """
 
-    measure: str
-    title: str
-    value: float
-    standard_error: float
-    interval: tuple[float, float]
-    level: float
-    n_draws: int
-    seed: int
-    warnings: tuple[str, ...]
-    posterior: xarray.DataTree
-    draws: Float[np.ndarray, " draws"]
-
-    @property
-    def method(self) -> str:
-        """How the interval was obtained: ``"bayes"``."""
-        return "bayes"
+    seed: int = 0
+    posterior: xarray.DataTree = field(kw_only=True)
 
     def to_datatree(self) -> xarray.DataTree:
         """Return all draws with named dimensions, as ArviZ takes them."""
@@ -138,30 +127,27 @@ class Posterior:
         Wang and Carvalho (2024), Multiclass ROC, equations 19 to 21.
         """
         tree = self._tree_of_curve()
-        dims = {"effects": ["effect", "effect_2"], "logits": ["threshold", "rate", "rate_2"]}
-        rates, effects = ["tpr", "fpr"], ["factor", "tpr", "fpr"]
-        of_effects, of_logits = (self._summaries(x) for x in drawn_covariances(tree))
-        effects = effects[: of_effects.shape[1]]
+        effects, logits = (self._summaries(x) for x in drawn_covariances(tree))
+        effect, rate = ["factor", "tpr", "fpr"][: effects.shape[1]], ["tpr", "fpr"]
         return xarray.Dataset(
             {
-                name: (["summary", *dims[name]], x)
-                for name, x in (("effects", of_effects), ("logits", of_logits))
+                "effects": (["summary", "effect", "effect_2"], effects),
+                "logits": (["summary", "threshold", "rate", "rate_2"], logits),
             },
             coords={
                 "summary": ["value", "low", "high"],
-                "effect": effects,
-                "effect_2": effects,
+                "effect": effect,
+                "effect_2": effect,
                 "threshold": tree["posterior"]["threshold"].to_numpy(),
-                "rate": rates,
-                "rate_2": rates,
+                "rate": rate,
+                "rate_2": rate,
             },
         )
 
     def _summaries(self, draws: Float[np.ndarray, "chain draw ..."]) -> Float[np.ndarray, "3 ..."]:
         """Return the mean and the ends of the interval of draws."""
         flat = draws.reshape(-1, *draws.shape[2:])
-        tails = [(1 - self.level) / 2, (1 + self.level) / 2]
-        return np.concatenate([flat.mean(axis=0)[None], np.quantile(flat, tails, axis=0)])
+        return np.concatenate([flat.mean(axis=0)[None], interval_of_draws(flat, self.level)])
 
     @cached_property
     def curve(self) -> PosteriorCurve:
@@ -241,19 +227,7 @@ class Posterior:
 
     def to_estimate(self) -> Estimate:
         """Return the numbers, and the draws of the measure."""
-        return Estimate(
-            measure=self.measure,
-            title=self.title,
-            value=self.value,
-            standard_error=self.standard_error,
-            interval=self.interval,
-            level=self.level,
-            method=self.method,
-            n_draws=self.n_draws,
-            seed=self.seed,
-            warnings=self.warnings,
-            draws=self.draws,
-        )
+        return Estimate(**{item.name: getattr(self, item.name) for item in fields(Estimate)})
 
     def _tree_of_curve(self) -> xarray.DataTree:
         if "pair_effect" not in self.posterior["posterior"]:
@@ -270,39 +244,57 @@ class Posterior:
             f"{low:.{digits}f} to {high:.{digits}f}, {self.n_draws} draws)"
         )
 
+    __str__ = __repr__
+
+
+def interval_of_draws(
+    draws: Float[np.ndarray, "draws ..."], level: float
+) -> Float[np.ndarray, "2 ..."]:
+    """Return the quantiles that leave equal probabilities outside."""
+    return np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+
+
+def estimate_from_draws(
+    measure: str,
+    title: str,
+    draws: Float[np.ndarray, " draws"],
+    level: float,
+    seed: int,
+    warnings: Iterable[str],
+) -> Estimate:
+    """Return posterior mean, standard deviation and interval of a measure."""
+    low, high = interval_of_draws(draws, level).tolist()
+    return Estimate(
+        measure,
+        title,
+        value=float(draws.mean()),
+        standard_error=float(draws.std(ddof=1)),
+        interval=(low, high),
+        level=level,
+        method="bayes",
+        n_draws=len(draws),
+        seed=seed,
+        warnings=tuple(warnings),
+        draws=draws,
+    )
+
 
 def summarize(
     measure: str,
     title: str,
-    variable: str,
     posterior: xarray.DataTree,
     level: float,
     seed: int,
-    remarks: list[str],
+    warnings: Iterable[str],
+    variable: str | None = None,
 ) -> Posterior:
-    """Reduce the draws of one scalar variable to an estimate, and label the tree with it."""
-    draws: Float[np.ndarray, "chain draw"] = posterior["posterior"][variable].to_numpy()
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    posterior.attrs |= {
-        "measure": measure,
-        "method": "bayes",
-        "level": level,
-        "seed": seed,
-        "dmfroc_version": dmfroc.__version__,
-    }
-    return Posterior(
-        measure=measure,
-        title=title,
-        value=float(draws.mean()),
-        standard_error=float(draws.std(ddof=1)),
-        interval=(float(low), float(high)),
-        level=level,
-        n_draws=draws.size,
-        seed=seed,
-        warnings=tuple(remarks),
-        posterior=posterior,
-        draws=draws.ravel(),
-    )
+    """Reduce the draws of a variable, by default the measure's, and label the tree with it."""
+    draws = posterior["posterior"][variable or measure].to_numpy().ravel()
+    estimate = estimate_from_draws(measure, title, draws, level, seed, warnings)
+    names = ("measure", "method", "level", "seed")
+    posterior.attrs |= {name: getattr(estimate, name) for name in names}
+    posterior.attrs["dmfroc_version"] = dmfroc.__version__
+    return Posterior(**vars(estimate), posterior=posterior)
 
 
 def sampling_problems(
@@ -318,16 +310,18 @@ def sampling_problems(
                 f"missing; {against_divergence}"
             )
     draws = posterior["posterior"].dataset[variables]
-    worst_r_hat, where = _extreme(r_hat(draws), largest=True)
-    if worst_r_hat > _LARGEST_R_HAT:
+    r_hats = {str(name): float(x.max()) for name, x in r_hat(draws).data_vars.items()}
+    worst = max(r_hats, key=r_hats.__getitem__)
+    if r_hats[worst] > _LARGEST_R_HAT:
         remarks.append(
-            f"the chains disagree about {where}: R-hat is {worst_r_hat:.3f}, more than "
+            f"the chains disagree about {worst}: R-hat is {r_hats[worst]:.3f}, more than "
             f"{_LARGEST_R_HAT}; draw more, n_draws= and n_warmup="
         )
-    least, where = _extreme(arviz.ess(draws), largest=False)
-    if least < _LEAST_SAMPLE_SIZE:
+    sizes = {str(name): float(x.min()) for name, x in arviz.ess(draws).data_vars.items()}
+    least = min(sizes, key=sizes.__getitem__)
+    if sizes[least] < _LEAST_SAMPLE_SIZE:
         remarks.append(
-            f"the draws of {where} are worth only {least:.0f} independent ones, less than "
+            f"the draws of {least} are worth only {sizes[least]:.0f} independent ones, less than "
             f"{_LEAST_SAMPLE_SIZE}; draw more, n_draws="
         )
     return remarks
@@ -342,14 +336,3 @@ def r_hat(draws: xarray.Dataset) -> xarray.Dataset:
         draws = xarray.concat(bare, dim="chain")
     with np.errstate(invalid="ignore"):  # of two classes the pair effect is 1 in all draws
         return arviz.rhat(draws)
-
-
-def _extreme(diagnostic: xarray.Dataset, *, largest: bool) -> tuple[float, str]:
-    """Return the largest (smallest) value over all variables, and the name of its variable."""
-    choose: Any = max if largest else min
-    reduced = {
-        str(name): float(values.max() if largest else values.min())
-        for name, values in diagnostic.data_vars.items()
-    }
-    name = choose(reduced, key=reduced.__getitem__)
-    return reduced[name], name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import arviz
@@ -10,31 +11,24 @@ import numpy as np
 import xarray
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.autodiff import value_and_pull_back
 from dmfroc._kit.compiled import double_precision
-from dmfroc.bayes.models import (
-    Counts,
-    Likelihood,
-    Priors,
-    Structure,
-    model_of,
-)
-from dmfroc.bayes.options import check_size, effective_sizes
-from dmfroc.bayes.pairs import EFFECTS, areas, rates_in_parts
+from dmfroc.bayes.models import Likelihood, Priors, Structure, ThresholdCounts, model_of
+from dmfroc.bayes.options import check_choice, check_priors, check_size, effective_sizes
+from dmfroc.bayes.pairs import EFFECTS, areas, rates_in_parts, replicated_counts
 from dmfroc.bayes.posterior import Posterior, sampling_problems, summarize
 from dmfroc.bayes.sampling import (
     Chains,
     Draws,
     Gaussian,
     Kernel,
-    Problem,
+    Sampler,
     approximate,
     default_kernel,
     draw_from_gaussian,
     draw_from_posterior,
     draw_from_prior,
-    problem_of,
+    sampler_of,
     standard_deviation,
 )
 from dmfroc.inference.influences import (
@@ -49,12 +43,7 @@ from dmfroc.inference.remarks import few_decide, few_decide_message
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
-from dmfroc.measures.measure import (
-    Measure,
-    absent_classes_message,
-    bind,
-    warn_of_absent_classes,
-)
+from dmfroc.measures.measure import Measure, absent_classes_message, bind, warn_of_absent_classes
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions, RateCounts, RateTable
@@ -171,32 +160,37 @@ def bayesian_roc(
     >>> bayesian_roc(y, scores, algorithm="laplace").interval[0] > 0.7
     True
     """
-    check_choices(structure, likelihood, tempering, algorithm)
+    check_choices(
+        structure=structure, likelihood=likelihood, tempering=tempering, algorithm=algorithm
+    )
     level = check_level(level)
     check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup, n_thresholds=n_thresholds)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     predictions = predictions.counted
     warn_of_absent_classes(predictions)
     seed = seed_of(random_state)
+    check_priors(priors, Priors)
+    if not callable(kernel):
+        raise TypeError(
+            "kernel must be a kernel of NumPyro or a function that makes one of a model, but it is "
+            f"of type {type(kernel).__name__}"
+        )
     chains = Chains(kernel, n_chains, n_draws, n_warmup) if algorithm == "mcmc" else None
     fit = approximated(
         predictions, n_thresholds, pair_weights, structure, likelihood, tempering, priors, chains
     )
-    remarks = []
     if chains is None:
         size = n_chains, n_draws
-        draws = draw_from_gaussian(fit.problem, fit.counts, fit.approximation, size, seed)
-        remarks.append("the draws are from a normal approximation of the posterior")
+        draws = draw_from_gaussian(fit.sampler, fit.counts, fit.approximation, size, seed)
     else:
-        draws = draw_from_posterior(fit.problem, fit.counts, fit.approximation, chains, seed)
+        draws = draw_from_posterior(fit.sampler, fit.counts, fit.approximation, chains, seed)
     posterior = _tree(draws, fit.bound, predictions, n_thresholds, seed)
-    if chains is not None:
-        remarks += sampling_problems(posterior, _MONITORED)
-    is_perfect = bool((posterior["observed_data"]["pairwise_auc"] > 1 - _PERFECT).all())
-    remarks += _caveats(predictions, likelihood, is_perfect=is_perfect)
-    if not is_perfect:
-        remarks += _remarks_beside_the_sample(posterior, predictions, fit.area)
-    return summarize("dmf_auc", "DMF-AUC", "auc", posterior, level, seed, remarks)
+    if chains is None:
+        remarks = ["the draws are from a normal approximation of the posterior"]
+    else:
+        remarks = sampling_problems(posterior, _MONITORED)
+    remarks += _warnings(posterior, predictions, fit.area, likelihood)
+    return summarize("dmf_auc", "DMF-AUC", posterior, level, seed, remarks, "auc")
 
 
 @double_precision
@@ -212,7 +206,7 @@ def bayesian_roc_prior(
     n_draws: int = 1000,
     random_state: int | np.random.Generator = 0,
 ) -> xarray.DataTree:
-    """Return what the prior says of curves, and of the areas of pairs like those observed.
+    """Draw curves, and areas of pairs like those observed, from the prior.
 
     Parameters
     ----------
@@ -233,8 +227,9 @@ def bayesian_roc_prior(
     >>> sorted(tree.children)
     ['constant_data', 'observed_data', 'prior', 'prior_predictive']
     """
-    check_choices(structure, "ordinal", "pairs", "mcmc")
+    check_choices(structure=structure)
     check_size(n_draws=n_draws, n_thresholds=n_thresholds)
+    check_priors(priors, Priors)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     predictions = predictions.counted
     seed = seed_of(random_state)
@@ -245,12 +240,12 @@ def bayesian_roc_prior(
 
 
 class Approximated(NamedTuple):
-    """A sample as the sampler sees it, and the normal approximation that chains start from."""
+    """The data of the model, and the normal approximation from which chains start."""
 
     bound: RateCounts
     area: Measure
-    problem: Problem
-    counts: Counts
+    sampler: Sampler
+    counts: ThresholdCounts
     approximation: Gaussian
 
 
@@ -264,18 +259,31 @@ def approximated(
     priors: Priors = DEFAULT_PRIORS,
     chains: Chains | None = None,
 ) -> Approximated:
-    """Return what the options of `bayesian_roc` make of predictions, before anything is drawn.
+    """Approximate the posterior that the options of `bayesian_roc` define.
 
-    If ``chains`` are to be drawn, they are compiled meanwhile.
+    ``chains``, if there are any, are compiled meanwhile. If all observations have the same
+    influence, as under a perfect classifier, nothing shows how columns overlap or how large a
+    standard error is. The counts then stay tempered by pairs.
     """
     bound = bind_pairs(predictions, n_thresholds, pair_weights)
     counts = pairwise_counts(bound, predictions)
     area = dmf_auc(pair_weights=pair_weights, n_thresholds=n_thresholds)
-    problem = problem_of(model_of(structure, likelihood, priors), counts)
+    sampler = sampler_of(model_of(structure, likelihood, priors), counts)
     if chains is not None:
-        problem.sampler(chains, counts)
-    counts, approximation = _temper(problem, counts, tempering, bound, predictions, area)
-    return Approximated(bound, area, problem, counts, approximation)
+        sampler.runner(chains, counts)
+    if tempering == "none":
+        counts = counts._replace(tempering=jnp.ones(()))
+    elif tempering == "overlap":
+        overlap = _overlap(bound, predictions, default=float(counts.tempering))
+        counts = counts._replace(tempering=jnp.asarray(overlap))
+    approximation = approximate(sampler, counts)
+    if tempering == "jackknife":
+        target = standard_error(_value_and_moments(predictions, area)[1])
+        for _ in range(_CALIBRATION_STEPS if target > NO_VARIATION else 0):
+            spread = standard_deviation(sampler, counts, approximation, "auc")
+            counts = counts._replace(tempering=counts.tempering * (spread / target) ** 2)
+            approximation = approximate(sampler, counts)
+    return Approximated(bound, area, sampler, counts, approximation)
 
 
 def bind_pairs(
@@ -284,22 +292,16 @@ def bind_pairs(
     """Bind the rates of all pairs, and the curve that they have in common."""
     if predictions.n_classes == 2:
         # Both classes are given the scores of the second, whose quantiles then are the thresholds.
-        predictions = Predictions(
-            predictions.labels,
-            predictions.true,
-            predictions.scores[:, [1, 1]],
-            predictions.sample_weight,
-            predictions.predicted,
-        )
+        predictions = replace(predictions, scores=predictions.scores[:, [1, 1]])
     return CurveOptions(pair_weights, n_thresholds)(predictions)
 
 
-def pairwise_counts(bound: RateCounts, predictions: Predictions) -> Counts:
+def pairwise_counts(bound: RateCounts, predictions: Predictions) -> ThresholdCounts:
     """Return the counts of all pairs, tempered by the number of pairs that a class is in.
 
-    Every half of a column is given a size in proportion to its weight, so that all pairs weigh
-    what they do in the point estimate, and their average is as sure as one over classes is. The
-    only column of two classes has the sizes that it has.
+    The size of every half of a column is in proportion to its weight, so that all pairs have their
+    weight of the point estimate, and their average is as precise as one over classes. The only
+    column of two classes has its own sizes.
     """
     rates = bound.count(predictions.sample_weight, np).rates(np)
     sizes, weights = _sizes_of_halves(bound, predictions), bound.cell_weights[..., 0]
@@ -308,7 +310,7 @@ def pairwise_counts(bound: RateCounts, predictions: Predictions) -> Counts:
     # Rounding of cumulative sums must not make a count between thresholds negative.
     above = np.maximum.accumulate(rates.clip(0, 1), axis=2) * sizes[..., None]
     arrays = above, sizes, 1 / (len(bound.totals) - 1)
-    return Counts(*(jnp.asarray(x) for x in arrays))
+    return ThresholdCounts(*map(jnp.asarray, arrays))
 
 
 def _sizes_of_halves(bound: RateCounts, predictions: Predictions) -> Float[np.ndarray, "q 2"]:
@@ -321,35 +323,6 @@ def _classes_of_halves(bound: RateCounts) -> Int[np.ndarray, "q 2"]:
     return np.asarray(bound.counted).reshape(-1, 2)[-len(bound.cell_weights) :]
 
 
-def _temper(
-    problem: Problem,
-    counts: Counts,
-    tempering: Tempering,
-    bound: RateCounts,
-    predictions: Predictions,
-    area: Measure,
-) -> tuple[Counts, Gaussian]:
-    """Return the counts with the tempering asked for, and the approximation under it.
-
-    Where all observations have the same influence, as under a perfect classifier, nothing shows
-    how columns overlap or how large a standard error is; the counts stay tempered by pairs.
-    """
-    if tempering == "none":
-        counts = counts._replace(tempering=jnp.ones(()))
-    elif tempering == "overlap":
-        overlap = _overlap(bound, predictions, default=float(counts.tempering))
-        counts = counts._replace(tempering=jnp.asarray(overlap))
-    approximation = approximate(problem, counts)
-    if tempering == "jackknife":
-        _, moments = _value_and_moments(predictions, area)
-        target = standard_error(moments)
-        for _ in range(_CALIBRATION_STEPS if target > NO_VARIATION else 0):
-            spread = standard_deviation(problem, counts, approximation, "auc")
-            counts = counts._replace(tempering=counts.tempering * (spread / target) ** 2)
-            approximation = approximate(problem, counts)
-    return counts, approximation
-
-
 class _Rates(NamedTuple):
     rates: Float[np.ndarray, "q 2 t"]
 
@@ -358,15 +331,15 @@ def _overlap(bound: RateCounts, predictions: Predictions, default: float) -> flo
     """Return the power that makes up for columns that share observations.
 
     An observation whose influences agree from column to column makes the variance of their sum
-    larger than the sum of their variances. Both rest on the same errors of the classifier, and
-    the ratio is therefore steadier than either. Columns that weigh w have the precision w, by
-    which the variances in their weighted sum are too small.
+    larger than the sum of their variances. Both depend on the same errors of the classifier, and
+    their ratio is therefore more stable than either. Columns of weight w have precision w: the
+    variances in their weighted sum are too small by this factor.
     """
-    weights, of_halves = predictions.sample_weight, bound.cell_weights[..., 0]
+    weights, pair_weights = predictions.sample_weight, bound.cell_weights[..., 0]
     table = bound.count(weights, np)
     rates, to_table = value_and_pull_back(RateTable.rates, table)
-    _, to_rates = value_and_pull_back(lambda of, xp: areas(of.rates, xp), _Rates(rates))
-    [slopes] = to_rates(np.ones(len(of_halves)))
+    _, to_rates = value_and_pull_back(lambda pairs, xp: areas(pairs.rates, xp), _Rates(rates))
+    [slopes] = to_rates(np.ones(len(pair_weights)))
 
     def square(factors: Float[np.ndarray, "q 2"]) -> float:
         """Return the sum of squares of the influences on a weighted sum of all halves."""
@@ -378,30 +351,30 @@ def _overlap(bound: RateCounts, predictions: Predictions, default: float) -> flo
     positive, negative = _classes_of_halves(bound).T
     rounds = 2 * ((positive + negative) % len(bound.totals)) + (positive < negative)
     apart = sum(
-        square(np.where(rounds[:, None] == one, np.sqrt(of_halves), 0.0))
+        square(np.where(rounds[:, None] == one, np.sqrt(pair_weights), 0.0))
         for one in np.unique(rounds)
     )
-    together = square(of_halves)
+    together = square(pair_weights)
     return float(apart / together) if together > NO_VARIATION**2 else default
 
 
-def _areas_of_pairs(table: RateTable, xp: Any) -> Float[AnyArray, " q"]:
-    return areas(table.rates(xp), xp)
-
-
 def _value_and_moments(predictions: Predictions, area: Measure) -> tuple[float, Moments]:
-    """Return the area in the sample and what the jackknife knows of its variation."""
-    [found] = influences_of([area], bind(area, predictions), predictions)
-    return found.value, moments_of(found.influences, units_of(predictions))
+    """Return the area in the sample and the moments of its influences."""
+    [sample] = influences_of([area], bind(area, predictions), predictions)
+    return sample.value, moments_of(sample.influences, units_of(predictions))
 
 
-def _caveats(predictions: Predictions, likelihood: Likelihood, *, is_perfect: bool) -> list[str]:
+def _warnings(
+    posterior: xarray.DataTree, predictions: Predictions, area: Measure, likelihood: Likelihood
+) -> list[str]:
+    """Return what limits the posterior: the model, the prior, or a sample with few errors."""
     remarks = []
     if likelihood == "binomial":
         remarks.append(
             "cells were taken for independent binomial counts, which they are not: the interval "
             "is too narrow"
         )
+    is_perfect = bool((posterior["observed_data"]["pairwise_auc"] > 1 - _PERFECT).all())
     if is_perfect:
         remarks.append(
             "the classifier is perfect in this sample: how far its area may be below 1 follows "
@@ -409,17 +382,12 @@ def _caveats(predictions: Predictions, likelihood: Likelihood, *, is_perfect: bo
         )
     if (absent := absent_classes_message(predictions)) is not None:
         remarks.append(absent)
-    return remarks
-
-
-def _remarks_beside_the_sample(
-    posterior: xarray.DataTree, predictions: Predictions, area: Measure
-) -> list[str]:
-    """Say where the model does not fit, and where the sample has too few errors for it."""
+    if is_perfect:
+        return remarks
     value, moments = _value_and_moments(predictions, area)
-    areas, remarks = posterior["posterior"]["auc"], []
-    mean = float(areas.mean())
-    if abs(mean - value) > float(areas.std()):
+    drawn = posterior["posterior"]["auc"]
+    mean = float(drawn.mean())
+    if abs(mean - value) > float(drawn.std()):
         remarks.append(
             f"the model draws the area from {value:.4f} in the sample to {mean:.4f}, by more than "
             "a posterior standard deviation: it does not expect such pairs or such a curve; try "
@@ -441,16 +409,16 @@ def _tree(
     kind: Literal["posterior", "prior"] = "posterior",
 ) -> xarray.DataTree:
     """Name all dimensions, and add replicated areas of the pairs beside the observed ones."""
-    names = [*_DIMENSIONS, "auc", "spread"]
-    if "correlation" in draws.sites:
-        names.append("correlation")
+    names = {*_DIMENSIONS, "auc", "spread", "correlation"}
     sites = {name: x for name, x in draws.sites.items() if name in names}
     numerators, denominator = grid_levels(n_thresholds)
     classes = [predictions.labels[index] for index in predictions.present]
-    pairs = [(i, j) for i in classes for j in classes if i != j]
-    pairs = pairs[-len(bound.cell_weights) :]
-    observed = _areas_of_pairs(bound.count(predictions.sample_weight, np), np)
+    pairs = [(i, j) for i in classes for j in classes if i != j][-len(bound.cell_weights) :]
+    observed = areas(bound.count(predictions.sample_weight, np).rates(np), np)
     sizes = np.maximum(np.rint(_sizes_of_halves(bound, predictions)), 1).astype(int)
+    dimensions = dict(_DIMENSIONS)
+    if sites["spread"].ndim > 2:
+        dimensions |= {"spread": ["effect"], "correlation": ["effect", "effect_2"]}
     groups = {
         kind: sites,
         f"{kind}_predictive": {"pairwise_auc": _replicate(draws, sizes, seed)},
@@ -464,7 +432,7 @@ def _tree(
         groups["sample_stats"] = draws.sample_stats
     return arviz.from_dict(
         groups,
-        dims=_dimensions(sites),
+        dims=dimensions,
         coords={
             "rate": ["tpr", "fpr"],
             "threshold": numerators / denominator,
@@ -472,12 +440,6 @@ def _tree(
             "effect": ["factor", "tpr", "fpr"],
         },
     )
-
-
-def _dimensions(sites: dict[str, np.ndarray]) -> dict[str, list[str]]:
-    if sites["spread"].ndim == 2:
-        return _DIMENSIONS
-    return _DIMENSIONS | {"spread": ["effect"], "correlation": ["effect", "effect_2"]}
 
 
 def _replicate(
@@ -488,24 +450,18 @@ def _replicate(
     generator = np.random.default_rng(seed)
     parts = []
     for rates in rates_in_parts(*(draws.sites[name][:, ::step] for name in EFFECTS)):
-        edge = np.zeros((*rates.shape[:-1], 1))
-        shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=-1), axis=-1).clip(0)
-        replicated = generator.multinomial(
-            np.broadcast_to(sizes, shares.shape[:-1]), shares / shares.sum(axis=-1, keepdims=True)
-        )
-        above = np.cumsum(replicated, axis=-1)[..., :-1]
+        above = replicated_counts(rates, sizes, generator)
         parts.append(areas(above / sizes[..., None], np))
     return np.concatenate(parts, axis=1)
 
 
-def check_choices(structure: str, likelihood: str, tempering: str, algorithm: str) -> None:
+def check_choices(**options: str) -> None:
     """Refuse an option that is none of those known."""
-    given = {
-        "structure": (structure, get_args(Structure)),
-        "likelihood": (likelihood, get_args(Likelihood)),
-        "tempering": (tempering, get_args(Tempering)),
-        "algorithm": (algorithm, get_args(Algorithm)),
+    choices = {
+        "structure": Structure,
+        "likelihood": Likelihood,
+        "tempering": Tempering,
+        "algorithm": Algorithm,
     }
-    for name, (value, known) in given.items():
-        if value not in known:
-            raise ValueError(f"{name} must be one of {known}, but it is {value!r}")
+    for name, value in options.items():
+        check_choice(name, value, get_args(choices[name]))

@@ -1,14 +1,14 @@
 """Draws from a NumPyro model, after a Gaussian approximation has made its posterior round.
 
-Nothing here knows about ROC curves. A model takes one pytree of arrays; `Problem` holds all that
-is compiled for one model and one shape of data, so that further data sets cost no compilation.
+Nothing here depends on ROC curves. A model takes one pytree of arrays. `Sampler` keeps what is
+compiled for one model and one shape of data, so that further data sets need no compilation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -91,8 +91,8 @@ class Gaussian(NamedTuple):
         flat = self.location + x[..., :n_shared] @ self.shared.T
         if len(self.apart) == 0:
             return flat
-        of_each = x[..., n_shared:].reshape(*x.shape[:-1], *self.apart.shape[:2], 1)
-        moved = (self.apart @ of_each).reshape(*x.shape[:-1], -1)
+        effects = x[..., n_shared:].reshape(*x.shape[:-1], *self.apart.shape[:2], 1)
+        moved = (self.apart @ effects).reshape(*x.shape[:-1], -1)
         return flat + jnp.pad(moved, [(0, 0)] * (x.ndim - 1) + [(n_shared, 0)])
 
 
@@ -103,7 +103,7 @@ class Draws(NamedTuple):
     sample_stats: dict[str, np.ndarray]
 
 
-class Problem:
+class Sampler:
     """A model and a shape of data, with everything that is compiled for them.
 
     Parameters are one flat vector on the whole line: the first ``n_scales`` are the logarithms of
@@ -133,7 +133,7 @@ class Problem:
             static_argnames="site",
             **_SOON_READY,
         )
-        self._samplers: dict[Chains, Future[Run]] = {}
+        self._runs: dict[Chains, Future[Run]] = {}
 
     def _parameters(self, flat: Float[Array, " d"]) -> dict[str, Array]:
         scales, others, effect = self.unravel(flat)
@@ -162,8 +162,8 @@ class Problem:
             potential = self._traced_potential(approximation.at(x), data)
         numpyro.factor("log_density", -potential)
 
-    def uncompiled_sampler(self, chains: Chains) -> Run:
-        """Return what runs the chains; JAX can compile it, or run it on many data sets at once."""
+    def uncompiled_run(self, chains: Chains) -> Run:
+        """Return the function that runs the chains; JAX can compile or vectorize it."""
 
         def run(
             key: Array, start: Array, data: Any, approximation: Gaussian
@@ -189,13 +189,13 @@ class Problem:
         """Return the shape of where chains start, as NumPyro wants it."""
         return (chains.n_chains, self.size) if chains.n_chains > 1 else (self.size,)
 
-    def sampler(self, chains: Chains, data: Any) -> Run:
-        """Return what runs the chains, compiled as a whole, once for the same arguments.
+    def runner(self, chains: Chains, data: Any) -> Run:
+        """Return the function that runs the chains, compiled once for the same arguments.
 
-        Only the shapes of ``data`` matter. Compiling goes on beside whatever is done before the
-        chains are run; NumPyro, which is not made for several threads, has done its part by then.
+        Only the shapes of ``data`` matter. Another thread compiles it until it is called. NumPyro,
+        which is not made for several threads, has done its part by then.
         """
-        if chains not in self._samplers:
+        if chains not in self._runs:
             n, m = self.n_apart, self.size_of_each
             arguments = (
                 jax.random.PRNGKey(0),
@@ -207,9 +207,9 @@ class Problem:
                     np.zeros((n, m, m)),
                 ),
             )
-            compile_run = traced(self.uncompiled_sampler(chains), *arguments, **_BRIEFLY_OPTIMISED)
-            self._samplers[chains] = _compiler().submit(compile_run)
-        future = self._samplers[chains]
+            compile_run = traced(self.uncompiled_run(chains), *arguments, **_BRIEFLY_OPTIMISED)
+            self._runs[chains] = _COMPILER.submit(compile_run)
+        future = self._runs[chains]
         return lambda *given: future.result()(*given)
 
 
@@ -222,29 +222,23 @@ def _any_parameters(model: Callable[[Any], None], key: Array, data: Any) -> dict
         for name, site in trace.items()
         if site["type"] == "sample" and not site["is_observed"]  # as factors are
     }
-    found: dict[str, Array] = unconstrain_fn(model, (data,), {}, values)
-    return found
+    unconstrained: dict[str, Array] = unconstrain_fn(model, (data,), {}, values)
+    return unconstrained
 
 
-@cache
-def _compiler() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, "dmfroc-compiler")
+_COMPILER = ThreadPoolExecutor(1, "dmfroc-compiler")
+_SAMPLERS: dict[Any, Sampler] = {}
 
 
-@cache
-def _problems() -> dict[Any, Problem]:
-    return {}
-
-
-def problem_of(model: Callable[[Any], None], data: Any) -> Problem:
-    """Return the problem of a model and the shapes of its data, compiled at most once."""
+def sampler_of(model: Callable[[Any], None], data: Any) -> Sampler:
+    """Return the sampler of a model and the shapes of its data, compiled at most once."""
     key = model, tuple(np.shape(leaf) for leaf in jax.tree.leaves(data))
-    if key not in _problems():
-        _problems()[key] = Problem(model, data)
-    return _problems()[key]
+    if key not in _SAMPLERS:
+        _SAMPLERS[key] = Sampler(model, data)
+    return _SAMPLERS[key]
 
 
-def approximate(problem: Problem, data: Any) -> Gaussian:
+def approximate(sampler: Sampler, data: Any) -> Gaussian:
     """Return the normal approximation at the mode of the parameters given their scales.
 
     A joint mode of parameters and their scale says little about either. The scales therefore
@@ -252,10 +246,10 @@ def approximate(problem: Problem, data: Any) -> Gaussian:
     joint density (Fisher's identity) over draws from the normal approximation of the latter. Where
     effects hardly differ there may be no maximum: scales are kept from zero.
     """
-    n = problem.n_scales
-    flat = np.zeros(problem.size)
+    n = sampler.n_scales
+    flat = np.zeros(sampler.size)
     # Signs are on average right where normal noise is, and in squares of a coordinate always.
-    noise = np.random.default_rng(0).choice([-1.0, 1.0], (_N_EXPECTATION_DRAWS, problem.size))
+    noise = np.random.default_rng(0).choice([-1.0, 1.0], (_N_EXPECTATION_DRAWS, sampler.size))
     noise = np.concatenate([noise, -noise])  # no error in linear terms
 
     def within(scales: np.ndarray) -> np.ndarray:
@@ -263,65 +257,60 @@ def approximate(problem: Problem, data: Any) -> Gaussian:
 
     def slope(scales: np.ndarray) -> np.ndarray:
         nonlocal flat  # the next mode is near
-        flat = _mode(problem, np.append(within(scales), flat[n:]), data)
-        draws = np.asarray(_normal_at(problem, flat, data).at(noise))
-        gradients = np.array([problem.value_and_gradient(draw, data)[1] for draw in draws])
-        return gradients[:, :n].mean(axis=0) + problem.n_scaled * (scales - within(scales))
+        flat = _mode(sampler, np.append(within(scales), flat[n:]), data)
+        draws = np.asarray(_normal_at(sampler, flat, data).at(noise))
+        gradients = np.array([sampler.value_and_gradient(draw, data)[1] for draw in draws])
+        return gradients[:, :n].mean(axis=0) + sampler.n_scaled * (scales - within(scales))
 
-    found = scipy.optimize.root(slope, np.full(n, _FIRST_LOG_SCALE), options=_SEARCH)
-    scales = within(found.x)
+    scales = within(scipy.optimize.root(slope, np.full(n, _FIRST_LOG_SCALE), options=_SEARCH).x)
     rises = [slope(scales + step) - slope(scales - step) for step in _DIFFERENCE * np.eye(n)]
     curvature = np.array(rises) / (2 * _DIFFERENCE)
-    flat = _mode(problem, np.append(scales, flat[n:]), data)
-    of_scales = _inverse_square_root((curvature + curvature.T) / 2, _LEAST_CURVATURE_OF_SCALES)
-    return _normal_at(problem, flat, data, of_scales)
+    flat = _mode(sampler, np.append(scales, flat[n:]), data)
+    scale_factor = _inverse_square_root((curvature + curvature.T) / 2, _LEAST_CURVATURE_OF_SCALES)
+    return _normal_at(sampler, flat, data, scale_factor)
 
 
 def _normal_at(
-    problem: Problem,
+    sampler: Sampler,
     flat: Float[np.ndarray, " d"],
     data: Any,
-    of_scales: Float[np.ndarray, "h h"] | None = None,
+    scale_factor: Float[np.ndarray, "h h"] | None = None,
 ) -> Gaussian:
     """Return the normal approximation about a mode given the scales.
 
-    ``of_scales`` is what standard normal coordinates move the scales; if None, these stay.
+    ``scale_factor`` maps standard normal coordinates to the scales; if None, these stay fixed.
     """
-    n = problem.n_scales
-    shared, apart, between = _hessian_parts(problem, flat, data)
+    n = sampler.n_scales
+    shared, apart, between = _hessian_parts(sampler, flat, data)
     root = _inverse_square_root(apart)
     response = root @ root @ between.reshape(*apart.shape[:2], len(shared))
     response = response.reshape(between.shape)
     shared = shared - between.T @ response
     factor = np.zeros_like(shared)
     factor[n:, n:] = _inverse_square_root(shared[n:, n:])
-    if of_scales is not None:
-        factor[:n, :n] = of_scales
-        factor[n:, :n] = -factor[n:, n:] @ factor[n:, n:] @ shared[n:, :n] @ of_scales
+    if scale_factor is not None:
+        factor[:n, :n] = scale_factor
+        factor[n:, :n] = -factor[n:, n:] @ factor[n:, n:] @ shared[n:, :n] @ scale_factor
     return Gaussian(flat, np.concatenate([factor, -response @ factor]), root)
 
 
 def _hessian_parts(
-    problem: Problem, flat: Float[np.ndarray, " d"], data: Any
-) -> tuple[
-    Float[np.ndarray, "c c"],
-    Float[np.ndarray, "n m m"],
-    Float[np.ndarray, "e c"],
-]:
+    sampler: Sampler, flat: Float[np.ndarray, " d"], data: Any
+) -> tuple[Float[np.ndarray, "c c"], Float[np.ndarray, "n m m"], Float[np.ndarray, "e c"]]:
     """Return the second derivatives of all that is shared, of each effect, and of both.
 
     Many effects hardly depend on each other, and it would take their number squared to see how.
     Their own derivatives are seen by changing all of them at once by random signs, which cancels
     what they do to each other (Bekas, Kokiopoulou and Saad 2007).
     """
-    n, m = problem.n_apart, problem.size_of_each
+    n, m = sampler.n_apart, sampler.size_of_each
     n_shared = len(flat) - n * m
     at_once = min(n_shared, max(1, _NUMBERS_AT_ONCE // len(flat)))
 
     def products(directions: Float[np.ndarray, "r d"]) -> Float[np.ndarray, "r d"]:
         padded = np.pad(directions, [(0, -len(directions) % at_once), (0, 0)])
         parts = [
-            problem.hessian_products(flat, data, padded[first : first + at_once])
+            sampler.hessian_products(flat, data, padded[first : first + at_once])
             for first in range(0, len(padded), at_once)
         ]
         return np.concatenate(parts)[: len(directions)]
@@ -332,28 +321,25 @@ def _hessian_parts(
         shape = _N_PROBES, m, n, m
         signs = np.random.default_rng(0).choice([-1.0, 1.0], size=shape) * np.eye(m)[:, None]
         flat_signs = signs.reshape(-1, n * m)
-        found = products(np.pad(flat_signs, [(0, 0), (n_shared, 0)]))[:, n_shared:]
-        of_each = np.einsum("pcnc,pcnk->nck", signs, found.reshape(shape)) / _N_PROBES
-        apart = (of_each + of_each.swapaxes(1, 2)) / 2
+        probes = products(np.pad(flat_signs, [(0, 0), (n_shared, 0)]))[:, n_shared:]
+        apart = np.einsum("pcnc,pcnk->nck", signs, probes.reshape(shape)) / _N_PROBES
+        apart = (apart + apart.swapaxes(1, 2)) / 2
     return columns[:, :n_shared], apart, columns[:, n_shared:].T
 
 
-def _mode(problem: Problem, start: Float[np.ndarray, " d"], data: Any) -> Float[np.ndarray, " d"]:
+def _mode(sampler: Sampler, start: Float[np.ndarray, " d"], data: Any) -> Float[np.ndarray, " d"]:
     """Return the mode of all parameters given the scales."""
-    scales = start[: problem.n_scales]
+    scales = start[: sampler.n_scales]
 
     def objective(others: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = problem.value_and_gradient(np.append(scales, others), data)
+        value, gradient = sampler.value_and_gradient(np.append(scales, others), data)
         return float(value), np.asarray(gradient)[len(scales) :]
 
-    found = scipy.optimize.minimize(
-        objective,
-        start[len(scales) :],
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": _MAX_ITERATIONS, "maxcor": 30},
+    options = {"maxiter": _MAX_ITERATIONS, "maxcor": 30}
+    optimum = scipy.optimize.minimize(
+        objective, start[len(scales) :], jac=True, method="L-BFGS-B", options=options
     )
-    return np.append(scales, found.x)
+    return np.append(scales, optimum.x)
 
 
 def _inverse_square_root(
@@ -364,45 +350,41 @@ def _inverse_square_root(
     return (vectors / np.sqrt(np.maximum(values, least))[..., None, :]) @ vectors.swapaxes(-1, -2)
 
 
-def standard_deviation(problem: Problem, data: Any, approximation: Gaussian, site: str) -> float:
+def standard_deviation(sampler: Sampler, data: Any, approximation: Gaussian, site: str) -> float:
     """Return the standard deviation of a scalar site by the delta method."""
-    _, gradient = problem.site_and_gradient(approximation.location, data, site)
-    _, pull_back = jax.vjp(approximation.at, jnp.zeros(problem.size))
+    _, gradient = sampler.site_and_gradient(approximation.location, data, site)
+    _, pull_back = jax.vjp(approximation.at, jnp.zeros(sampler.size))
     [moved] = pull_back(gradient)
     return float(jnp.linalg.norm(moved))
 
 
 def draw_from_gaussian(
-    problem: Problem, data: Any, approximation: Gaussian, size: tuple[int, int], seed: int
+    sampler: Sampler, data: Any, approximation: Gaussian, size: tuple[int, int], seed: int
 ) -> Draws:
     """Draw independently from the approximation; ``size`` counts chains and draws."""
-    x = np.random.default_rng(seed).normal(size=(*size, problem.size))
-    return _to_sites(problem, data, approximation, x, {})
+    x = np.random.default_rng(seed).normal(size=(*size, sampler.size))
+    return _to_sites(sampler, data, approximation, x, {})
 
 
 def draw_from_posterior(
-    problem: Problem,
-    data: Any,
-    approximation: Gaussian,
-    chains: Chains,
-    seed: int,
+    sampler: Sampler, data: Any, approximation: Gaussian, chains: Chains, seed: int
 ) -> Draws:
     """Draw by Markov chains that start in the approximation."""
-    start = np.random.default_rng(seed).normal(size=problem.shape_of_start(chains))
-    run = problem.sampler(chains, data)
+    start = np.random.default_rng(seed).normal(size=sampler.shape_of_start(chains))
+    run = sampler.runner(chains, data)
     x, fields = run(jax.random.PRNGKey(seed), start, data, approximation)
     statistics = {_STATISTICS[name]: np.asarray(fields[name]) for name in fields}
-    return _to_sites(problem, data, approximation, x, statistics)
+    return _to_sites(sampler, data, approximation, x, statistics)
 
 
 def _to_sites(
-    problem: Problem,
+    sampler: Sampler,
     data: Any,
     approximation: Gaussian,
     x: Float[AnyArray, "chain draw d"],
     statistics: dict[str, np.ndarray],
 ) -> Draws:
-    sites = problem.sites(approximation.at(x.reshape(-1, problem.size)), data)
+    sites = sampler.sites(approximation.at(x.reshape(-1, sampler.size)), data)
     return Draws(
         {name: np.asarray(s).reshape(*x.shape[:2], *s.shape[1:]) for name, s in sites.items()},
         statistics,

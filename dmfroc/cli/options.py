@@ -35,8 +35,9 @@ Scores = Annotated[
     typer.Option(
         "--scores",
         metavar="COLUMNS",
-        help="Score columns, separated by commas or by repeating the option, each named after its "
-        "class, with or without a shared prefix. Default: all columns without another use.",
+        help="Score columns, separated by commas or by repeating the option, or a pattern such as "
+        "'prob_*'. They are named after their classes, with one text before or after all of them, "
+        "or else in the order of --labels. Default: all columns that match a class.",
         show_default=False,
     ),
 ]
@@ -45,7 +46,8 @@ Labels = Annotated[
     typer.Option(
         "--labels",
         metavar="A,B,...",
-        help="All classes in order. Default: sorted, as the score columns name them.",
+        help="All classes, in the order of --scores; of two the positive one is the second. "
+        "Default: sorted.",
         show_default=False,
     ),
 ]
@@ -67,7 +69,7 @@ YPred = Annotated[
     typer.Option(
         "--y-pred",
         metavar="COLUMN",
-        help="Hard labels. Default: the class of the largest score.",
+        help="Hard labels, alone or beside scores. Default: the class of the largest score.",
         show_default=False,
     ),
 ]

@@ -52,11 +52,12 @@ CHARTS = {
 KINDS = (*CHARTS, "overview")
 _HULLS = ("roc", "prg")
 
-_OPTION_NAMES = {"other_columns": "ignore", "frequency_weight": "count"}
+_OPTION_NAMES = {"other_columns": "ignore", "frequency_weight": "count", "folds": "fold"}
 _ARGUMENT = re.compile(
-    r"\b(label|labels|scores|sample_weight|frequency_weight|y_pred|other_columns|id|"
-    r"separator|decimal|encoding)="
+    r"\b(labels?|scores|sample_weight|frequency_weight|y_pred|other_columns|id|folds|groups|by"
+    r"|separator|decimal|encoding)="
     r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\]|'(?:[^\\']|\\.)*'|(?!\w))"""
+    r"(,(?= [a-z_]+=\[))?"
 )
 
 _PICTURES = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".eps")
@@ -120,7 +121,7 @@ def with_options(message: str) -> str:
 
 
 def _as_option(argument: re.Match[str]) -> str:
-    name, values = argument.groups()
+    name, values, _ = argument.groups()
     option = "--" + _OPTION_NAMES.get(name, name.replace("_", "-"))
     if not values:
         return option

@@ -1,7 +1,7 @@
-"""Who does the work: the cores of this machine, or the workers of a Dask cluster.
+"""Map and reduce on the cores of this machine, or on the workers of a Dask cluster.
 
-A task turns a part into a state, and states are merged. Both engines run the same tasks; the
-result is the same for any way to divide the data, but for the rounding of sums.
+A task turns a part into a state, and states are merged. Both engines run the same tasks. Except for
+the rounding of sums, the result does not depend on the division of the data.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float
 
-from dmfroc._kit.options import integer, is_one_of
+from dmfroc._kit.options import integer, is_one_of, numbers
+from dmfroc._kit.options import positive as check_positive
 from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve
@@ -217,7 +218,7 @@ def loess_calibration_curve(
     _check_axes(axes)
     _check_probabilities(cases)
     lowest, highest = cases.scores.min(), cases.scores.max()
-    grid = lowest + (highest - lowest) * _GRID if at is None else np.asarray(at, np.float64)
+    grid = lowest + (highest - lowest) * _GRID if at is None else numbers("at", at)
     outcomes = cases.is_positive.astype(np.float64)
     fit = loess(cases.scores, outcomes, grid, span=span, degree=degree, sample_weight=cases.weights)
     return Curve(
@@ -311,8 +312,7 @@ def roc_from_calibration(
     >>> roc_from_calibration([0.1, 0.5, 0.9], [0.3, 0.4, 0.3])
     Curve(roc of 1: 4 points, area 0.836)
     """
-    probability = np.asarray(true_probability, np.float64)
-    shares = np.asarray(density, np.float64)
+    probability, shares = numbers("true_probability", true_probability), numbers("density", density)
     if probability.ndim != 1 or probability.shape != shares.shape or probability.size == 0:
         raise ValueError(
             "true_probability and density must be one-dimensional and of one length, but have "
@@ -326,13 +326,14 @@ def roc_from_calibration(
         raise ValueError("the groups must hold cases of both classes, but hold only one")
     total = 1.0
     if n_positive is not None and n_negative is not None:
-        total = float(n_positive + n_negative)
+        total = check_positive("n_positive", n_positive)
+        total += check_positive("n_negative", n_negative)
         if not np.isclose(positive.sum() * total, n_positive, rtol=1e-6):
             raise ValueError(
                 f"the groups imply that {positive.sum():.6g} of all cases are positive, but "
                 f"n_positive and n_negative say {n_positive / total:.6g}"
             )
-    elif (n_positive, n_negative) != (None, None):
+    elif n_positive is not None or n_negative is not None:
         raise ValueError("pass both n_positive and n_negative, or none of them")
     true_positives = np.append(0.0, np.cumsum(positive) * total)
     false_positives = np.append(0.0, np.cumsum(negative) * total)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -98,3 +98,12 @@ def integrate(x: Float[np.ndarray, " t"], y: Float[np.ndarray, " t"], rule: Rule
         raise ValueError(f"rule must be 'left', 'trapezoid' or 'right', but it is {rule!r}")
     pieces = heights[rule] * np.diff(x)
     return float(np.sum(pieces[np.isfinite(pieces)]))
+
+
+def check_curve(curve: Any) -> None:
+    """Refuse what is no curve."""
+    if not isinstance(curve, Curve):
+        raise TypeError(
+            f"curve must be a Curve, but it is of type {type(curve).__name__}: compute one, such "
+            "as by roc_curve"
+        )

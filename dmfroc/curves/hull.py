@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc.curves.cases import Cases, compute_by_class
-from dmfroc.curves.curve import Curve, Line, integrate
+from dmfroc.curves.curve import Curve, Line, check_curve, integrate
 from dmfroc.curves.gain import gain_area
 from dmfroc.curves.points import OperatingPoints, count_points
 
@@ -117,6 +117,7 @@ def convex_hull(curve: Curve) -> Hull:
     >>> hull.thresholds, hull.slopes
     (array([inf, 0.6, 0.4, 0.2]), array([inf, 0.5, 0. ]))
     """
+    check_curve(curve)
     is_affine = curve.kind in _AFFINE and curve.area is not None
     if curve.points is None or curve.projection is None or not (is_affine or curve.kind == "prg"):
         raise ValueError(

@@ -9,9 +9,9 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import is_one_of, number
+from dmfroc._kit.options import is_one_of, number, numbers
 from dmfroc.curves.cases import Number
-from dmfroc.curves.curve import Curve
+from dmfroc.curves.curve import Curve, check_curve
 from dmfroc.curves.points import OperatingPoints
 
 IsometricMeasure = Literal[
@@ -104,6 +104,7 @@ def isometrics(
     >>> one, one.x[[0, -1]], one.y[[0, -1]]
     (Isometric(informedness = 0.25), array([0.  , 0.75]), array([0.25, 1.  ]))
     """
+    check_curve(curve)
     if curve.points is None or curve.projection is None:
         raise ValueError(f"there are no isometrics on the chart of {curve!r}")
     if not 0 < number("beta", beta) < np.inf:
@@ -116,11 +117,11 @@ def isometrics(
         known = ", ".join(get_args(IsometricMeasure))
         raise ValueError(f"measure must be one of {known}, but it is {measure!r}")
     points, lines = curve.points, []
-    for value in values:
-        fpr, tpr = _rates(measure, float(value), points, beta)
+    for value in numbers("values", values).ravel().tolist():
+        fpr, tpr = _rates(measure, value, points, beta)
         x, y = curve.projection(points.with_counts(tpr * points.positives, fpr * points.negatives))
         exist = np.isfinite(x) & np.isfinite(y)
-        lines.append(Isometric(measure, float(value), x[exist], y[exist]))
+        lines.append(Isometric(measure, value, x[exist], y[exist]))
     return lines
 
 

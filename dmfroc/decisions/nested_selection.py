@@ -16,6 +16,8 @@ from dmfroc.decisions.iso_performance import Placement, TieBreak
 from dmfroc.decisions.threshold_selection import (
     ClassWeightsClassifierCV,
     IsoPerformanceClassifierCV,
+    check_estimator,
+    check_folds,
     checked,
     each_row_once,
     splits_of,
@@ -154,7 +156,9 @@ def nested_threshold_selection(
     >>> print(f"{found.default_accuracy:.2f}, {len(found.thresholds)} thresholds")
     0.94, 5 thresholds
     """
+    check_estimator(estimator)
     X, y = checked(X, y)
+    inner_cv = check_folds("inner_cv", inner_cv)
     generator = generator_of(random_state)
     thresholds, defaults, selections, areas, gains = [], [], [], [], []
     pooled_scores, pooled_positive = [], []
@@ -317,7 +321,9 @@ def nested_class_weights(
     >>> found.in_sample.value < found.unweighted.value
     True
     """
+    check_estimator(estimator)
     X, y = checked(X, y)
+    inner_cv = check_folds("inner_cv", inner_cv)
     labels, true, counts = np.unique(y, return_inverse=True, return_counts=True)
     if counts.min() < 2:
         raise ValueError(

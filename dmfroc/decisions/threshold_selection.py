@@ -24,7 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
-from dmfroc._kit.options import integer
+from dmfroc._kit.options import integer, n_jobs_of
 from dmfroc.curves.cases import Cases
 from dmfroc.curves.points import count_points
 from dmfroc.decisions.class_weights import (
@@ -36,7 +36,7 @@ from dmfroc.decisions.class_weights import (
 )
 from dmfroc.decisions.iso_performance import Economy, check_choices, check_conditions
 from dmfroc.inputs.arrays import plain
-from dmfroc.inputs.rows import Rows, row_index
+from dmfroc.inputs.indexes import Rows, row_index
 
 __all__ = [
     "ClassWeightsClassifierCV",
@@ -66,10 +66,10 @@ class _SelectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
             self.estimator,
             X,
             y,
-            cv=splitter(self.cv, y, self.random_state),
+            cv=splitter(check_folds("cv", self.cv), y, self.random_state),
             method=method,
             params=parameters,
-            n_jobs=self.n_jobs,
+            n_jobs=n_jobs_of(self.n_jobs),
         )
         self.estimator_ = clone(self.estimator).fit(X, y, **parameters)
         self.classes_ = self.estimator_.classes_
@@ -108,22 +108,45 @@ def splitter(cv: Any, y: Any, random_state: Any) -> Any:
     return check_cv(cv, y, classifier=True)
 
 
+def check_estimator(estimator: Any) -> None:
+    """Refuse what cannot be fitted."""
+    if not hasattr(estimator, "fit"):
+        raise TypeError(
+            "estimator must be a classifier of scikit-learn's kind, with a method fit, but it is "
+            f"of type {type(estimator).__name__}"
+        )
+
+
+def check_folds(name: str, cv: Any) -> Any:
+    """Return folds as scikit-learn takes them: a number, what has ``split``, or a list of pairs."""
+    if isinstance(cv, Integral):
+        return integer(name, cv, 2, 2**31)
+    if isinstance(cv, str | bytes) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise TypeError(
+            f"{name} must be a number of folds, a splitter or pairs of training and test rows, but "
+            f"it is of type {type(cv).__name__}"
+        )
+    if hasattr(cv, "split"):
+        return cv
+    splits = list(cv)
+    for split in splits:
+        if not isinstance(split, tuple | list) or len(split) != 2:
+            raise TypeError(
+                f"{name} must yield pairs of training rows and test rows, but it yields a "
+                f"{type(split).__name__}"
+            )
+    if not splits:
+        raise ValueError(f"{name} yields no split: give two or more, or a number of folds")
+    return splits
+
+
 def splits_of(
     cv: Any, X: Any, y: Any, seed: Any, groups: Any = None
 ) -> list[tuple[Int[np.ndarray, " train"], Int[np.ndarray, " test"]]]:
     """Return the training rows and the test rows of each split, once no row counts twice."""
-    if isinstance(cv, Integral):
-        cv = integer("cv", cv, 2)
-        if groups is not None:
-            cv = StratifiedGroupKFold(cv, shuffle=True, random_state=seed)
-    elif isinstance(cv, Iterable) and not hasattr(cv, "split"):
-        cv = list(cv)
-        for split in cv:
-            if not isinstance(split, tuple | list) or len(split) != 2:
-                raise TypeError(
-                    "cv must yield pairs of training rows and test rows, but it yields a "
-                    f"{type(split).__name__}"
-                )
+    cv = check_folds("cv", cv)
+    if isinstance(cv, int) and groups is not None:
+        cv = StratifiedGroupKFold(cv, shuffle=True, random_state=seed)
     splits = [
         (_rows(train, len(y)), _rows(test, len(y)))
         for train, test in splitter(cv, y, seed).split(X, y, groups)
@@ -181,7 +204,10 @@ def _rows(rows: Any, n: int) -> Int[np.ndarray, " rows"]:
 def checked(X: Any, y: Any) -> tuple[Any, Any]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    X, y = indexable(X, y)
+    try:
+        X, y = indexable(X, y)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"X and y must have one row per observation: {error}") from error
     rows, of_rows = Rows(row_index(X), "X"), y
     y = rows.arranged(column_or_1d(y, warn=True), of_rows, "y")
     check_classification_targets(y)
@@ -317,7 +343,7 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
             )
         labels = np.unique(y)
         self.pos_label_ = labels[1] if self.pos_label is None else self.pos_label
-        if self.pos_label_ not in labels:
+        if np.ndim(self.pos_label_) > 0 or self.pos_label_ not in labels.tolist():
             raise ValueError(
                 f"pos_label={self.pos_label!r} is not among the labels {labels.tolist()}"
             )

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
+from dmfroc.inputs.indexes import row_names
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.rows import row_names
 
 _LARGEST_SHARE = 0.5  # of a class in one unit, for which the derivative can stand in
 

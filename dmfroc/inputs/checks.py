@@ -11,11 +11,16 @@ from numpy.typing import NDArray
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import read_only
-from dmfroc.inputs.identifiers import check_ids
+from dmfroc.inputs.indexes import Rows, row_index
 from dmfroc.inputs.labels import Factor, Label, encode, factorize, label_order, union
 from dmfroc.inputs.messages import IN_MEMORY, Source, check_length
-from dmfroc.inputs.rows import Rows, row_index
-from dmfroc.inputs.scores import Floats, class_scores
+from dmfroc.inputs.rows import check_ids
+from dmfroc.inputs.scores import (
+    Floats,
+    class_scores,
+    columns_without_scores,
+    ignored_message,
+)
 from dmfroc.inputs.weights import check_counts, check_weights
 
 _MANY = 20  # rows, whose scores are hardly all above 1/2 by chance
@@ -49,6 +54,19 @@ class Checked(NamedTuple):
     index: Any = None
     ids: NDArray[Any] | None = None
     unused: Any = None
+    has_scores: bool = True
+
+
+def check_table(inputs: Inputs) -> Checked:
+    """Check the columns of a file, where hard labels may be alone."""
+    if inputs.y_pred is None or inputs.source.has_chosen_scores:
+        return check_scores(inputs)
+    observed, order = _observed(inputs)
+    others = columns_without_scores(inputs.y_score, order or observed.distinct, inputs.source)
+    if others is None:
+        return check_scores(inputs)
+    warn([ignored_message(others)])
+    return check_hard_labels(inputs)
 
 
 def check_scores(inputs: Inputs) -> Checked:
@@ -160,6 +178,7 @@ def check_hard_labels(inputs: Inputs) -> Checked:
         read_only(predicted),
         None,
         rows.index,
+        has_scores=False,
     )
     return _with_rows(checked, inputs, rows)
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from dmfroc.inputs.labels import Label, natural_order, spelled_label
 from dmfroc.inputs.messages import Source, listing, repeated
 
+_FEW = 2  # classes whose names may end words by chance, as "no" and "yes" do
 _MOST_TRIED = 30  # classes from which a message guesses the text around them all
 
 
@@ -97,25 +98,24 @@ def match_columns(
     """
     kind = type(classes[0])
     texts = [_text(name, kind) for name in names]
+    found: dict[tuple[int, ...], tuple[_Reading, _Pattern]] = {}
     for reading in _readings(kind):
         labels = [reading.fold(text) for text in map(reading.spell, classes)]
-        if repeated(labels):
-            continue
-        columns = [reading.fold(text) for text in texts]
-        found = _complete_patterns(labels, columns)
-        if len(set(found.values())) > 1:
-            raise ValueError(_several_families(list(found), names, source))
-        for around, positions in found.items():
-            others = [place for place in range(len(texts)) if place not in set(positions)]
-            rivals = {place: around.other_label(texts[place], kind) for place in others}
-            rivals = {place: label for place, label in rivals.items() if label is not None}
-            twice = {columns[place] for place in positions} & {columns[place] for place in others}
-            if twice or not set(classes).isdisjoint(rivals.values()):
-                raise ValueError(
-                    f"{source.scores} has several columns for one class: {listing(names)}"
-                )
-            return Match(list(positions), rivals, _difference(reading, positions, names, classes))
-    return None
+        if not repeated(labels):
+            columns = [reading.fold(text) for text in texts]
+            for around, positions in _complete_patterns(labels, columns).items():
+                found.setdefault(positions, (reading, around))
+    if not found:
+        return None
+    if len(found) > 1:
+        raise ValueError(_several_families([around for _, around in found.values()], names, source))
+    [(positions, (reading, around))] = found.items()
+    others = {place: texts[place] for place in range(len(texts)) if place not in set(positions)}
+    rivals = {place: around.other_label(text, kind) for place, text in others.items()}
+    rivals = {place: label for place, label in rivals.items() if label is not None}
+    if not set(classes).isdisjoint(rivals.values()):
+        raise ValueError(f"{source.scores} has several columns for one class: {listing(names)}")
+    return Match(list(positions), rivals, _difference(reading, positions, names, classes))
 
 
 def named_class(name: Hashable, labels: Sequence[Label]) -> int | None:
@@ -129,7 +129,7 @@ def named_class(name: Hashable, labels: Sequence[Label]) -> int | None:
             for around in _patterns(column, label):
                 place = 2 if not around.after else 1 if not around.before else 0
                 # A number between texts is rather that of a model or of a fold
-                if around.keeps_words(label) and (place or kind is str):
+                if around.keeps_words(label) and (place or kind is not int):
                     found[place, len(label)] = code
         if found:
             return found[max(found)]
@@ -160,12 +160,13 @@ def mismatch(names: Sequence[Hashable], classes: Sequence[Label], source: Source
     strange = [name for name, text in zip(names, texts, strict=True) if text not in expected]
     remedy = "choose with scores=" if source.is_table_file else "pass an array and labels="
     singles = [name for name in names if named_class(name, classes) is not None]
-    if any(map(_counts_rows, texts)):
-        remedy += "; the column without a name is of row numbers: save without (index=False)"
-    elif source.is_table_file and len(classes) == 2 and len(singles) == 1 < len(names):
+    if source.is_table_file and len(classes) == 2 and len(singles) == 1 < len(names):
         remedy = f"if it is the one score for both classes pass scores={singles}"
+    elif any(map(_counts_rows, texts)):
+        remedy += "; the column without a name is of row numbers: save without (index=False)"
     elif source.is_table_file and len(strange) == len(names) == len(classes):
-        remedy = f"if they are in this order pass scores={list(names)}, labels={list(classes)}"
+        order = _in_order(texts, classes)
+        remedy = f"if they are in this order pass scores={list(names)}, labels={order}"
     return (
         f"{source.scores}: columns and classes do not match by name: "
         + (f"no column for class {listing(missing)}; " if missing else "")
@@ -173,6 +174,15 @@ def mismatch(names: Sequence[Hashable], classes: Sequence[Label], source: Source
         + f"the columns are {listing(names)}. Name each column after its class, with one "
         f"prefix for all if need be, or {remedy}"
     )
+
+
+def _in_order(texts: Sequence[str], classes: Sequence[Label]) -> list[Label]:
+    """Return the classes in the order of columns that hold their names somewhere."""
+    found = []
+    for text in texts:
+        inside = [label for label in classes if str(label).casefold() in text.casefold()]
+        found.append(max(inside, key=lambda label: len(str(label)), default=None))
+    return found if set(found) == set(classes) else list(classes)
 
 
 def _counts_rows(text: str) -> bool:
@@ -235,7 +245,7 @@ def _complete_patterns(
         if (
             all(text in place for text in expected)
             and all(around.keeps_numbers(label) for label in labels)
-            and any(around.keeps_words(label) for label in labels)
+            and (len(labels) > _FEW or any(around.keeps_words(label) for label in labels))
         ):
             found[around] = tuple(place[text] for text in expected)
     return found
@@ -257,7 +267,9 @@ def _likely_pattern(labels: Sequence[str], columns: Sequence[str]) -> _Pattern:
 def _several_families(
     patterns: Sequence[_Pattern], names: Sequence[Hashable], source: Source
 ) -> str:
-    globs = sorted(f"{before}*{after}" for before, after in patterns)
+    globs = sorted({f"{before}*{after}" for before, after in patterns})
+    if len(globs) == 1:
+        return f"{source.scores} has several columns for one class: {listing(names)}"
     remedy = "choose with scores=" if source.is_table_file else "keep"
     return (
         f"{source.scores} has several columns for each class: {listing(names)}; {remedy} those of "
@@ -301,8 +313,12 @@ def _one_case(text: str) -> str:
     return _one_form(_one_form(_plain_numbers(text)).casefold())
 
 
+def _one_sign(text: str) -> str:
+    return re.sub(r"\W", "_", _one_case(text))
+
+
 def _one_punctuation(text: str) -> str:
-    return re.sub(r"[\W_]+", "_", _one_case(text))
+    return re.sub("_+", "_", _one_sign(text))
 
 
 _OF_INTEGERS = (
@@ -314,6 +330,7 @@ _OF_TEXTS = (
     *_OF_INTEGERS[:2],
     _Reading(str, _one_form, "Unicode form"),
     _Reading(str, _one_case, "case"),
+    _Reading(str, _one_sign, "punctuation"),
     _Reading(str, _one_punctuation, "punctuation"),
 )
 _OF_BOOLEANS = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.rows import Rows, row_index
+from dmfroc.inputs.indexes import Rows, row_index
 
 _MOST_CONTRADICTIONS = 0.05  # share of rows; classifiers with thresholds of their own have some
 

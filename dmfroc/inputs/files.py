@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import fnmatch
 import lzma
 import math
 import re
@@ -190,10 +191,11 @@ def table_inputs(table: Any, names: Names) -> Inputs:
         index = (table.schema.pandas_metadata or {}).get("index_columns", ())
         columns = [name for name in available if name not in taken and name not in index]
     else:
-        columns = [names.scores] if isinstance(names.scores, str) else list(names.scores)
+        listed = [names.scores] if isinstance(names.scores, str) else list(names.scores)
+        columns = _matching(listed, [name for name in available if name not in taken])
         for name in columns:
             _check_available(name, available, "scores", "column")
-    if not columns:
+    if not columns and (names.y_pred is None or names.scores is not None):
         raise ValueError(f"there is no score column; the columns are {listing(available)}")
     source = Source(
         f"label column {names.label!r}",
@@ -329,9 +331,19 @@ def _names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]
     given = {argument: name for argument, name in taken.items() if name is not None}
     for argument, name in given.items():
         _check_available(name, available, argument, noun)
-    for name in names.other_columns:
+    others = _matching(names.other_columns, available)
+    for name in others:
         _check_available(name, available, "other_columns", noun)
-    return [*given.values(), *names.other_columns]
+    return [*given.values(), *others]
+
+
+def _matching(names: Sequence[str], available: Sequence[str]) -> list[str]:
+    """Put the columns that fit a pattern such as ``prob_*`` in its place."""
+    found = []
+    for name in names:
+        fits = [x for x in available if fnmatch.fnmatchcase(x, name)]
+        found += [name] if name in available or not fits else fits
+    return list(dict.fromkeys(found))
 
 
 def _check_available(name: str, available: Sequence[str], argument: str, noun: str) -> None:

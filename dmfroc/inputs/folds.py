@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc.inputs.indexes import row_names
 from dmfroc.inputs.messages import listing
-from dmfroc.inputs.rows import row_names
 
 if TYPE_CHECKING:
     from dmfroc.inputs.predictions import Predictions
@@ -32,6 +32,8 @@ def fold_codes(folds: Any, predictions: Predictions) -> NDArray[np.int32]:
         raise ValueError(
             f"fold {names.tolist()[fold]!r} lacks class {predictions.labels[label]!r}, so that the "
             f"measure has no value there: stratify the folds by class, and have at most as many "
-            f"as the {total} observations of the class (folds: {listing(names.tolist())})"
+            f"as the {total} observations of the class (folds: {listing(names.tolist())}). If a "
+            "fold is one subject, judge the scores of all folds together, with groups= for the "
+            "subjects instead of folds=, or keep only the rows of folds that have all classes"
         )
     return codes.astype(np.int32)

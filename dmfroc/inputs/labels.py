@@ -17,6 +17,12 @@ type Label = int | str | bool
 _NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 
 
+_REMEDY_OF_ABSTENTIONS = (
+    "; if they mean that no class was chosen, judge the hard labels without scores, which counts "
+    "them as wrong, or drop their rows"
+)
+
+
 class Factor(NamedTuple):
     """A label column: its sorted distinct labels, and each row's position among them."""
 
@@ -53,12 +59,25 @@ def _label_array(values: Any, what: str) -> NDArray[Any]:
         )
     if array.ndim > 1:
         raise ValueError(
-            f"{what} has shape {array.shape} but must be one-dimensional, one label per row: take "
-            "argmax(axis=1) of one-hot rows, ravel() of a single column"
+            f"{what} has shape {array.shape} but must be one-dimensional, one label per row: "
+            + _remedy_of_matrix(array)
         )
     if not len(array):
         raise ValueError(f"{what} is empty: at least two classes need observations")
     return array
+
+
+def _remedy_of_matrix(array: NDArray[Any]) -> str:
+    if array.ndim > 2 or array.shape[1] == 1:
+        return "take ravel() of a single column"
+    ones = (array == 1).sum(axis=1)
+    if not ((array == 0) | (array == 1)).all() or (ones == 1).all():
+        return "take argmax(axis=1) of one-hot rows"
+    row = int((ones != 1).argmax())
+    return (
+        f"row {row} (counting from 0) has {ones[row]} labels, so these are several yes-or-no "
+        "labels per row (multilabel); judge each column by itself, as two classes"
+    )
 
 
 def _whole_numbers(values: NDArray[Any], what: str, source: Source) -> NDArray[np.int64]:
@@ -196,5 +215,6 @@ def encode(
         raise ValueError(
             f"{what} has labels {lack}: {strange}, first at {source.row(first)}; "
             f"{others} {listing(labels)}"
+            + ("" if what != source.predicted or not has_scores else _REMEDY_OF_ABSTENTIONS)
         )
     return np.array([position[label] for label in factor.distinct], np.int32)[factor.codes]

@@ -20,7 +20,13 @@ from numpy.typing import NDArray
 from dmfroc._kit.remarks import note
 from dmfroc._kit.text import printable
 from dmfroc.inputs.arrays import read_only
-from dmfroc.inputs.checks import Inputs, check_hard_labels, check_scores, one_class_message
+from dmfroc.inputs.checks import (
+    Inputs,
+    check_hard_labels,
+    check_scores,
+    check_table,
+    one_class_message,
+)
 from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import Names, read
 from dmfroc.inputs.folds import fold_codes
@@ -67,6 +73,8 @@ class Predictions:
         Names of the rows, by which those of several classifiers are matched.
     unused : pyarrow.Table or None
         Columns of the file that had no use; they tell whether rows are in another order.
+    has_scores : bool
+        False if there are hard labels alone, whose scores are one-hot.
 
     Examples
     --------
@@ -88,6 +96,7 @@ class Predictions:
     index: Any = None
     ids: NDArray[Any] | None = None
     unused: Any = None
+    has_scores: bool = True
 
     @classmethod
     def from_arrays(
@@ -251,14 +260,14 @@ class Predictions:
         label : str
             Name of the column (``.npz``: array) of observed classes.
         scores : str or sequence of str, optional
-            Names of the score columns; default: all columns not named by another argument. Pass
-            them if the file has other columns of numbers: where the labels are text and score
-            columns bear no prefix, each would be taken for a class without observations, unless
-            it holds whole numbers beside scores that are not, as an ``id`` does, which is an
-            error. For ``.npz`` the name of the score array, by default ``y_score``. A
-            single score column belongs to the class it is named after; if it names none, to the
-            second of `labels` where given, else to the larger of the labels 0 and 1 or False and
-            True.
+            Names of the score columns, or patterns such as ``"prob_*"``; default: all columns not
+            named by another argument. Columns that match no class are then ignored with a warning,
+            unless they may be those of classes without observations, which is an error. If none of
+            the names matches, columns and `labels` belong together in the order given. If there
+            are no scores but `y_pred`, hard labels are judged. For ``.npz`` the name of the score
+            array, by default ``y_score``. A single score column belongs to the class it is named
+            after; if it names none, to the second of `labels` where given, else to the larger of
+            the labels 0 and 1 or False and True.
         labels : array-like of shape (K,), optional
             The classes in column order, as in `from_arrays`. Where the file's labels are numbers
             or booleans, text stands for the label it spells.
@@ -313,7 +322,8 @@ class Predictions:
             )
             inputs = read(file, names)
             as_read = inputs.source.note
-            predictions = cls(*check_scores(inputs))
+            check = check_table if inputs.source.is_table_file else check_scores
+            predictions = cls(*check(inputs))
         except (TypeError, ValueError, MemoryError) as error:
             kinds = (TypeError, MemoryError)
             kind = next((kind for kind in kinds if isinstance(error, kind)), ValueError)
@@ -361,6 +371,7 @@ class Predictions:
             None if self.folds is None else read_only(self.folds[chosen]),
             None if self.index is None else self.index[chosen],
             None if self.ids is None else read_only(self.ids[chosen]),
+            has_scores=self.has_scores,
         )
 
     def in_folds(self, folds: Any) -> Predictions:

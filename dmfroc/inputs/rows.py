@@ -1,166 +1,113 @@
-"""Rows of several inputs: matched by their index, with one name for each."""
+"""The rows of several classifiers: which of them are the same observations."""
 
 from __future__ import annotations
 
-import sys
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import as_array, is_missing, plain
-from dmfroc.inputs.messages import IN_MEMORY
+from dmfroc.inputs.arrays import as_array, is_missing, read_only
+from dmfroc.inputs.messages import Source, check_length, listing
+
+if TYPE_CHECKING:
+    from dmfroc.inputs.predictions import Predictions
 
 
-def row_index(values: Any) -> Any:
-    """Return the index of the rows as one of pandas; None if there is none."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None:
-        return None
-    xarray = sys.modules.get("xarray")
-    if xarray is not None and isinstance(values, xarray.DataArray):
-        index = values.indexes.get(values.dims[0]) if values.ndim else None
-    else:
-        native = values.to_native() if hasattr(values, "to_native") else values
-        index = getattr(native, "index", None)
-    return index if isinstance(index, pandas.Index) else None
-
-
-def positions(keys: Any, wanted: Any) -> NDArray[np.intp] | None:
-    """Return where each of the wanted keys is among the keys.
-
-    Both are indexes of pandas. None unless both hold the same keys, each once.
-    """
-    if len(keys) != len(wanted) or not (keys.is_unique and wanted.is_unique):
-        return None
-    try:
-        order: NDArray[np.intp] = keys.get_indexer(wanted)
-    except (TypeError, ValueError):  # keys of kinds that do not compare
-        return None
-    return None if (order < 0).any() else order
-
-
-class Rows:
-    """The index that the rows of all inputs so far have, if any.
-
-    An index that merely counts the rows names nothing. Its input is matched by position, as one
-    without index is, unless another input has the same numbers in another order.
-    """
-
-    def __init__(self, index: Any = None, what: str = "y_true") -> None:
-        self.index = index
-        self._what = what
-
-    def arranged(self, array: NDArray[Any], values: Any, what: str) -> NDArray[Any]:
-        """Return what was made of ``values``, with the rows in the order of earlier inputs."""
-        order = self.order(row_index(values), what)
-        return array if order is None else array[order]
-
-    def order(self, index: Any, what: str) -> NDArray[np.intp] | None:
-        """Return the rows of an index in the order of earlier inputs; None for as they are."""
-        if index is None or (self.index is not None and index.equals(self.index)):
-            return None
-        if self.index is None:
-            self.index, self._what = index, what
-            return None
-        order = positions(index, self.index)
-        if _counts_rows(self.index) or _counts_rows(index):
-            if order is not None:
-                raise self._mismatch(
-                    index,
-                    what,
-                    "hold the same values in another order, and one of them only counts the rows",
-                )
-            if _counts_rows(self.index):
-                self.index, self._what = index, what
-            return None
-        if order is None:
-            raise self._mismatch(index, what, "do not name the same rows, each once")
-        return order
-
-    def check_same(self, index: Any, what: str) -> None:
-        """Refuse an index whose rows are in another order."""
-        if self.order(index, what) is not None:
-            raise self._mismatch(index, what, "hold the same values in another order")
-
-    def _mismatch(self, index: Any, what: str, how: str) -> ValueError:
-        n = min(len(index), len(self.index))
-        differs = [a != b for a, b in zip(index[:n].tolist(), self.index[:n].tolist(), strict=True)]
-        row = differs.index(True) if True in differs else n - 1
-        return ValueError(
-            f"the indexes of {self._what} and {what} {how}: at {IN_MEMORY.row(row)} they are "
-            f"{plain(self.index[row])!r} and {plain(index[row])!r}. Match the rows first, as in "
-            "b.loc[a.index], or drop the index with .to_numpy() if the rows match by position"
-        )
-
-
-def _counts_rows(index: Any) -> bool:
-    """Whether an index has the values 0, 1, ..., n - 1, as one has that nobody chose."""
-    if index.nlevels > 1 or index.dtype.kind not in "iu":
-        return False
-    return bool((index.to_numpy() == np.arange(len(index))).all())
-
-
-def row_names(values: Any, what: str, n: int, index: Any, noun: str) -> NDArray[Any]:
-    """Check one name for each of n rows, none missing, all of one kind.
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        Names of whatever kind that can be sorted.
-    what : str
-        The argument.
-    n : int
-        Number of rows.
-    index : pandas.Index or None
-        Index of the other inputs.
-    noun : str
-        What is named, as in "a group".
-    """
-    array: NDArray[Any]
-    if isinstance(values, list | tuple):  # NumPy turns 1 and "1" into the same, NaN into "nan"
-        array = np.fromiter(values, object, len(values))
-    else:
-        array = as_array(values, what)
-    if array.shape != (n,):
-        raise ValueError(
-            f"{what} must have one entry for each of the {n} observations, but its shape is "
-            f"{array.shape}"
-        )
-    if array.dtype.kind in "OT":
-        array = _of_one_kind(array, what, noun)
-    elif (array != array).any():  # NaN or NaT
-        raise _missing(what, int((array != array).argmax()), noun)
-    return Rows(index).arranged(array, values, what)
-
-
-def _of_one_kind(array: NDArray[Any], what: str, noun: str) -> NDArray[Any]:
-    items = [plain(item) for item in array.tolist()]
-    kinds = set(map(type, items))
-    if kinds == {str}:
-        return array.astype(object)
-    if kinds == {int} and (numbers := np.array(items)).dtype.kind in "iu":
-        return numbers
-    rows: dict[type, int] = {}
-    for row, item in enumerate(items):
+def check_ids(values: Any, n: int, source: Source) -> NDArray[Any]:
+    """Return the names of n rows, which must differ."""
+    array = as_array(values, source.id)
+    if array.ndim != 1:
+        raise ValueError(f"{source.id} has shape {array.shape}, but must be one id per row")
+    check_length(source.id, len(array), n, source)
+    rows: dict[Any, int] = {}
+    for row, item in enumerate(array.tolist()):
         if is_missing(item):
-            raise _missing(what, row, noun)
-        rows.setdefault(type(item), row)
-    if len(rows) > 1 and not set(rows) <= {bool, int, float}:
-        kinds = ", ".join(f"{kind.__name__} at {IN_MEMORY.row(row)}" for kind, row in rows.items())
-        raise TypeError(f"{what} mixes names of several kinds: {kinds}; convert them to one")
-    try:
-        sorted(items)
-        set(items)
-    except TypeError as error:
-        raise TypeError(
-            f"{what} holds a {type(items[0]).__name__} at {IN_MEMORY.row(0)}, which cannot name "
-            f"{noun}: convert the names to text"
-        ) from error
-    return np.fromiter(items, object, len(items))
+            raise ValueError(f"{source.id} has a missing value at {source.row(row)}")
+        if rows.setdefault(item, row) != row:
+            raise ValueError(
+                f"{source.id} has {item!r} at {source.row(rows[item])} and {source.row(row)}, but "
+                "an id must name one row: combine columns to one id if need be"
+            )
+    return read_only(array)
 
 
-def _missing(what: str, row: int, noun: str) -> ValueError:
-    return ValueError(
-        f"{what} has a missing value in {IN_MEMORY.row(row)}: name {noun} for every observation"
-    )
+def matched(named: Mapping[str, Predictions]) -> dict[str, Predictions]:
+    """Put the rows of all classifiers in the order of the first, by their ids.
+
+    Raises
+    ------
+    ValueError
+        If some classifiers have ids and others have none, if their ids are not the same, or if
+        none has ids but columns of their files name rows and are in different orders.
+    """
+    (first_name, first), *others = named.items()
+    found = {first_name: first}
+    for name, other in others:
+        if (first.ids is None) != (other.ids is None):
+            lacking = first_name if first.ids is None else name
+            raise ValueError(f"id= is given for some classifiers only: {lacking!r} has none")
+        if first.ids is None:
+            _check_unused_columns(first_name, first, name, other)
+            found[name] = other
+        else:
+            rows = other.rows(_order(first_name, first.ids, name, other.ids))
+            found[name] = replace(rows, index=first.index)
+    return found
+
+
+def _order(
+    first_name: str, first: NDArray[Any], name: str, other: NDArray[Any] | None
+) -> NDArray[np.int64]:
+    assert other is not None
+    wanted, row_of = first.tolist(), {item: row for row, item in enumerate(other.tolist())}
+    for of_first, lacking in (
+        (True, [item for item in wanted if item not in row_of]),
+        (False, list(set(row_of).difference(wanted))),
+    ):
+        if lacking:
+            owner, lacks = (first_name, name) if of_first else (name, first_name)
+            raise ValueError(
+                f"{len(lacking)} ids of {owner!r} are none of {lacks!r}: {listing(lacking)}; a "
+                "paired comparison needs the same observations, so keep the rows that both have"
+            )
+    return np.array([row_of[item] for item in wanted], np.int64)
+
+
+def _check_unused_columns(
+    first_name: str, first: Predictions, name: str, other: Predictions
+) -> None:
+    """Refuse files of which a column without use shows that their rows are in different orders."""
+    if first.unused is None or other.unused is None:
+        return
+    labels = set(map(str, first.labels))
+    for column in first.unused.column_names:
+        if column not in other.unused.column_names:
+            continue
+        a, b = _names(first.unused[column]), _names(other.unused[column])
+        if a is None or b is None or a == b or len(a) != len(b):
+            continue
+        are_predictions = set(map(str, a)) <= labels
+        are_ids = len(set(a)) == len(a) and len(set(b)) == len(b)
+        if not are_predictions and (are_ids or sorted(map(str, a)) == sorted(map(str, b))):
+            row = next(row for row, (x, y) in enumerate(zip(a, b, strict=True)) if x != y)
+            raise ValueError(
+                f"column {column!r} differs between {first_name!r} and {name!r}, first at data row "
+                f"{row + 1}, which has {a[row]!r} and {b[row]!r}: if it names the rows pass "
+                f"id={column!r} to match them; if it does not, pass other_columns={[column]}"
+            )
+
+
+def _names(column: Any) -> list[Any] | None:
+    """Return the values of a column of pyarrow that can name rows: texts or whole numbers."""
+    import pyarrow
+
+    kind = column.type
+    if pyarrow.types.is_floating(kind):
+        values = column.to_numpy()
+        is_whole = np.isfinite(values).all() and (values == np.floor(values)).all()
+        return values.astype(np.int64).tolist() if is_whole else None
+    is_text = pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
+    return column.to_pylist() if is_text or pyarrow.types.is_integer(kind) else None

@@ -25,6 +25,7 @@ from dmfroc.inputs.columns import (
     check_positions,
     match_columns,
     mismatch,
+    named_class,
     positional_classes,
     single_score_classes,
 )
@@ -37,7 +38,7 @@ _LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are fill
 type Floats = NDArray[np.float32] | NDArray[np.float64]
 
 _ROUNDING = 0.02  # of the sum of the probabilities of a row
-_FEW = 4  # rows, whose scores may all differ by chance
+_FEW = 4  # scores, which may all differ, or be the same twice, by chance
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
 
 
@@ -57,31 +58,27 @@ def class_scores(
     one that these decide, or, unless these are all scores, the least float.
     """
     wrapped = from_library(y_score, source.scores)
+    labels: list[Label] = []
     if wrapped is None:
         names, columns = None, _matrix(y_score, source, copy=copy).T
-        is_single = len(columns) == 1
-        labels = [] if is_single else positional_classes(len(columns), distinct, order, source)
     elif _are_default(wrapped):
         names, columns = None, [_score_column(column, source) for column in wrapped.iter_columns()]
-        is_single = len(columns) == 1
-        labels = [] if is_single else positional_classes(len(columns), distinct, order, source)
     else:
         series = list(wrapped.iter_columns()) if is_table(wrapped) else [wrapped]
         labels, series = _chosen_columns(series, n, distinct, order, source)
         names = [plain(column.name) for column in series]
-        is_single = not labels
         if names in ([None], [""]):
             names = None
         columns = [_score_column(column, source) for column in series]
     if len(columns):
         check_length(source.scores, len(columns[0]), n, source)
-    if is_single:
+    if len(columns) == 1:
         name = None if names is None else names[0]
         labels, positive = single_score_classes(name, distinct, order, source)
         if source.is_table_file and not source.has_chosen_scores and _is_identifier(columns[0]):
             raise ValueError(
-                f"{source.scores}: column {name!r} is the only one that can hold scores, but it "
-                f"holds a different whole number in every row, as identifiers do: pass "
+                f"{source.scores}: column {name!r} is the only one that can hold scores, but all "
+                "its values are whole numbers and different, as those of an identifier: pass "
                 f"scores={[name]} if these are the scores"
             )
         single = _checked(columns[0][:, np.newaxis], names, [labels[positive]], source, has_all)
@@ -89,6 +86,7 @@ def class_scores(
         scores[:, [positive]] = single
         scores[:, [1 - positive]] = -single
         return labels, scores, True
+    labels = labels or positional_classes(len(columns), distinct, order, source)
     if names is None:
         scores = np.asarray(columns).T
     else:
@@ -114,11 +112,10 @@ def _chosen_columns(
     labels = distinct if order is None else order
     match = match_columns(names, labels, source)
     if match is None and len(labels) == 2 and not source.has_chosen_scores:
-        scores = [column for column in series if not _is_text(column, source)]
-        if len(scores) == 1:
-            others = [name for name, x in zip(names, series, strict=True) if x is not scores[0]]
-            warn([_ignored_message(others)])
-            return [], scores
+        place = _single_score(series, labels, source)
+        if place is not None:
+            warn([ignored_message([*names[:place], *names[place + 1 :]])])
+            return [], [series[place]]
     if match is None:
         if source.has_chosen_scores and order is not None and len(order) == len(series):
             check_positions(names, labels, source)
@@ -128,16 +125,69 @@ def _chosen_columns(
     others = [place for place in range(len(series)) if place not in set(match.positions)]
     if others and source.has_chosen_scores:
         raise ValueError(mismatch(names, labels, source))
+    if len(labels) == 2:
+        _check_no_single_score([series[place] for place in others], labels, source)
     rivals = {p: x for p, x in match.rivals.items() if not _is_text(series[p], source)}
     if rivals and not _are_shares([_score_column(column, source) for column in chosen]):
         raise ValueError(
             _rivals_message([names[p] for p in rivals], labels, rivals.values(), source)
         )
-    warn([match.warning, _ignored_message([names[place] for place in others])])
+    warn([match.warning, ignored_message([names[place] for place in others])])
     return labels, chosen
 
 
-def _ignored_message(names: Sequence[Hashable]) -> str | None:
+def columns_without_scores(
+    table: Any, classes: list[Label], source: Source
+) -> list[Hashable] | None:
+    """Return the names of all columns if they can be no scores of the classes, else None."""
+    wrapped = from_library(table, source.scores)
+    names: list[Hashable] = list(wrapped.columns)
+    numbers = [column for column in wrapped.iter_columns() if not _is_text(column, source)]
+    if names and match_columns(names, classes, source) is not None:
+        return None
+    if any(named_class(column.name, classes) is not None for column in numbers):
+        return None
+    if len(classes) == 2 and len(numbers) == 1:
+        return names if _is_identifier(_score_column(numbers[0], source)) else None
+    return names if len(numbers) < len(classes) else None
+
+
+def _check_no_single_score(others: list[Any], labels: list[Label], source: Source) -> None:
+    """Refuse a score of one class beside the scores of two classes: either may be meant."""
+    for column in others:
+        name = plain(column.name)
+        is_named = named_class(name, labels) is not None or any(
+            str(name).casefold().endswith(str(label).casefold()) for label in labels
+        )
+        if (
+            is_named
+            and not _is_text(column, source)
+            and not _is_whole(_score_column(column, source))
+        ):
+            remedy = (
+                "choose with scores=" if source.is_table_file else "leave out what is not meant"
+            )
+            raise ValueError(
+                f"{source.scores}: column {name!r} is named after a class, as two others are: "
+                f"{remedy}"
+            )
+
+
+def _single_score(series: list[Any], labels: list[Label], source: Source) -> int | None:
+    """Return the place of the one column that can be the score of two classes, if there is one.
+
+    It is the only one of numbers, or of those the only one named after a class and not whole.
+    """
+    numbers = [place for place, x in enumerate(series) if not _is_text(x, source)]
+    named = [p for p, x in enumerate(series) if named_class(plain(x.name), labels) is not None]
+    if len(numbers) == 1 and set(named) <= set(numbers):
+        return numbers[0]
+    fractions = [place for place in numbers if not _is_whole(_score_column(series[place], source))]
+    return fractions[0] if fractions == named and len(named) == 1 else None
+
+
+def ignored_message(names: Sequence[Hashable]) -> str | None:
+    """Say which columns of a table have no use."""
     return f"columns that match no class are ignored: {listing(names)}" if names else None
 
 
@@ -166,8 +216,11 @@ def _are_shares(columns: Sequence[NDArray[Any]]) -> bool:
 
 def _is_identifier(values: NDArray[Any]) -> bool:
     """Whether more than a few values are whole and all differ."""
-    is_whole = bool((values == np.floor(values)).all())
-    return is_whole and len(values) > _FEW and len(np.unique(values)) == len(values)
+    return _is_whole(values) and len(values) > _FEW and len(np.unique(values)) == len(values)
+
+
+def _is_whole(values: NDArray[Any]) -> bool:
+    return bool((values == np.floor(values)).all())
 
 
 def _is_text(column: Any, source: Source) -> bool:
@@ -237,7 +290,7 @@ def _without_percent(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Source) -> str | None:
-    """Say which columns are the same, as one that was copied twice is; constant ones may be."""
+    """Say which columns are the same, as one that was copied twice is."""
     with np.errstate(over="ignore"):
         totals = scores.sum(axis=0)
     order = np.argsort(totals, kind="stable")
@@ -246,7 +299,7 @@ def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Sour
         if (
             totals[first] == totals[second]
             and np.array_equal(column, scores[:, second])
-            and (column != column[0]).any()
+            and len(np.unique(column)) > _FEW
         ):
             pair = listing([names[place] for place in sorted((int(first), int(second)))])
             return f"two columns of {source.scores} hold the same values in every row: {pair}"

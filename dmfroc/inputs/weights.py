@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc.inputs.arrays import as_array, as_floats
+from dmfroc.inputs.indexes import Rows
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.messages import Source, check_length, listing
-from dmfroc.inputs.rows import Rows
 
 _LARGEST_EXPONENT = 64  # of two; the cube of the sum of a billion such weights is finite
 _LARGEST_COUNT = 2**53  # up to here every whole number is a float

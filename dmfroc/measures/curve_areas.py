@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc._kit.options import flag, number, positive
+from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.cross_fitting import cross_fitted
 from dmfroc.measures.measure import Measure, WithOptions, value_of
 from dmfroc.measures.registry import register
-from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
+from dmfroc.measures.statistics.curves import CurvePoints, curve_counts, no_lost_gain, no_lost_sums
 
 Ties = Literal["half", "lower", "upper"]
 Kappa = Literal["cohen", "scott"]
@@ -33,7 +32,6 @@ _STRAIGHT = (curve_summaries.partial_area, curve_summaries.roc_area, curve_summa
 _SHARE_OF_TIES = {"lower": 0.0, "half": 0.5, "upper": 1.0}
 # Of what its thresholds for all costs gain on the observations that chose them, not lost on others.
 _GAIN_OF_H = 3 / 8
-_LARGEST_ODDS = 1e9  # of the weights of a class and of the rest
 
 
 @dataclass(frozen=True)
@@ -62,34 +60,6 @@ def _mean(of_curve: Callable[..., Any], **options: Any) -> WithOptions:
     return WithOptions(_Mean(of_curve), tuple(options.items()))
 
 
-def _lost_beside(predictions: Predictions, *, alike: bool) -> str | None:
-    """Say so if rounding would decide, because a class or the rest is so heavy.
-
-    Sums from one end of a curve lack the digits of what is light beyond what is heavy. They matter
-    beside a light class. If ``alike``, they do not for weights that are alike.
-    """
-    weights = np.where(predictions.sample_weight > 0, predictions.sample_weight, np.inf)
-    totals = np.bincount(predictions.true, predictions.sample_weight)[predictions.present]
-    rest = totals.sum() - totals
-    is_lost = [totals > _LARGEST_ODDS * rest, rest > _LARGEST_ODDS * totals]
-    if alike and np.any(is_lost):
-        least = np.full(predictions.n_classes, np.inf)
-        np.minimum.at(least, predictions.true, weights)
-        least = least[predictions.present]
-        least_of_rest = [np.delete(least, place).min() for place in range(len(least))]
-        is_lost[0] &= totals > _LARGEST_ODDS * least
-        is_lost[1] &= rest > _LARGEST_ODDS * np.array(least_of_rest)
-    if not np.any(is_lost):
-        return None
-    return (
-        f"needs classes whose weights differ by a factor of {_LARGEST_ODDS:.0e} at most, but they "
-        f"sum to {totals.min():.3g} and {totals.max():.3g}, so that rounding would decide: give "
-        "smaller weights to the heavy observations"
-    )
-
-
-_no_lost_weights = partial(_lost_beside, alike=True)
-_no_lost_gain = partial(_lost_beside, alike=False)  # of recall, which begins at the prevalence
 _ranking = partial(Measure, family="ranking", statistic=curve_counts)
 _precision_recall = partial(Measure, family="precision-recall", statistic=curve_counts)
 
@@ -124,7 +94,7 @@ def partial_auc(max_fpr: float | int = 0.1) -> Measure:
     >>> round(partial_auc()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.8246
     """
-    if not 0 < max_fpr <= 1:
+    if not 0 < number("max_fpr", max_fpr) <= 1:
         raise ValueError(f"max_fpr must be in (0, 1], such as 0.1, but it is {max_fpr!r}")
     # The area is at least 0, which for a limit below 1 is not the standardised 0.
     lowest = (1 - max_fpr / (2 - max_fpr)) / 2
@@ -244,7 +214,7 @@ def kappa_area(method: Literal["exact", "trapezoid"] = "exact", kappa: Kappa = "
         name="kappa_area",
         title="Area under kappa",
         summary=_mean(KAPPA_AREAS[kappa, method]),
-        obstacle=_no_lost_weights,
+        obstacle=no_lost_sums,
         bounds=(-1.0, 1.0),
         range_of_shares=(
             WithOptions(ranges.kappa_area, (("method", method),)) if kappa == "cohen" else None
@@ -318,7 +288,7 @@ def convex_hull_auc() -> Measure:
         name="convex_hull_auc",
         title="Convex hull AUC",
         summary=_mean(curve_summaries.hull_area),
-        obstacle=_no_lost_weights,
+        obstacle=no_lost_sums,
         cross_fit=partial(cross_fitted, curve_summaries.judged_hull_area),
         bounds=(0.5, 1.0),
         chance=0.5,
@@ -349,7 +319,7 @@ def max_informedness() -> Measure:
         name="max_informedness",
         title="Maximal informedness",
         summary=_mean(curve_summaries.max_informedness),
-        obstacle=_no_lost_weights,
+        obstacle=no_lost_sums,
         cross_fit=partial(cross_fitted, curve_summaries.judged_informedness),
         bounds=(0.0, 1.0),
         chance=0.0,
@@ -391,16 +361,13 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     >>> round(h_measure()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
     0.565432
     """
-    for name, value in (("alpha", alpha), ("beta", beta)):
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
-    a, b = float(alpha), float(beta)
+    a, b = positive("alpha", alpha), positive("beta", beta)
     return Measure(
         name="h_measure",
         title="H-measure",
         statistic=curve_counts,
         summary=_mean(curve_summaries.h_measure, alpha=a, beta=b),
-        obstacle=_no_lost_weights,
+        obstacle=no_lost_sums,
         cross_fit=partial(
             cross_fitted,
             WithOptions(curve_summaries.judged_h_measure, (("alpha", a), ("beta", b))),
@@ -539,8 +506,8 @@ def precision_recall_gain_area(clip: bool = False) -> Measure:
     return _precision_recall(
         name="precision_recall_gain_area",
         title="Precision-recall-gain area",
-        summary=_mean(curve_summaries.precision_recall_gain_area, clip=bool(clip)),
-        obstacle=_no_lost_gain,
+        summary=_mean(curve_summaries.precision_recall_gain_area, clip=flag("clip", clip)),
+        obstacle=no_lost_gain,
         bounds=(0.0 if clip else -math.inf, 1.0),
         chance=0.0,
     )
@@ -577,13 +544,13 @@ def expected_f_gain(beta: float | int = 1.0) -> Measure:
     >>> expected_f_gain()([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1])
     0.625
     """
-    if not 0 <= beta < math.inf:
+    if not 0 <= number("beta", beta) < math.inf:
         raise ValueError(f"beta must be a finite number >= 0, but it is {beta!r}")
     return _precision_recall(
         name="expected_f_gain",
         title="Expected F-gain",
         summary=_mean(curve_summaries.expected_f_gain, beta=float(beta)),
-        obstacle=_no_lost_gain,
+        obstacle=no_lost_gain,
         bounds=(-math.inf, 1.0),
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.options import number
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.cells import Table
 from dmfroc.measures.measure import (
@@ -112,7 +113,13 @@ def _register(
     others: dict[str, Any] = {"obstacle": no_hard_labels, "caveats": (), **attributes}
     range_of_shares = others.pop("range_of_shares", None)
 
+    _, *parameters = inspect.signature(function, eval_str=True).parameters.values()
+    of_numbers = [p.name for p in parameters if isinstance(p.default, float)]
+
     def make(**options: Any) -> Measure:
+        for option in of_numbers:
+            if not np.isfinite(number(option, options.get(option, 1.0))):
+                raise ValueError(f"{option} must be finite, but it is {options[option]!r}")
         return Measure(
             name=name,
             title=title,

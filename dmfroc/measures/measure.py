@@ -26,6 +26,7 @@ from dmfroc.measures.statistics.statistic import Statistic
 
 _MOST_TOGETHER = 5  # measures of one statistic; more are split, to be worked on side by side
 _STEP = 1e-4  # of a weight, by which derivatives are found that JAX has not
+_LARGEST_COUNT = 1e9  # larger weights are no numbers of observations
 _ROUNDING = 1e-12  # by which a value may leave its range and is put back
 
 
@@ -273,7 +274,9 @@ def absent_classes_message(predictions: Predictions) -> str | None:
 def counts_message(predictions: Predictions) -> str | None:
     """Say that weights which are whole numbers may be counts, of which errors know nothing."""
     weight = predictions.sample_weight
-    if not predictions.is_weighted or weight.max() < 2 or (weight % 1).any():
+    if not predictions.is_weighted or (weight % 1).any():
+        return None
+    if not 2 <= weight.max() <= _LARGEST_COUNT:
         return None
     return (
         "the weights are whole numbers: if a row of weight 3 stands for 3 observations pass them "

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.options import integer
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.curve_summaries import divide
 from dmfroc.measures.measure import Measure, WithOptions
@@ -30,6 +31,7 @@ from dmfroc.measures.statistics.forecasts import (
 )
 
 DEFAULT_N_BINS = 10
+_MOST_BINS = 10**6
 
 
 def _mean_of(place: int) -> WithOptions:
@@ -68,9 +70,7 @@ def _expected_error(table: Bins, xp: Any) -> Float[AnyArray, ""]:
 
 
 def _checked(n_bins: int) -> int:
-    if not (isinstance(n_bins, int) and n_bins >= 1):
-        raise ValueError(f"n_bins must be a positive integer, but it is {n_bins!r}")
-    return n_bins
+    return integer("n_bins", n_bins, 1, _MOST_BINS)
 
 
 def _too_few_classes(k: int, predictions: Predictions) -> str | None:

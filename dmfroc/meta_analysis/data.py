@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc.bayes.options import check_choice
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.messages import listing, shortened
 
@@ -25,12 +26,13 @@ _FEW_PAIRS = 2
 _FEW_WITH_SEVERAL = 3
 _LARGEST_LOSS = 0.05  # share of people who may lack at some thresholds
 _FROM = " from "
+_GROUPS = ("cases", "non-cases")
 _AT_ONCE = 8  # shapes are multiples of it, so that models are compiled for few of them
 _LARGEST_COUNT = 2**53
 
 
-class Counts(NamedTuple):
-    """What a model sees of studies.
+class StudyCounts(NamedTuple):
+    """Counts of studies as the models take them.
 
     Rates are sensitivity and false positive rate, of every pair of classes where there are several.
 
@@ -49,8 +51,8 @@ class Counts(NamedTuple):
     cutoffs: Float[Any, "s t"]
 
 
-class CountsOfStudy(NamedTuple):
-    """What one study counted: thresholds, largest first, positives at each, and people."""
+class PublishedCounts(NamedTuple):
+    """Counts of one study: thresholds, largest first, positives at each, and people."""
 
     thresholds: Float[np.ndarray, " t"]
     positives: Float[np.ndarray, "r t"]
@@ -81,7 +83,7 @@ class Studies:
         Of the studies, in the order of the table.
     pairs : tuple of str
         Pairs of classes, in the order of the table; none where there are but two classes.
-    counts : Counts
+    counts : StudyCounts
         By study, without padding.
     positives : numpy.ndarray of shape (s, r, t)
         True and false positives at each threshold, of each pair in turn; NaN beyond the thresholds
@@ -98,63 +100,55 @@ class Studies:
 
     names: tuple[str, ...]
     pairs: tuple[str, ...]
-    counts: Counts
+    counts: StudyCounts
     positives: Float[np.ndarray, "s r t"]
     sizes: Float[np.ndarray, "s r"]
     thresholds: Float[np.ndarray, "s t"]
     standardized: Standardization
     remarks: tuple[str, ...]
 
-    def without(self, study: int) -> Counts:
+    def without(self, study: int) -> StudyCounts:
         """Return the counts as if one study had none."""
         kept = np.arange(len(self.names)) != study
         return self.counts._replace(between=self.counts.between * kept[:, None, None])
 
 
-def padded(counts: Counts) -> Counts:
+def padded(counts: StudyCounts) -> StudyCounts:
     """Add studies without observations up to a multiple of eight."""
     missing = -len(counts.cutoffs) % _AT_ONCE
-    return Counts(*(np.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1)) for x in counts))
-
-
-def check_scale(threshold_scale: str) -> None:
-    """Refuse a scale of thresholds that is none of those known."""
-    if threshold_scale not in get_args(ThresholdScale):
-        raise ValueError(
-            f"threshold_scale must be one of {get_args(ThresholdScale)}, but it is "
-            f"{threshold_scale!r}"
-        )
+    return StudyCounts(*(np.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1)) for x in counts))
 
 
 def read_studies(
     table: Any, columns: Mapping[str, str | None], threshold_scale: ThresholdScale = "identity"
 ) -> Studies:
     """Read counts from the columns of a table; `columns` gives the name of each role's."""
-    check_scale(threshold_scale)
+    check_choice("threshold_scale", threshold_scale, get_args(ThresholdScale))
     if threshold_scale != "identity" and columns.get("threshold") is None:
         raise ValueError(
             f"threshold_scale={threshold_scale!r} is of thresholds: name their column, threshold="
         )
-    found = _columns_of(table, columns)
-    cells = np.stack([_counts(found[role], columns[role]) for role in ("tp", "fn", "fp", "tn")], 1)
-    names = [str(x).strip() for x in found.get("study", range(1, len(cells) + 1))]
-    thresholds = _thresholds(found.get("threshold"), threshold_scale, len(cells))
+    entries = _columns_of(table, columns)
+    cells = np.stack([_counts(entries[x], columns[x]) for x in ("tp", "fn", "fp", "tn")], axis=1)
+    names = [str(x).strip() for x in entries.get("study", range(1, len(cells) + 1))]
+    thresholds = _thresholds(entries.get("threshold"), threshold_scale, len(cells))
     rows_of: dict[str, list[int]] = {}
     for row, name in enumerate(names):
         rows_of.setdefault(name, []).append(row)
     for name, rows in rows_of.items():
-        if len(rows) > 1 and not {"threshold", "pair"} & found.keys():
+        if len(rows) > 1 and not {"threshold", "pair"} & entries.keys():
             raise ValueError(
                 f"study {name!r} has {len(rows)} rows: keep one row per study, or name the column "
-                "of their thresholds, threshold=, or of their pairs of classes, pair="
+                "of their thresholds, threshold=, or of their pairs of classes, pair=; if every "
+                "row is a study of its own, whatever its name, pass study=None"
             )
     if len(rows_of) < _LEAST_STUDIES:
         raise ValueError(
             f"the table has {len(rows_of)} studies ({listing(list(rows_of))}): a meta-analysis "
             f"needs {_LEAST_STUDIES} studies at least"
         )
-    of_rows = [_pair_of(entry, row) for row, entry in enumerate(found.get("pair", []))]
-    pairs = tuple(dict.fromkeys(of_rows))
+    row_pairs = [_pair_of(entry, row) for row, entry in enumerate(entries.get("pair", []))]
+    pairs = tuple(dict.fromkeys(row_pairs))
     if len(pairs) == 1:
         raise ValueError(
             f"pair is {name_of(pairs[0])!r} in all rows: leave pair= out, nothing depends on it"
@@ -165,13 +159,19 @@ def read_studies(
             "the rows of one of them, and leave pair= out"
         )
     counted = {
-        name: _counts_of_pairs({row: of_rows[row] for row in rows}, pairs, cells, name)
+        name: _counts_of_pairs({row: row_pairs[row] for row in rows}, pairs, cells, name)
         if pairs
         else _counts_of_study(thresholds[rows], cells[rows], name)
         for name, rows in rows_of.items()
     }
-    remarks = _remarks(counted, _n_studies_with(counted), len(pairs), "threshold" in found)
-    return _lay_out(counted, threshold_scale, tuple(map(name_of, pairs)), remarks)
+    has_some = [study.sizes.reshape(-1, 2).any(axis=0) for study in counted.values()]
+    for n_studies, what in zip(np.sum(has_some, axis=0), _GROUPS, strict=True):
+        if n_studies < _LEAST_STUDIES:
+            raise ValueError(
+                f"{n_studies} studies of the table have {what}: a meta-analysis needs "
+                f"{_LEAST_STUDIES} of them at least"
+            )
+    return _lay_out(counted, threshold_scale, tuple(map(name_of, pairs)), "threshold" in entries)
 
 
 def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequence[Any]]:
@@ -202,15 +202,15 @@ def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequ
         raise ValueError(
             "table has no rows: give one per study, or per study and threshold or pair"
         )
-    found = {role: frame[name].to_list() for role, name in wanted.items()}
+    entries = {role: frame[name].to_list() for role, name in wanted.items()}
     for role in ("study", "pair"):
-        for row, entry in enumerate(found.get(role, [])):
+        for row, entry in enumerate(entries.get(role, [])):
             if is_missing(entry) or not str(entry).strip():
                 raise ValueError(
                     f"column {wanted[role]!r} must name the {role} of each row, but row {row} "
                     "(counting from 0) has none: name it, or leave it out"
                 )
-    return found
+    return entries
 
 
 def _counts(column: Sequence[Any], name: str | None) -> Float[np.ndarray, " rows"]:
@@ -231,16 +231,17 @@ def _thresholds(
         return np.zeros(n_rows)
     for row, x in enumerate(column):
         check_threshold(x, scale, f"row {row} (counting from 0) has")
-    found = np.array(column, dtype=float)
-    if len(set(found)) == 1:
+    thresholds = np.array(column, dtype=float)
+    if len(set(thresholds)) == 1:
         raise ValueError(
-            f"threshold is {found[0]:g} in all rows: leave threshold= out, nothing depends on it"
+            f"threshold is {thresholds[0]:g} in all rows: leave threshold= out, nothing depends on "
+            "it"
         )
-    return found
+    return thresholds
 
 
-def check_threshold(threshold: Any, scale: ThresholdScale, found: str = "it is") -> None:
-    """Refuse what has no place on the scale."""
+def check_threshold(threshold: Any, scale: ThresholdScale, where: str = "it is") -> None:
+    """Refuse a threshold that has no place on the scale."""
     is_number = isinstance(threshold, int | float | np.number | Decimal)
     if isinstance(threshold, bool) or not (is_number and np.isfinite(float(threshold))):
         must_be = "a finite number"
@@ -248,7 +249,7 @@ def check_threshold(threshold: Any, scale: ThresholdScale, found: str = "it is")
         must_be = "positive for threshold_scale='log'"
     else:
         return
-    raise ValueError(f"threshold must be {must_be}, but {found} {threshold!r}: correct it")
+    raise ValueError(f"threshold must be {must_be}, but {where} {threshold!r}: correct it")
 
 
 def _pair_of(entry: Any, row: int) -> Pair:
@@ -275,18 +276,18 @@ def name_of(pair: tuple[Any, ...]) -> str:
 
 
 def _counts_of_pairs(
-    of_rows: Mapping[int, Pair],
+    row_pairs: Mapping[int, Pair],
     pairs: Sequence[Pair],
     cells: Float[np.ndarray, "rows 4"],
     name: str,
-) -> CountsOfStudy:
-    """Return what a study counted of each pair of classes.
+) -> PublishedCounts:
+    """Return the counts of a study for each pair of classes.
 
-    Those truly of a class are the same people in its pairs with all other classes, and those of a
-    reference class likewise: each of such pairs has an equal share of their evidence.
+    The members of a class are the same people in its pairs with all other classes, as true class
+    and as reference class. Each of these pairs has an equal share of their evidence.
     """
     positives, sizes = np.full((2 * len(pairs), 1), np.nan), np.zeros(2 * len(pairs))
-    for row, pair in of_rows.items():
+    for row, pair in row_pairs.items():
         place = 2 * pairs.index(pair) + np.arange(2)
         if sizes[place].any():
             raise ValueError(f"study {name!r} has several rows of {name_of(pair)}: keep one")
@@ -298,13 +299,13 @@ def _counts_of_pairs(
     shares = np.array([1 / max(n_pairs_of[half], 1) for half in halves])
     sizes_of = {(label, size) for (_, label), size in counted}
     differs = len(sizes_of) > len({label for label, _ in sizes_of})
-    return CountsOfStudy(np.zeros(1), positives, sizes, differs, shares)
+    return PublishedCounts(np.zeros(1), positives, sizes, differs, shares)
 
 
 def _counts_of_study(
     thresholds: Float[np.ndarray, " t"], cells: Float[np.ndarray, "t 4"], name: str
-) -> CountsOfStudy:
-    """Return what a study counted, largest threshold first, if it can be of one sample."""
+) -> PublishedCounts:
+    """Return the counts of a study, largest threshold first, if they can be of one sample."""
     order = np.argsort(-thresholds)
     thresholds = thresholds[order]
     for value in thresholds[1:][np.diff(thresholds) == 0]:
@@ -312,10 +313,10 @@ def _counts_of_study(
     if not cells.sum(axis=1).all():
         raise ValueError(f"study {name!r} has no observations: leave it out")
     cases, others = cells[order, :2], cells[order, 2:]
-    halves = [_one_sample(*half, name) for half in ((cases, "cases"), (others, "non-cases"))]
-    positives, sizes = zip(*halves, strict=True)
+    samples = map(_one_sample, (cases, others), _GROUPS, (name, name))
+    positives, sizes = zip(*samples, strict=True)
     differs = any(np.ptp(half.sum(axis=1)) > 0 for half in (cases, others))
-    return CountsOfStudy(thresholds, np.stack(positives), np.array(sizes), differs)
+    return PublishedCounts(thresholds, np.stack(positives), np.array(sizes), differs)
 
 
 def _one_sample(
@@ -341,24 +342,11 @@ def _one_sample(
     return np.maximum.accumulate(positive), float(total.mean())
 
 
-def _n_studies_with(counted: Mapping[str, CountsOfStudy]) -> dict[str, int]:
-    """Return how many studies have cases, and non-cases, of any pair of classes."""
-    has_some = [study.sizes.reshape(-1, 2).any(axis=0) for study in counted.values()]
-    found = dict(zip(("cases", "non-cases"), np.sum(has_some, axis=0).tolist(), strict=True))
-    for what, n_studies in found.items():
-        if n_studies < _LEAST_STUDIES:
-            raise ValueError(
-                f"{n_studies} studies of the table have {what}: a meta-analysis needs "
-                f"{_LEAST_STUDIES} of them at least"
-            )
-    return found
-
-
 def _lay_out(
-    counted: Mapping[str, CountsOfStudy],
+    counted: Mapping[str, PublishedCounts],
     scale: ThresholdScale,
     pairs: tuple[str, ...],
-    remarks: tuple[str, ...],
+    have_thresholds: bool,
 ) -> Studies:
     sizes = np.stack([study.sizes for study in counted.values()])
     most = max(len(study.thresholds) for study in counted.values())
@@ -377,55 +365,56 @@ def _lay_out(
     return Studies(
         names=tuple(counted),
         pairs=pairs,
-        counts=Counts(between * shares[..., None], standardized(_repeat_last(thresholds))),
+        counts=StudyCounts(between * shares[..., None], standardized(_repeat_last(thresholds))),
         positives=positives,
         sizes=sizes,
         thresholds=thresholds,
         standardized=standardized,
-        remarks=remarks,
+        remarks=_remarks(counted, sizes, len(pairs), have_thresholds),
     )
 
 
 def _remarks(
-    counted: Mapping[str, CountsOfStudy],
-    n_studies_with: Mapping[str, int],
+    counted: Mapping[str, PublishedCounts],
+    sizes: Float[np.ndarray, "s r"],
     n_pairs: int,
     have_thresholds: bool,
 ) -> tuple[str, ...]:
-    remarks = []
-    uneven = [f"study {name!r}" for name, study in counted.items() if study.differs]
-    n_studies = len(counted)
-    n_with_several = sum(len(study.thresholds) > 1 for study in counted.values())
+    remarks, n_studies = [], len(counted)
+    uneven = shortened([f"study {name!r}" for name, study in counted.items() if study.differs])
     if uneven and have_thresholds:
         remarks.append(
-            f"{shortened(uneven)}: not all people have results at all thresholds; the rates were "
-            "taken for those of their mean number"
+            f"{uneven}: not all people have results at all thresholds; the rates were taken for "
+            "those of their mean number"
         )
     elif uneven:
         remarks.append(
-            f"{shortened(uneven)}: a class has not as many people in each of its pairs; they were "
-            "taken for the same, so that each pair has an equal share of its own"
+            f"{uneven}: a class has not as many people in each of its pairs; they were taken for "
+            "the same, so that each pair has an equal share of its own"
         )
+    n_with_several = sum(len(study.thresholds) > 1 for study in counted.values())
     if have_thresholds and n_with_several < _FEW_WITH_SEVERAL:
         remarks.append(
             f"{n_with_several} of {n_studies} studies have several thresholds: how rates depend on "
             "the threshold is mostly what the prior says, and chains may not find it; consider "
             "one row per study, without threshold="
         )
-    few = [f"{n} studies with {what}" for what, n in n_studies_with.items() if n < _FEW_STUDIES]
+    n_with = sizes.reshape(n_studies, -1, 2).any(axis=1).sum(axis=0)
+    few = {f"{n} studies with {x}": n for n, x in zip(n_with, _GROUPS, strict=True)}
     if n_studies < _FEW_STUDIES:
-        few = [f"{n_studies} studies"]
-    remarks += [_few_message(what, "studies", "spread_scale") for what in few]
+        few = {f"{n_studies} studies": n_studies}
+    remarks += [
+        f"there are only {what}: how much studies differ is mostly what the prior says, "
+        "priors=SummaryPriors(spread_scale=...)"
+        for what, n in few.items()
+        if n < _FEW_STUDIES
+    ]
     if n_pairs == _FEW_PAIRS:
-        remarks.append(_few_message(f"{n_pairs} pairs", "pairs", "pair_scale"))
+        remarks.append(
+            f"there are only {n_pairs} pairs: how much pairs differ is mostly what the prior says, "
+            "priors=SummaryPriors(pair_scale=...)"
+        )
     return tuple(remarks)
-
-
-def _few_message(what: str, whose: str, scale: str) -> str:
-    return (
-        f"there are only {what}: how much {whose} differ is mostly what the prior says, "
-        f"priors=SummaryPriors({scale}=...)"
-    )
 
 
 def _repeat_last(x: Float[np.ndarray, "*u t"]) -> Float[np.ndarray, "*u t"]:

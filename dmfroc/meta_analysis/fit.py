@@ -10,17 +10,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray
-from jaxtyping import Float
 from numpyro.infer import NUTS
 from scipy.special import expit
 
 from dmfroc._kit.compiled import double_precision
+from dmfroc.bayes.pairs import replicated_counts
 from dmfroc.bayes.posterior import sampling_problems
-from dmfroc.bayes.sampling import Chains, Draws, approximate, draw_from_posterior, problem_of
+from dmfroc.bayes.sampling import Chains, Draws, approximate, draw_from_posterior, sampler_of
 from dmfroc.meta_analysis.curve import area_under_line
-from dmfroc.meta_analysis.data import Counts, Studies, padded
+from dmfroc.meta_analysis.data import Studies, StudyCounts, padded
 from dmfroc.meta_analysis.models import (
-    Data,
+    ModelData,
     ModelName,
     SummaryPriors,
     hsroc_of_bivariate,
@@ -30,11 +30,8 @@ from dmfroc.meta_analysis.models import (
 
 RATES = ["sensitivity", "fpr"]
 _EFFECTS: dict[ModelName, list[str]] = {
-    "bivariate": RATES,
-    "hsroc": RATES,
     "ordinal": ["cases", "non-cases", "log scale of cases", "log scale of non-cases"],
-    "multiclass": RATES,
-}
+}  # of the other models both rates
 _LESS_OPEN = "smaller scales leave less open, priors=SummaryPriors(spread_scale=0.7)"
 _MONITORED = ["location", "sd", "auc"]
 _MONITORED_PAIRS = [*_MONITORED, "pair_location", "pair_sd", "within_sd"]
@@ -42,7 +39,7 @@ _MONITORED_PAIRS = [*_MONITORED, "pair_location", "pair_sd", "within_sd"]
 
 @dataclass(frozen=True)
 class Settings:
-    """What is fitted, and how long the chains are."""
+    """The model, its priors, and the length of the chains."""
 
     model: ModelName
     priors: SummaryPriors
@@ -58,25 +55,25 @@ def careful_kernel(model: Any) -> NUTS:
 
 
 def most_careful_kernel(model: Any) -> NUTS:
-    """Return it with smaller steps still, for a second try."""
+    """Return the No-U-Turn sampler with smaller steps still, for a second run."""
     return NUTS(model, target_accept_prob=0.99, max_tree_depth=10)
 
 
-def data_of(counts: Counts, model: ModelName, priors: SummaryPriors) -> Data:
+def data_of(counts: StudyCounts, model: ModelName, priors: SummaryPriors) -> ModelData:
     """Return what a model takes of counts, those of studies and of padding."""
     filled = jax.tree.map(jnp.asarray, padded(counts))
-    return Data(filled, likelihood_of(model, priors, filled))
+    return ModelData(filled, likelihood_of(model, priors, filled))
 
 
 @double_precision
-def draw(counts: Counts, settings: Settings, kernel: Any) -> Draws:
+def draw(counts: StudyCounts, settings: Settings, kernel: Any) -> Draws:
     """Draw from the posterior of counts."""
     data = data_of(counts, settings.model, settings.priors)
-    problem = problem_of(model_of(settings.model, settings.priors), data)
+    sampler = sampler_of(model_of(settings.model, settings.priors), data)
     chains = Chains(kernel, settings.n_chains, settings.n_draws, settings.n_warmup)
-    problem.sampler(chains, data)  # is compiled meanwhile
-    approximation = approximate(problem, data)
-    return draw_from_posterior(problem, data, approximation, chains, settings.seed)
+    sampler.runner(chains, data)  # is compiled meanwhile
+    approximation = approximate(sampler, data)
+    return draw_from_posterior(sampler, data, approximation, chains, settings.seed)
 
 
 def fit(studies: Studies, settings: Settings) -> tuple[xarray.DataTree, list[str]]:
@@ -85,13 +82,12 @@ def fit(studies: Studies, settings: Settings) -> tuple[xarray.DataTree, list[str
     Chains that diverge or disagree are run again, twice as long and with smaller steps.
     """
     monitored = _MONITORED_PAIRS if studies.pairs else _MONITORED
-    tree = tree_of(draw(studies.counts, settings, careful_kernel), studies, settings)
-    problems = sampling_problems(tree, monitored, _LESS_OPEN)
-    if problems:
-        longer = replace(settings, n_draws=2 * settings.n_draws, n_warmup=2 * settings.n_warmup)
-        drawn = draw(studies.counts, longer, most_careful_kernel)
-        tree = tree_of(drawn, studies, settings)
+    longer = replace(settings, n_draws=2 * settings.n_draws, n_warmup=2 * settings.n_warmup)
+    for attempt, kernel in ((settings, careful_kernel), (longer, most_careful_kernel)):
+        tree = tree_of(draw(studies.counts, attempt, kernel), studies, settings)
         problems = sampling_problems(tree, monitored, _LESS_OPEN)
+        if not problems:
+            break
     return tree, problems
 
 
@@ -120,15 +116,24 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
         variables |= {name: sites[name] for name in ("pair_location", "pair_sd", "within_sd")}
     if settings.model in ("bivariate", "hsroc"):
         variables |= {f"hsroc_{k}": x for k, x in hsroc_of_bivariate(location, covariance).items()}
+    replicates = replicated_counts(rates, np.rint(studies.sizes).astype(int), generator)
+    is_observed = np.isfinite(studies.positives)
     groups: dict[str, Any] = {
         "posterior": variables,
-        "posterior_predictive": {"positives": _replicate(rates, studies, generator)},
+        "posterior_predictive": {"positives": np.where(is_observed, replicates, np.nan)},
         "observed_data": {"positives": studies.positives},
         "constant_data": {"sizes": studies.sizes, "thresholds": studies.thresholds},
         "sample_stats": draws.sample_stats,
     }
-    at_threshold = ["study", "rate", "point"]
-    of_pairs = [f"{rate} of {pair}" for pair in studies.pairs for rate in RATES]
+    at_threshold, effects = ["study", "rate", "point"], _EFFECTS.get(settings.model, RATES)
+    coords = {
+        "effect": effects,
+        "effect_2": effects,
+        "study": list(studies.names),
+        "rate": [f"{rate} of {pair}" for pair in studies.pairs for rate in RATES] or RATES,
+    }
+    if studies.pairs:
+        coords["pair"] = list(studies.pairs)
     tree = arviz.from_dict(
         groups,
         dims={
@@ -144,25 +149,7 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
             "sizes": ["study", "rate"],
             "thresholds": ["study", "point"],
         },
-        coords={
-            "effect": _EFFECTS[settings.model],
-            "effect_2": _EFFECTS[settings.model],
-            "study": list(studies.names),
-            "rate": of_pairs or RATES,
-            **({"pair": list(studies.pairs)} if studies.pairs else {}),
-        },
+        coords=coords,
     )
     assert isinstance(tree, xarray.DataTree)
     return tree
-
-
-def _replicate(
-    rates: Float[np.ndarray, "chain draw s r t"], studies: Studies, generator: np.random.Generator
-) -> Float[np.ndarray, "chain draw s r t"]:
-    """Draw the positives of studies like those observed; NaN where nothing was."""
-    edge = np.zeros((*rates.shape[:-1], 1))
-    shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=-1), axis=-1).clip(0)
-    sizes = np.rint(studies.sizes).astype(int)
-    drawn = generator.multinomial(sizes, shares / shares.sum(axis=-1, keepdims=True))
-    positives = np.cumsum(drawn, axis=-1)[..., :-1].astype(float)
-    return np.where(np.isnan(studies.positives), np.nan, positives)

@@ -1,4 +1,4 @@
-"""NumPyro models of the counts of studies, and what they say of summary curves.
+"""NumPyro models of the counts of studies, and their summary curves.
 
 Every model draws effects of studies, jointly normal, which are or give the logits of their rates;
 counts between successive thresholds are multinomial, with one threshold binomial.
@@ -24,7 +24,7 @@ from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled
 from dmfroc._kit.options import positive
 from dmfroc.bayes.models import log_likelihood_of_bins
-from dmfroc.meta_analysis.data import Counts
+from dmfroc.meta_analysis.data import StudyCounts
 
 ModelName = Literal["bivariate", "hsroc", "ordinal", "multiclass"]
 
@@ -83,35 +83,35 @@ class Average(NamedTuple):
 
 
 class Likelihood(NamedTuple):
-    """What counts alone say of the effects of each study, as a normal distribution.
+    """Normal approximation of the likelihood of the effects of each study.
 
     Attributes
     ----------
     mean
-        About where the likelihood is highest.
+        About the maximum of the likelihood.
     precision
-        Its curvature there; zero in directions of which the counts say nothing.
+        Its curvature there; zero in directions without information in the counts.
     """
 
     mean: Float[Any, "s p"]
     precision: Float[Any, "s p p"]
 
 
-class Data(NamedTuple):
-    """What a model takes: counts, and where to look for the effects."""
+class ModelData(NamedTuple):
+    """Data of a model: counts, and the approximate likelihood of the effects."""
 
-    counts: Counts
+    counts: StudyCounts
     likelihood: Likelihood
 
 
-Model = Callable[[Data], None]
+Model = Callable[[ModelData], None]
 
 
 def spread_scales(name: ModelName, priors: SummaryPriors) -> Float[np.ndarray, " p"]:
     """Return the scales of the priors of the standard deviations between studies."""
-    ratios = {"hsroc": [1, 2], "ordinal": [1, 1, 0.5, 0.5]}
-    of_studies = priors.spread_scale * np.array(ratios.get(name, [1, 1]), dtype=float)
-    return np.append(of_studies, [priors.pair_scale] * 3) if name == "multiclass" else of_studies
+    ratios = {"hsroc": [1, 2], "ordinal": [1, 1, 0.5, 0.5]}.get(name, [1, 1])
+    scales = priors.spread_scale * np.array(ratios, dtype=float)
+    return np.append(scales, [priors.pair_scale] * 3) if name == "multiclass" else scales
 
 
 def prior_of_effects(
@@ -127,15 +127,20 @@ def prior_of_effects(
 
 @cache
 def model_of(name: ModelName, priors: SummaryPriors) -> Model:
-    """Return a NumPyro model of `Data`; the same object for the same arguments."""
+    """Return a NumPyro model of `ModelData`; the same object for the same arguments."""
 
-    def model(data: Data) -> None:
+    def model(data: ModelData) -> None:
         if name == "multiclass":
-            average, of_study = _sample_pairs(priors, data.likelihood)
+            average, study = _sample_pairs(priors, data.likelihood)
         else:
-            average = of_study = _sample_average(name, priors)
+            spread = _sample_spread(name, priors)
+            average = study = (
+                _sample_hsroc(priors, spread)
+                if name == "hsroc"
+                else _correlated(name, priors, spread)
+            )
         sample = _sample_locations_and_scales if name == "ordinal" else _sample_normal
-        effects = sample("effect", of_study, data.likelihood)
+        effects = sample("effect", study, data.likelihood)
         numpyro.factor("log_likelihood", _log_likelihood(name, data.counts, effects))
         intercept, slope = line_of(name, average)
         numpyro.deterministic("location", average.location)
@@ -164,7 +169,7 @@ def logits_at(
 
 
 def _log_likelihood(
-    name: ModelName, counts: Counts, effects: Float[Array, "s p"]
+    name: ModelName, counts: StudyCounts, effects: Float[Array, "s p"]
 ) -> Float[Array, ""]:
     logits = logits_at(name, effects, counts.cutoffs)
     is_bin = counts.between[..., 1:-1] > 0  # thresholds that are repeated are no distance apart
@@ -172,13 +177,13 @@ def _log_likelihood(
     return log_likelihood_of_bins(counts.between, logits, distances)
 
 
-def likelihood_of(name: ModelName, priors: SummaryPriors, counts: Counts) -> Likelihood:
+def likelihood_of(name: ModelName, priors: SummaryPriors, counts: StudyCounts) -> Likelihood:
     """Return the normal approximation of the likelihood of each study's effects.
 
-    Where the counts leave an effect open, its prior says where to look.
+    If the counts leave an effect open, it is near its prior.
     """
-    of_prior = prior_of_effects(name, priors, counts.between.shape[1])
-    mean, sd = (np.broadcast_to(x, (len(counts.cutoffs), len(x))) for x in of_prior)
+    prior = prior_of_effects(name, priors, counts.between.shape[1])
+    mean, sd = (np.broadcast_to(x, (len(counts.cutoffs), len(x))) for x in prior)
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = _value_and_gradient(flat.reshape(mean.shape), counts, name)
@@ -186,10 +191,10 @@ def likelihood_of(name: ModelName, priors: SummaryPriors, counts: Counts) -> Lik
         penalty = deviation @ deviation / 2
         return float(penalty - value), deviation / sd.ravel() - np.ravel(gradient)
 
-    found = scipy.optimize.minimize(
+    optimum = scipy.optimize.minimize(
         objective, mean.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 1000}
     )
-    effects = found.x.reshape(mean.shape)
+    effects = optimum.x.reshape(mean.shape)
     curvature, directions = np.linalg.eigh(-np.asarray(_curvature(effects, counts, name)))
     precision = (directions * curvature.clip(0)[:, None]) @ directions.swapaxes(1, 2)
     return Likelihood(effects, precision)
@@ -203,12 +208,12 @@ _value_and_gradient = compiled(
 
 @partial(compiled, static_argnames="name")
 def _curvature(
-    effects: Float[Array, "s p"], counts: Counts, name: ModelName
+    effects: Float[Array, "s p"], counts: StudyCounts, name: ModelName
 ) -> Float[Array, "s p p"]:
-    def of_study(effect: Float[Array, " p"], of_it: Counts) -> Float[Array, ""]:
-        return _log_likelihood(name, jax.tree.map(lambda x: x[None], of_it), effect[None])
+    def log_likelihood(effect: Float[Array, " p"], study: StudyCounts) -> Float[Array, ""]:
+        return _log_likelihood(name, jax.tree.map(lambda x: x[None], study), effect[None])
 
-    return jax.vmap(jax.hessian(of_study))(effects, counts)
+    return jax.vmap(jax.hessian(log_likelihood))(effects, counts)
 
 
 def _sample_normal(site: str, average: Average, likelihood: Likelihood) -> Float[Array, "s p"]:
@@ -220,7 +225,7 @@ def _sample_normal(site: str, average: Average, likelihood: Likelihood) -> Float
     """
     drawn = _improper(site, dist.constraints.real_matrix, *likelihood.mean.shape)
     location, factor = average
-    precision, pull = _of_standard(average, likelihood)
+    precision, pull = _standardized(average, likelihood)
     standard, log_volume = _draw(precision, pull, drawn)
     numpyro.factor(f"prior_of_{site}", dist.Normal().log_prob(standard).sum() + log_volume)
     return location + standard @ factor.T
@@ -229,24 +234,26 @@ def _sample_normal(site: str, average: Average, likelihood: Likelihood) -> Float
 def _sample_locations_and_scales(
     site: str, average: Average, likelihood: Likelihood
 ) -> Float[Array, "s 4"]:
-    """Draw the same of test results: the logarithms of their scales, and then the locations.
+    """Draw the logarithms of the scales of test results, and then their locations.
 
-    Counts at one threshold know its distance from the location in scales, whatever these are: the
-    likelihood is bent, and normal only of locations given scales.
+    Counts at one threshold determine its distance from the location in units of the scale, for any
+    scale. The likelihood is therefore curved, and normal only for locations given scales.
     """
     drawn = _improper(site, dist.constraints.real_matrix, *likelihood.mean.shape)
     location, factor = average
-    precision, pull = _of_standard(average, likelihood)
-    of_locations, shared = precision[:, :2, :2], precision[:, :2, 2:]
-    known = jnp.linalg.solve(of_locations, jnp.concatenate([shared, pull[:, :2, None]], axis=2))
-    explained = shared.swapaxes(1, 2) @ known
+    precision, pull = _standardized(average, likelihood)
+    shared = precision[:, :2, 2:]
+    regression = jnp.linalg.solve(
+        precision[:, :2, :2], jnp.concatenate([shared, pull[:, :2, None]], axis=2)
+    )
+    explained = shared.swapaxes(1, 2) @ regression
     scales, volume_of_scales = _draw(
         precision[:, 2:, 2:] - explained[..., :2], pull[:, 2:] - explained[..., 2], drawn[:, 2:]
     )
     log_scale = location[2:] + scales @ factor[2:, 2:].T
     given = Average(location[:2] + scales @ factor[:2, 2:].T, factor[:2, :2])
     locations, volume = _draw(
-        *_of_standard(given, _likelihood_given(log_scale, likelihood)), drawn[:, :2]
+        *_standardized(given, _likelihood_given(log_scale, likelihood)), drawn[:, :2]
     )
     standard = jnp.concatenate([locations, scales], axis=1)
     log_density = dist.Normal().log_prob(standard).sum() + volume_of_scales + volume
@@ -255,22 +262,22 @@ def _sample_locations_and_scales(
 
 
 def _likelihood_given(log_scale: Float[Array, "s 2"], likelihood: Likelihood) -> Likelihood:
-    """Return what counts say of the locations of test results that have given scales.
+    """Return the likelihood of the locations of test results that have given scales.
 
-    There is a threshold at which the rate is known whatever the scale is: the location is so many
-    scales from it.
+    At some threshold the rate does not depend on the scale. The location is a fixed number of
+    scales from this threshold.
     """
-    mean, known_scale = likelihood.mean[:, :2], likelihood.mean[:, 2:]
+    mean, log_scale_mean = likelihood.mean[:, :2], likelihood.mean[:, 2:]
     group = np.arange(2)
     precision, shared = (likelihood.precision[:, group, group + k] for k in (0, 2))
     distance = -shared / jnp.where(precision > 0, precision, 1.0)
-    stretch = jnp.exp(log_scale - known_scale)
+    stretch = jnp.exp(log_scale - log_scale_mean)
     return Likelihood(
         mean + distance * (stretch - 1), (precision / stretch**2)[..., None] * jnp.eye(2)
     )
 
 
-def _of_standard(
+def _standardized(
     average: Average, likelihood: Likelihood
 ) -> tuple[Float[Array, "s p p"], Float[Array, "s p"]]:
     """Return precision, and precision times mean, of effects in prior standard deviations."""
@@ -299,11 +306,6 @@ def _improper(name: str, constraint: Any, *shape: int) -> Array:
     return numpyro.sample(name, dist.ImproperUniform(constraint, (), event_shape=shape))
 
 
-def _sample_average(name: ModelName, priors: SummaryPriors) -> Average:
-    spread = _sample_spread(name, priors)
-    return _sample_hsroc(priors, spread) if name == "hsroc" else _correlated(name, priors, spread)
-
-
 def _sample_spread(name: ModelName, priors: SummaryPriors) -> Float[Array, " scales"]:
     scales = spread_scales(name, priors)
     return numpyro.sample("spread", dist.HalfNormal(scales).to_event(1))
@@ -329,52 +331,50 @@ def _sample_pairs(priors: SummaryPriors, likelihood: Likelihood) -> tuple[Averag
     spread = _sample_spread("multiclass", priors)
     average = _correlated("multiclass", priors, spread[:2])
     shared = average.factor @ average.factor.T
-    of_one = shared + spread[4] ** 2 * jnp.eye(2)
+    single = shared + spread[4] ** 2 * jnp.eye(2)  # covariance of one pair
     between_pairs = average._replace(factor=jnp.diag(spread[2:4]))
-    of_pairs = _sample_normal(
-        "pair_effect", between_pairs, _likelihood_of_pairs(likelihood, of_one)
-    )
-    of_all = covariance_of_pairs(shared, spread[4] ** 2, len(of_pairs))
-    numpyro.deterministic("pair_location", of_pairs)
+    pairs = _sample_normal("pair_effect", between_pairs, _likelihood_of_pairs(likelihood, single))
+    joint = covariance_of_pairs(shared, spread[4] ** 2, len(pairs))
+    numpyro.deterministic("pair_location", pairs)
     numpyro.deterministic("pair_sd", spread[2:4])
     numpyro.deterministic("within_sd", spread[4])
     return (
-        average._replace(factor=jnp.linalg.cholesky(of_one)),
-        Average(of_pairs.ravel(), jnp.linalg.cholesky(of_all)),
+        average._replace(factor=jnp.linalg.cholesky(single)),
+        Average(pairs.ravel(), jnp.linalg.cholesky(joint)),
     )
 
 
 def covariance_of_pairs(
     shared: Float[AnyArray, "2 2"], within: Any, n_pairs: int, xp: Any = jnp
 ) -> Float[AnyArray, "r r"]:
-    """Return that of the rates of all pairs of a study: shared, and what is of a pair alone."""
+    """Return the covariance of the rates of all pairs of a study: shared plus within pairs."""
     return xp.tile(shared, (n_pairs, n_pairs)) + within * xp.eye(2 * n_pairs)
 
 
 def _likelihood_of_pairs(likelihood: Likelihood, covariance: Float[Array, "2 2"]) -> Likelihood:
-    """Return about what all studies together say of each pair, if they differ by a covariance."""
+    """Return the approximate likelihood of each pair over studies that have a covariance."""
     n_studies, n_effects = likelihood.mean.shape
     mean = likelihood.mean.reshape(n_studies, -1, 2, 1)
     pair = np.arange(n_effects // 2)
     blocks = likelihood.precision.reshape(n_studies, len(pair), 2, len(pair), 2)
     precision = blocks[:, pair, :, pair]  # pair by study
-    known = jnp.linalg.solve(jnp.eye(2) + precision @ covariance, precision)
-    of_all = known.sum(axis=1)
-    pull = (known @ mean.swapaxes(0, 1)).sum(axis=1)
-    return Likelihood(jnp.linalg.solve(of_all + 1e-9 * jnp.eye(2), pull)[..., 0], of_all)
+    marginal = jnp.linalg.solve(jnp.eye(2) + precision @ covariance, precision)
+    total = marginal.sum(axis=1)
+    pull = (marginal @ mean.swapaxes(0, 1)).sum(axis=1)
+    return Likelihood(jnp.linalg.solve(total + 1e-9 * jnp.eye(2), pull)[..., 0], total)
 
 
 def _sample_hsroc(priors: SummaryPriors, spread: Float[Array, " 2"]) -> Average:
     """Draw mean threshold and accuracy, and the asymmetry of the curve, for their spreads.
 
-    What is drawn of the former two are the mean logits, of which counts tell whatever the asymmetry
-    is; the volume of both is the same.
+    The mean logits are drawn in place of threshold and accuracy, because the counts determine them
+    for any asymmetry. The volume of both is the same.
     """
     location = _improper("center", dist.constraints.real_vector, 2)
     asymmetry = priors.shape_scale * numpyro.sample("asymmetry", dist.Normal(0, 1))
     threshold, accuracy = threshold_and_accuracy(location, jnp.exp(asymmetry / 2))
-    of_center = dist.Normal(0, priors.location_scale)
-    numpyro.factor("prior_of_center", of_center.log_prob(jnp.stack([threshold, accuracy / 2])))
+    prior = dist.Normal(0, priors.location_scale)
+    numpyro.factor("prior_of_center", prior.log_prob(jnp.stack([threshold, accuracy / 2])))
     return bivariate_of_hsroc(threshold, accuracy, asymmetry, spread)
 
 
@@ -397,8 +397,8 @@ def bivariate_of_hsroc(
 
 def threshold_and_accuracy(location: Any, stretch: Any) -> tuple[Any, Any]:
     """Return Rutter and Gatsonis' means of mean logits; ``stretch`` is ``exp(beta / 2)``."""
-    of_cases, of_others = location[..., 0] * stretch, location[..., 1] / stretch
-    return (of_cases + of_others) / 2, of_cases - of_others
+    cases, others = location[..., 0] * stretch, location[..., 1] / stretch
+    return (cases + others) / 2, cases - others
 
 
 def hsroc_of_bivariate(
@@ -424,8 +424,8 @@ def line_of(name: ModelName, average: Average) -> tuple[Float[Array, ""], Float[
     Of rates it is Rutter and Gatsonis' curve, of test results that of the mean study.
     """
     if name == "ordinal":
-        of_cases, of_others, log_cases, log_others = average.location
-        return (of_cases - of_others) * jnp.exp(-log_cases), jnp.exp(log_others - log_cases)
+        cases, others, log_cases, log_others = average.location
+        return (cases - others) * jnp.exp(-log_cases), jnp.exp(log_others - log_cases)
     covariance = average.factor @ average.factor.T
     slope = jnp.sqrt(covariance[0, 0] / covariance[1, 1])
     return average.location[0] - slope * average.location[1], slope

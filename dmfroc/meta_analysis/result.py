@@ -1,11 +1,11 @@
-"""What a meta-analysis is to the user: point, curve, regions, heterogeneity, influence."""
+"""Results of a meta-analysis: point, curve, regions, heterogeneity, influence of studies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray
@@ -14,7 +14,7 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 import dmfroc
-from dmfroc.bayes.posterior import r_hat
+from dmfroc.bayes.posterior import estimate_from_draws, interval_of_draws, r_hat
 from dmfroc.inference.band import CurveBand
 from dmfroc.meta_analysis.curve import area_under_line, line_at, region_around
 from dmfroc.meta_analysis.data import Studies, check_threshold, name_of
@@ -34,13 +34,6 @@ _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998,
 
 PairName = str | tuple[Any, Any]
 """A pair of classes as a table gives it, as ``"true from reference"`` or as a tuple."""
-
-
-class Logits(NamedTuple):
-    """Draws of the logits of sensitivity and false positive rate."""
-
-    summary: Float[np.ndarray, "draws 2"]
-    new_study: Float[np.ndarray, "draws 2"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,17 +64,17 @@ class SummaryROC:
     @property
     def sensitivity(self) -> Estimate:
         """Sensitivity of the mean study and average pair; of several thresholds see `at`."""
-        return self._estimate("sensitivity", _rates_of(self._logits().summary)["sensitivity"])
+        return self._estimate("sensitivity")
 
     @property
     def specificity(self) -> Estimate:
         """Specificity of the mean study and average pair; of several thresholds see `at`."""
-        return self._estimate("specificity", _rates_of(self._logits().summary)["specificity"])
+        return self._estimate("specificity")
 
     @cached_property
     def auc(self) -> Estimate:
         """Area under the summary curve, from one end to the other, beyond all studies as well."""
-        return self._estimate("auc", self._draws("auc"))
+        return self._estimate("auc")
 
     @cached_property
     def curve(self) -> CurveBand:
@@ -120,9 +113,8 @@ class SummaryROC:
         """
         if kind not in ("credible", "prediction"):
             raise ValueError(f"kind must be 'credible' or 'prediction', but it is {kind!r}")
-        found = self._logits(threshold, pair)
-        logits = found.summary if kind == "credible" else found.new_study
-        return region_around(logits[:, ::-1], self.level)
+        mean, new = self._logits(threshold, pair)
+        return region_around((mean if kind == "credible" else new)[:, ::-1], self.level)
 
     def point(self, threshold: float | None = None, pair: PairName | None = None) -> pd.Series:
         """Return the rates of the mean study, with intervals and predictions.
@@ -146,7 +138,7 @@ class SummaryROC:
         """
         import pandas as pd
 
-        return pd.Series(self._of_rates(*self._logits(threshold, pair)))
+        return pd.Series(self._rates(*self._logits(threshold, pair)))
 
     def by_study(
         self, threshold: float | None = None, pair: PairName | None = None
@@ -190,7 +182,7 @@ class SummaryROC:
         counts = pd.DataFrame(
             {"tp": tp, "fn": n_cases - tp, "fp": fp, "tn": n_others - fp}, index=studies.names
         )
-        rates = [self._of_rates(logits[:, study]) for study in range(len(studies.names))]
+        rates = [self._rates(logits[:, study]) for study in range(len(studies.names))]
         return counts.join(pd.DataFrame(rates, index=studies.names)).rename_axis("study")
 
     def at(self, thresholds: float | Sequence[float] | np.ndarray) -> pd.DataFrame:
@@ -232,21 +224,18 @@ class SummaryROC:
 
         effects = [str(x) for x in self.posterior["posterior"]["effect"].to_numpy()]
         sd, correlation = self._draws("sd"), self._draws("correlation")
-        found = {f"sd of {name}": sd[:, i] for i, name in enumerate(effects)}
-        for i, first in enumerate(effects):
-            for j, second in enumerate(effects[:i]):
-                found[f"correlation of {second} and {first}"] = correlation[:, i, j]
+        draws = {f"sd of {name}": sd[:, i] for i, name in enumerate(effects)}
+        for j, second in enumerate(effects):
+            for i, first in enumerate(effects[:j]):
+                draws[f"correlation of {first} and {second}"] = correlation[:, j, i]
         if not self._has_thresholds:
             rates = _rates_of(self._draws("new_study"))
-            found |= {f"{name} of a new study": x for name, x in rates.items()}
+            draws |= {f"{name} of a new study": x for name, x in rates.items()}
         if self.studies.pairs:
-            between = self._draws("pair_sd")
-            found |= {
-                f"sd of {name} between pairs": between[:, i] for i, name in enumerate(effects)
-            }
-            found["sd of a pair in a study"] = self._draws("within_sd")
-        rows = {name: self._summary(x) for name, x in found.items()}
-        return pd.DataFrame(rows).T
+            sd = self._draws("pair_sd")
+            draws |= {f"sd of {name} between pairs": sd[:, i] for i, name in enumerate(effects)}
+            draws["sd of a pair in a study"] = self._draws("within_sd")
+        return pd.DataFrame({name: self._summary(x) for name, x in draws.items()}).T
 
     @property
     def pairs(self) -> pd.DataFrame:
@@ -284,10 +273,9 @@ class SummaryROC:
         pandas.DataFrame
             By study left out: the area without it, and unless there are several thresholds
             sensitivity and specificity, of the average pair of classes. ``shift`` is how far the
-            mean effects move, in posterior standard deviations (Mahalanobis); ``surprise`` the
-            probability of a new study, drawn by the others, to be nearer to their mean, in the
-            pairs that this study has, than this study is estimated to be: near one for studies
-            that the others do not expect.
+            mean effects move, in posterior standard deviations (Mahalanobis). ``surprise`` is the
+            probability that a new study drawn from the others is nearer to their mean than this
+            study, in the pairs that it has: near one for studies that the others do not expect.
             Divergences and R-hat are those of the chains.
         """
         import pandas as pd
@@ -300,34 +288,34 @@ class SummaryROC:
             sites = {key: x.reshape(-1, *x.shape[2:]) for key, x in draws.sites.items()}
             without = sites["location"]
             moved = without.mean(axis=0) - location.mean(axis=0)
+            areas = area_under_line(sites["curve_intercept"], sites["curve_slope"])
             means = {} if self._has_thresholds else _rates_of(without)
-            by_chain = (("chain", "draw", "effect"), draws.sites["location"])
-            rows[name] = {k: float(x.mean()) for k, x in means.items()} | {
-                "auc": float(
-                    area_under_line(sites["curve_intercept"], sites["curve_slope"]).mean()
-                ),
+            chains = xarray.Dataset(
+                {"location": (("chain", "draw", "effect"), draws.sites["location"])}
+            )
+            rows[name] = {k: float(x.mean()) for k, x in (means | {"auc": areas}).items()} | {
                 "shift": float(np.sqrt(moved @ np.linalg.solve(spread, moved))),
-                "surprise": self._surprise_of(study, sites),
+                "surprise": self._surprise(study, sites),
                 "divergences": int(draws.sample_stats["diverging"].sum()),
-                "r_hat": float(r_hat(xarray.Dataset({"location": by_chain}))["location"].max()),
+                "r_hat": float(r_hat(chains)["location"].max()),
             }
         return pd.DataFrame(rows).T.rename_axis("study")
 
-    def _surprise_of(self, study: int, of_others: Mapping[str, np.ndarray]) -> float:
-        """Return how far a study is from what the draws of the others expect of a further one."""
-        location, factor = of_others["location"], of_others["factor"]
+    def _surprise(self, study: int, sites: Mapping[str, np.ndarray]) -> float:
+        """Return the probability that a new study is nearer to the mean of the others' draws."""
+        location, factor = sites["location"], sites["factor"]
         covariance = (factor @ np.swapaxes(factor, 1, 2)).mean(axis=0)
-        is_known = np.full(location.shape[1], True)
+        is_observed = np.full(location.shape[1], True)
         if self.studies.pairs:
-            location = of_others["pair_location"].reshape(len(location), -1)
-            within = (of_others["within_sd"] ** 2).mean()
+            location = sites["pair_location"].reshape(len(location), -1)
+            within = (sites["within_sd"] ** 2).mean()
             shared = covariance - within * np.eye(2)
             covariance = covariance_of_pairs(shared, within, len(self.studies.pairs), np)
-            is_known = self.studies.sizes[study] > 0
+            is_observed = self.studies.sizes[study] > 0
         effect = self._draws("study_effect")[:, study].mean(axis=0)
-        deviation = effect - location.mean(axis=0)
-        total = np.cov(location.T) + covariance
-        return _probability_within(deviation[is_known], total[np.ix_(is_known, is_known)])
+        deviation = (effect - location.mean(axis=0))[is_observed]
+        total = (np.cov(location.T) + covariance)[np.ix_(is_observed, is_observed)]
+        return float(chi2.cdf(deviation @ np.linalg.solve(total, deviation), len(deviation)))
 
     def plot(self, **options: Any) -> Any:
         """Draw studies, summary point, regions and curve; takes what `SummaryROCDisplay.plot` does.
@@ -356,34 +344,32 @@ class SummaryROC:
         return str(self)
 
     def __str__(self) -> str:
-        n_pairs = len(self.studies.pairs)
-        of = f"{n_pairs} pairs of classes" if n_pairs else f"{self.studies.sizes.sum():.0f} people"
-        found = [] if self._has_thresholds else [self.sensitivity, self.specificity]
-        table = format_table(
-            ["summary", "value", f"{100 * self.level:g} % interval"],
-            [
-                [
-                    e.title,
-                    f"{e.value:.{digits}f}",
-                    f"{e.interval[0]:.{digits}f} to {e.interval[1]:.{digits}f}",
-                ]
-                for e in [*found, self.auc]
-                for digits in [decimals(e.standard_error)]
-            ],
-        )
-        head = f"{len(self.studies.names)} studies, {of}, {self.settings.model}"
+        n_pairs, n_people = len(self.studies.pairs), self.studies.sizes.sum()
+        size = f"{n_pairs} pairs of classes" if n_pairs else f"{n_people:.0f} people"
+        rates = [] if self._has_thresholds else [self.sensitivity, self.specificity]
+        rows = []
+        for e in [*rates, self.auc]:
+            digits = decimals(e.standard_error)
+            value, low, high = (f"{x:.{digits}f}" for x in (e.value, *e.interval))
+            rows.append([e.title, value, f"{low} to {high}"])
+        table = format_table(["summary", "value", f"{100 * self.level:g} % interval"], rows)
+        head = f"{len(self.studies.names)} studies, {size}, {self.settings.model}"
         return "\n".join([head, "", table, *(f"note: {remark}" for remark in self.warnings)])
 
     @property
     def _has_thresholds(self) -> bool:
         return self.settings.model == "ordinal"
 
-    def _logits(self, threshold: float | None = None, pair: PairName | None = None) -> Logits:
+    def _logits(
+        self, threshold: float | None = None, pair: PairName | None = None
+    ) -> tuple[Float[np.ndarray, "draws 2"], Float[np.ndarray, "draws 2"]]:
+        """Return draws of the logits of both rates, of the mean study and of a new one."""
         mean, new = self._draws("location"), self._draws("new_study")
         if pair is not None:
-            of_pair = self._draws("pair_location")[:, self._index_of(pair)]
-            mean, new = of_pair, new - mean + of_pair
-        return Logits(self._rate_logits(mean, threshold), self._rate_logits(new, threshold))
+            index = self._index_of(pair)
+            pair_mean = self._draws("pair_location")[:, index]
+            mean, new = pair_mean, new - mean + pair_mean
+        return self._rate_logits(mean, threshold), self._rate_logits(new, threshold)
 
     def _rate_logits(
         self, effects: Float[np.ndarray, "*draw p"], threshold: float | None
@@ -424,55 +410,29 @@ class SummaryROC:
         values = self.posterior["posterior"][name].to_numpy()
         return values.reshape(-1, *values.shape[2:])
 
-    def _estimate(self, name: str, draws: Float[np.ndarray, " draws"]) -> Estimate:
-        found = self._summary(draws)
-        return Estimate(
-            measure=name,
-            title="AUC" if name == "auc" else name.capitalize(),
-            value=found["value"],
-            standard_error=float(draws.std(ddof=1)),
-            interval=(found["low"], found["high"]),
-            level=self.level,
-            method="bayes",
-            n_draws=len(draws),
-            seed=self.settings.seed,
-            warnings=self.warnings,
-            draws=draws,
-        )
+    def _estimate(self, name: str) -> Estimate:
+        draws = self._draws("auc") if name == "auc" else _rates_of(self._logits()[0])[name]
+        title = "AUC" if name == "auc" else name.capitalize()
+        seed = self.settings.seed
+        return estimate_from_draws(name, title, draws, self.level, seed, self.warnings)
 
-    def _of_rates(
+    def _rates(
         self, mean: Float[np.ndarray, "draws 2"], new: Float[np.ndarray, "draws 2"] | None = None
     ) -> dict[str, float]:
         """Summarize logits of both rates, and the intervals of those of a new study."""
         row: dict[str, float] = {}
-        predicted = {} if new is None else _rates_of(new)
         for name, draws in _rates_of(mean).items():
-            found = self._summary(draws)
-            row |= {
-                name: found["value"],
-                f"{name}_low": found["low"],
-                f"{name}_high": found["high"],
-            }
-            if name in predicted:
-                of_new = self._summary(predicted[name])
-                row |= {f"{name}_predicted_{end}": of_new[end] for end in ("low", "high")}
+            value, low, high = self._summary(draws).values()
+            row |= {name: value, f"{name}_low": low, f"{name}_high": high}
+            if new is not None:
+                _, low, high = self._summary(_rates_of(new)[name]).values()
+                row |= {f"{name}_predicted_low": low, f"{name}_predicted_high": high}
         return row
 
     def _summary(self, draws: Float[np.ndarray, " draws"]) -> dict[str, float]:
-        low, high = np.quantile(draws, [(1 - self.level) / 2, (1 + self.level) / 2])
-        return {"value": float(draws.mean()), "low": float(low), "high": float(high)}
+        low, high = interval_of_draws(draws, self.level).tolist()
+        return {"value": float(draws.mean()), "low": low, "high": high}
 
 
 def _rates_of(logits: Float[np.ndarray, "draws 2"]) -> dict[str, Float[np.ndarray, " draws"]]:
-    return {
-        "sensitivity": expit(logits[:, 0]),
-        "specificity": expit(-logits[:, 1]),
-    }
-
-
-def _probability_within(
-    deviation: Float[np.ndarray, " p"], covariance: Float[np.ndarray, "p p"]
-) -> float:
-    """Return the probability of a normal vector to be nearer to its mean than this."""
-    squared = deviation @ np.linalg.solve(covariance, deviation)
-    return float(chi2.cdf(squared, len(deviation)))
+    return {"sensitivity": expit(logits[:, 0]), "specificity": expit(-logits[:, 1])}

@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from dmfroc._kit.remarks import warn
-from dmfroc.bayes.options import check_size
+from dmfroc.bayes.options import check_choice, check_priors, check_size
 from dmfroc.inference.level import check_level
 from dmfroc.inference.seed import seed_of
 from dmfroc.meta_analysis.data import ThresholdScale, read_studies
@@ -117,13 +117,14 @@ def summary_roc(
     ...     "fp": [101, 272, 12, 78, 211, 68, 112, 3226, 55, 571],
     ...     "tn": [738, 1543, 192, 276, 959, 89, 423, 2977, 136, 2788],
     ... }
-    >>> found = summary_roc(counts, study=None)
-    >>> print(f"{found.sensitivity.value:.1f} {found.specificity.value:.1f}")
+    >>> summary = summary_roc(counts, study=None)
+    >>> print(f"{summary.sensitivity.value:.1f} {summary.specificity.value:.1f}")
     0.9 0.8
     """
     chosen = chosen_model(model, threshold, pair)
     check_level(level)
     check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup)
+    check_priors(priors, SummaryPriors)
     roles = {"study": study, "threshold": threshold, "pair": pair}
     counted = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
     studies = read_studies(table, roles | counted, threshold_scale)
@@ -136,26 +137,26 @@ def summary_roc(
 
 def chosen_model(model: str | None, threshold: str | None, pair: str | None) -> ModelName:
     """Return the model that was asked for, or that of the table."""
-    if model not in (None, *get_args(ModelName)):
-        raise ValueError(f"model must be one of {get_args(ModelName)}, but it is {model!r}")
+    if model is not None:
+        check_choice("model", model, get_args(ModelName))
     if threshold is not None and pair is not None:
         raise ValueError(
             "threshold= and pair= are of different models: keep one threshold of each study and "
             "pair, or the rows of one pair"
         )
-    columns = {"ordinal": ("threshold=", threshold), "multiclass": ("pair=", pair)}
-    given = [name for name, (_, column) in columns.items() if column is not None]
-    default = given[0] if given else "bivariate"
-    chosen = default if model is None else model
-    if chosen != default and given:
-        option, _ = columns[default]
+    column = {"ordinal": "threshold=", "multiclass": "pair="}
+    default = "bivariate"
+    if threshold is not None or pair is not None:
+        default = "multiclass" if threshold is None else "ordinal"
+    if model is None or model == default:
+        return cast(ModelName, default)
+    if default in column:
         raise ValueError(
-            f"model={chosen!r} does not know {option}: leave it out, with one row per study, "
-            f"or use model={default!r}"
+            f"model={model!r} does not know {column[default]}: leave it out, with one row per "
+            f"study, or use model={default!r}"
         )
-    if chosen != default and chosen in columns:
-        option, _ = columns[chosen]
+    if model in column:
         raise ValueError(
-            f"model={chosen!r} needs a column, {option}: name it, or use model='bivariate'"
+            f"model={model!r} needs a column, {column[model]}: name it, or use model='bivariate'"
         )
-    return cast(ModelName, chosen)
+    return cast(ModelName, model)

@@ -54,7 +54,7 @@ class Problem(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CellwiseRates:
     """Few rates, worked on cell by cell."""
 
     rates: Float[np.ndarray, " q *row"]  # drawn in
@@ -89,7 +89,7 @@ def problem_of_counts(
 ) -> Problem:
     """Return the problem of the rates ``counts / sizes``; its prior must be positive."""
     if counts.size <= _FEW_CELLS:
-        return Cells(drawn_in(counts / sizes[..., None]), weights, shrinkage)
+        return CellwiseRates(drawn_in(counts / sizes[..., None]), weights, shrinkage)
     return Products(counts, sizes, weights[..., 0], shrinkage)
 
 
@@ -159,7 +159,7 @@ def _center(
     products = None if is_few else Products.of(rates, weights, shrinkage)
     if products is not None:
         return products.fit(start or products.first_guess(), max_sweeps)
-    cells = Cells(drawn_in(rates), weights, shrinkage)
+    cells = CellwiseRates(drawn_in(rates), weights, shrinkage)
     start = start or cells.first_guess()
     if is_few:
         return cells.fit(start, max_sweeps)

@@ -21,6 +21,28 @@ PairWeights = Any
 """``"equal"``, ``"prevalence"``, a cost matrix, or two matrices (of TPR and of FPR weights)."""
 
 
+def check_kind(pair_weights: PairWeights) -> None:
+    """Refuse pair weights that no classes fit; the rest is for `cell_weights` to check."""
+    if isinstance(pair_weights, str):
+        if pair_weights not in ("equal", "prevalence"):
+            raise ValueError(
+                "pair_weights must be 'equal', 'prevalence', a cost matrix or a pair of weight "
+                f"matrices, but it is {pair_weights!r}"
+            )
+    elif isinstance(pair_weights, dict):
+        numbers("pair_weights", list(pair_weights.values()))
+    else:
+        matrices = pair_weights if isinstance(pair_weights, tuple) else (pair_weights,)
+        for matrix in matrices:
+            if isinstance(matrix, dict):
+                numbers("pair_weights", list(matrix.values()))
+            elif numbers("pair_weights", matrix).ndim != 2:
+                raise ValueError(
+                    "pair_weights must be 'equal', 'prevalence', a cost matrix or a pair of "
+                    f"weight matrices, but it is of shape {np.shape(matrix)}"
+                )
+
+
 def cell_weights(
     pair_weights: PairWeights, predictions: Predictions, counted: Int[np.ndarray, "g p 2"]
 ) -> Float[np.ndarray, "g p 2"]:

@@ -16,7 +16,7 @@ from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, rows_by_class, to_ordered_integers
 from dmfroc.measures.statistics.statistic import Statistic
-from dmfroc.multiclass.costs import PairWeights, cell_weights
+from dmfroc.multiclass.costs import PairWeights, cell_weights, check_kind
 from dmfroc.multiclass.thresholds import (
     Placed,
     Pools,
@@ -184,6 +184,7 @@ class CurveOptions:
     random_state: int = 0
 
     def __post_init__(self) -> None:
+        check_kind(self.pair_weights)
         object.__setattr__(self, "n_thresholds", integer("n_thresholds", self.n_thresholds, 1))
         shrinkage = number("shrinkage", self.shrinkage)
         if not 0 <= shrinkage < np.inf:

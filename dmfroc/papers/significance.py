@@ -14,7 +14,7 @@ from jaxtyping import Float
 from scipy import stats
 from scipy.special import chdtrc, xlogy
 
-from dmfroc._kit.options import is_one_of, number, numbers
+from dmfroc._kit.options import flag, is_one_of, number, numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.measures.contingency_table import ContingencyTable
 
@@ -71,7 +71,7 @@ def chi_squared_test(table: ContingencyTable, *, correction: bool = False) -> Te
     >>> round(result.statistic, 4), result.degrees_of_freedom, round(result.p_value, 4)
     (3.9409, 1, 0.0471)
     """
-    return _chi_squared(table, "chi-square", "pearson", correction)
+    return _chi_squared(table, "chi-square", "pearson", flag("correction", correction))
 
 
 def likelihood_ratio_test(table: ContingencyTable) -> TestResult:
@@ -283,6 +283,7 @@ def powers_statistics(table: ContingencyTable) -> PowersStatistics:
     >>> round(powers_statistics(table).kb, 12)
     1.92
     """
+    _check_table(table)
     n, k = table.total, table.n_classes
     scalar, per_class = table.values, table.class_values
     bias, prevalence = per_class["bias"], per_class["prevalence"]

@@ -1,4 +1,4 @@
-"""Who computes the replications of a study: this process, others, or the workers of Dask."""
+"""Workers that compute the replications of a study: this process, others, or those of Dask."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ _is_stopped: Callable[[], bool] = lambda: False  # noqa: E731  # of a worker pro
 
 
 def _start_worker(stop: Event, receiver: Connection) -> None:
-    """Prepare a worker process: it ignores Ctrl-C, and ends when its parent does or says so."""
+    """Prepare a worker process: it ignores Ctrl-C, and ends when its parent closes the pipe."""
     global _is_stopped
     _is_stopped = stop.is_set
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -145,9 +145,6 @@ def _work(chunk: Chunk) -> Finished:
     return chunk.compute(_is_stopped)
 
 
-# Who computes
-
-
 type Compute = Callable[[Iterable[Chunk]], Iterator[tuple[Chunk, Finished]]]
 """Yields chunks with their results, in whatever order they are finished."""
 
@@ -156,11 +153,11 @@ type Compute = Callable[[Iterable[Chunk]], Iterator[tuple[Chunk, Finished]]]
 def workers(
     n_workers: int | None, scheduler: str | None, stop: Event
 ) -> Iterator[tuple[int, Compute]]:
-    """Start workers, yield their number and what they do, and end them, finished or not.
+    """Start workers, yield their number and the function that computes, and end the workers.
 
     Processes are our own and not joblib's. In an experiment with joblib 1.6 its workers outlived a
-    parent that was killed; after Ctrl-C it lost the replications in hand; and it kept all results
-    that were not stored yet.
+    parent that was killed, a Ctrl-C lost the replications in hand, and the number of results that
+    waited to be stored had no limit.
     """
     if scheduler is not None:
         with dask_client(scheduler) as client:
@@ -178,7 +175,7 @@ def workers(
     context = get_context("spawn")  # a forked process deadlocks if JAX has threads
     receiver, sender = context.Pipe(duplex=False)
     executor = ProcessPoolExecutor(number, context, _start_worker, (stop, receiver))
-    with receiver, sender:  # worker processes end when the sender is closed
+    with receiver, sender:  # a parent that is killed closes them, too
         try:
             yield number, partial(_completed, executor, _work, 2 * number, stop)
         except BrokenProcessPool as error:

@@ -699,3 +699,20 @@ def test_hypotheses_that_cannot_be_tested_are_refused(options, message):
     classes, scores = classifiers()
     with pytest.raises(ValueError, match=message):
         compare(classes, scores, "hand_till", **options)
+
+
+def test_orders_of_small_samples_are_those_of_the_t_distribution():
+    """Summed over where the others are, they are the probabilities of each two."""
+    rng = np.random.default_rng(2)
+    y = np.arange(14) % 2
+    shifts = {"a": 3.0, "b": 1.0, "c": 0.3}
+    scores = {name: rng.normal(size=14) + shift * y for name, shift in shifts.items()}
+    found = compare(y, scores, "hand_till")
+    assert min(d.p_value for d in found.differences) < 0.1
+    for (first, second), expected in found.probability_better.items():
+        total = sum(
+            probability
+            for order, probability in found.order_probabilities.items()
+            if order.index(first) < order.index(second)
+        )
+        assert total == pytest.approx(expected, abs=6e-3)

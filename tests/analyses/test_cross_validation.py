@@ -248,3 +248,18 @@ def test_labels_and_groups_are_matched_by_the_index_of_the_features():
 def test_estimators_without_scores_are_refused():
     with pytest.raises(TypeError, match="must be a fitted classifier that gives scores"):
         cross_validate(LinearRegression(), X, Y)
+
+
+def test_nested_intervals_are_around_the_value():
+    found = nested_cross_validation(GaussianNB(), X, Y, "accuracy", cv=3, n_repeats=2).estimate
+    low, high = found.interval
+    assert low < found.value < high
+    half_width = stats.norm.ppf(0.975) * found.standard_error
+    assert high - low == pytest.approx(2 * half_width, rel=0.1)
+
+
+def test_the_first_class_that_a_training_set_lacks_is_named():
+    y = np.repeat([1, 2, 8], 20)
+    folds = [(np.arange(20, 40), np.r_[0:20, 40:60])]
+    with pytest.raises(ValueError, match="a training set lacks class 1: stratify"):
+        cross_validate(GaussianNB(), X[:60], y, cv=folds)

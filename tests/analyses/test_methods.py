@@ -93,3 +93,9 @@ def test_methods_are_known_by_name():
             name, [dmf_auc()], Predictions.from_arrays(classes, scores["a"]), Options(seed=3)
         )
         assert (found.name, found.seed, found.level) == (name, 3, 0.95)
+
+
+def test_methods_without_draws_say_so():
+    classes = np.arange(30) % 3
+    with pytest.raises(ValueError, match="n_draws is no option of method='jackknife': it draws no"):
+        estimate("accuracy", classes, y_pred=classes[::-1], method="jackknife", n_draws=100)

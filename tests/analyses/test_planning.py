@@ -151,3 +151,13 @@ def test_a_pilot_that_says_nothing_is_refused():
         plan(Predictions.from_arrays(y, np.eye(3)[y]), "hand_till", half_width=0.01)
     with pytest.raises(ValueError, match="same classes and observations"):
         plan({"a": pilot(), "b": pilot(120)}, "hand_till", difference=0.1)
+
+
+def test_four_times_the_cases_have_half_the_error():
+    """Whatever the shares of the classes add to it, where they are a matter of chance."""
+    classes, scores = cyclic_scores(120, 3)
+    pilot = Predictions.from_arrays(classes, scores)
+    for measure in ("accuracy", "hand_till"):
+        found = plan(pilot, measure, half_width=0.05).to_pandas([120, 480])["standard_error"]
+        assert found[120] == pytest.approx(estimate(measure, pilot).standard_error, rel=1e-9)
+        assert found[120] / found[480] == pytest.approx(2, rel=0.02)

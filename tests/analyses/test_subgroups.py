@@ -201,3 +201,10 @@ def test_forest_plot_has_a_row_for_each_group():
     assert labels == [f"{name} (n={found.sizes[name]})" for name in "abc"]
     assert list(found.to_pandas().index) == ["a", "b", "c"]
     assert len(found.to_pandas("differences")) == 6
+
+
+@pytest.mark.parametrize("size", [1, 0, -3])
+def test_the_least_class_size_is_two(size):
+    classes = np.arange(60) % 3
+    with pytest.raises(ValueError, match=f"min_class_size must be at least 2, but it is {size}"):
+        compare_subgroups(classes, np.eye(3)[classes], np.arange(60) // 30, min_class_size=size)

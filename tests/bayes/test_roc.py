@@ -24,15 +24,21 @@ from dmfroc import (
 )
 from dmfroc.bayes import method
 from dmfroc.bayes.average_curve import (
-    Curve,
+    AverageCurve,
     _binormal_splits,
     _halve,
     pooled_quantiles,
     sample_curve,
 )
-from dmfroc.bayes.method import against_the_rest, couple, of_curves, of_pairs, weights_of_pairs
+from dmfroc.bayes.method import (
+    against_the_rest,
+    couple,
+    posterior_of_curves,
+    posterior_of_pairs,
+    weights_of_pairs,
+)
 from dmfroc.bayes.models import (
-    Counts,
+    ThresholdCounts,
     binomial_log_likelihood,
     ordinal_log_likelihood,
 )
@@ -132,7 +138,7 @@ def test_normal_approximation_is_near_the_chains(sample, small):
 
 def test_mean_area_of_the_pairs_has_about_the_jackknifes_standard_error(sample):
     curve = bayesian_roc(*sample, **FAST)
-    found = of_pairs(hand_till(), curve, Predictions.from_arrays(*sample))
+    found = posterior_of_pairs(hand_till(), curve, Predictions.from_arrays(*sample))
     observed = curve.posterior["observed_data"]["pairwise_auc"].to_numpy()
     target = estimate("hand_till", *sample).standard_error
     assert found.measure == "hand_till"
@@ -172,7 +178,7 @@ def test_measures_of_pairs_have_their_own_weights(imbalanced, measure):
     jackknife = estimate(measure, imbalanced, stratify=True)
     weights = weights_of_pairs(measure, imbalanced)
     curve = bayesian_roc(imbalanced, pair_weights=weights, n_draws=2000, **FAST)
-    found = of_pairs(measure, curve, imbalanced)
+    found = posterior_of_pairs(measure, curve, imbalanced)
     # Seven thresholds leave out a part of the areas, in the sample as in the model.
     observed = curve.posterior["observed_data"]["pairwise_auc"]
     expected = np.average(observed, weights=weights[0][~np.eye(4, dtype=bool)])
@@ -185,7 +191,7 @@ def test_measures_of_the_curve_of_each_class_are_coupled(imbalanced):
     curves = [bayesian_roc(against_the_rest(imbalanced, place), **OF_TWO) for place in range(4)]
     for measure in (partial_auc(0.3), roc_area()):
         jackknife = estimate(measure, imbalanced, stratify=True)
-        found = of_curves(measure, curves, imbalanced)
+        found = posterior_of_curves(measure, curves, imbalanced)
         assert found.value == pytest.approx(jackknife.value, abs=jackknife.standard_error / 2)
         assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
         of_class = found.posterior["posterior"]["of_class"]
@@ -217,9 +223,9 @@ def test_columns_of_two_classes_that_rank_differently_have_no_posterior_of_m():
     predictions = Predictions.from_arrays(classes, scores)
     curve = bayesian_roc(predictions, **OF_TWO)
     with pytest.raises(ValueError, match="columns of the two classes rank differently"):
-        of_pairs(hand_till(), curve, predictions)
+        posterior_of_pairs(hand_till(), curve, predictions)
     complementary = Predictions.from_arrays(classes, scores[:, 1] - scores[:, 0])
-    found = of_pairs(hand_till(), bayesian_roc(complementary, **OF_TWO), complementary)
+    found = posterior_of_pairs(hand_till(), bayesian_roc(complementary, **OF_TWO), complementary)
     area = estimate("dmf_auc", complementary)
     assert found.value == pytest.approx(area.value, abs=area.standard_error / 2)
 
@@ -292,12 +298,12 @@ def test_ordinal_likelihood_is_multinomial():
     edge = np.zeros((2, 2, 1))
     shares = np.diff(np.concatenate([edge, rates, edge + 1], axis=2), axis=2)
     inside = generator.poisson(5, size=shares.shape).astype(float)
-    counts = Counts(
+    counts = ThresholdCounts(
         jnp.asarray(inside.cumsum(axis=2)[..., :-1]),
         jnp.asarray(inside.sum(axis=2)),
         jnp.ones(()),
     )
-    curve = Curve(jnp.asarray(logits), jnp.asarray(np.diff(logits, axis=1)))
+    curve = AverageCurve(jnp.asarray(logits), jnp.asarray(np.diff(logits, axis=1)))
     with jax.enable_x64(True):
         found = ordinal_log_likelihood(counts, curve, jnp.asarray(scale), jnp.asarray(shift))
         cells = binomial_log_likelihood(counts, curve, jnp.asarray(scale), jnp.asarray(shift))
@@ -313,8 +319,8 @@ def test_likelihoods_are_exact_where_rates_are_indistinguishable_from_0_and_1(fa
     logits = far * np.array([[-1.0, 0.2, 1.0], [-0.7, -0.1, 0.9]])
     above = np.array([[[3.0, 3, 7], [1, 2, 9]]])
     with jax.enable_x64(True):
-        counts = Counts(jnp.asarray(above), jnp.asarray([[10.0, 10]]), jnp.ones(()))
-        curve = Curve(jnp.asarray(logits), jnp.asarray(np.diff(logits, axis=1)))
+        counts = ThresholdCounts(jnp.asarray(above), jnp.asarray([[10.0, 10]]), jnp.ones(()))
+        curve = AverageCurve(jnp.asarray(logits), jnp.asarray(np.diff(logits, axis=1)))
         given = counts, curve, jnp.ones(1), jnp.zeros((1, 2))
         bins, cells = ordinal_log_likelihood(*given), binomial_log_likelihood(*given)
         slope = jax.grad(lambda scale: binomial_log_likelihood(*given[:2], scale, given[3]))(
@@ -614,7 +620,7 @@ def test_other_measures_are_refused(sample):
         estimate(dmf_auc(shrinkage=2.0), *sample, method="bayes")
     by_bias, predictions = one_vs_rest_auc("bias"), Predictions.from_arrays(*sample)
     with pytest.raises(ValueError, match="one_vs_rest_auc_bias is no function of the areas"):
-        of_pairs(by_bias, bayesian_roc(predictions, **FAST), predictions)
+        posterior_of_pairs(by_bias, bayesian_roc(predictions, **FAST), predictions)
     with pytest.raises(ValueError, match="pseudo_count must be positive"):
         bayesian_table(informedness(), *sample, pseudo_count=0.0)
     with pytest.raises(ValueError, match="split_scale must be positive"):
@@ -637,3 +643,14 @@ def test_posterior_of_one_observed_class():
     expected = stats.beta(30.5, 10.5)
     np.testing.assert_allclose(np.mean(posterior.draws), expected.mean(), atol=0.002)
     np.testing.assert_allclose(posterior.interval, expected.interval(0.95), atol=0.005)
+
+
+def test_pairs_are_drawn_in_the_order_of_their_areas(small):
+    axes = small.plot_pairs(Figure().add_subplot())
+    names = [text.get_text() for text in axes.get_yticklabels()]
+    values = small.pairs()["value"]
+    assert sorted(names) == sorted(values.index)
+    places = dict(zip(names, axes.get_yticks(), strict=True))
+    lowest_first = sorted(names, key=lambda name: values[name])
+    steps = np.diff([places[name] for name in lowest_first]) * (-1 if axes.yaxis_inverted() else 1)
+    assert (steps < 0).all()

@@ -18,7 +18,7 @@ from dmfroc.bayes import sampling
 from dmfroc.bayes.models import Priors, model_of
 from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.roc import _overlap, bind_pairs, pairwise_counts
-from dmfroc.bayes.sampling import Problem, approximate, default_kernel, standard_deviation
+from dmfroc.bayes.sampling import Sampler, approximate, default_kernel, standard_deviation
 from dmfroc.measures.measure import values_and_influences
 
 SD_OF_LOG_SPREAD, SD_OF_ERROR = 0.7, 0.5
@@ -47,7 +47,7 @@ def test_spread_is_at_the_mode_of_its_marginal_density(n_effects, n_apart):
     curvature = -np.gradient(np.gradient(log_density, grid), grid)[log_density.argmax()]
     most = 0 if n_apart else n_effects
     with mock.patch.object(sampling, "_MOST_TOGETHER", most), in_double_precision():
-        problem = Problem(normal_effects, jnp.asarray(observed))
+        problem = Sampler(normal_effects, jnp.asarray(observed))
         found = approximate(problem, jnp.asarray(observed))
     assert problem.n_apart == n_apart
     sd = np.linalg.norm(found.shared[0])
@@ -63,7 +63,7 @@ def test_effects_that_vary_by_themselves_have_the_covariance_of_all_together(str
     for most in (90, 0):
         with mock.patch.object(sampling, "_MOST_TOGETHER", most), in_double_precision():
             counts = pairwise_counts(bind_pairs(sample, 7), sample)
-            problem = Problem(model, counts)
+            problem = Sampler(model, counts)
             approximation = approximate(problem, counts)
             moved = np.asarray(approximation.at(np.eye(problem.size)) - approximation.location)
             of_area = standard_deviation(problem, counts, approximation, "auc")

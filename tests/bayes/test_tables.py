@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from simulations import normal_scores
 
-from dmfroc import Measure, Predictions, bayesian_table, estimate
+from dmfroc import Estimate, Measure, Predictions, bayesian_table, estimate
 from dmfroc.measures.statistics.confusion import confusion_counts
 
 
@@ -42,6 +42,17 @@ def test_tables_keep_class_sizes_or_vary_them():
         of_class = table.sum("predicted")
         np.testing.assert_allclose(of_class.mean(["chain", "draw"]), shares, atol=0.02)
         assert (of_class.std(["chain", "draw"]) > 0.02).all() == varies
+
+
+def test_a_posterior_is_an_estimate_with_all_draws():
+    true = np.repeat([0, 1, 2], 5)
+    found = bayesian_table("accuracy", Predictions.from_labels(true, true[::-1]), n_draws=50)
+    estimate = found.to_estimate()
+    assert type(estimate) is Estimate
+    assert vars(found) == vars(estimate) | {"posterior": found.to_datatree()}
+    assert str(found) == repr(found)
+    assert str(estimate).startswith("accuracy 0.3")
+    assert "Accuracy" in found._repr_html_()
 
 
 def test_informedness_is_near_the_jackknife():

@@ -622,6 +622,10 @@ def test_evaluate_refuses(folder, arguments, message):
         (",ash,birch\nash,0,1\nbirch,1,0\n", "one column of costs .* 'cedar', but there is none"),
         (",ash,birch,cedar\nash,0,1,1\ncedar,1,1,0\n", "one row of costs .* 'birch', .* none"),
         (COSTS + "ash,1,1,1,1", "one row of costs for class 'ash', but there are several"),
+        (
+            COSTS.replace("ash,1,", "ash,1,7,"),
+            "row of class 'ash' has 5 costs, but the header names 4",
+        ),
         (COSTS.replace(" 3,", ""), "row of class 'birch' has 3 costs, but the header names 4"),
         (COSTS.replace("3", "x"), "cost in row 'birch', column 'cedar' must be .* it is 'x'"),
         (COSTS.replace("3", ""), "cost in row 'birch', column 'cedar' must be .* it is ''"),

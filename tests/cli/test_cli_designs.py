@@ -3,9 +3,11 @@
 import json
 import re
 
+import matplotlib.image
 import numpy as np
 import pandas as pd
 import pytest
+from pages import page_parts
 from typer.testing import CliRunner
 
 import dmfroc
@@ -123,3 +125,81 @@ def test_refusals(folder, command, extra, message):
     status, _, error = run(command, folder / "good.csv", *OPTIONS, *extra)
     assert status == 2
     assert re.search(message, error)
+
+
+def texts_of(picture):
+    """Return what is written on a picture, which Matplotlib keeps as comments beside its shapes."""
+    return re.findall(r"<!-- (.*?) -->", picture.read_text())
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_pictures_have_the_level_and_the_weights(folder, tmp_path, command):
+    files = [folder / "good.csv", folder / "poor.csv"][: 1 + (command == "compare")]
+    shared = ["--label", "tree", "--scores", ",".join(SCORES), "--level", "0.5"]
+    picture = tmp_path / "curve.svg"
+    given = [*shared, "--pair-weights", "prevalence", "--plot", picture, "--json"]
+    status, out, _ = run(command, *files, *given)
+    assert status == 0
+    for file in files:
+        table = pd.read_csv(file)
+        area = dmfroc.measures.dmf_auc("prevalence")
+        expected = dmfroc.estimate(area, table["tree"], table[SCORES], level=0.5)
+        low, high = expected.interval
+        text = f"{file.stem}: AUC {expected.value:.3f} (50 % jackknife interval {low:.3f} to"
+        assert any(x.startswith(text) and f"{high:.3f}" in x for x in texts_of(picture))
+    assert json.loads(out)["level"] == 0.5
+
+
+def test_scans_print_the_bound_of_their_bins(tmp_path):
+    rng = np.random.default_rng(1)
+    true = np.arange(40_000) % 3
+    table = pd.DataFrame(rng.normal(size=(40_000, 3)) + np.eye(3)[true], columns=SCORES)
+    table.assign(tree=np.array(["a", "b", "c"])[true]).to_parquet(tmp_path / "many.parquet")
+    scanned = dmfroc.scan(str(tmp_path / "many.parquet"), label="tree", scores=SCORES)
+    expected = dmfroc.estimate("dmf_auc", scanned)
+    given = ["--label", "tree", "--scores", ",".join(SCORES), "--measures", "dmf_auc,informedness"]
+    status, out, _ = run("evaluate", tmp_path / "many.parquet", *given, "--scan", "--json")
+    assert status == 0
+    found = json.loads(out)["estimates"]
+    assert found["dmf_auc"] == {
+        "value": expected.value,
+        "standard_error": expected.standard_error,
+        "interval": list(expected.interval),
+        "error_bound": expected.error_bound,
+    }
+    assert expected.error_bound > 0
+    assert set(found["informedness"]) == {"value", "standard_error", "interval"}
+
+
+@pytest.mark.parametrize(("kind", "has_hull"), [("roc", True), ("prg", True), ("pr", False)])
+def test_hulls_are_drawn_of_two_classes(tmp_path, kind, has_hull):
+    rng = np.random.default_rng(1)
+    true = np.arange(60) % 2
+    table = pd.DataFrame({"tree": true, "score": rng.normal(size=60) + true})
+    table.to_csv(tmp_path / "two.csv", index=False)
+    given = ["--label", "tree", "--scores", "score", "--output", tmp_path / "chart.svg"]
+    status, _, error = run("plot", kind, tmp_path / "two.csv", *given)
+    assert (status, error) == (0, "")
+    assert ("convex hull" in texts_of(tmp_path / "chart.svg")) == has_hull
+
+
+def test_the_overview_is_of_a_page(folder, tmp_path):
+    given = ["--label", "tree", "--scores", ",".join(SCORES), "--output", tmp_path / "all.png"]
+    status, _, error = run("plot", "overview", folder / "fair.csv", *given)
+    assert (status, error) == (0, "")
+    assert matplotlib.image.imread(tmp_path / "all.png").shape[:2] == (1920, 1800)
+
+
+def test_json_and_report_of_a_command_hold_the_same_numbers(folder, tmp_path):
+    file = folder / "good.csv"
+    for command, *given in (
+        ("subgroups", "--by", "site", "--by", "old"),
+        ("plan", "--half-width", "0.02"),
+    ):
+        page = tmp_path / "report.html"
+        status, out, _ = run(command, file, *OPTIONS, *given, "--json", "--output", page)
+        assert status == 0
+        printed, embedded = json.loads(out), page_parts(page.read_text("utf-8"))["numbers"]
+        shared = (set(printed) & set(embedded)) - {"warnings"}
+        assert shared >= {"measure", "level"}
+        assert {name: printed[name] for name in shared} == {k: embedded[k] for k in shared}

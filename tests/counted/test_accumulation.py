@@ -421,3 +421,18 @@ def test_what_is_no_file(tmp_path):
             Accumulator.load(path)
     with pytest.raises(FileNotFoundError):
         Accumulator.load(tmp_path / "nowhere")
+
+
+def test_what_was_merged_before_is_merged_on(whole):
+    """Rows behind the standard errors are those of all, in whichever order parts were added."""
+    a, b, c = (
+        fed(Accumulator([0, 1, 2], cuts=CUTS), rows)
+        for rows in (np.arange(100), np.arange(100, 500), np.arange(500, 900))
+    )
+    for part in (a, b, c):
+        part.compute()  # each has a sample of its own
+    for name, found in estimates(a.merge(c.merge(b))).items():
+        assert found == pytest.approx(whole[name], rel=1e-12)
+    both = fed(Accumulator([0, 1, 2], cuts=CUTS), np.arange(100, 900))
+    for name, found in estimates(c).items():
+        assert found == pytest.approx(estimates(both)[name], rel=1e-12)

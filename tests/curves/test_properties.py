@@ -629,6 +629,23 @@ def test_isometrics_of_the_reciprocal_and_log_charts():
         assert line.x + line.y == pytest.approx(2 * line.value)
 
 
+def test_isometrics_of_unknown_measures_are_refused():
+    with pytest.raises(ValueError, match=r"one of informedness, .* it is 'kappa'"):
+        curves.isometrics(curves.roc_curve(*drawn(50)), "kappa")
+
+
+@pytest.mark.parametrize("chart", ["pn", "delta_pn", "roc", "boc", "det", "lift"])
+def test_usual_isometrics_are_those_of_informedness(chart):
+    curve = getattr(curves, f"{chart}_curve")(*drawn(50))
+    assert {line.measure for line in curves.isometrics(curve)} == {"informedness"}
+
+
+@pytest.mark.parametrize("name", [n for n in curves.__all__ if n.endswith("_curve")])
+def test_documentation_says_what_curves_refuse(name):
+    if "y_true" in inspect.signature(getattr(curves, name)).parameters:
+        assert inspect.getdoc(getattr(curves, name)).count("\nRaises\n------\n") == 1
+
+
 def test_isometrics_of_impossible_values_are_empty():
     pr = curves.precision_recall_curve(*drawn(50))
     assert [len(line.x) for line in curves.isometrics(pr, "f_beta", [-0.5, 1.5])] == [0, 0]

@@ -408,3 +408,13 @@ def test_targets_at_the_ends_are_met_by_the_best_vertex():
     assert randomized_threshold(y, s, tpr=1).fpr == 0
     assert randomized_threshold(y, s, fpr=0).tpr == 1
     assert randomized_threshold(y, s, bias=0.5).strict == 0.9
+
+
+def test_thresholds_at_random_are_for_the_second_of_the_labels():
+    rng = np.random.default_rng(0)
+    y, scores = np.repeat(["a", "b"], 30), rng.normal(size=60)
+    swapped = randomized_threshold(y, scores, fpr=0.2, labels=["b", "a"])
+    assert swapped.labels == ("b", "a")
+    other = randomized_threshold((y == "a").astype(int), scores, fpr=0.2)
+    for name in ("strict", "lenient", "probability", "fpr", "tpr", "bias"):
+        assert getattr(swapped, name) == getattr(other, name)

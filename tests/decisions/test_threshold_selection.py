@@ -5,7 +5,7 @@ import pytest
 from golden import golden
 from prediction_samples import exactly
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_iris, load_wine, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import (
@@ -365,3 +365,14 @@ X, Y = binary_sample(8, n=40)
 def test_bad_input(call, error, message):
     with pytest.raises(error, match=exactly(message)):
         call()
+
+
+def test_ten_folds_are_the_default():
+    X, y = load_wine(return_X_y=True)
+    default, ten, twenty = (
+        ClassWeightsClassifierCV(GaussianNB(), n_starts=1, random_state=0, **options)
+        .fit(X[:, :2], y)
+        .class_weights_.tolist()
+        for options in ({}, {"cv": 10}, {"cv": 20})
+    )
+    assert default == ten != twenty

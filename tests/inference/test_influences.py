@@ -9,7 +9,8 @@ from scipy import stats
 from simulations import normal_scores
 
 from dmfroc import Predictions, estimate, hand_till_score, influences
-from dmfroc.inference.influences import PerfectSample
+from dmfroc.inference.influences import Interval, PerfectSample, interval, moments_of
+from dmfroc.inference.units import units_of
 from dmfroc.measures import MEASURES as MEASURES_BY_NAME
 from dmfroc.measures import dmf_auc, get_measure, informedness
 from dmfroc.measures.measure import bind
@@ -209,3 +210,25 @@ def test_the_bound_falls_with_every_miss(seed):
     ]
     assert (np.diff(ends) < 1e-12).all()
     assert ends[0] < of_perfect.worst
+
+
+@pytest.mark.parametrize(
+    ("further", "ends"),
+    [(0.25, (0.5, 1)), (-0.25, (0.25, 0.75)), (1, (0.5, 1)), (-1, (0.125, 0.75))],
+)
+def test_an_interval_reaches_further_on_one_side_within_its_bounds(further, ends):
+    assert Interval(0.5, 0.75).reaching(further, (0.125, 1.0)) == Interval(*ends)
+
+
+def test_random_sizes_are_added_on_the_measures_own_scale():
+    """Both parts of an error that is symmetric there add up as squares, on either side."""
+    classes = np.repeat([0, 1, 2], [40, 8, 6])
+    rng = np.random.default_rng(0)
+    predicted = np.where(rng.random(54) < 0.6, classes, rng.integers(3, size=54))
+    predictions = Predictions.from_arrays(classes, np.eye(3)[predicted])
+    moments = moments_of(influences("accuracy", predictions), units_of(predictions))
+    assert moments.depends_on_sizes
+    value = float((classes == predicted).mean())
+    ends = interval(value, moments, 0.1, (0, 1), (0, 1), symmetric_on_line=False)
+    assert 0 < ends.low < value < ends.high < 1
+    assert ends.high - value == pytest.approx(value - ends.low, rel=1e-12)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from simulations import normal_scores
 
-from dmfroc import Predictions, compare, estimate, evaluate, influences
-from dmfroc.bayes import bayesian_table
+from dmfroc import Predictions, bayesian_table, compare, estimate, evaluate, influences
 from dmfroc.inference.band import curve_band
 from dmfroc.inference.units import sample_of
 
@@ -55,6 +54,7 @@ def test_rows_of_weight_zero_change_no_measure():
         assert_same(found[name], expected[name])
 
 
+@pytest.mark.filterwarnings("ignore:the same scores in every row")
 def test_rows_of_weight_zero_change_no_posterior_curve_and_comparison():
     plain, more = with_rows_of_weight_zero()
     for name in ("low", "high", "tpr"):

@@ -81,6 +81,7 @@ def test_arrays(cases_directory):
         Predictions.from_file(cases_directory / "logits.npy", label="y")
 
 
+@pytest.mark.filterwarnings("ignore:auc_mu below chance")
 @pytest.mark.parametrize("fill", [None, -1e6, -np.inf, np.finfo(np.float32).min])
 def test_scores_of_classes_that_a_fold_lacked(cases_directory, fill):
     with np.load(cases_directory / "decision.npz") as archive:

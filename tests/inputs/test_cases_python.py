@@ -43,6 +43,7 @@ def estimated(y_true, **inputs):
     return folded.value, folded.standard_error
 
 
+@pytest.mark.filterwarnings("ignore:y_pred is not the class")
 @pytest.mark.parametrize("name", INPUTS)
 def test_rows_are_matched_by_index(name):
     given, plain = INPUTS[name]
@@ -51,6 +52,7 @@ def test_rows_are_matched_by_index(name):
     assert estimated(series(Y), **others, **{name: given.iloc[ORDER]}) == expected
 
 
+@pytest.mark.filterwarnings("ignore:y_pred is not the class")
 def test_rows_of_all_inputs_are_matched_at_once():
     inputs = {name: pair for name, pair in INPUTS.items() if name != "folds"}
     given = {name: pair[0].iloc[RNG.permutation(N)] for name, pair in inputs.items()}
@@ -189,8 +191,11 @@ def test_default_column_names_are_no_names(table):
         found = dmfroc.hand_till_score(y, table(S[Y < 2]), labels=[1, 2, 3])
     assert found == dmfroc.hand_till_score(y, S[Y < 2][:, :2])
     assert dmfroc.hand_till_score(Y, table(S)) == dmfroc.hand_till_score(Y, S)
+    chosen = frame(S[Y < 2], None)
+    with pytest.raises(ValueError, match=r"column 0 names no class .* labels=\[0, 1, 2\]"):
+        dmfroc.hand_till_score(y, chosen)
     with pytest.warns(UserWarning, match="left out: 0"):
-        dmfroc.hand_till_score(y, frame(S[Y < 2], None))  # chosen names
+        dmfroc.hand_till_score(y, chosen, labels=[0, 1, 2])
 
 
 def test_single_default_column():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from prediction_samples import FRAME, LABELS, SCORES, assert_identical
 
-from dmfroc import dmf_auc_score, evaluate, hand_till_score
+from dmfroc import dmf_auc_score, estimate, evaluate, hand_till_score
 from dmfroc.curves import roc_curve
 from dmfroc.inputs.predictions import Predictions, as_predictions
 
@@ -190,6 +190,7 @@ def test_hard_labels_may_differ_in_form(true, hard, expected):
     assert predictions.predicted.tolist() == [0, 1, 0]
 
 
+@pytest.mark.filterwarnings("ignore:1 class")
 @pytest.mark.parametrize(
     ("hard", "options"), [(["a", "b", "b"], {}), (["a", "a", "a"], {"labels": ["a", "b"]})]
 )
@@ -198,9 +199,10 @@ def test_hard_labels_of_one_observed_class_are_no_ranking(hard, options):
     assert predictions.absent_labels == ("b",)
     assert as_predictions(predictions, needs="labels") is predictions
     message = re.escape("y_true holds one class only ('a'): at least two must have observations")
-    for judge in (as_predictions, hand_till_score, dmf_auc_score, roc_curve, evaluate):
+    for judge in (as_predictions, hand_till_score, dmf_auc_score, roc_curve):
         with pytest.raises(ValueError, match=message + ", except for measures of hard labels"):
             judge(predictions)
+    assert "dmf_auc" not in evaluate(predictions).estimates
 
 
 @pytest.mark.parametrize(
@@ -348,3 +350,31 @@ def test_any_non_finite_score_is_found(drawn, data):
     scores[row, column] = data.draw(st.sampled_from([np.nan, np.inf]))
     with pytest.raises(ValueError, match=rf"1 of .* at row {row} .*, column {column} \(class"):
         as_predictions(labels, scores)
+
+
+def test_a_column_of_identifiers_is_no_class():
+    scores = pd.DataFrame(np.random.default_rng(0).random((30, 3)), columns=list("abc"))
+    true = np.array(list("abc"))[np.arange(30) % 3]
+    with pytest.raises(ValueError, match="column 'id' names no class of y_true and holds whole"):
+        Predictions.from_arrays(true, scores.assign(id=np.arange(30)))
+    named = Predictions.from_arrays(true, scores.assign(d=0.0))
+    assert named.absent_labels == ("d",)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64", "object"])
+@pytest.mark.parametrize(("first", "is_lost"), [(2**53, True), (2**53 - 2, False)])
+def test_whole_numbers_that_doubles_cannot_tell_apart_are_refused(kind, first, is_lost):
+    scores = np.array([first, first + 1, 3, 4], dtype=kind)
+    if not is_lost:
+        assert Predictions.from_arrays([0, 1, 0, 1], scores).scores[1, 1] == first + 1
+        return
+    with pytest.raises(ValueError, match="in double precision they would be ties"):
+        Predictions.from_arrays([0, 1, 0, 1], scores)
+
+
+def test_long_values_are_not_repeated_in_messages():
+    level = [0.95] * 12
+    with pytest.raises(TypeError, match=r"^level must be a number, but it is of type list$"):
+        estimate("accuracy", [0, 1], y_pred=[0, 1], level=level)
+    with pytest.raises(TypeError, match=r"^level must be a number, but it is \[0.95\], of"):
+        estimate("accuracy", [0, 1], y_pred=[0, 1], level=level[:1])

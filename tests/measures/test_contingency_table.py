@@ -529,3 +529,12 @@ def test_conventions_are_told_with_the_classes():
     ]
     with pytest.warns(UserWarning, match="^no finite value in this sample: F of class 'c' is nan$"):
         table.f_score()
+
+
+@pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf])
+@pytest.mark.parametrize("place", [0, 1])
+def test_one_unusable_prevalence_is_enough(wrong, place):
+    prevalence = [1.0, 1.0]
+    prevalence[place] = wrong
+    with pytest.raises(ValueError, match="a finite number >= 0 for each of 2 classes"):
+        ContingencyTable.from_cells(tp=3, fp=1, fn=2, tn=4).with_prevalence(prevalence)

@@ -313,6 +313,7 @@ def test_bad_options(make, message):
 
 
 @pytest.mark.parametrize("name", ["h_measure", "convex_hull_auc", "partial_auc", "kappa_area"])
+@pytest.mark.filterwarnings("ignore:the weights are whole numbers")
 def test_resampled_weights_in_one_program_repeat_rows(name):
     # Compiled without a derivative, and side by side, as the bootstrap does.
     classes, scores = normal_scores(11, 60, 3)

@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from dmfroc import SummaryPriors, summary_roc
 from dmfroc._kit.compiled import in_double_precision
 from dmfroc.meta_analysis.curve import area_under_line, region_around
-from dmfroc.meta_analysis.data import Counts, check_scale, read_studies
+from dmfroc.meta_analysis.data import StudyCounts, read_studies
 from dmfroc.meta_analysis.models import (
     Average,
     Likelihood,
@@ -203,6 +203,9 @@ def test_summary_of_thresholds_is_asked_for_one(by_threshold, found):
         found.at(1.0)
     with pytest.raises(ValueError, match="there are no pairs of classes"):
         _ = found.pairs
+    for rates in (found.point, found.region, found.by_study):
+        with pytest.raises(ValueError, match="there are no pairs of classes"):
+            rates(pair=("a", "b"))
     assert "specificity" not in str(by_threshold).lower()
     assert by_threshold.heterogeneity.index[0] == "sd of cases"
     display = by_threshold.plot(ax=Figure().subplots(), threshold=1.0)
@@ -296,7 +299,7 @@ def test_one_threshold_tells_the_location_of_any_scale():
     log_scale = np.random.default_rng(0).normal(size=(9, 2))
     # Among many people the prior, which is there for what the counts leave open, moves nothing.
     with in_double_precision():
-        many = Counts(jnp.asarray(100 * largest_alone), jnp.asarray(cutoff))
+        many = StudyCounts(jnp.asarray(100 * largest_alone), jnp.asarray(cutoff))
         likelihood = likelihood_of("ordinal", SummaryPriors(), many)
         given = _likelihood_given(jnp.asarray(log_scale), likelihood)
         given = Likelihood(*map(np.asarray, given))
@@ -634,7 +637,7 @@ def test_other_input():
     with pytest.raises(ValueError, match="are of different models"):
         chosen_model(None, "cut", "pair")
     with pytest.raises(ValueError, match="threshold_scale must be one of"):
-        check_scale("sqrt")
+        summary_roc(simulated(0), threshold_scale="sqrt")
     with pytest.raises(ValueError, match="needs 3 studies at least"):
         summary_roc(simulated(0)[:2])
     with pytest.raises(TypeError, match="table must be a data frame"):

@@ -314,3 +314,10 @@ def test_class_skew_moves_it_no_more_than_hand_till():
         ms.append(hand_till_score(classes[rows], scores[rows]))
     assert np.std(aucs) <= 1.1 * np.std(ms)
     assert np.mean(aucs) == pytest.approx(np.mean(ms), rel=0, abs=0.02)
+
+
+@pytest.mark.parametrize("link", ["probits", "Logit", "", None])
+def test_unknown_links_are_refused(link):
+    classes = np.arange(30) % 3
+    with pytest.raises(ValueError, match=rf"link must be one of \(.*\), but it is {link!r}"):
+        multiclass_roc(classes, np.eye(3)[classes], link=link)

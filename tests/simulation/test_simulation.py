@@ -168,6 +168,12 @@ def test_same_seed_same_predictions():
             "class 1 hardly ever occurs in this population",
         ),
         (
+            lambda: MultinomialPopulation(np.array([[0.0, 1.0, -1.0]]), "argmax").sample(
+                9, prevalence="balanced"
+            ),
+            "class 0 hardly ever occurs in this population",
+        ),
+        (
             lambda: simulate_predictions(POPULATION, 9, SimulatedClassifier(n_available=7)),
             "n_available is 7, but the population has 6 covariates",
         ),
@@ -185,3 +191,13 @@ def test_same_seed_same_predictions():
 def test_bad_options_are_named(call, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         call()
+
+
+def test_scores_that_lack_covariates_depend_on_the_seed_alone():
+    scores = [
+        simulate_predictions(
+            POPULATION, 20, SimulatedClassifier(n_available=2), random_state=3
+        ).scores
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*scores)

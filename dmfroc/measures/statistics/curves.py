@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from dmfroc.measures.statistics.shared import once_per_predictions
 from dmfroc.measures.statistics.statistic import Statistic
 
 _POINTS_AT_ONCE = 1 << 17  # what a processor's cache holds
+_LARGEST_ODDS = 1e9  # of the weights of a class and of the rest
 _FEWEST_AT_ONCE = 2  # autograd adds up all numbers over an axis of length one, which takes as long
 
 
@@ -126,3 +128,33 @@ def one_curve(scores: Float[np.ndarray, " n"], is_positive: Bool[np.ndarray, " n
         above[1:] = run_ends(ordered, np.array([0]))
     ranked = is_positive[order][None]
     return CurveCounts(order[None], ranked, above[None], has_ties, 1.0, ranked.sum(axis=1))
+
+
+def _lost_beside(predictions: Predictions, *, alike: bool) -> str | None:
+    """Say so if rounding would decide, because a class or the rest is so heavy.
+
+    Sums from one end of a curve lack the digits of what is light beyond what is heavy. They matter
+    beside a light class. If ``alike``, they do not for weights that are alike.
+    """
+    weights = np.where(predictions.sample_weight > 0, predictions.sample_weight, np.inf)
+    totals = np.bincount(predictions.true, predictions.sample_weight)[predictions.present]
+    rest = totals.sum() - totals
+    is_lost = [totals > _LARGEST_ODDS * rest, rest > _LARGEST_ODDS * totals]
+    if alike and np.any(is_lost):
+        least = np.full(predictions.n_classes, np.inf)
+        np.minimum.at(least, predictions.true, weights)
+        least = least[predictions.present]
+        least_of_rest = [np.delete(least, place).min() for place in range(len(least))]
+        is_lost[0] &= totals > _LARGEST_ODDS * least
+        is_lost[1] &= rest > _LARGEST_ODDS * np.array(least_of_rest)
+    if not np.any(is_lost):
+        return None
+    return (
+        f"needs classes whose weights differ by a factor of {_LARGEST_ODDS:.0e} at most, but they "
+        f"sum to {totals.min():.3g} and {totals.max():.3g}, so that rounding would decide: give "
+        "smaller weights to the heavy observations"
+    )
+
+
+no_lost_sums = partial(_lost_beside, alike=True)
+no_lost_gain = partial(_lost_beside, alike=False)  # of recall, which begins at the prevalence

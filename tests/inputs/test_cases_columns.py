@@ -1,0 +1,304 @@
+"""Files whose columns other tools name in their own ways, with their known right answers."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import dmfroc
+from dmfroc import Predictions
+from dmfroc.cli.commands import app
+
+IRIS = {"hand_till": 0.998133, "accuracy": 0.973333}
+OWL = {"hand_till": 0.926143, "accuracy": 0.783333}
+YES = {"hand_till": 0.924006}
+
+
+@pytest.fixture
+def command(cases_directory):
+    """Run the command on files of the directory, which are the arguments with a dot in them."""
+
+    def run(line, *more):
+        arguments = [*line.split(), *more]
+        paths = [
+            str(cases_directory / x) if re.search(r"\w\.(csv|npz)", x) else x for x in arguments
+        ]
+        return CliRunner().invoke(app, paths)
+
+    return run
+
+
+@pytest.fixture
+def parsed(command):
+    """Return a function that gives the JSON of a command."""
+
+    def run(line, *more):
+        result = command(f"{line} --json", *more)
+        assert result.exit_code == 0, result.stderr
+        return json.loads(result.stdout)
+
+    return run
+
+
+@pytest.fixture
+def failure(command):
+    """Return a function that gives the message of a command that is refused."""
+
+    def run(line, *more):
+        result = command(line, *more)
+        assert result.exit_code == 2, result.stdout
+        return result.stderr
+
+    return run
+
+
+def values(found):
+    return {name: estimate["value"] for name, estimate in found["estimates"].items()}
+
+
+# Names of columns
+
+
+@pytest.mark.parametrize(
+    ("line", "expected", "note"),
+    [
+        ("extra_entropy.csv --label species", IRIS, "ignored: 'entropy'"),
+        ("extra_confidence.csv --label species", IRIS, "ignored: 'confidence'"),
+        ("knime.csv --label species", IRIS, "ignored: 'Prediction (species)'"),
+        ("azure.csv --label species", IRIS, "ignored: 'Scored Labels'"),
+        ("suffix.csv --label species", IRIS, None),
+        ("h2o.csv --label truth", IRIS, "ignored: 'predictions', 'fold'"),
+        ("h2o.csv --label truth --ignore predictions,fold", IRIS, None),
+        ("h2o.csv --label truth --ignore fo* --ignore predictions", IRIS, None),
+        ("h2o.csv --label truth --scores Iris-*", IRIS, None),
+        ("h2o.csv --label truth --y-pred predictions --ignore fold", IRIS, None),
+        ("constant.csv --label truth", {"hand_till": 0.5}, "differ in case: column 'iris-setosa'"),
+        ("nfd_columns.csv --label beer", {}, "differ in Unicode form: column"),
+        ("float_names.csv --label target", OWL, "ignored: 'pred'"),
+        ("float_names.csv --label target --y-pred pred", OWL, None),
+        ("int_labels_float_names.csv --label target --y-pred pred", OWL, None),
+    ],
+)
+def test_columns_are_matched_to_classes(parsed, line, expected, note):
+    found = parsed(f"evaluate {line} --measures hand_till,accuracy")
+    assert values(found) | expected == pytest.approx(values(found), abs=5e-7)
+    notes = [x for x in found["warnings"] if not x.startswith("few observations")]
+    if note is None:
+        assert notes == []
+    else:
+        assert any(note in x for x in notes)
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("h2o_p0_p1.csv --label label", "--scores p0,p1 --labels No,Yes"),
+        ("neg_pos.csv --label label", "--scores prob_neg,prob_pos --labels 0,1"),
+        ("score.csv --label label", "--labels No,Yes"),
+    ],
+)
+def test_the_remedy_of_columns_with_other_names_can_be_pasted(parsed, failure, line, remedy):
+    assert remedy in failure(f"evaluate {line} --measures hand_till")
+    found = parsed(f"evaluate {line} --measures hand_till {remedy}")
+    assert values(found) == pytest.approx(YES, abs=5e-7)
+
+
+def test_percent(parsed):
+    found = parsed("evaluate percent.csv --label label --measures hand_till")
+    # Rounded to a tenth of a percent, so that there are ties
+    assert values(found) == pytest.approx(YES, abs=5e-4)
+
+
+def test_scores_and_labels_in_one_order_always_belong_together(parsed, failure):
+    line = "evaluate h2o_p0_p1.csv --label label --measures hand_till"
+    by_pattern = values(parsed(f"{line} --scores p? --labels No,Yes"))
+    assert by_pattern == pytest.approx(YES, abs=5e-7)
+    assert values(parsed(f"{line} --scores p1,p0 --labels Yes,No")) == by_pattern
+    swapped = parsed(f"{line} --scores p0,p1 --labels Yes,No")
+    assert values(swapped) == pytest.approx({"hand_till": 1 - 0.924006}, abs=5e-7)
+    assert any("hand_till below chance with the whole interval" in x for x in swapped["warnings"])
+    message = failure(
+        "evaluate h2o.csv --label truth --scores Iris-setosa,fold,Iris-virginica "
+        "--labels Iris-virginica,Iris-versicolor,Iris-setosa"
+    )
+    assert "column 'Iris-setosa' stands for class 'Iris-virginica' in the order of" in message
+
+
+# Counts, hard labels, groups
+
+
+def test_counts_are_told_from_weights(parsed, cases_directory):
+    line = "evaluate counts_as_weights.csv --label truth --scores rating --labels normal,abnormal"
+    line += " --measures hand_till"
+    weighted = parsed(f"{line} --sample-weight count")
+    assert any("pass them as --count instead" in x for x in weighted["warnings"])
+    counted = parsed(f"{line} --count count")
+    estimate = counted["estimates"]["hand_till"]
+    assert estimate["value"] == pytest.approx(0.893171, abs=5e-7)
+    assert estimate["standard_error"] == pytest.approx(0.0307244, abs=5e-8)
+    rows = pd.read_csv(cases_directory / "counts_as_weights.csv")
+    expanded = pd.read_csv(cases_directory / "counts_expanded.csv")
+    expected = dmfroc.evaluate(
+        expanded["truth"], expanded["rating"].to_numpy(), labels=["normal", "abnormal"]
+    )
+    found = dmfroc.evaluate(
+        rows["truth"],
+        rows["rating"].to_numpy(),
+        labels=["normal", "abnormal"],
+        frequency_weight=rows["count"],
+    )
+    for name, exact in expected.estimates.items():
+        one = found.estimates[name]
+        assert one.value == pytest.approx(exact.value, abs=1e-12)
+        assert one.standard_error == pytest.approx(exact.standard_error, abs=1e-12)
+        assert one.interval == pytest.approx(exact.interval, abs=1e-12)
+
+
+def test_scores_of_the_predicted_class(parsed, cases_directory):
+    found = parsed("evaluate score_of_predicted.csv --label target --y-pred prediction_label")
+    notes = " ".join(found["warnings"])
+    assert re.search(r"no threshold on score gives .* differs in 42\.8% of the rows", notes)
+    assert "subtract it from 1 in the rows with the prediction 0" in notes
+    data = pd.read_csv(cases_directory / "score_of_predicted.csv")
+    is_zero = data["prediction_label"] == 0
+    score = data["prediction_score"].where(~is_zero, 1 - data["prediction_score"])
+    turned = dmfroc.estimate("hand_till", data["target"], score.to_numpy())
+    assert turned.value == pytest.approx(0.829608, abs=5e-7)
+    assert turned.standard_error == pytest.approx(0.020180, abs=5e-7)
+
+
+def test_hard_labels_alone(parsed):
+    measures = "accuracy,cohen_kappa,gorodkin_correlation"
+    found = values(
+        parsed(
+            "evaluate hard_labels.csv.gz --label actual --y-pred predicted --measures " + measures
+        )
+    )
+    expected = dict(zip(measures.split(","), [0.626854, 0.215839, 0.237030], strict=True))
+    assert found == pytest.approx(expected, abs=5e-7)
+
+
+def test_abstentions(parsed, failure, cases_directory):
+    line = "evaluate abstain.csv --label label --y-pred predicted"
+    assert "counts them as wrong, or drop their rows" in failure(line)
+    found = parsed(f"{line} --ignore cat,dog,owl --measures accuracy")
+    assert values(found) == pytest.approx({"accuracy": 0.7})
+    data = pd.read_csv(cases_directory / "abstain.csv")
+    data = data[data["predicted"] != "abstain"]
+    decided = dmfroc.estimate("accuracy", data["label"], y_pred=data["predicted"]).value
+    assert decided == pytest.approx(0.857143, abs=5e-7)
+
+
+def test_top_scores_only(failure):
+    message = failure("evaluate top2.csv --label label")
+    assert "most rows have the scores of their top 2 classes only" in message
+    assert "measures of hard labels (give y_pred)" in message
+
+
+def test_groups(parsed):
+    line = "evaluate in_game.csv --label result --ignore mins --measures hand_till"
+    for options, error in (("--groups match", 0.0231), ("--ignore match", 0.0141)):
+        estimate = parsed(f"{line} {options}")["estimates"]["hand_till"]
+        assert estimate["value"] == pytest.approx(0.8030, abs=5e-5)
+        assert estimate["standard_error"] == pytest.approx(error, abs=5e-5)
+
+
+def test_one_subject_left_out(parsed, failure, cases_directory):
+    line = "evaluate loso.csv --label truth --measures hand_till"
+    message = failure(f"{line} --fold subject")
+    assert "judge the scores of all folds together, with --groups for the subjects" in message
+    pooled = parsed(f"{line} --groups subject")
+    assert values(pooled) == pytest.approx({"hand_till": 0.773369}, abs=5e-7)
+    data = pd.read_csv(cases_directory / "loso.csv")
+    of_subject = data.groupby("subject")["truth"].transform("nunique")
+    both = data[of_subject == 2]
+    mean = dmfroc.estimate(
+        "hand_till", both["truth"], both["p_patient"], folds=both["subject"]
+    ).value
+    assert mean == pytest.approx(0.713294, abs=5e-7)
+
+
+# Several files
+
+
+def test_rows_in_another_order(parsed, failure, cases_directory):
+    line = "compare order_a.csv order_b.csv --label y --scores p_1 --measure hand_till"
+    message = failure(line)
+    assert "column 'id' differs between 'order_a' and 'order_b', first at data row 1" in message
+    assert "pass --id id to match them; if it does not, pass --ignore id" in message
+    [difference] = parsed(f"{line} --id id")["differences"]
+    assert difference["value"] == pytest.approx(0.063944, abs=5e-7)
+    assert difference["standard_error"] == pytest.approx(0.017238, abs=5e-7)
+    assert difference["p_value"] == pytest.approx(0.00025, abs=5e-5)
+    named = {}
+    for name in "ab":
+        data = pd.read_csv(cases_directory / f"order_{name}.csv")
+        named[name] = Predictions.from_arrays(data["y"], data["p_1"].to_numpy(), id=data["id"])
+    assert dmfroc.compare(named, measure="hand_till").differences[0].value == pytest.approx(
+        difference["value"], abs=1e-14
+    )
+    assert parsed(f"{line} --ignore id")["differences"][0]["p_value"] == pytest.approx(0.06, abs=1)
+
+
+def test_files_of_two_hospitals(parsed):
+    line = "compare hospital_a.csv hospital_b.csv --label y --scores score --measure hand_till"
+    [difference] = parsed(f"{line} --unpaired")["differences"]
+    assert difference["value"] == pytest.approx(0.143468, abs=5e-7)
+    assert difference["standard_error"] == pytest.approx(0.080884, abs=5e-7)
+
+
+def test_one_file_twice(parsed):
+    found = parsed("compare h2o.csv h2o.csv --label truth --measure hand_till")
+    assert any(x.startswith("the same scores in every row") for x in found["warnings"])
+
+
+def test_two_studies_of_one_name(cases_directory):
+    table = pd.read_csv(cases_directory / "kearon1998.csv")
+    with pytest.raises(ValueError, match="a study of its own, whatever its name, pass study=None"):
+        dmfroc.summary_roc(table)
+
+
+# Labels of several columns
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.eye(3)[[0, 1, 2, 1]], r"take argmax\(axis=1\) of one-hot rows$"),
+        ([[1, 1, 0], [0, 1, 0], [0, 0, 1]], r"row 0 .* has 2 labels, .* \(multilabel\)"),
+        ([[1, 0, 0], [0, 0, 0], [0, 0, 1]], r"row 1 .* has 0 labels, .* \(multilabel\)"),
+        ([[1], [0], [1]], r"take ravel\(\) of a single column$"),
+    ],
+)
+def test_labels_of_several_columns(labels, message):
+    with pytest.raises(ValueError, match=message):
+        dmfroc.hand_till_score(np.array(labels), np.eye(3)[: len(labels)])
+
+
+# A newcomer's ten minutes
+
+
+def test_the_command_typed_first(tmp_path):
+    rng = np.random.default_rng(3)
+    true = rng.integers(10, size=400)
+    scores = rng.normal(size=(400, 10)) + 2 * np.eye(10)[true]
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    data = pd.DataFrame(shares, columns=[f"prob_digit {label}" for label in range(10)])
+    data.insert(0, "pred", [f"digit {label}" for label in shares.argmax(axis=1)])
+    data.insert(0, "split", "test")
+    data.insert(0, "id", rng.permutation(400))
+    data["label"] = [f"digit {label}" for label in true]
+    path = tmp_path / "predictions.csv"
+    data.sample(frac=1, axis=1, random_state=1).to_csv(path, index=False)
+    expected = dmfroc.evaluate(true, shares)
+    result = CliRunner().invoke(app, ["evaluate", str(path), "--label", "label", "--json"])
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    for name, estimate in expected.estimates.items():
+        assert found["estimates"][name]["value"] == pytest.approx(estimate.value, abs=1e-12)
+    [note] = found["warnings"]
+    assert note.startswith("columns that match no class are ignored: ")
+    assert {"id", "split", "pred"} == set(re.findall("'(.*?)'", note))

@@ -1,0 +1,623 @@
+"""Whatever shows a result shows its numbers: JSON, tables, frames, text and drawings agree."""
+
+import dataclasses
+import json
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from pages import page_parts
+
+import dmfroc
+
+LABELS = ["ash", "fir", "oak"]
+N = 120
+RNG = np.random.default_rng(3)
+TRUE = np.arange(N) % 3
+FOLDS = np.arange(N) // 3 % 4
+GROUPS = np.arange(N) // 3
+# One group has no weight at all, and of others some rows have none.
+WEIGHTS = np.where(GROUPS == 7, 0.0, np.array([1.0, 0.5, 2.0, 0.0])[np.arange(N) % 4])
+SHARED = RNG.normal(size=(N, 3))
+EFFECTS = {"good": 2.0, "fair": 1.3, "poor": 0.4}
+
+
+def probabilities(effect):
+    scores = np.exp(SHARED + 0.5 * RNG.normal(size=(N, 3)) + effect * np.eye(3)[TRUE])
+    return scores / scores.sum(axis=1, keepdims=True)
+
+
+SCORES = {name: probabilities(effect) for name, effect in EFFECTS.items()}
+Y = np.array(LABELS)[TRUE]
+KINDS = {
+    "rows": {},
+    "folds": {"folds": FOLDS},
+    "groups": {"groups": GROUPS, "sample_weight": WEIGHTS},
+}
+SITE = np.repeat(["north", "south", "east", "west"], [50, 40, 28, 2])
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def evaluation(request):
+    return dmfroc.evaluate(Y, SCORES["fair"], level=0.9, **KINDS[request.param])
+
+
+@pytest.fixture(scope="module", params=[*KINDS, "bootstrap", "together"])
+def comparison(request):
+    options = KINDS.get(request.param, {})
+    if request.param == "together":
+        options = {"simultaneous": True, "level": 0.8, "random_state": 5}
+    if request.param == "bootstrap":
+        options = {"method": "bootstrap", "n_draws": 100, "rope": 0.05, "random_state": 7}
+    return dmfroc.compare(Y, SCORES, "hand_till", **options)
+
+
+@pytest.fixture(scope="module")
+def subgroups():
+    with pytest.warns(UserWarning, match="left out: west"):
+        return dmfroc.compare_subgroups(Y, SCORES["fair"], SITE, "hand_till", level=0.9)
+
+
+@pytest.fixture(scope="module", params=[True, False])
+def runs(request):
+    several = {
+        name: [0.8 * SCORES[name] + 0.2 * np.roll(SHARED, k, axis=1) for k in range(4)]
+        for name in EFFECTS
+    }
+    return dmfroc.compare_runs(Y, several, "hand_till", crossed=request.param, level=0.9)
+
+
+@pytest.fixture(scope="module", params=["half-width", "power"])
+def plan(request):
+    pilot = np.r_[0:60:3, 1:90:3, 2:120:3]
+    named = {
+        name: dmfroc.Predictions.from_arrays(Y[pilot], SCORES[name][pilot])
+        for name in ("good", "poor")
+    }
+    if request.param == "power":
+        return dmfroc.plan(named, "hand_till", difference=0.05, power=0.9, level=0.9)
+    return dmfroc.plan(named["good"], "hand_till", half_width=0.02)
+
+
+def report(result, tmp_path):
+    result.to_html(tmp_path / "report.html")
+    return page_parts((tmp_path / "report.html").read_text("utf-8"))
+
+
+def columns(parts, caption):
+    """Return a table's columns by header, and check that all rows are whole."""
+    [(title, [header, *rows])] = [
+        (title, rows) for title, rows in parts["tables.csv"].items() if caption in title
+    ]
+    assert {len(row) for row in rows} == {len(header)}, title
+    return header, dict(zip(header, zip(*rows, strict=True), strict=True))
+
+
+def floats(cells):
+    return [float(cell) for cell in cells]
+
+
+def ends(text):
+    """Return both ends of an interval, as far as it is written out."""
+    return [
+        float(x)
+        for x in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", text.replace("\N{MINUS SIGN}", "-"))
+    ][:2]
+
+
+def assert_interval(text, interval):
+    for shown, end in zip(ends(text), interval, strict=True):
+        assert shown == pytest.approx(end, abs=6e-4)
+
+
+def estimate_json(e):
+    return {"value": e.value, "standard_error": e.standard_error, "interval": list(e.interval)}
+
+
+# JSON
+
+
+def test_json_of_an_evaluation(evaluation, tmp_path):
+    numbers = report(evaluation, tmp_path)["numbers"]
+    predictions = evaluation.predictions
+    assert numbers["estimates"] == {
+        name: estimate_json(e) for name, e in evaluation.estimates.items()
+    }
+    assert (numbers["level"], numbers["method"]) == (0.9, "jackknife")
+    assert numbers["n_observations"] == predictions.n_observations
+    counts = {c["label"]: c["count"] for c in numbers["classes"]}
+    assert counts == dict(zip(LABELS, predictions.class_counts.tolist(), strict=True))
+    assert numbers["warnings"][: len(evaluation.warnings)] == list(evaluation.warnings)
+
+
+def test_json_of_a_comparison(comparison, tmp_path):
+    numbers = report(comparison, tmp_path)["numbers"]
+    assert numbers["estimates"] == {
+        name: estimate_json(e) for name, e in comparison.estimates.items()
+    }
+    assert numbers["differences"] == [
+        {"first": d.first, "second": d.second}
+        | estimate_json(d)
+        | {
+            "p_value": d.p_value,
+            "adjusted_p_value": d.adjusted_p_value,
+            "probability_better": d.probability_better,
+        }
+        for d in comparison.differences
+    ]
+    orders = {tuple(o["order"]): o["probability"] for o in numbers["order_probabilities"]}
+    assert orders == comparison.order_probabilities
+    assert numbers["best_set"] == list(comparison.best_set())
+    for name in ("measure", "method", "level", "simultaneous", "n_draws", "seed"):
+        assert numbers[name] == getattr(comparison, name)
+    intervals = comparison.value_intervals
+    assert numbers["value_intervals"] == (
+        intervals and {name: list(interval) for name, interval in intervals.items()}
+    )
+    winner = comparison.winner
+    assert numbers["winner"] == (
+        winner
+        and {
+            "name": winner.name,
+            "value": winner.value,
+            "interval": list(winner.interval),
+            "rivals": list(winner.rivals),
+        }
+    )
+
+
+def test_json_of_subgroups(subgroups, tmp_path):
+    numbers = report(subgroups, tmp_path)["numbers"]
+    assert numbers["groups"] == {
+        name: {"n": subgroups.sizes[name]} | estimate_json(e)
+        for name, e in subgroups.estimates.items()
+    }
+    assert {name: g["n"] for name, g in numbers["groups"].items()} == {
+        "north": 50, "south": 40, "east": 28
+    }  # fmt: skip
+    assert numbers["differences"] == [
+        {"first": d.first, "second": d.second}
+        | estimate_json(d)
+        | {"p_value": d.p_value, "adjusted_p_value": d.adjusted_p_value}
+        for d in subgroups.differences
+    ]
+    omnibus = dataclasses.asdict(subgroups.omnibus)
+    freedom = list(subgroups.omnibus.degrees_of_freedom)
+    assert numbers["omnibus"] == omnibus | {"degrees_of_freedom": freedom}
+    assert numbers["omnibus"]["degrees_of_freedom"][0] == len(subgroups.estimates) - 1
+    assert list(numbers["left_out"]) == ["west"]
+    assert numbers["left_out"] == subgroups.left_out
+    assert numbers["level"] == 0.9
+
+
+def test_json_of_runs(runs, tmp_path):
+    numbers = report(runs, tmp_path)["numbers"]
+    assert numbers["runs"] == {name: values.tolist() for name, values in runs.values.items()}
+    assert numbers["crossed"] == runs.crossed
+    for name in ("measure", "method", "level", "n_observations", "mean_squares"):
+        assert numbers[name] == getattr(runs, name)
+    covariances = {k: x if np.isfinite(x) else None for k, x in runs.covariances._asdict().items()}
+    assert numbers["covariances"] == covariances
+    assert list(numbers["tests"]) == ["random_runs", "fixed_runs", "fixed_cases"]
+    for name, shown in numbers["tests"].items():
+        test = getattr(runs, name)
+        assert (shown["statistic"], shown["p_value"]) == (test.statistic, test.p_value)
+        freedom = [x if np.isfinite(x) else None for x in test.degrees_of_freedom]
+        assert shown["degrees_of_freedom"] == freedom
+        for d, of_d in zip(test.differences, shown["differences"], strict=True):
+            given = d._asdict() | {"interval": list(d.interval)}
+            assert of_d == {
+                k: None if isinstance(x, float) and not np.isfinite(x) else x
+                for k, x in given.items()
+            }
+
+
+def test_json_of_a_plan(plan, tmp_path):
+    numbers = report(plan, tmp_path)["numbers"]
+    for name in ("measure", "aim", "value", "n", "n_optimal", "level"):
+        assert numbers[name] == getattr(plan, name)
+    assert numbers["n_interval"] == list(plan.n_interval)
+    assert numbers["classes"] == [
+        {
+            "label": label,
+            "count": plan.class_counts[label],
+            "share": plan.prevalence[label],
+            "optimal_share": plan.optimal_prevalence[label],
+        }
+        for label in LABELS
+    ]
+    assert [c["share"] for c in numbers["classes"]] == pytest.approx([2 / 9, 3 / 9, 4 / 9])
+    assert numbers["curve"] == plan.to_pandas().reset_index().to_dict("records")
+
+
+def test_curves_of_a_report(evaluation, tmp_path):
+    parts = report(evaluation, tmp_path)
+    curve = parts["numbers"]["curves"]["classifier"]
+    sample = evaluation.sample.predictions
+    confusion = np.zeros((3, 3))
+    np.add.at(confusion, (sample.true, sample.predicted), sample.sample_weight)
+    assert np.abs(confusion - confusion.T).max() > 1
+    np.testing.assert_allclose(curve["confusion"], confusion, atol=1e-6)
+    by_fold = [slice(None)] if sample.folds is None else [sample.folds == k for k in range(4)]
+    areas = [
+        dmfroc.pairwise_auc_matrix(
+            sample.true[rows], sample.scores[rows], sample_weight=sample.sample_weight[rows]
+        )
+        for rows in by_fold
+    ]
+    shown = np.array(curve["pairwise_areas"], float)
+    off_diagonal = ~np.eye(3, dtype=bool)
+    np.testing.assert_allclose(shown[off_diagonal], np.mean(areas, axis=0)[off_diagonal], atol=6e-5)
+    assert np.isnan(np.diagonal(shown)).all()
+    if sample.folds is not None:
+        assert curve["band"] is None
+        assert {len(row) for row in parts["curves.csv"]} == {3}
+        return
+    assert curve["auc"] == evaluation.curve.auc
+    band = curve["band"]
+    low, tpr, high = (np.array(band[key]) for key in ("low", "tpr", "high"))
+    assert (low <= tpr).all()
+    assert (tpr <= high).all()
+    assert (low < high).sum() > len(low) / 2
+    [axes] = evaluation.plot().figure_.axes
+    vertices = np.concatenate([p.vertices for c in axes.collections for p in c.get_paths()])
+    for x, a, b in list(zip(band["fpr"], low, high, strict=True))[5:-5:10]:
+        at_x = vertices[np.abs(vertices[:, 0] - x).argsort()[:6], 1]
+        assert at_x.min() - 0.05 < a < b < at_x.max() + 0.05
+    assert [row[3] for row in parts["curves.csv"]] == band["low"]
+    assert [row[4] for row in parts["curves.csv"]] == band["high"]
+
+
+# Tables of a report
+
+
+def test_tables_of_an_evaluation(evaluation, tmp_path):
+    _, shown = columns(report(evaluation, tmp_path), "Measures with 90 % intervals")
+    found = list(evaluation.estimates.values())
+    assert list(shown["Measure"]) == [e.title for e in found]
+    assert floats(shown["Value"]) == [e.value for e in found]
+    assert floats(shown["Std. error"]) == [e.standard_error for e in found]
+    for text, e in zip(shown["Interval"], found, strict=True):
+        assert_interval(text, e.interval)
+        assert text.endswith("(90 %)")
+    assert list(shown["Method"]) == [e.method for e in found]
+
+
+def assert_differences(shown, differences, interval):
+    assert list(shown["A"]) == [d.first for d in differences]
+    assert list(shown["B"]) == [d.second for d in differences]
+    assert floats(shown["A \N{MINUS SIGN} B"]) == [d.value for d in differences]
+    for text, d in zip(shown[interval], differences, strict=True):
+        assert_interval(text, d.interval)
+    assert floats(shown["p-value"]) == [d.p_value for d in differences]
+
+
+def test_tables_of_a_comparison(comparison, tmp_path):
+    parts = report(comparison, tmp_path)
+    percent = f"{100 * comparison.level:g} %"
+    [header] = [rows[0] for t, rows in parts["tables.csv"].items() if t.startswith("Classifiers")]
+    [rows] = [rows[1:] for t, rows in parts["tables.csv"].items() if t.startswith("Classifiers")]
+    together = comparison.value_intervals
+    for row, (name, e) in zip(rows, comparison.estimates.items(), strict=True):
+        assert (row[0], float(row[1])) == (name, e.value)
+        assert_interval(row[2], e.interval)
+        if together is not None:
+            assert_interval(row[3], together[name])
+        place = header.index("May be best")
+        assert row[place] == ("yes" if name in comparison.best_set() else "no")
+        others = dict(zip(header[place + 1 :: 2], row[place + 1 :: 2], strict=True))
+        assert set(others) == {"DMF-AUC", "Informedness"}
+        sample = comparison.samples[name].predictions
+        if sample.folds is None:
+            expected = dmfroc.dmf_auc_score(sample)
+            assert float(others["DMF-AUC"]) == pytest.approx(expected, rel=1e-12)
+    kind = "simultaneous " if comparison.simultaneous else ""
+    header, shown = columns(parts, "Differences in Hand-Till M")
+    [interval] = [name for name in header if "interval" in name]
+    assert interval == f"{kind}{percent} interval" or interval.lower().startswith(kind + percent)
+    assert_differences(shown, comparison.differences, interval)
+    [adjusted] = [name for name in header if name.startswith("p adjusted")]
+    assert floats(shown[adjusted]) == [d.adjusted_p_value for d in comparison.differences]
+    assert floats(shown["P(A better)"]) == [d.probability_better for d in comparison.differences]
+    if comparison.rope:
+        equivalent = [d.probability_equivalent for d in comparison.differences]
+        assert floats(shown["P(differ by at most 0.05)"]) == equivalent
+    _, shown = columns(parts, "Order of the classifiers")
+    orders = {
+        tuple(order.split(" > ")): float(p)
+        for order, p in zip(shown["Order"], shown["Probability"], strict=True)
+    }
+    assert orders == comparison.order_probabilities
+
+
+def test_how_a_comparison_was_computed(comparison, tmp_path):
+    text = report(comparison, tmp_path)["text"].split("How this was computed")[1]
+    samples = comparison.samples
+    assert f"Seed\n{comparison.seed}" in text
+    draws = {e.n_draws for e in comparison.estimates.values()} - {None}
+    assert ("Draws\n" in text) == bool(draws)
+    n_units = {len(s.units.stratum) for s in samples.values()}
+    assert ("Independent units" in text) == (n_units != {N})
+    first = next(iter(samples.values())).predictions
+    assert ("one per row, as given" in text) == bool(first.is_weighted)
+    assert ("Folds\n4, of a cross-validation" in text) == (first.folds is not None)
+
+
+def test_tables_of_subgroups(subgroups, tmp_path):
+    parts = report(subgroups, tmp_path)
+    header, shown = columns(parts, "in each group")
+    assert list(shown["Group"]) == list(subgroups.estimates)
+    assert floats(shown["n"]) == list(subgroups.sizes.values())
+    found = subgroups.estimates.values()
+    assert floats(shown["Hand-Till M"]) == [e.value for e in found]
+    for text, e in zip(shown[header[3]], found, strict=True):
+        assert_interval(text, e.interval)
+    header, shown = columns(parts, "Differences in Hand-Till M")
+    assert_differences(shown, subgroups.differences, header[3])
+    assert floats(shown[header[5]]) == [d.adjusted_p_value for d in subgroups.differences]
+    _, shown = columns(parts, "all groups are equal")
+    omnibus = subgroups.omnibus
+    assert floats(shown["F"]) == [omnibus.statistic]
+    freedom = [float(shown[name][0]) for name in ("df", "df of error")]
+    assert freedom == list(omnibus.degrees_of_freedom)
+    assert floats(shown["p-value"]) == [omnibus.p_value]
+    _, shown = columns(parts, "left out")
+    assert dict(zip(shown["Group"], shown["Reason"], strict=True)) == subgroups.left_out
+
+
+def test_tables_of_runs(runs, tmp_path):
+    parts = report(runs, tmp_path)
+    header, shown = columns(parts, "runs of each learner")
+    values = np.stack(list(runs.values.values()))
+    assert list(shown["Learner"]) == list(runs.values)
+    np.testing.assert_allclose(floats(shown["Mean"]), values.mean(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(floats(shown["SD of runs"]), values.std(axis=1, ddof=1), rtol=1e-12)
+    for run in range(4):
+        assert floats(shown[f"Run {run + 1}"]) == values[:, run].tolist()
+    tests = {
+        "new cases, new runs": runs.random_runs,
+        "new cases, these runs": runs.fixed_runs,
+        "these cases, new runs": runs.fixed_cases,
+    }
+    header, shown = columns(parts, "Differences of the means")
+    assert_differences(shown, [d for t in tests.values() for d in t.differences], header[4])
+    assert list(shown["Holds for"]) == [what for what in tests for _ in range(3)]
+    freedom = [d.degrees_of_freedom for t in tests.values() for d in t.differences]
+    assert [np.inf if x == "∞" else float(x) for x in shown["df"]] == freedom
+    _, shown = columns(parts, "all learners are equal")
+    assert list(shown["Hypothesis"]) == list(tests)
+    assert floats(shown["F"]) == [t.statistic for t in tests.values()]
+    assert floats(shown["p-value"]) == [t.p_value for t in tests.values()]
+    _, shown = columns(parts, "Mean squares")
+    expected = list(runs.mean_squares.values())
+    expected += [x for x in runs.covariances if np.isfinite(x)]
+    assert floats(shown["Value"]) == expected
+
+
+def test_tables_of_a_plan(plan, tmp_path):
+    parts = report(plan, tmp_path)
+    _, shown = columns(parts, "Cases of each class")
+    assert list(shown["Class"]) == LABELS
+    assert floats(shown["Cases"]) == [plan.class_counts[label] for label in LABELS]
+    assert floats(shown["Share"]) == [plan.prevalence[label] for label in LABELS]
+    assert floats(shown["Best share"]) == [plan.optimal_prevalence[label] for label in LABELS]
+    frame = plan.to_pandas()
+    header, shown = columns(parts, "other numbers of cases")
+    assert floats(shown["Cases"]) == frame.index.tolist()
+    assert floats(shown["Std. error"]) == frame["standard_error"].tolist()
+    assert floats(shown[header[2]]) == frame["half_width"].tolist()
+    if "Power" in header:
+        assert floats(shown["Power"]) == frame["power"].tolist()
+
+
+# Drawings of a report
+
+
+def small_charts(page):
+    """Return label, ends of the axes and points, in the unit square, of each small chart."""
+    for figure in re.findall(r'<figure class="small">(.*?)</figure>', page, re.S):
+        label = re.search(r"<strong>(.*?)</strong>", figure)[1]
+        size = float(re.search(r'<rect class="frame" width="([\d.]+)"', figure)[1])
+        right, bottom = (
+            float(x) for x in re.findall(r'end" x="[^"]*" y="[^"]*">([\d.]+)<', figure)[::2]
+        )
+        path = re.search(r'<path class="line [^"]*" d="M(\d[^"]* [^"]*)"', figure)[1]
+        x, y = np.array([[float(x) for x in point.split(",")] for point in path.split()]).T / size
+        yield label, (right, bottom), (right * x, 1 - (1 - bottom) * y)
+
+
+@pytest.mark.parametrize("name", ["good", "poor"])
+def test_small_charts_show_each_class(name, tmp_path):
+    page = report(dmfroc.evaluate(Y, SCORES[name]), tmp_path)["source"]
+    charts = list(small_charts(page))
+    assert sorted(label for label, *_ in charts[:3]) == LABELS
+    for label, (right, bottom), (x, y) in charts[:3]:
+        assert right == pytest.approx(1 - bottom)
+        curve = dmfroc.curves.roc_curve(label == Y, SCORES[name][:, LABELS.index(label)])
+        for point in zip(x, y, strict=True):
+            assert np.hypot(curve.x - point[0], curve.y - point[1]).min() < 1e-3
+    for label, (right, bottom), (x, y) in charts[3:]:
+        assert (right, bottom) == (1, 0)
+        curve = dmfroc.curves.calibration_curve(label == Y, SCORES[name][:, LABELS.index(label)])
+        np.testing.assert_allclose(x, curve.mean_predicted, atol=1e-3)
+        np.testing.assert_allclose(y, curve.fraction_positive, atol=1e-3)
+
+
+def test_matrices_are_left_out_of_large_files(tmp_path):
+    n_classes = 80
+    y = np.repeat(np.arange(n_classes), 2)
+    noise = np.random.default_rng(0)
+    named = {k: noise.normal(size=(len(y), n_classes)) + 2.0 * np.eye(n_classes)[y] for k in "abcd"}
+    measure = dmfroc.measures.dmf_auc(n_thresholds=3)
+    curves = report(dmfroc.compare(y, named, measure), tmp_path)["numbers"]["curves"]
+    assert list(curves) == list(named)
+    assert not any({"confusion", "pairwise_areas"} & set(curve) for curve in curves.values())
+
+
+def test_only_classes_that_never_occur_are_said_not_to(tmp_path):
+    assert "Never observed" not in report(dmfroc.evaluate(Y, SCORES["fair"]), tmp_path)["text"]
+
+
+# Frames
+
+
+def test_frame_of_an_evaluation(evaluation):
+    frame = evaluation.to_pandas()
+    assert list(frame.index) == list(evaluation.estimates)
+    for name, e in evaluation.estimates.items():
+        row = frame.loc[name]
+        assert (row["value"], row["standard_error"]) == (e.value, e.standard_error)
+        assert (row["low"], row["high"]) == e.interval
+        assert (row["level"], row["method"]) == (e.level, e.method)
+
+
+def test_frame_of_a_comparison(comparison):
+    for row, d in zip(comparison.to_pandas().itertuples(), comparison.differences, strict=True):
+        assert (row.first, row.second, row.difference) == (d.first, d.second, d.value)
+        assert (row.standard_error, (row.low, row.high)) == (d.standard_error, d.interval)
+        assert (row.p_value, row.adjusted_p_value) == (d.p_value, d.adjusted_p_value)
+        assert row.probability_better == d.probability_better
+        assert row.probability_equivalent == d.probability_equivalent
+
+
+def test_frames_of_subgroups(subgroups):
+    assert any(d.adjusted_p_value != d.p_value for d in subgroups.differences)
+    frame = subgroups.differences_to_pandas()
+    for row, d in zip(frame.itertuples(), subgroups.differences, strict=True):
+        assert (row.first, row.second, row.difference) == (d.first, d.second, d.value)
+        assert (row.standard_error, (row.low, row.high)) == (d.standard_error, d.interval)
+        assert (row.p_value, row.adjusted_p_value) == (d.p_value, d.adjusted_p_value)
+    frame = subgroups.to_pandas()
+    for name, e in subgroups.estimates.items():
+        row = frame.loc[name]
+        assert (row["value"], row["standard_error"]) == (e.value, e.standard_error)
+        assert (row["low"], row["high"]) == e.interval
+
+
+def test_the_mean_of_subgroups_is_by_size(subgroups):
+    values = [e.value for e in subgroups.estimates.values()]
+    expected = np.dot(values, list(subgroups.sizes.values())) / sum(subgroups.sizes.values())
+    assert abs(expected - np.mean(values)) > 1e-4
+    assert subgroups.mean == pytest.approx(expected, rel=1e-12)
+
+
+# Text
+
+
+def rows_of(text):
+    """Return the cells of each line of a printed table by its first one."""
+    cells = (re.split(r"\s{2,}", line.strip()) for line in text.splitlines())
+    return {first: rest for first, *rest in cells if rest}
+
+
+def test_text_of_an_evaluation(evaluation):
+    shown = rows_of(str(evaluation))
+    for e in evaluation.estimates.values():
+        value, error, interval, *_ = shown[e.title]
+        assert float(value) == pytest.approx(e.value, abs=6e-4)
+        assert float(error) == pytest.approx(e.standard_error, abs=6e-4)
+        assert_interval(interval, e.interval)
+
+
+def test_text_of_a_comparison(comparison):
+    text = str(comparison)
+    for name, e in comparison.estimates.items():
+        line = next(x for x in text.splitlines() if x.startswith(f"{name} "))
+        numbers = re.findall(r"-?\d\.\d+", line)
+        assert float(numbers[0]) == pytest.approx(e.value, abs=6e-4)
+    if comparison.winner is None:
+        return
+    name, interval = comparison.winner.name, comparison.winner.interval
+    line = next(x for x in text.splitlines() if x.startswith(f"{name} "))
+    digits = len(re.search(r"\d\.(\d+)", line)[1])
+    assert digits > 2
+    low, high = (f"{end:.{digits}f}" for end in interval)
+    assert f"allows for its selection {low} to {high}\n" in text
+
+
+def test_notes_of_a_scan_have_the_largest_bound(tmp_path):
+    scores = {"coarse": SCORES["poor"], "exact": np.round(SCORES["good"])}
+    counted = dmfroc.compare(dmfroc.scan([(Y, scores)], n_bins=8), measure="hand_till")
+    bounds = {name: e.error_bound for name, e in counted.estimates.items()}
+    assert bounds["exact"] < bounds["coarse"]
+    assert f"binning error of each value at most {bounds['coarse']:.1e}" in str(counted)
+
+
+# Pictures
+
+
+@pytest.mark.parametrize("kind", ["separate", "simultaneous"])
+def test_the_drawing_of_the_best_says_which_intervals_it_has(kind):
+    options = {"simultaneous": kind == "simultaneous", "level": 0.9}
+    axes = dmfroc.compare(Y, SCORES, "hand_till", **options).plot_best_set()
+    assert axes.get_xlabel() == f"Hand-Till M (filled: may be the best; 90 %, {kind})"
+
+
+def test_the_drawing_of_a_plan(plan):
+    axes = plan.plot(ax=Figure().add_subplot())
+    frame = plan.to_pandas()
+    what = "half_width" if plan.difference is None else "power"
+    curve, mark = axes.lines
+    assert curve.get_xdata().tolist() == frame.index.tolist()
+    assert curve.get_ydata().tolist() == frame[what].tolist()
+    assert mark.get_xdata() == [plan.n]
+    assert mark.get_ydata() == [getattr(plan, what)(plan.n)]
+    assert axes.get_ylabel() == what.replace("_", "-")
+
+
+@pytest.mark.parametrize("pair_weights", ["equal", "prevalence"])
+def test_the_curve_has_the_weights_of_the_evaluation(pair_weights):
+    kept = np.r_[0:120:3, 1:60:3, 2:30:3]
+    found = dmfroc.evaluate(
+        Y[kept], SCORES["poor"][kept], measures=["hand_till"], pair_weights=pair_weights
+    )
+    expected = dmfroc.multiclass_roc(Y[kept], SCORES["poor"][kept], pair_weights=pair_weights)
+    assert found.curve.auc == expected.auc
+    assert found.plot().line_.get_label().count(f"{expected.auc:.3f}") == 1
+
+
+def test_samples_of_a_comparison_have_the_rows_that_count():
+    found = dmfroc.compare(Y, SCORES, "hand_till", **KINDS["groups"])
+    for name, sample in found.samples.items():
+        assert sample.predictions.n_observations == (WEIGHTS > 0).sum()
+        assert len(sample.units.groups) == (WEIGHTS > 0).sum()
+        assert sample.predictions.scores.tolist() == SCORES[name][WEIGHTS > 0].tolist()
+
+
+def test_bands_of_scans_have_the_level_of_the_evaluation():
+    def width(level):
+        found = dmfroc.evaluate(dmfroc.scan([(Y, SCORES["poor"])], n_bins=16), level=level)
+        band = found.plot().band
+        assert band.level == level
+        return (band.high - band.low).sum()
+
+    assert width(0.5) < 0.6 * width(0.95)
+
+
+def test_draws_carry_their_seed():
+    pytest.importorskip("arviz")
+    found = dmfroc.estimate(
+        "hand_till", Y, SCORES["poor"], method="bootstrap", n_draws=100, random_state=12
+    )
+    attributes = found.to_datatree()["posterior"].attrs
+    assert (attributes["seed"], attributes["level"], attributes["method"]) == (
+        12, 0.95, "bootstrap"
+    )  # fmt: skip
+
+
+def test_json_is_strict(runs, tmp_path):
+    numbers = report(runs, tmp_path)["numbers"]
+    json.dumps(numbers, allow_nan=False)
+
+
+@pytest.mark.parametrize("name", sorted(set(dmfroc.plots.__all__) | {"ROCDisplay"}))
+def test_every_display_is_there(name):
+    assert getattr(dmfroc.plots, name).__name__ == name
