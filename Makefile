@@ -27,6 +27,7 @@ doctest: $(VENV)/.installed-test
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ_ARGS)
 	$(BIN)/python tests/fuzz/files.py
+	$(BIN)/python tests/fuzz/abuse.py
 	$(BIN)/python tests/fuzz/kill_studies.py
 	$(BIN)/python tests/fuzz/interrupt_calls.py
 

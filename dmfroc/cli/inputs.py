@@ -6,7 +6,7 @@ import csv
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ class Columns:
     id: Id = None
     fold: Fold = None
     groups: Groups = None
-    by: By = ()
+    by: By = field(default_factory=list)
     separator: Separator = None
     decimal: Decimal = None
     encoding: Encoding = None
@@ -109,7 +109,7 @@ class Columns:
         """Read the fold and the group of each row, if there are columns of them."""
         named = {"folds": self.fold, "groups": self.groups}
         found = self.read_others(file, [name for name in named.values() if name is not None])
-        return {option: found.get(name) for option, name in named.items()}
+        return {option: None if name is None else found[name] for option, name in named.items()}
 
     def read_others(self, file: Path, names: Sequence[str]) -> dict[str, Any]:
         """Read columns that say something of the observations but are no scores."""

@@ -204,13 +204,12 @@ def _with_rows(checked: Checked, inputs: Inputs, rows: Rows) -> Checked:
     check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
     if checked.index is not None:
         checked = checked._replace(index=checked.index.repeat(counts))
-    return checked._replace(
-        **{
-            name: read_only(np.repeat(getattr(checked, name), counts, axis=0))
-            for name in ("true", "scores", "sample_weight", "predicted")
-            if getattr(checked, name) is not None
-        }
-    )
+    repeated: dict[str, Any] = {
+        name: read_only(np.repeat(getattr(checked, name), counts, axis=0))
+        for name in ("true", "scores", "sample_weight", "predicted")
+        if getattr(checked, name) is not None
+    }
+    return checked._replace(**repeated)
 
 
 def one_class_message(what: str, label: Any) -> str:

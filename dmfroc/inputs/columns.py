@@ -111,8 +111,11 @@ def match_columns(
         raise ValueError(_several_families([around for _, around in found.values()], names, source))
     [(positions, (reading, around))] = found.items()
     others = {place: texts[place] for place in range(len(texts)) if place not in set(positions)}
-    rivals = {place: around.other_label(text, kind) for place, text in others.items()}
-    rivals = {place: label for place, label in rivals.items() if label is not None}
+    rivals = {
+        place: label
+        for place, text in others.items()
+        if (label := around.other_label(text, kind)) is not None
+    }
     if not set(classes).isdisjoint(rivals.values()):
         raise ValueError(f"{source.scores} has several columns for one class: {listing(names)}")
     return Match(list(positions), rivals, _difference(reading, positions, names, classes))
@@ -178,10 +181,11 @@ def mismatch(names: Sequence[Hashable], classes: Sequence[Label], source: Source
 
 def _in_order(texts: Sequence[str], classes: Sequence[Label]) -> list[Label]:
     """Return the classes in the order of columns that hold their names somewhere."""
-    found = []
+    found: list[Label] = []
     for text in texts:
         inside = [label for label in classes if str(label).casefold() in text.casefold()]
-        found.append(max(inside, key=lambda label: len(str(label)), default=None))
+        if inside:
+            found.append(max(inside, key=lambda label: len(str(label))))
     return found if set(found) == set(classes) else list(classes)
 
 

@@ -134,6 +134,15 @@ def row_names(values: Any, what: str, n: int, index: Any, noun: str) -> NDArray[
     return Rows(index).arranged(array, values, what)
 
 
+def _holds_arrays(values: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether some of the values are lists, or arrays of no dimension of another library."""
+    return any(
+        kind is list
+        or (hasattr(kind, "__array__") and not issubclass(kind, np.generic | np.ma.MaskedArray))
+        for kind in set(map(type, values))
+    )
+
+
 def _of_one_kind(array: NDArray[Any], what: str, noun: str) -> NDArray[Any]:
     items = [plain(item) for item in array.tolist()]
     kinds = set(map(type, items))
@@ -147,8 +156,8 @@ def _of_one_kind(array: NDArray[Any], what: str, noun: str) -> NDArray[Any]:
             raise _missing(what, row, noun)
         rows.setdefault(type(item), row)
     if len(rows) > 1 and not set(rows) <= {bool, int, float}:
-        kinds = ", ".join(f"{kind.__name__} at {IN_MEMORY.row(row)}" for kind, row in rows.items())
-        raise TypeError(f"{what} mixes names of several kinds: {kinds}; convert them to one")
+        each = ", ".join(f"{kind.__name__} at {IN_MEMORY.row(row)}" for kind, row in rows.items())
+        raise TypeError(f"{what} mixes names of several kinds: {each}; convert them to one")
     try:
         sorted(items)
         set(items)

@@ -60,23 +60,30 @@ def _label_array(values: Any, what: str) -> NDArray[Any]:
     if array.ndim > 1:
         raise ValueError(
             f"{what} has shape {array.shape} but must be one-dimensional, one label per row: "
-            + _remedy_of_matrix(array)
+            + _remedy_for_columns(array)
         )
     if not len(array):
         raise ValueError(f"{what} is empty: at least two classes need observations")
     return array
 
 
-def _remedy_of_matrix(array: NDArray[Any]) -> str:
-    if array.ndim > 2 or array.shape[1] == 1:
+def _remedy_for_columns(array: NDArray[Any]) -> str:
+    """Say what to do with labels of several columns."""
+    if array.ndim != 2 or array.shape[1] < 2:
         return "take ravel() of a single column"
-    ones = (array == 1).sum(axis=1)
-    if not ((array == 0) | (array == 1)).all() or (ones == 1).all():
+    try:
+        flags = array.astype(float)
+    except (TypeError, ValueError):
+        return "pass one of the columns"
+    if not np.isin(flags, (0, 1)).all():
+        return "pass one of the columns"
+    n_ones = flags.sum(axis=1)
+    if (n_ones == 1).all():
         return "take argmax(axis=1) of one-hot rows"
-    row = int((ones != 1).argmax())
+    row = int((n_ones != 1).argmax())
     return (
-        f"row {row} (counting from 0) has {ones[row]} labels, so these are several yes-or-no "
-        "labels per row (multilabel); judge each column by itself, as two classes"
+        f"{IN_MEMORY.row(row)} has {int(n_ones[row])} ones, so that these are several labels per "
+        "row (multilabel): evaluate each column by itself, as a problem of two classes"
     )
 
 

@@ -59,6 +59,7 @@ def class_scores(
     """
     wrapped = from_library(y_score, source.scores)
     labels: list[Label] = []
+    columns: Any  # arrays, or the rows of one
     if wrapped is None:
         names, columns = None, _matrix(y_score, source, copy=copy).T
     elif _are_default(wrapped):

@@ -248,6 +248,33 @@ class FunctionOfWeights(BoundMeasures):
         return found
 
 
+def _number_of_weights(function: Any, name: str) -> Callable[[Float[AnyArray, " n"]], Any]:
+    """Return a user's function of the weights, which names the measure if it is none."""
+    what = f"bind= of the measure {name!r} must return a function of the weights, which returns "
+    if not callable(function):
+        raise TypeError(f"{what}a number, but it returns a {type(function).__name__}")
+
+    def number(weights: Float[AnyArray, " n"]) -> Any:
+        if isinstance(weights, np.ndarray):
+            xp: Any = np
+        else:
+            import jax.numpy as xp
+        value = function(weights)
+        try:
+            array = xp.asarray(value)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{what}a number, but that returns a {type(value).__name__}") from error
+        if array.dtype.kind not in "biufc":
+            raise TypeError(f"{what}a number, but that returns a {type(value).__name__}")
+        if array.size != 1 or array.dtype.kind not in "iuf":
+            raise TypeError(
+                f"{what}a real number, but that returns {array.dtype} values of shape {array.shape}"
+            )
+        return xp.reshape(array, ()).astype(float)
+
+    return number
+
+
 def nothing(predictions: Predictions) -> None:
     """Say nothing of any predictions."""
 
@@ -515,7 +542,8 @@ def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasu
             return bound
         from dmfroc._kit.compiled import is_traceable
 
-        return FunctionOfWeights(bound, is_traceable(bound, len(predictions.true)))
+        function = _number_of_weights(bound, first.name)
+        return FunctionOfWeights(function, is_traceable(function, len(predictions.true)))
     assert first.statistic is not None
     summaries = tuple(m.summary for m in measures if m.summary is not None)
     statistic = first.statistic(predictions)

@@ -1,9 +1,10 @@
 """Wrong values for every option of every public function, from the signatures.
 
-Each must be an error that names the option. Runs by itself, too:
-``python tests/fuzz/abuse.py`` prints what is wrong.
+Each must be an error that names the option. Runs by itself, without the checks of annotations that
+tests have: ``python tests/fuzz/abuse.py`` prints what is wrong.
 """
 
+import argparse
 import inspect
 import sys
 import warnings
@@ -34,11 +35,11 @@ GIVEN = {
     "estimator": GaussianNB(),
     "X": S[:, :2],
     "y": Y,
-    "curve": dmfroc.roc_curve(B, P),
+    "curve": dmfroc.curves.roc_curve(B, P),
 }
 OF_FUNCTION = {
-    "compare": {"y_scores": {"a": S, "b": S[::-1]}},
-    "compare_runs": {"y_scores": {"a": [S, S[::-1]], "b": [S**2, S[::-1] ** 3]}},
+    "compare": {"y_score": {"a": S, "b": S[::-1]}},
+    "compare_runs": {"y_score": {"a": [S, S[::-1]], "b": [S**2, S[::-1] ** 3]}},
     "compare_subgroups": {"by": np.arange(60) // 30},
     "plan": {"pilot": dmfroc.Predictions.from_arrays(Y, S), "half_width": 0.05},
     "majority_costs": {"factor": 2.0},
@@ -124,7 +125,7 @@ def base(name, function):
     """Return arguments of an ordinary call."""
     parameters = inspect.signature(function).parameters
     given = {x: GIVEN[x] for x in parameters if x in GIVEN}
-    if "y_score" in given or "y_scores" in parameters:
+    if "y_score" in given or "y_score" in parameters:
         given.pop("y_pred", None)
     if all(x in parameters for x in TWO_CLASSES):
         given |= {"y_true": B, "y_score": P}
@@ -166,10 +167,13 @@ def cases():
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--one-in", type=int, default=1, help="take every n-th call only")
+    parser.add_argument("--only", default="", help="take calls that contain this text only")
+    options = parser.parse_args()
     n, n_faults = 0, 0
-    only = sys.argv[1] if len(sys.argv) > 1 else ""
-    for label, function, arguments, option, may_pass in cases():
-        if only not in label:
+    for place, (label, function, arguments, option, may_pass) in enumerate(cases()):
+        if options.only not in label or place % options.one_in:
             continue
         n += 1
         found = fault(function, arguments, option, may_pass=may_pass)

@@ -60,7 +60,11 @@ def sample(rng):
         names = [f"p_{label}" for label in labels]
         order = rng.permutation(n_classes)
         frame = pd.DataFrame(scores[:, order], columns=[names[k] for k in order])
-        arguments["y_score"] = frame.set_index(rng.permutation(n))
+        frame = frame.set_index(row_names(n))
+        if isinstance(arguments["y_true"], pd.Series):
+            arguments["y_true"].index = row_names(n)
+            frame = frame.iloc[rng.permutation(n)]  # rows are matched by name
+        arguments["y_score"] = frame
     elif shape == 1:
         arguments["y_score"] = scores.tolist()
     elif shape == 2:
@@ -75,8 +79,12 @@ def sample(rng):
     return Sample(arguments, codes, scores, weights, labels)
 
 
+def row_names(n):
+    return pd.Index(range(n, 0, -1))
+
+
 def container(rng, values):
-    makers = [list, tuple, np.array, pd.Series, lambda x: pd.Series(x, index=range(len(x), 0, -1))]
+    makers = [list, tuple, np.array, pd.Series, lambda x: pd.Series(x, index=row_names(len(x)))]
     return makers[rng.integers(len(makers))](values)
 
 

@@ -4,6 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 
 import dmfroc
 
@@ -180,4 +181,54 @@ CASES = {
     ),
     "columns of xarray": (xarray_columns, [[0.0, 1.0], [1.0, 0.0]]),
     "identifier": (identifier, (ValueError, "column 'id' names no class")),
+    "masked folds": (
+        lambda: estimate(folds=np.ma.masked_equal(np.arange(30) % 3, 1)),
+        (ValueError, "folds has a missing value in row 1"),
+    ),
+    "masked subgroups": (
+        lambda: dmfroc.compare_subgroups(Y, S, np.ma.masked_equal(np.arange(30) % 3, 1)),
+        (ValueError, "by has a missing value in row 1"),
+    ),
+    "masked within a list": (
+        lambda: dmfroc.hand_till_score([0, 1, np.ma.masked], S[:3, :2]),
+        (ValueError, "y_true has a missing label at row 2"),
+    ),
+    "a dominating weight": (
+        lambda: dmfroc.hand_till_score(
+            [0, 0, 0, 1, 1, 1], [0.1, 0.4, 0.6, 0.3, 0.5, 0.7], sample_weight=[1e18, 1, 1, 1, 1, 1]
+        ),
+        1.0,
+    ),
+    "rows in another order": (
+        lambda: dmfroc.hand_till_score(pd.Series(Y), pd.DataFrame(S).iloc[::-1]),
+        (ValueError, "hold the same values in another order"),
+    ),
+    "12 classes as text": (
+        lambda: dmfroc.hand_till_score([str(x) for x in range(12)], np.eye(12)),
+        (ValueError, "y_true holds numbers as text"),
+    ),
+    "runs without any variation": (
+        lambda: (
+            dmfroc.compare_runs(Y, {"a": [S, S], "b": [S, S]}, "hand_till")
+            .random_runs.differences[0]
+            .p_value
+        ),
+        1.0,
+    ),
+    "crossed of text": (
+        lambda: dmfroc.compare_runs(Y, {"a": [S, T], "b": [T, S]}, crossed="no"),
+        (TypeError, "crossed must be True or False"),
+    ),
+    "a limit of text": (
+        lambda: dmfroc.measures.partial_auc(max_fpr="x"),
+        (TypeError, "max_fpr must be a number"),
+    ),
+    "bins beyond memory": (
+        lambda: dmfroc.measures.expected_calibration_error(n_bins=10**12),
+        (ValueError, "n_bins must be an integer from 1 to"),
+    ),
+    "no priors": (
+        lambda: dmfroc.bayesian_roc(Y, S, priors=None),
+        (TypeError, "priors must be Priors"),
+    ),
 }

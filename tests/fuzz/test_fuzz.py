@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FUZZ = Path(__file__).with_name("fuzz.py")
+FUZZ, ABUSE = (Path(__file__).with_name(name) for name in ("fuzz.py", "abuse.py"))
 
 
 def test_generated_calls_give_the_right_number_or_name_what_is_wrong():
@@ -15,3 +15,11 @@ def test_generated_calls_give_the_right_number_or_name_what_is_wrong():
     found = json.loads(done.stdout)
     assert found["defects"] == []
     assert found["cases"] > 400
+
+
+def test_wrong_options_are_errors_that_name_them():
+    command = [sys.executable, ABUSE, "--one-in", "7"]  # no divisor of the number of values
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    n, _ = done.stdout.split(maxsplit=1)
+    assert int(n) > 900

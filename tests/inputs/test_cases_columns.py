@@ -268,8 +268,8 @@ def test_two_studies_of_one_name(cases_directory):
     ("labels", "message"),
     [
         (np.eye(3)[[0, 1, 2, 1]], r"take argmax\(axis=1\) of one-hot rows$"),
-        ([[1, 1, 0], [0, 1, 0], [0, 0, 1]], r"row 0 .* has 2 labels, .* \(multilabel\)"),
-        ([[1, 0, 0], [0, 0, 0], [0, 0, 1]], r"row 1 .* has 0 labels, .* \(multilabel\)"),
+        ([[1, 1, 0], [0, 1, 0], [0, 0, 1]], r"row 0 .* has 2 ones, .* \(multilabel\)"),
+        ([[1, 0, 0], [0, 0, 0], [0, 0, 1]], r"row 1 .* has 0 ones, .* \(multilabel\)"),
         ([[1], [0], [1]], r"take ravel\(\) of a single column$"),
     ],
 )

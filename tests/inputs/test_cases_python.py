@@ -245,9 +245,11 @@ def test_names_of_several_kinds_are_refused(argument, other):
 
 @pytest.mark.parametrize("argument", ["groups", "folds", "by"])
 def test_names_that_cannot_be_sorted_are_refused(argument):
-    for name in ({"a": 1}, [1], 1j):
-        with pytest.raises((TypeError, ValueError), match=rf"{argument} .*(type|holds|hold) "):
+    for name in ({"a": 1}, 1j):
+        with pytest.raises(TypeError, match=rf"{argument} holds a .* convert the names to text"):
             named(argument, [name] * N)
+    with pytest.raises(ValueError, match=rf"{argument} must have one entry .* \({N}, 1\)"):
+        named(argument, [[1]] * N)
 
 
 def named(argument, values):
@@ -267,3 +269,24 @@ def test_masked_items_are_missing(convert):
         dmfroc.hand_till_score([0, 1, 1], scores, sample_weight=convert([1, 2, np.ma.masked]))
     with pytest.raises(ValueError, match="y_score must be finite"):
         dmfroc.hand_till_score([0, 1, 1], convert([0.1, 0.2, np.ma.masked]))
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([[1, 0, 1], [0, 1, 0]], r"row 0 \(counting from 0\) has 2 ones, .*\(multilabel\)"),
+        ([[1, 0, 0], [0, 0, 0]], r"row 1 \(counting from 0\) has 0 ones, .*\(multilabel\)"),
+        (np.array([[True, False], [True, True]]), r"row 1 .* has 2 ones, .*each column by itself"),
+        ([[1, 0, 0], [0, 0, 1]], r"take argmax\(axis=1\) of one-hot rows$"),
+        ([[1], [0]], r"take ravel\(\) of a single column$"),
+        ([["a", "b"], ["a", "c"]], "pass one of the columns$"),
+        ([[0.2, 0.8], [0.5, 0.5]], "pass one of the columns$"),
+    ],
+)
+def test_several_labels_per_row_are_refused(labels, message):
+    for function in (
+        lambda: dmfroc.hand_till_score(labels, np.eye(3)[:2]),
+        lambda: dmfroc.Predictions.from_labels([0, 1], labels),
+    ):
+        with pytest.raises(ValueError, match=message):
+            function()

@@ -332,3 +332,33 @@ def test_an_error_of_the_function_is_its_own():
 
     with pytest.raises(KeyError, match="a column"):
         Measure(name="failing", bind=bind)([0, 1, 1], [0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("bound", "message"),
+    [
+        (None, "returns a number, but it returns a NoneType"),
+        ("text", "returns a number, but it returns a str"),
+        (np.ones(3), "returns a number, but it returns a ndarray"),
+        (lambda weights: None, "but that returns a NoneType"),
+        (lambda weights: "text", "but that returns a str"),
+        (lambda weights: {"value": 1}, "but that returns a dict"),
+        (lambda weights: weights, r"but that returns float64 values of shape \(60,\)"),
+        (lambda weights: weights.sum() * 1j, "but that returns complex128 values"),
+        (lambda weights: weights.sum() > 0, "but that returns bool values"),
+    ],
+    ids=range(9),
+)
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+def test_a_users_measure_that_is_no_number_is_refused_by_name(method, bound, message):
+    classes, scores = normal_scores(8, 60, 2)
+    own = Measure(name="own", bind=lambda predictions: bound)
+    with pytest.raises(TypeError, match=f"bind= of the measure 'own' must .*{message}"):
+        estimate(own, classes, scores, method=method)
+
+
+@pytest.mark.parametrize("number", [0.5, 1, np.float32(0.25), [0.5]])
+def test_a_users_measure_may_return_any_real_number(number):
+    classes, scores = normal_scores(8, 60, 2)
+    own = Measure(name="own", bind=lambda predictions: lambda weights: number, bounds=(0, 2))
+    assert own(classes, scores) == float(np.ravel(number)[0])
