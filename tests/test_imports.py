@@ -27,9 +27,7 @@ FLOORS = [
 # Imports that still point up.
 UPWARD = {
     ("bayes", "analyses"),
-    ("bayes", "plots"),
     ("counted", "analyses"),
-    ("meta_analysis", "plots"),
 }
 
 

@@ -19,14 +19,12 @@ from dmfroc.bayes.pairs import drawn_areas, drawn_covariances
 from dmfroc.inference.band import DEFAULT_N_POINTS, CurveBand
 from dmfroc.inference.level import check_level
 from dmfroc.results.estimate import Estimate
+from dmfroc.results.renderers import renderer
 from dmfroc.results.text import decimals
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
-    from dmfroc.plots import MulticlassROCDisplay
-    from dmfroc.plots.forest import IntervalDisplay
 
 _LARGEST_R_HAT = 1.01
 _LEAST_SAMPLE_SIZE = 400
@@ -185,7 +183,7 @@ class Posterior(Estimate):
         level = self.level if level is None else check_level(level)
         return credible_band(self._tree_of_curve(), level, integer("n_points", n_points, 3))
 
-    def plot(self, **options: Any) -> MulticlassROCDisplay:
+    def plot(self, **options: Any) -> Any:
         """Draw the mean curve with its credible band.
 
         Parameters
@@ -204,19 +202,15 @@ class Posterior(Estimate):
         ValueError
             If the posterior is not that of a curve.
         """
-        from dmfroc.plots import MulticlassROCDisplay
+        return renderer(self, "plot")(self, **options)
 
-        return MulticlassROCDisplay.from_posterior(self, **options)
-
-    def plot_pairs(self, ax: Axes | None = None, **options: Any) -> IntervalDisplay:
+    def plot_pairs(self, **options: Any) -> Any:
         """Draw a forest plot of the pairs' areas A(i|j) with intervals, the worst pair on top.
 
         Parameters
         ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
         **options
-            As for `IntervalDisplay.plot`.
+            ``ax``: where to draw, by default on a new figure; ``color``.
 
         Returns
         -------
@@ -229,19 +223,7 @@ class Posterior(Estimate):
         ValueError
             If the posterior is not that of a curve.
         """
-        from dmfroc.plots.forest import ForestRow, IntervalDisplay
-
-        pairs = self.pairs().sort_values("value", kind="stable")
-        rows = [
-            ForestRow(name, row["value"], (row["low"], row["high"]))
-            for name, row in pairs.iterrows()
-        ]
-        xlabel = f"A(i|j), {100 * self.level:g} % intervals; hollow: in the sample"
-        mean = float(pairs["value"].mean())
-        display = IntervalDisplay(rows, xlabel=xlabel, reference=mean).plot(ax, **options)
-        observed, places = pairs["observed"], range(len(pairs))
-        display.ax_.plot(observed, places, "o", color="0.4", markerfacecolor="none")
-        return display
+        return renderer(self, "plot_pairs")(self, **options)
 
     def to_estimate(self) -> Estimate:
         """Return the numbers, and the draws of the measure."""

@@ -21,12 +21,12 @@ from dmfroc.meta_analysis.data import Studies, check_threshold, name_of
 from dmfroc.meta_analysis.fit import Settings, careful_kernel, draw
 from dmfroc.meta_analysis.models import covariance_of_pairs, logits_at
 from dmfroc.results.estimate import Estimate
+from dmfroc.results.renderers import renderer
 from dmfroc.results.text import decimals, format_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dmfroc.plots.meta_analysis import ForestDisplay, SummaryROCDisplay
 
 _SAME_THRESHOLD = 1e-7  # relative; that of a single-precision column differs by less
 _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998, 0.9995]])
@@ -317,7 +317,7 @@ class SummaryROC:
         total = (np.cov(location.T) + covariance)[np.ix_(is_observed, is_observed)]
         return float(chi2.cdf(deviation @ np.linalg.solve(total, deviation), len(deviation)))
 
-    def plot(self, **options: Any) -> SummaryROCDisplay:
+    def plot(self, **options: Any) -> Any:
         """Draw studies, summary point, regions and curve; takes what `SummaryROCDisplay.plot` does.
 
         Returns
@@ -325,11 +325,9 @@ class SummaryROC:
         SummaryROCDisplay
             With the artists in ``ax_``, ``figure_`` and ``line_``.
         """
-        from dmfroc.plots.meta_analysis import SummaryROCDisplay
+        return renderer(self, "plot")(self, **options)
 
-        return SummaryROCDisplay(self).plot(**options)
-
-    def plot_forest(self, **options: Any) -> ForestDisplay:
+    def plot_forest(self, **options: Any) -> Any:
         """Draw sensitivity and specificity of every study with intervals, and the summary.
 
         Takes what `ForestDisplay.plot` does; of several thresholds or pairs of classes name one.
@@ -339,9 +337,7 @@ class SummaryROC:
         ForestDisplay
             With the artists in ``axes_`` and ``figure_``.
         """
-        from dmfroc.plots.meta_analysis import ForestDisplay
-
-        return ForestDisplay(self).plot(**options)
+        return renderer(self, "plot_forest")(self, **options)
 
     def __repr__(self) -> str:
         """Show the table at a prompt, not all arrays behind it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -172,7 +172,7 @@ class CurveDisplay:
         name: str | None = None,
         ax: Axes | None = None,
         **options: Any,
-    ) -> CurveDisplay:
+    ) -> Self:
         """Compute the curves of a classifier's scores, and draw them.
 
         Parameters
@@ -212,16 +212,14 @@ class CurveDisplay:
         return display.plot(ax, **options)
 
     @classmethod
-    def _compute(
-        cls, predictions: Predictions, *, name: str | None = None, **options: Any
-    ) -> CurveDisplay:
+    def _compute(cls, predictions: Predictions, *, name: str | None = None, **options: Any) -> Self:
         """Compute what the display stores."""
         return cls(cls.look.compute(predictions, **options), name=name)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **options: Any
-    ) -> Any:
+    ) -> Self:
         """Let a fitted classifier score observations, and draw its curves.
 
         Parameters
@@ -265,7 +263,7 @@ class CurveDisplay:
         plot_hull: bool = False,
         plot_legend: bool = True,
         **line_kwargs: Any,
-    ) -> CurveDisplay:
+    ) -> Self:
         """Draw the curves.
 
         Between two thresholds the curve is that of their random mixtures, as in its area. That is
@@ -320,7 +318,7 @@ class CurveDisplay:
             draw_legend(ax, self._legend_location())
         return self
 
-    def plot_decisions(self, table: ContingencyTable, **marker_kwargs: Any) -> CurveDisplay:
+    def plot_decisions(self, table: ContingencyTable, **marker_kwargs: Any) -> Self:
         """Mark on drawn curves where decisions that assign each case to one class put the classes.
 
         Thresholds of one class against the rest can be chosen for each class by itself, but then a
@@ -351,14 +349,16 @@ class CurveDisplay:
                     f"decisions need counts of the class {label!r}, but the table has the classes "
                     f"{table.labels} and the curve is {curve!r}"
                 )
-            row = table.counts[table.labels.index(label)] * curve.points.total / table.counts.sum()
-            hits = row[[table.labels.index(label)]]
-            place = curve.projection(curve.points.with_counts(hits, row.sum() - hits))
+            position, scale = table.labels.index(label), curve.points.total / table.counts.sum()
+            row = table.counts[position]
+            hits = row[[position]]
+            counts = hits * scale, (row.sum() - hits) * scale
+            place = curve.projection(curve.points.with_counts(*counts))
             style = _DECISION | {"color": self.lines_[label].get_color()} | marker_kwargs
             (self.decisions_[label],) = self.ax_.plot(*self.guide_data(Line(*place)), **style)
         return self
 
-    def plot_tangent(self, slope: float, **line_kwargs: Any) -> CurveDisplay:
+    def plot_tangent(self, slope: float, **line_kwargs: Any) -> Self:
         """Draw the line of equal performance that touches the hull of each drawn curve.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class CalibrationDisplay(CurveDisplay):
         name: str | None = None,
         plot_loess: bool = True,
         **options: Any,
-    ) -> CalibrationDisplay:
+    ) -> Self:
         loess = {option: options.pop(option) for option in ("span", "degree") if option in options}
         binned = curves.calibration_curve(predictions, **options)
         smooth = None
@@ -112,7 +112,7 @@ class CalibrationDisplay(CurveDisplay):
         level: float = 0.95,
         plot_legend: bool = True,
         **options: Any,
-    ) -> CalibrationDisplay:
+    ) -> Self:
         """Draw the curves.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -92,7 +92,7 @@ class ROCDisplay(CurveDisplay):
         plot_band: bool = False,
         level: float = 0.95,
         **options: Any,
-    ) -> ROCDisplay:
+    ) -> Self:
         bands = None
         if plot_band:
             which = options["pos_label"], options["multi_class"]
@@ -218,9 +218,7 @@ class LiftDisplay(CurveDisplay):
         curves.lift_curve, "area", "lower right", ylim=(0, None), has_tails=True, options=("scale",)
     )
 
-    def plot(
-        self, ax: Axes | None = None, *, plot_fallout: bool = False, **options: Any
-    ) -> CurveDisplay:
+    def plot(self, ax: Axes | None = None, *, plot_fallout: bool = False, **options: Any) -> Self:
         """Draw the curves.
 
         Parameters

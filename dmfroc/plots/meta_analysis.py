@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import PathCollection, PolyCollection
     from matplotlib.lines import Line2D
 
-    from dmfroc.meta_analysis import SummaryROC
+    from dmfroc.meta_analysis.result import SummaryROC
 
 _LARGEST_MARKER = 220.0  # square points
 _INCHES_PER_STUDY = 0.27

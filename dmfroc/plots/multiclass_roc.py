@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -134,7 +134,7 @@ class MulticlassROCDisplay(CurveDisplay):
         plot_band: bool = True,
         band: BandKind = "pointwise",
         **options: Any,
-    ) -> MulticlassROCDisplay:
+    ) -> Self:
         """Compute the curve of a classifier's scores, its area and its band, and draw them.
 
         Parameters
@@ -205,7 +205,7 @@ class MulticlassROCDisplay(CurveDisplay):
             if plot_band and isinstance(chosen, PaperBootstrap):
                 around = paper_band(curve, sample.predictions, curve_options, chosen)
             elif plot_band:
-                around = band_around(curve, sample, level, curve_options, band)
+                around = band_around(curve, sample, chosen.level, curve_options, band)
         return cls(curve, band=around, estimate=estimate, name=name).plot(ax, **options)
 
     @classmethod
@@ -216,7 +216,7 @@ class MulticlassROCDisplay(CurveDisplay):
         name: str | None = None,
         ax: Axes | None = None,
         **options: Any,
-    ) -> MulticlassROCDisplay:
+    ) -> Self:
         """Draw the mean curve of a posterior, its area and its credible band.
 
         Parameters
@@ -251,7 +251,7 @@ class MulticlassROCDisplay(CurveDisplay):
         plot_band: bool = True,
         plot_pairs: bool = False,
         **options: Any,
-    ) -> MulticlassROCDisplay:
+    ) -> Self:
         """Draw the curve.
 
         Parameters

@@ -14,6 +14,7 @@ from dmfroc.plots.forest import (
     group_rows,
     value_rows,
 )
+from dmfroc.plots.meta_analysis import ForestDisplay, SummaryROCDisplay
 from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from dmfroc.analyses.planning import Plan
     from dmfroc.analyses.subgroups import SubgroupComparison
     from dmfroc.analyses.training_runs import RunsComparison
+    from dmfroc.bayes.posterior import Posterior
     from dmfroc.inference.band import BandKind
+    from dmfroc.meta_analysis.result import SummaryROC
     from dmfroc.results.estimate import Estimate
 
 
@@ -100,6 +103,34 @@ def run_rows(comparison: RunsComparison) -> list[ForestRow]:
     ]
     n = len(named) // len(set(titles))  # differences; those of one pair stand together
     return [row for place in range(n) for row in named[place::n]]
+
+
+def plot_posterior(posterior: Posterior, **options: Any) -> MulticlassROCDisplay:
+    """Draw the mean curve with its credible band."""
+    return MulticlassROCDisplay.from_posterior(posterior, **options)
+
+
+def plot_posterior_pairs(posterior: Posterior, **options: Any) -> IntervalDisplay:
+    """Draw the areas of the pairs of classes, the worst pair on top, and those in the sample."""
+    pairs = posterior.pairs().sort_values("value", kind="stable")
+    intervals = zip(pairs["low"], pairs["high"], strict=True)
+    rows = [ForestRow(*row) for row in zip(pairs.index, pairs["value"], intervals, strict=True)]
+    xlabel = f"A(i|j), {100 * posterior.level:g} % intervals; hollow: in the sample"
+    mean = float(pairs["value"].mean())
+    display = IntervalDisplay(rows, xlabel=xlabel, reference=mean).plot(**options)
+    observed, places = pairs["observed"], range(len(pairs))
+    display.ax_.plot(observed, places, "o", color="0.4", markerfacecolor="none")
+    return display
+
+
+def plot_summary(summary: SummaryROC, **options: Any) -> SummaryROCDisplay:
+    """Draw studies, summary point, regions and curve of a meta-analysis."""
+    return SummaryROCDisplay(summary).plot(**options)
+
+
+def plot_summary_forest(summary: SummaryROC, **options: Any) -> ForestDisplay:
+    """Draw sensitivity and specificity of every study with intervals, and their summary."""
+    return ForestDisplay(summary).plot(**options)
 
 
 def plot_plan(plan: Plan, ax: Axes | None = None, **line_kwargs: Any) -> PlanDisplay:

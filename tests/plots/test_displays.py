@@ -697,9 +697,10 @@ def test_displays_of_curves_do_without_jax():
 
 
 def test_public_names():
-    for name in plots.__all__:
-        if name != "overview":
-            assert getattr(dmfroc, name) is getattr(plots, name)
-    for name in curves.__all__:
-        if name.endswith("_curve"):
-            assert getattr(dmfroc, name) is getattr(curves, name)
+    """Displays and curves are in packages of their own, and the top level says where."""
+    displays = {name: "plots" for name in plots.__all__ if name != "overview"}
+    charts = {name: "curves" for name in curves.__all__ if name.endswith("_curve")}
+    for name, package in (displays | charts).items():
+        assert callable(getattr(getattr(dmfroc, package), name))
+        with pytest.raises(AttributeError, match=rf"{name} is now dmfroc\.{package}\.{name}$"):
+            getattr(dmfroc, name)
