@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import sys
 import threading
@@ -10,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from os import cpu_count
 from typing import Any
+from weakref import WeakValueDictionary
 
 from dmfroc._kit.progress import track
 
@@ -41,19 +43,19 @@ def parallel_map[T, R](
     under way. A description shows how far it is, see `track`.
     """
     stop: threading.Event | None = getattr(_worker, "stop", None)
-    if stop is not None:
+    if stop is not None and not _worker.is_alone:
         return [_unless_stopped(stop, function, item) for item in items]
     if len(items) < 2:
         return [function(item) for item in items]
     stop, waits = threading.Event(), True
     executor = ThreadPoolExecutor(
-        min(len(items), n_cores()), initializer=_become_worker, initargs=(stop,)
+        min(len(items), n_cores()), initializer=become_worker, initargs=(stop, False)
     )
     try:
         futures = [executor.submit(_unless_stopped, stop, function, item) for item in items]
-        results = (_result(future) for future in futures)
+        results = (result_of(future) for future in futures)
         return list(results if description is None else track(results, len(items), description))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Stopped):
         waits = False
         raise
     finally:
@@ -61,32 +63,87 @@ def parallel_map[T, R](
         executor.shutdown(waits, cancel_futures=True)
 
 
+def interruptible[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """Have a function that calls long programs leave the main thread free for interrupts.
+
+    Programs do not end for an interrupt, and the main thread would not act on it before they do.
+    A function of this kind must not warn: the thread does not know its caller.
+    """
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if threading.current_thread() is not threading.main_thread():
+            return function(*args, **kwargs)
+        stop, waits = threading.Event(), True
+        executor = ThreadPoolExecutor(1, initializer=become_worker, initargs=(stop, True))
+        try:
+            context = contextvars.copy_context()
+            return result_of(executor.submit(lambda: context.run(function, *args, **kwargs)))
+        except KeyboardInterrupt:
+            waits = False
+            raise
+        finally:
+            stop.set()
+            executor.shutdown(waits)
+
+    return call
+
+
+def check_stopped() -> None:
+    """End a worker whose result nobody waits for any more; long tasks call this now and then."""
+    stop: threading.Event | None = getattr(_worker, "stop", None)
+    if stop is not None and stop.is_set():
+        raise Stopped
+
+
+def ticket() -> int:
+    """Return a number by which other threads, as those of XLA, know the worker that they work for.
+
+    It is 0 where nobody can stop the work.
+    """
+    stop: threading.Event | None = getattr(_worker, "stop", None)
+    if stop is None:
+        return 0
+    _stops[id(stop)] = stop
+    return id(stop)
+
+
+def check_ticket(number: Any) -> None:
+    """End what is done for a worker whose result nobody waits for any more."""
+    stop = _stops.get(int(number))
+    if stop is not None and stop.is_set():
+        raise Stopped
+
+
 def n_cores() -> int:
     """Return how many cores there are."""
     return cpu_count() or 1
 
 
-def _result[R](future: Future[R]) -> R:
+def result_of[R](future: Future[R]) -> R:
+    """Return the result of a thread; interrupts are acted on while it works."""
     # The system may tell any thread of an interrupt, but only the main one, once awake, acts on it.
     while not wait([future], _INTERRUPTIBLE_AFTER).done:
-        pass
+        check_stopped()
     return future.result()
 
 
-class _Stopped(Exception):
+class Stopped(Exception):
     """Ends a worker whose result nobody waits for."""
 
 
 _worker = threading.local()
+_stops: WeakValueDictionary[int, threading.Event] = WeakValueDictionary()
 
 
-def _become_worker(stop: threading.Event) -> None:
-    _worker.stop = stop
+def become_worker(stop: threading.Event, is_alone: bool) -> None:
+    """Make this thread one that a stop ends, alone or one of a pool; to initialize executors."""
+    _worker.stop, _worker.is_alone = stop, is_alone
 
 
 def _unless_stopped[T, R](stop: threading.Event, function: Callable[[T], R], item: T) -> R:
     if stop.is_set():
-        raise _Stopped
+        raise Stopped
     return function(item)
 
 

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.autodiff import value_and_pull_back
 from dmfroc._kit.compiled import double_precision
+from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.models import (
     Counts,
     Likelihood,
@@ -179,17 +180,23 @@ def bayesian_roc(
     warn_of_absent_classes(predictions)
     seed = seed_of(random_state)
     chains = Chains(kernel, n_chains, n_draws, n_warmup) if algorithm == "mcmc" else None
-    fit = approximated(
-        predictions, n_thresholds, pair_weights, structure, likelihood, tempering, priors, chains
-    )
+
+    @interruptible
+    @double_precision
+    def fitted() -> tuple[Approximated, xarray.DataTree]:
+        options = pair_weights, structure, likelihood, tempering, priors, chains
+        fit = approximated(predictions, n_thresholds, *options)
+        given = fit.problem, fit.counts, fit.approximation
+        if chains is None:
+            draws = draw_from_gaussian(*given, (n_chains, n_draws), seed)
+        else:
+            draws = draw_from_posterior(*given, chains, seed)
+        return fit, _tree(draws, fit.bound, predictions, n_thresholds, seed)
+
+    fit, posterior = fitted()
     remarks = []
     if chains is None:
-        size = n_chains, n_draws
-        draws = draw_from_gaussian(fit.problem, fit.counts, fit.approximation, size, seed)
         remarks.append("the draws are from a normal approximation of the posterior")
-    else:
-        draws = draw_from_posterior(fit.problem, fit.counts, fit.approximation, chains, seed)
-    posterior = _tree(draws, fit.bound, predictions, n_thresholds, seed)
     if chains is not None:
         remarks += sampling_problems(posterior, _MONITORED)
     is_perfect = bool((posterior["observed_data"]["pairwise_auc"] > 1 - _PERFECT).all())

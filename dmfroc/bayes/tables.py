@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.options import is_one_of, positive
+from dmfroc._kit.threads import interruptible
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.bayes.options import check_size, effective_sizes
 from dmfroc.bayes.posterior import Posterior, summarize
@@ -149,6 +150,7 @@ def _check(given: str, pseudo_count: float | int | None) -> None:
         positive("pseudo_count", pseudo_count)
 
 
+@interruptible
 def _draw_tables(
     predictions: Predictions,
     predicted: Int[np.ndarray, " n"],

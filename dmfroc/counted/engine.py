@@ -7,12 +7,14 @@ result is the same for any way to divide the data, but for the rounding of sums.
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol, runtime_checkable
 
 from dmfroc._kit.progress import track
+from dmfroc._kit.threads import become_worker, result_of
 from dmfroc.counted.sources import FramePart, Part
 
 _FAN_IN = 8
@@ -57,16 +59,18 @@ def _by_threads[S](task: Callable[[Part], S], parts: Sequence[Part]) -> Iterator
         yield task(parts[0])
         return
     n_threads = min(os.cpu_count() or 1, len(parts))
-    executor = ThreadPoolExecutor(n_threads)
+    stop = threading.Event()
+    executor = ThreadPoolExecutor(n_threads, initializer=become_worker, initargs=(stop, False))
     pending: deque[Future[S]] = deque()
     try:
         for part in parts:
             pending.append(executor.submit(task, part))
             if len(pending) > n_threads:
-                yield pending.popleft().result()
+                yield result_of(pending.popleft())
         while pending:
-            yield pending.popleft().result()
+            yield result_of(pending.popleft())
     finally:
+        stop.set()
         executor.shutdown(wait=False, cancel_futures=True)
 
 

@@ -15,6 +15,7 @@ from numpyro.infer import NUTS
 from scipy.special import expit
 
 from dmfroc._kit.compiled import double_precision
+from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.posterior import sampling_problems
 from dmfroc.bayes.sampling import Chains, Draws, approximate, draw_from_posterior, problem_of
 from dmfroc.meta_analysis.curve import area_under_line
@@ -79,6 +80,7 @@ def draw(counts: Counts, settings: Settings, kernel: Any) -> Draws:
     return draw_from_posterior(problem, data, approximation, chains, settings.seed)
 
 
+@interruptible
 def fit(studies: Studies, settings: Settings) -> tuple[xarray.DataTree, list[str]]:
     """Return draws of everything, and what is wrong with them.
 
