@@ -23,11 +23,13 @@ test: doctest
 doctest: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --quiet --jaxtyping-packages=dmfroc,beartype.beartype --doctest-modules --doctest-glob='*.md' dmfroc $(PAGES)
 
-# 20,000 generated calls, FUZZ_ARGS="--cases 1000 --seed 7" for others; 200 kills; 100 interrupts.
+# 20,000 generated calls, FUZZ_ARGS="--cases 1000 --seed 7" for others; 500 damaged state files,
+# 200 sources that change, 100 kills of scans and 200 of studies; interrupts of all long calls.
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ_ARGS)
 	$(BIN)/python tests/fuzz/files.py
 	$(BIN)/python tests/fuzz/abuse.py
+	$(BIN)/python tests/fuzz/persistent_state.py
 	$(BIN)/python tests/fuzz/kill_studies.py
 	$(BIN)/python tests/fuzz/interrupt_calls.py
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import itertools
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from os import cpu_count
 from typing import Any
+from weakref import WeakValueDictionary
 
 from dmfroc._kit.progress import track
 
@@ -55,29 +57,27 @@ def in_order[T, R](
     workers start no other item. An interrupt does not wait for those under way.
     """
     stop: threading.Event | None = getattr(_worker, "stop", None)
-    if stop is not None:
+    if stop is not None and not _worker.is_alone:
         yield (_unless_stopped(stop, function, item) for item in items)
         return
     if len(items) < 2:
         yield map(function, items)
         return
     stop, waits = threading.Event(), True
-    n_threads = min(len(items), n_cores())
-    executor = ThreadPoolExecutor(n_threads, initializer=setattr, initargs=(_worker, "stop", stop))
+    executor = ThreadPoolExecutor(
+        min(len(items), n_cores()), initializer=become_worker, initargs=(stop, False)
+    )
 
     def results() -> Iterator[R]:
         futures = (executor.submit(_unless_stopped, stop, function, item) for item in items)
         pending = deque(itertools.islice(futures, n_ahead))
         while pending:
-            # The system may send an interrupt to any thread; the main one has to wake up to see it
-            while not wait([pending[0]], _INTERRUPTIBLE_AFTER).done:
-                pass
-            yield pending.popleft().result()
+            yield result_of(pending.popleft())
             pending.extend(itertools.islice(futures, 1))
 
     try:
         yield results()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Stopped):
         waits = False
         raise
     finally:
@@ -91,21 +91,87 @@ def tasks_of[S: Sequence[Any]](items: S, n_per_core: int) -> list[S]:
     return [items[first : first + n_each] for first in range(0, len(items), n_each)]  # type: ignore[misc]
 
 
+def interruptible[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """Have a function that calls long programs leave the main thread free for interrupts.
+
+    Programs do not end for an interrupt, and the main thread would not act on it before they do.
+    A function of this kind must not warn: the thread does not know its caller.
+    """
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if threading.current_thread() is not threading.main_thread():
+            return function(*args, **kwargs)
+        stop, waits = threading.Event(), True
+        executor = ThreadPoolExecutor(1, initializer=become_worker, initargs=(stop, True))
+        try:
+            context = contextvars.copy_context()
+            return result_of(executor.submit(lambda: context.run(function, *args, **kwargs)))
+        except KeyboardInterrupt:
+            waits = False
+            raise
+        finally:
+            stop.set()
+            executor.shutdown(waits)
+
+    return call
+
+
+def check_stopped() -> None:
+    """End a worker whose result nobody waits for any more; long tasks call this now and then."""
+    stop: threading.Event | None = getattr(_worker, "stop", None)
+    if stop is not None and stop.is_set():
+        raise Stopped
+
+
+def ticket() -> int:
+    """Return a number by which other threads, as those of XLA, know the worker that they work for.
+
+    It is 0 where nobody can stop the work.
+    """
+    stop: threading.Event | None = getattr(_worker, "stop", None)
+    if stop is None:
+        return 0
+    _stops[id(stop)] = stop
+    return id(stop)
+
+
+def check_ticket(number: Any) -> None:
+    """End what is done for a worker whose result nobody waits for any more."""
+    stop = _stops.get(int(number))
+    if stop is not None and stop.is_set():
+        raise Stopped
+
+
 def n_cores() -> int:
     """Return how many cores there are."""
     return cpu_count() or 1
 
 
-class _Stopped(Exception):
+def result_of[R](future: Future[R]) -> R:
+    """Return the result of a thread; interrupts are acted on while it works."""
+    # The system may tell any thread of an interrupt, but only the main one, once awake, acts on it.
+    while not wait([future], _INTERRUPTIBLE_AFTER).done:
+        check_stopped()
+    return future.result()
+
+
+class Stopped(Exception):
     """Ends a worker whose result nobody waits for."""
 
 
 _worker = threading.local()
+_stops: WeakValueDictionary[int, threading.Event] = WeakValueDictionary()
+
+
+def become_worker(stop: threading.Event, is_alone: bool) -> None:
+    """Make this thread one that a stop ends, alone or one of a pool; to initialize executors."""
+    _worker.stop, _worker.is_alone = stop, is_alone
 
 
 def _unless_stopped[T, R](stop: threading.Event, function: Callable[[T], R], item: T) -> R:
     if stop.is_set():
-        raise _Stopped
+        raise Stopped
     return function(item)
 
 

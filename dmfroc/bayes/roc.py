@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 
 from dmfroc._kit.autodiff import value_and_pull_back
 from dmfroc._kit.compiled import double_precision
+from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.models import Likelihood, Priors, Structure, ThresholdCounts, model_of
 from dmfroc.bayes.options import check_choice, check_priors, check_size, effective_sizes
 from dmfroc.bayes.pairs import EFFECTS, areas, rates_in_parts, replicated_counts
@@ -176,15 +177,20 @@ def bayesian_roc(
             f"of type {type(kernel).__name__}"
         )
     chains = Chains(kernel, n_chains, n_draws, n_warmup) if algorithm == "mcmc" else None
-    fit = approximated(
-        predictions, n_thresholds, pair_weights, structure, likelihood, tempering, priors, chains
-    )
-    if chains is None:
-        size = n_chains, n_draws
-        draws = draw_from_gaussian(fit.sampler, fit.counts, fit.approximation, size, seed)
-    else:
-        draws = draw_from_posterior(fit.sampler, fit.counts, fit.approximation, chains, seed)
-    posterior = _tree(draws, fit.bound, predictions, n_thresholds, seed)
+
+    @interruptible
+    @double_precision
+    def fitted() -> tuple[Approximated, xarray.DataTree]:
+        options = pair_weights, structure, likelihood, tempering, priors, chains
+        fit = approximated(predictions, n_thresholds, *options)
+        given = fit.sampler, fit.counts, fit.approximation
+        if chains is None:
+            draws = draw_from_gaussian(*given, (n_chains, n_draws), seed)
+        else:
+            draws = draw_from_posterior(*given, chains, seed)
+        return fit, _tree(draws, fit.bound, predictions, n_thresholds, seed)
+
+    fit, posterior = fitted()
     if chains is None:
         remarks = ["the draws are from a normal approximation of the posterior"]
     else:

@@ -6,6 +6,7 @@ compiled for one model and one shape of data, so that further data sets need no 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -17,6 +18,7 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import scipy.optimize
+from jax.experimental import io_callback
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 from numpyro.infer import HMC, MCMC, Predictive, init_to_uniform
@@ -26,6 +28,7 @@ from numpyro.infer.util import constrain_fn, potential_energy, unconstrain_fn
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled, traced
+from dmfroc._kit.threads import Stopped, check_ticket, ticket
 
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
 """What turns a NumPyro model into a kernel, such as the class `numpyro.infer.NUTS`."""
@@ -55,6 +58,10 @@ _STATISTICS = {
     "adapt_state.step_size": "step_size",
 }
 
+
+logging.getLogger("jax._src.callback").addFilter(  # which would report each interrupt as an error
+    lambda record: record.exc_info is None or not isinstance(record.exc_info[1], Stopped)
+)
 
 Run = Callable[..., tuple[Array, dict[str, Array]]]
 
@@ -154,7 +161,7 @@ class Sampler:
             self.model, (data,), {}, self._parameters(flat), return_deterministic=True
         )
 
-    def whitened(self, data: Any, approximation: Gaussian) -> None:
+    def whitened(self, data: Any, approximation: Gaussian, _: Any) -> None:
         """Describe the posterior in coordinates in which the approximation is standard normal."""
         flat = dist.ImproperUniform(dist.constraints.real_vector, (), (self.size,))
         x = numpyro.sample("x", flat)
@@ -166,10 +173,10 @@ class Sampler:
         """Return the function that runs the chains; JAX can compile or vectorize it."""
 
         def run(
-            key: Array, start: Array, data: Any, approximation: Gaussian
+            key: Array, start: Array, data: Any, approximation: Gaussian, number: Any = 0
         ) -> tuple[Array, dict[str, Array]]:
             driver = MCMC(
-                chains.kernel(self.whitened),
+                _stopping(chains.kernel(self.whitened)),
                 num_warmup=chains.n_warmup,
                 num_samples=chains.n_draws,
                 num_chains=chains.n_chains,
@@ -177,7 +184,8 @@ class Sampler:
                 progress_bar=False,
             )
             fields = tuple(_STATISTICS) if isinstance(driver.sampler, HMC) else ()
-            driver.run(key, data, approximation, init_params={"x": start}, extra_fields=fields)
+            arguments = data, approximation, number
+            driver.run(key, *arguments, init_params={"x": start}, extra_fields=fields)
             return (
                 driver.get_samples(group_by_chain=True)["x"],
                 driver.get_extra_fields(group_by_chain=True),
@@ -206,11 +214,24 @@ class Sampler:
                     np.zeros((self.size, self.size - n * m)),
                     np.zeros((n, m, m)),
                 ),
+                np.int64(ticket()),
             )
             compile_run = traced(self.uncompiled_run(chains), *arguments, **_BRIEFLY_OPTIMISED)
             self._runs[chains] = _COMPILER.submit(compile_run)
         future = self._runs[chains]
         return lambda *given: future.result()(*given)
+
+
+def _stopping(kernel: MCMCKernel) -> MCMCKernel:
+    """Have a kernel ask at every draw whether anybody waits for it: programs do not end else."""
+    draw = kernel.sample
+
+    def sample(state: Any, model_args: Any, model_kwargs: Any) -> Any:
+        io_callback(check_ticket, None, model_args[-1])
+        return draw(state, model_args, model_kwargs)
+
+    kernel.sample = sample
+    return kernel
 
 
 def _any_parameters(model: Callable[[Any], None], key: Array, data: Any) -> dict[str, Array]:
@@ -372,7 +393,7 @@ def draw_from_posterior(
     """Draw by Markov chains that start in the approximation."""
     start = np.random.default_rng(seed).normal(size=sampler.shape_of_start(chains))
     run = sampler.runner(chains, data)
-    x, fields = run(jax.random.PRNGKey(seed), start, data, approximation)
+    x, fields = run(jax.random.PRNGKey(seed), start, data, approximation, np.int64(ticket()))
     statistics = {_STATISTICS[name]: np.asarray(fields[name]) for name in fields}
     return _to_sites(sampler, data, approximation, x, statistics)
 

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import positive
+from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.options import check_choice, check_size, effective_sizes
 from dmfroc.bayes.posterior import Posterior, summarize
 from dmfroc.inference.level import check_level
@@ -72,6 +73,7 @@ def table_posterior(
     return summarize(measure.name, measure.title, posterior, level, seed, remarks)
 
 
+@interruptible
 def _draw_tables(
     predictions: Predictions,
     given: Given,

@@ -203,12 +203,13 @@ class Accumulator:
         return self._drawn()
 
     def _drawn(self) -> RowSample:
+        found = self._sample
         for sample in self._pending:
-            self._sample = sample if self._sample is None else self._sample.merged(sample)
-        self._pending = []
-        if self._sample is None:
+            found = sample if found is None else found.merged(sample)
+        if found is None:
             raise ValueError("nothing has been accumulated: call update first")
-        return self._sample
+        self._sample, self._pending = found, []
+        return found
 
     def _learned(self) -> Grid:
         """Return the cut points, which are learned now if they have not been before."""

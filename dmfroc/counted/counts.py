@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
+from dmfroc._kit.memory import check_memory
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.cuts import Grid
 from dmfroc.inputs.predictions import Predictions
@@ -42,6 +43,10 @@ class Counts:
     def empty(cls, grids: dict[str, Grid]) -> Counts:
         """Return the counts of nothing."""
         [k] = {len(grid.cuts) for grid in grids.values()}
+        n_bins = sum(grid.n_bins for grid in grids.values())
+        check_memory(
+            8 * k * k * n_bins, f"the table of {k} classes and {n_bins} bins", "choose fewer n_bins"
+        )
         ends = np.array([np.inf, -np.inf])[:, None]
         return cls(
             np.zeros(k, np.int64),

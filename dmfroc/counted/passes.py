@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.typing import NDArray
 
+from dmfroc._kit.threads import check_stopped
 from dmfroc.counted.batches import (
     Batch,
     BatchReader,
@@ -58,6 +59,7 @@ class Reading[S: State]:
             nonlocal content
             row = 0
             for raw in part.batches(self.reader.fields):
+                check_stopped()
                 with _blaming(part, row) as where:
                     if not has_rows(raw, self.reader.fields):
                         continue

@@ -30,7 +30,7 @@ from dmfroc.counted.checkpoint import Checkpoint
 from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid, default_n_bins, grid_from_sample, grid_from_user
 from dmfroc.counted.engine import State, map_reduce
-from dmfroc.counted.influence_sums import InfluenceSums, Spreads
+from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.passes import (
     CollectScores,
     Count,
@@ -95,10 +95,10 @@ class Scan:
 
     def _run_again[S: State](
         self, task: Callable[[Iterator[Batch]], S | None], description: str
-    ) -> S:
+    ) -> tuple[Content, S]:
         content, found = self._run(task, description)
         self.content.check_same(content)
-        return found
+        return content, found
 
     @cached_property
     def _rows_by_label(self) -> dict[Label, int]:
@@ -131,11 +131,20 @@ class Scan:
         k = len(self.labels)
         no_limits = np.full(k, np.iinfo(np.uint64).max)
         task = DrawRows(k, rows_per_class(k), no_limits)
-        content, sample = self.checkpoint.sample(k, lambda: self._run(task, "Cut points"))
+
+        def find() -> tuple[Content, RowSample]:
+            content, sample = self._run(task, "Cut points")
+            self._check_first(content)
+            content.check_weights(np.bincount(sample.true, minlength=k))
+            return content, sample
+
+        content, sample = self.checkpoint.sample(k, find)
+        self._check_first(content)
+        return content, sample
+
+    def _check_first(self, content: Content) -> None:
         before = [self._rows_by_label.get(label, 0) for label in self.labels]
         check_rows(self.labels, before, content.rows)
-        content.check_weights(np.bincount(sample.true, minlength=k))
-        return content, sample
 
     @property
     def content(self) -> Content:
@@ -169,7 +178,7 @@ class Scan:
     def counts(self) -> Counts:
         """The counts by column, bin and class."""
         task = Count(self.grids)
-        content, found = self.checkpoint.counts(self.grids, lambda: self._run(task, "Counts"))
+        content, found = self.checkpoint.counts(self.grids, lambda: self._run_again(task, "Counts"))
         self.content.check_same(content)
         return found
 
@@ -206,7 +215,7 @@ class Scan:
             is_open = np.zeros((len(self.labels), bound.grid.n_bins), bool)
             is_open[bound.present] = thresholds.is_open
             task = CollectScores(bound.grid, classifier, is_open)
-            scores = self._run_again(task, "Scores at thresholds")
+            _, scores = self._run_again(task, "Scores at thresholds")
             counts, grid = refined(scores, is_open, bound.counts, bound.grid, classifier)
             bound = replace(bound, counts=counts, grid=grid)
         return bound
@@ -219,7 +228,7 @@ class Scan:
             total = np.zeros((len(self.labels), len(self.labels)))
             for portion in portions(is_mixed, self.counts.cells[name].sum(axis=2)):
                 task = CollectScores(bound.grid, name, portion)
-                scores = self._run_again(task, "Pairs within bins")
+                _, scores = self._run_again(task, "Pairs within bins")
                 total += pairs_beyond_half(scores, self.counts, bound.grid, name)
             found[name] = replace(bound, correction=total)
         return found
@@ -237,7 +246,7 @@ class Scan:
             with_differences([len(of_one) for of_one in values.values()]),
             len(self.labels),
         )
-        sums: InfluenceSums = self._run_again(task, "Influences")
+        _, sums = self._run_again(task, "Influences")
         totals = task.combinations @ totals_by_class(self.bound, task.look_ups)
         return Spreads(sums, self.counts.sizes, totals, self.counts, stratify)
 
@@ -368,7 +377,10 @@ def scan(
         factor = factorize(labels, "labels", IN_MEMORY)
         labels = [factor.distinct[code] for code in factor.codes]
     cuts = _checked_cuts(cuts, fields.classifiers)
-    of_cuts = {name: [x.shape, hashlib.sha256(x).hexdigest()] for name, x in cuts.items()}
+    of_cuts = {
+        name: [x.shape, hashlib.sha256(np.ascontiguousarray(x)).hexdigest()]
+        for name, x in cuts.items()
+    }
     key = {
         "version of dmfroc": package_version(),
         "source": [part.identity for part in parts],

@@ -220,7 +220,7 @@ def _files(path: str) -> list[str]:
         found = [file for name in matching for file in _files_in(name)]
     if not found:
         raise FileNotFoundError(f"{path}: there is no such Parquet file; check the path")
-    return sorted(found)
+    return sorted(set(found))  # a pattern may match a directory and what is in it
 
 
 def _files_in(path: str) -> list[str]:
@@ -238,7 +238,8 @@ def _files_in(path: str) -> list[str]:
 def _is_meant(name: str, pattern: str) -> bool:
     """Whether no wildcard has matched what is no data, as in Spark's folders."""
     asked = Path(pattern).parts
-    fixed = next(place for place, part in enumerate(asked) if glob.has_magic(part))
+    magic = (place for place, part in enumerate(asked) if glob.has_magic(part))
+    fixed = next(magic, len(asked))
     first_letters = {part[0] for part in asked[fixed:]}
     return not any(
         part.startswith(_IGNORED) and part[0] not in first_letters

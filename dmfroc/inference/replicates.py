@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from scipy.special import ndtr, ndtri
 
 from dmfroc._kit.global_state import undisturbed
-from dmfroc._kit.threads import parallel_map
+from dmfroc._kit.threads import check_stopped, parallel_map
 from dmfroc.inference.influences import Moments, quantile_in_standard_errors, standard_error
 from dmfroc.inference.options import IntervalType
 from dmfroc.inference.scale import scale_of
@@ -81,6 +81,7 @@ def draw_weights(
     # Only where units are not drawn within classes can a class be missing.
     is_stratified = len(units.sizes) == len(predictions.present)
     for row, number in enumerate(draws):
+        check_stopped()
         generator = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, number]))
         for _ in range(_MOST_TRIES):
             of_units[order] = draw(sizes, starts, generator)

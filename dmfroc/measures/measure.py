@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.autodiff import value_and_derivatives, value_and_pull_back
 from dmfroc._kit.remarks import warn
-from dmfroc._kit.threads import parallel
+from dmfroc._kit.threads import check_stopped, parallel
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.statistics.statistic import Statistic
 
@@ -114,6 +114,7 @@ class SummariesOfCounts(BoundMeasures):
             return np.stack([self.values(of_draw) for of_draw in weights])
         found = np.zeros((*weights.shape[:-1], self.n_values))
         for part in self.statistic.parts():
+            check_stopped()
             table = part.count(weights, np)
             found += np.stack([summary(table, np) for summary in self.summaries], axis=-1)
         return found

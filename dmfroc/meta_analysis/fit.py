@@ -14,6 +14,7 @@ from numpyro.infer import NUTS
 from scipy.special import expit
 
 from dmfroc._kit.compiled import double_precision
+from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.pairs import replicated_counts
 from dmfroc.bayes.posterior import sampling_problems
 from dmfroc.bayes.sampling import Chains, Draws, approximate, draw_from_posterior, sampler_of
@@ -76,6 +77,7 @@ def draw(counts: StudyCounts, settings: Settings, kernel: Any) -> Draws:
     return draw_from_posterior(sampler, data, approximation, chains, settings.seed)
 
 
+@interruptible
 def fit(studies: Studies, settings: Settings) -> tuple[xarray.DataTree, list[str]]:
     """Return draws of everything, and what is wrong with them.
 

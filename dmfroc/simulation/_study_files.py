@@ -46,7 +46,7 @@ def _reading(path: Path) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
         # What the system refuses has a number, what Arrow finds in a file has none
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -93,4 +93,6 @@ def read(path: Path) -> tuple[pd.DataFrame, Any]:
 
     with _reading(path):
         table = pq.read_table(path, partitioning=None)
+        if REPLICATION not in table.column_names:
+            raise KeyError(REPLICATION)
         return table.to_pandas(), json.loads(table.schema.metadata[PROVENANCE])

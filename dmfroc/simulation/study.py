@@ -16,6 +16,7 @@ import inspect
 import itertools
 import json
 import os
+import re
 import textwrap
 import threading
 import warnings
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Study", "add_run_options", "grid", "read_provenance"]
 
+_PART_NAME = re.compile(r"([0-9]{1,18})-([0-9]{1,18})\.parquet")
 _LARGEST_CHUNK = 50
 _CHUNKS_PER_WORKER = 20
 
@@ -294,12 +296,13 @@ class Study:
         return Path(self.directory) / f"{self.name}.parts"
 
     def _parts(self, setting: Setting) -> dict[range, Path]:
-        """Return the finished runs of replications of a setting."""
+        """Return the finished runs of replications of a setting; other files are left alone."""
         parts = {}
         for path in self._part_directory(setting).glob("*.parquet"):
-            start, stop = map(int, path.stem.split("-"))
-            parts[range(start, stop)] = path
-        return parts
+            numbers = _PART_NAME.fullmatch(path.name)
+            if numbers and path.is_file():
+                parts[range(*map(int, numbers.groups()))] = path
+        return {run: path for run, path in parts.items() if run}
 
     def _part_directory(self, setting: Setting) -> Path:
         identity = f"{self.seed}\n{canonical(setting)}\n{self._code}"

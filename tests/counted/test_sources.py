@@ -39,17 +39,16 @@ def spark(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("pattern", ["", "*.parquet", "**/*.parquet", "**"])
+@pytest.mark.parametrize("pattern", ["", "*.parquet", "**/*.parquet", "**", "[dp]*"])
 def test_folders_of_spark(spark, pattern, monkeypatch):
+    """What pyarrow's data sets skip is skipped, and no file is read twice."""
     pyarrow_dataset = pytest.importorskip("pyarrow.dataset")
     files = pyarrow_dataset.dataset(spark, format="parquet").files
     parts = dmfroc.scan(spark, **COLUMNS).parts
     assert sorted(part.path for part in parts) == sorted(files)
-    if pattern in ("", "**/*.parquet"):
-        assert estimate(str(spark / pattern), **COLUMNS) == EXPECTED
-    elif pattern == "*.parquet":
-        found = dmfroc.scan(str(spark / pattern), **COLUMNS)
-        assert [part.path for part in found.parts] == [str(spark / "part-0.snappy.parquet")]
+    expected = [str(spark / "part-0.snappy.parquet")] if pattern == "*.parquet" else sorted(files)
+    found = dmfroc.scan(str(spark / pattern), **COLUMNS)
+    assert [part.path for part in found.parts] == expected
     assert estimate(str(spark.parent / "*.parquet"), **COLUMNS) == EXPECTED
     monkeypatch.chdir(spark)
     assert estimate("./**/*.parquet", **COLUMNS) == EXPECTED
@@ -61,6 +60,13 @@ def test_folders_of_spark(spark, pattern, monkeypatch):
 def test_what_is_named_is_read(spark):
     for pattern in ("_temporary/*/*.parquet", "_*.parquet", ".part*.parquet", "_a.parquet"):
         assert len(dmfroc.scan(str(spark / pattern), **COLUMNS).parts) == 1
+
+
+def test_dangling_link(tmp_path):
+    (tmp_path / "a.parquet").symlink_to("nowhere")
+    for source in (tmp_path / "a.parquet", tmp_path, str(tmp_path / "*")):
+        with pytest.raises(FileNotFoundError, match="there is no such"):
+            dmfroc.scan(source, **COLUMNS)
 
 
 def test_file_that_is_named_twice(spark, tmp_path):

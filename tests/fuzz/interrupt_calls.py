@@ -24,10 +24,17 @@ import warnings
 warnings.simplefilter("ignore")
 import numpy as np, dmfroc
 import jax, jinja2, matplotlib.figure, numpyro, pandas  # how these take an interrupt is theirs
+import arviz, pyarrow.parquet, sklearn.linear_model, xarray
 from dmfroc.simulation.study import Study, grid
 generator = np.random.default_rng(0)
 y = np.repeat(np.arange(4), 5_000)
 s, t = (generator.normal(size=(20_000, 4)) + np.eye(4)[y] for _ in range(2))
+three = y < 3
+y3, s3 = y[three], s[three][:, :3]
+classifier = sklearn.linear_model.LogisticRegression(C=1e6, tol=1e-9, max_iter=1000)
+population = dmfroc.simulation.MultinomialPopulation.random(n_classes=4)
+rates = generator.integers(1, 200, size=(4, 20))
+counts = dict(zip(("tp", "fn", "fp", "tn"), rates, strict=True))
 
 def wait(generator, n):
     import time
@@ -55,6 +62,34 @@ CALLS = {
     "scan": "dmfroc.estimate('hand_till', dmfroc.scan([(y, s)] * 5_000, labels=range(4)))",
     "study": "Study('waits', wait, grid(n=[1, 2]), replications=5_000, "
     "directory=directory).run(n_workers=1)",
+    "volume": f"dmfroc.estimate('vus', y3[::20], s3[::20], {LONG})",
+    "volume of many": f"dmfroc.estimate('vus', y3, s3, {LONG})",
+    "influences on a volume": "while True: dmfroc.estimate('vus', y3, s3)",
+    "volume of ordered classes": f"dmfroc.estimate('ordinal_vus', y3, s3, {LONG})",
+    "Bayesian bootstrap": "dmfroc.estimate('hand_till', y, s, method='bayesian_bootstrap', "
+    "n_draws=200_000)",
+    "bootstrap of groups": f"dmfroc.evaluate(y, s, groups=np.arange(20_000) // 2, {LONG})",
+    "comparison of curves": f"dmfroc.compare(y, {{'a': s, 'b': t}}, 'dmf_auc', {LONG})",
+    "comparison of volumes": f"dmfroc.compare(y3, {{'a': s3, 'b': s3[::-1]}}, 'vus', {LONG})",
+    "subgroups": f"dmfroc.compare_subgroups(y, s, np.arange(20_000) % 3, {LONG})",
+    "training runs": "while True: dmfroc.compare_runs(y, {'a': [s] * 30, 'b': [t] * 30})",
+    "long posterior": "dmfroc.bayesian_roc(y[::100], s[::100], n_draws=100_000)",
+    "posterior of a table": "dmfroc.bayesian_table('informedness', y, y_pred=s.argmax(axis=1), "
+    "n_draws=2_000_000)",
+    "meta-analysis": "dmfroc.summary_roc(counts, study=None, n_draws=200_000)",
+    "cross-validation": "while True: dmfroc.cross_validate(classifier, s, y, n_repeats=50)",
+    "nested cross-validation": "dmfroc.nested_cross_validation(classifier, s, y, n_repeats=500)",
+    "plan": "while True: dmfroc.plan(dmfroc.Predictions.from_arrays(y, s), half_width=0.01)",
+    "simulation": "while True: dmfroc.simulation.simulate_predictions(population, 1_000_000)",
+    "class weights": "dmfroc.decisions.select_class_weights(y, np.exp(s), n_starts=5000)",
+    "curve of many classes": "while True: dmfroc.multiclass_roc(np.arange(3000) % 300, "
+    "generator.normal(size=(3000, 300)))",
+    "scan of one part": "dmfroc.evaluate(dmfroc.scan([(np.tile(y, 100), np.tile(s, (100, 1)))]))",
+    "exact scan": "while True: dmfroc.estimate('dmf_auc', dmfroc.scan([(y, s)] * 500, exact=True,"
+    " n_bins=64))",
+    "scan of a function": "dmfroc.estimate('hand_till', dmfroc.scan(lambda: ((y, s) for _ in "
+    "range(100_000)), labels=range(4)))",
+    "accumulator": "a = dmfroc.Accumulator(range(4))\n    while True: a.update(y, s)",
     "report": "while True: dmfroc.compare(y, {'a': s, 'b': t}).to_html(directory + '/page.html')",
 }
 

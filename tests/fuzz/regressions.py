@@ -41,7 +41,69 @@ def identifier():
     return dmfroc.Predictions.from_arrays(["a", "b", "b"], frame)
 
 
+def scanned(batches, **options):
+    return dmfroc.estimate("hand_till", dmfroc.scan(batches, **options)).level
+
+
+def changing(*contents):
+    calls = iter(contents)
+    return scanned(lambda: next(calls))
+
+
+def accumulated(*types):
+    accumulator = dmfroc.Accumulator(range(3))
+    for kind in types:
+        accumulator.update(Y, S.astype(kind))
+    return accumulator
+
+
+GROUPED = {"y_true": Y, "y_score": S, "groups": np.arange(30) // 3}
+EMPTY = (Y[:0], S[:0])
+
 CASES = {
+    "function that changes": (
+        lambda: changing(*[[(Y, S)]] * 5, [(Y, S)] * 2),
+        (ValueError, "the data have changed since an earlier pass"),
+    ),
+    "function that returns None": (
+        lambda: scanned(lambda: None),
+        (TypeError, "source must be a function that returns an iterator"),
+    ),
+    "groups in some batches": (
+        lambda: scanned([GROUPED, (Y, S)]),
+        (ValueError, "groups are missing, but integers in"),
+    ),
+    "labels of two types": (
+        lambda: scanned([(Y, S), (Y.astype(str), S)]),
+        (TypeError, "convert them to one type"),
+    ),
+    "empty batches": (lambda: scanned([EMPTY, (Y, S), EMPTY]), 0.95),
+    "nothing but empty batches": (lambda: scanned([EMPTY] * 2), (ValueError, "source is empty")),
+    "no weights": (
+        lambda: scanned([{"y_true": Y, "y_score": S, "sample_weight": np.zeros(30)}]),
+        (ValueError, "sample_weight is zero in every row"),
+    ),
+    "no cuts": (lambda: scanned([(Y, S)], cuts={}), (ValueError, "cuts must be an array")),
+    "checkpoint 5": (
+        lambda: scanned([(Y, S)], checkpoint=5),
+        (TypeError, "checkpoint must be the path of a directory"),
+    ),
+    "empty checkpoint": (
+        lambda: scanned([(Y, S)], checkpoint=""),
+        (ValueError, "checkpoint must be the path of a directory"),
+    ),
+    "scheduler 5": (
+        lambda: scanned([(Y, S)], scheduler=5),
+        (TypeError, "scheduler must be the address"),
+    ),
+    "accumulator of two types": (
+        lambda: accumulated("f8", "f4"),
+        (ValueError, "scores are float32, but float64 in the batches before"),
+    ),
+    "merge of nothing": (
+        lambda: accumulated("f8").merge(None),
+        (TypeError, "other must be an Accumulator"),
+    ),
     "table of text for Fisher's test": (
         lambda: dmfroc.papers.fisher_exact_test("x"),
         (TypeError, "table must be a ContingencyTable"),

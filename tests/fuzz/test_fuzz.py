@@ -5,7 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-FUZZ, ABUSE = (Path(__file__).with_name(name) for name in ("fuzz.py", "abuse.py"))
+FUZZ, ABUSE, STATE = (
+    Path(__file__).with_name(name) for name in ("fuzz.py", "abuse.py", "persistent_state.py")
+)
 
 
 def test_generated_calls_give_the_right_number_or_name_what_is_wrong():
@@ -23,3 +25,12 @@ def test_wrong_options_are_errors_that_name_them():
     assert done.returncode == 0, done.stdout + done.stderr
     n, _ = done.stdout.split(maxsplit=1)
     assert int(n) > 900
+
+
+def test_persistent_state_gives_the_right_number_or_says_what_is_wrong():
+    command = [sys.executable, STATE, "--states", "40", "--sources", "30", "--kills", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.stdout, done.stderr
+    found = json.loads(done.stdout)
+    assert found["defects"] == []
+    assert found["cases"] >= 73

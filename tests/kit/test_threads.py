@@ -1,12 +1,20 @@
 """The one way to use all cores: order, errors, no pools within pools, and Ctrl-C."""
 
+import contextvars
 import signal
 import threading
 import time
 
 import pytest
 
-from dmfroc._kit.threads import in_order, parallel, parallel_map
+from dmfroc._kit.threads import (
+    check_ticket,
+    in_order,
+    interruptible,
+    parallel,
+    parallel_map,
+    ticket,
+)
 
 
 def test_results_are_in_the_order_of_the_items():
@@ -115,3 +123,43 @@ def test_ctrl_c_ends_it_within_a_second(monkeypatch, nested):
     time.sleep(0.3)
     assert len(started) <= n_started + 1
     assert len(started) < 100
+
+
+def test_interruptible_call_does_not_wait_for_its_work():
+    """The work ends when it asks next whether anybody waits for it."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    ended, begun = threading.Event(), threading.Event()
+
+    @interruptible
+    def work():
+        begun.set()
+        number = ticket()
+        try:
+            while True:
+                time.sleep(0.01)
+                check_ticket(number)
+        finally:
+            ended.set()
+
+    def interrupt():
+        begun.wait()
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    before = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert time.monotonic() - before < 1
+    assert ended.wait(1)
+
+
+def test_interruptible_call_returns_and_raises_as_usual():
+    variable = contextvars.ContextVar("variable", default=0)
+    variable.set(1)
+    assert interruptible(variable.get)() == 1
+    assert interruptible(lambda a, b: parallel_map(lambda x: x * b, a))([1, 2], b=3) == [3, 6]
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 / 0)()

@@ -111,6 +111,22 @@ def test_a_file_of_another_kind_is_not_overwritten(tmp_path):
     assert study.path.read_text() == "my notes"
 
 
+@pytest.mark.parametrize("name", ["notes.parquet", "9-0.parquet", "1-2-3.parquet", "0-1.txt"])
+def test_foreign_files_are_left_alone(tmp_path, name):
+    study = study_of(tmp_path)
+    expected = study.run(n_workers=1)
+    part = next(tmp_path.glob("*.parts/*/*.parquet"))
+    part.with_name(name).write_text("text")
+    part.with_name("a" + name).mkdir()
+    os.mkfifo(part.with_name("0-7.parquet"))
+    part.with_name("0-8.parquet").mkdir()
+    part.with_name("0-9.parquet").symlink_to("nowhere")
+    before = set(os.listdir(part.parent))
+    study.path.unlink()
+    assert_frame_equal(study.run(n_workers=1), expected, check_exact=True)
+    assert set(os.listdir(part.parent)) == before
+
+
 def test_threads_run_one_study_side_by_side(tmp_path):
     expected = study_of(tmp_path / "alone").run(n_workers=1)
     environment = dict(os.environ)

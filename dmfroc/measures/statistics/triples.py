@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.threads import check_stopped, interruptible
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.statistic import Statistic
 
@@ -157,6 +158,7 @@ class NominalTripleCounts(Statistic):
 
     is_compiled: ClassVar[bool] = False
 
+    @interruptible
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> TripleTable:
         of_a, of_b, of_c = (weights[rows] for rows in self.rows)
         table, won = self._cumulative(of_c), 0.0
@@ -167,6 +169,7 @@ class NominalTripleCounts(Statistic):
         totals[self.classes] = of_a.sum(), of_b.sum(), of_c.sum()
         return TripleTable(np.asarray(won), totals)
 
+    @interruptible
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: TripleTable, derivatives: TripleTable
     ) -> Float[np.ndarray, " n"]:
@@ -199,6 +202,7 @@ class NominalTripleCounts(Statistic):
         at_once = max(1, _PAIRS_AT_ONCE // len(self.a_to_b))
         for first in range(0, len(self.b_to_a), at_once):
             members = slice(first, first + at_once)
+            check_stopped()
             yield members, self._corners(members)
 
     def _corners(self, members: slice) -> _Corners:
