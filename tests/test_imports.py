@@ -26,7 +26,6 @@ FLOORS = [
 ]
 # Imports that still point up.
 UPWARD = {
-    ("bayes", "analyses"),
     ("counted", "analyses"),
 }
 
