@@ -161,7 +161,7 @@ def test_scores_of_six_pairs_of_four_classes_are_refused():
         Wrapper(SVC(kernel="linear", C=0.01)),
         AdaBoostClassifier(),
     ],
-    ids=lambda model: type(model).__name__ + str(id(model)),
+    ids=lambda model: type(model).__name__,
 )
 @pytest.mark.parametrize("labels", [Y, np.random.default_rng(0).integers(7, size=len(Y))])
 def test_scores_of_classes_are_taken(model, labels):
