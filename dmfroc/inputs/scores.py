@@ -156,7 +156,8 @@ def columns_without_scores(
 
 def _check_no_single_score(others: list[Any], labels: list[Label], source: Source) -> None:
     """Refuse a score of one class beside the scores of two classes: either may be meant."""
-    either = "|".join(re.escape(str(label)) for label in labels)
+    spelled = [*map(str, labels), *(str(int(x)) for x in labels if isinstance(x, bool))]
+    either = "|".join(map(re.escape, spelled))
     for column in others:
         name = plain(column.name)
         is_named = re.search(rf"(^|[\W_])({either})([\W_]|$)|({either})$", str(name), re.IGNORECASE)
