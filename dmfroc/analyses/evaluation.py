@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dmfroc._kit.options import listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.estimation import estimates_of, warn_of
 from dmfroc.analyses.methods import Method, choose_methods
@@ -287,7 +286,7 @@ def evaluate(
     is_scored = y_pred is None and getattr(y_true, "has_scores", True)
     has_scores = y_score is not None or is_scored
     if isinstance(measures, Iterable) and not isinstance(measures, str):
-        measures = listed("measures", measures)
+        measures = list(measures)
     options = Options(
         groups,
         stratify,
