@@ -56,7 +56,7 @@ _BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 _DECISION: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgecolor": "black"}
 _DECISION |= {"linestyle": "none", "zorder": 3.0, "label": "_decision"}
 
-type Limits = tuple[float | None, float | None]
+type Limits = tuple[float | int | None, float | int | None]
 
 
 @dataclass(frozen=True)
