@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from dmfroc.counted.batches import Content, Form, row_hashes
 from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid
 from dmfroc.counted.sample import RowSample
-from dmfroc.counted.storage import checked, checked_array, read, write
+from dmfroc.counted.storage import checked, checked_array, checked_path, read, write
 from dmfroc.inputs.labels import Label, factorize
 from dmfroc.inputs.messages import IN_MEMORY
 
@@ -43,11 +42,7 @@ class Checkpoint:
         """
         if path is None:
             return cls(None, {})
-        if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
-            raise TypeError(f"checkpoint must be the path of a directory, but it is {path!r}")
-        if not os.fspath(path):
-            raise ValueError("checkpoint must be the path of a directory, but it is empty")
-        directory = Path(path)
+        directory = checked_path("checkpoint", path)
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except (OSError, ValueError) as error:

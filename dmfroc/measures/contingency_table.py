@@ -154,6 +154,8 @@ class ContingencyTable:
         >>> round(table.measures()["informedness"], 12)
         0.2
         """
+        cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+        tp, fp, fn, tn = (number(name, cell) for name, cell in cells.items())
         return cls.from_matrix([[tn, fn], [fp, tp]], rows="predicted")
 
     @classmethod

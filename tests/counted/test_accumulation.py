@@ -125,7 +125,7 @@ def test_different_cuts_cannot_be_merged():
         ([0, 1], {"cuts": np.zeros((3, 1))}, ValueError, "one row for each of the 2 classes"),
         ([0, 1], {"cuts": [0.5], "n_bins": 9}, TypeError, "cannot both be given"),
         ([0, 1], {"n_bins": 1}, ValueError, "n_bins must be an integer >= 2"),
-        ([0, 1], {"learn_from": 0}, ValueError, "learn_from must be a positive integer"),
+        ([0, 1], {"learn_from": 0}, ValueError, "learn_from must be an integer >= 1"),
     ],
 )
 def test_unusable_options(labels, options, kind, message):

@@ -169,9 +169,9 @@ def test_damaged_checkpoints_are_refused(tmp_path, name, how):
 @pytest.mark.parametrize(
     ("checkpoint", "kind", "message"),
     [
-        (5, TypeError, "checkpoint must be the path of a directory, but it is 5"),
-        (b"x", TypeError, "checkpoint must be the path of a directory"),
-        ("", ValueError, "checkpoint must be the path of a directory, but it is empty"),
+        (5, TypeError, "checkpoint must be a path, but it is 5"),
+        (b"x", TypeError, "checkpoint must be a path"),
+        ("", ValueError, "checkpoint must be a path, but it is empty"),
         ("/dev/null", ValueError, "checkpoint /dev/null is no directory"),
         ("/dev/null/x", ValueError, "checkpoint /dev/null/x is no directory"),
         ("a\0b", ValueError, "is no directory"),
