@@ -127,13 +127,14 @@ def check_stopped() -> None:
 def ticket() -> int:
     """Return a number by which other threads, as those of XLA, know the worker that they work for.
 
-    It is 0 where nobody can stop the work.
+    It is 0 where nobody can stop the work, and small: JAX passes 32 bits of it to callbacks.
     """
     stop: threading.Event | None = getattr(_worker, "stop", None)
     if stop is None:
         return 0
-    _stops[id(stop)] = stop
-    return id(stop)
+    number = next(_tickets)
+    _stops[number] = stop
+    return number
 
 
 def check_ticket(number: Any) -> None:
@@ -161,6 +162,7 @@ class Stopped(Exception):
 
 
 _worker = threading.local()
+_tickets = itertools.count(1)
 _stops: WeakValueDictionary[int, threading.Event] = WeakValueDictionary()
 
 

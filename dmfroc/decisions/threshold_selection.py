@@ -24,7 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
-from dmfroc._kit.options import integer, n_jobs_of
+from dmfroc._kit.options import integer, listed, n_jobs_of
 from dmfroc.curves.cases import Cases
 from dmfroc.curves.points import count_points
 from dmfroc.decisions.class_weights import (
@@ -129,7 +129,7 @@ def check_folds(name: str, cv: Any) -> Any:
         )
     if hasattr(cv, "split"):
         return cv
-    splits = list(cv)
+    splits = listed(name, cv, least=0)
     for split in splits:
         if not isinstance(split, tuple | list) or len(split) != 2:
             raise TypeError(

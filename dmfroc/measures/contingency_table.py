@@ -155,7 +155,9 @@ class ContingencyTable:
         0.2
         """
         cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
-        tp, fp, fn, tn = (number(name, cell) for name, cell in cells.items())
+        for name, cell in cells.items():
+            if not 0 <= number(name, cell) < np.inf:
+                raise ValueError(f"{name} must be a finite count >= 0, but it is {cell}")
         return cls.from_matrix([[tn, fn], [fp, tp]], rows="predicted")
 
     @classmethod

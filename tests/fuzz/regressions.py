@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
 
@@ -250,6 +251,22 @@ CASES = {
     "masked subgroups": (
         lambda: dmfroc.compare_subgroups(Y, S, np.ma.masked_equal(np.arange(30) % 3, 1)),
         (ValueError, "by has a missing value in row 1"),
+    ),
+    "masked numbers": (
+        lambda: dmfroc.dmf(np.ma.masked_array([[0.1, 0.2, 0.3]], mask=[[0, 1, 0]])),
+        (ValueError, "rates has masked values"),
+    ),
+    "a masked number": (
+        lambda: dmfroc.decisions.optimal_operating_points(B, P, cost_fp=np.ma.masked),
+        (TypeError, "cost_fp must be a number"),
+    ),
+    "masked labels of a fit": (
+        lambda: dmfroc.cross_validate(GaussianNB(), S, np.ma.masked_equal(Y, 1)),
+        (ValueError, "y has a missing label at row 10"),
+    ),
+    "points of another kind": (
+        lambda: dmfroc.curves.gain_area([0.5, 0.7]),
+        (TypeError, "points must be of type OperatingPoints"),
     ),
     "masked within a list": (
         lambda: dmfroc.hand_till_score([0, 1, np.ma.masked], S[:3, :2]),
