@@ -39,7 +39,7 @@ def identifier():
     import pandas as pd
 
     frame = pd.DataFrame({"id": [1, 2, 3], "a": [0.9, 0.2, 0.1], "b": [0.1, 0.8, 0.9]})
-    return dmfroc.Predictions.from_arrays(["a", "b", "b"], frame)
+    return dmfroc.Predictions.from_arrays(["a", "b", "b"], frame).scores.tolist()
 
 
 def scanned(batches, **options):
@@ -243,7 +243,7 @@ CASES = {
         (ValueError, "groups must have one entry for each of the 30 observations"),
     ),
     "columns of xarray": (xarray_columns, [[0.0, 1.0], [1.0, 0.0]]),
-    "identifier": (identifier, (ValueError, "column 'id' names no class")),
+    "identifier": (identifier, [[0.9, 0.1], [0.2, 0.8], [0.1, 0.9]]),
     "masked folds": (
         lambda: estimate(folds=np.ma.masked_equal(np.arange(30) % 3, 1)),
         (ValueError, "folds has a missing value in row 1"),
