@@ -405,9 +405,10 @@ def test_odd_headers_are_refused(tmp_path, header):
         Accumulator.load(path)
 
 
-def test_nested_headers_of_arrays_are_refused(tmp_path):
+@pytest.mark.parametrize("nested", ["(" * 5000 + ")" * 5000, "(" * 5000, "[" * 900, "-" * 3000])
+def test_nested_headers_of_arrays_are_refused(tmp_path, nested):
     path = tmp_path / "a.npz"
-    text = "{'descr': " + "(" * 5000 + ")" * 5000 + ", 'fortran_order': False, 'shape': ()}"
+    text = "{'descr': " + nested + ", 'fortran_order': False, 'shape': ()}"
     array = b"\x93NUMPY\x01\x00" + (len(text) + 1).to_bytes(2, "little") + text.encode() + b"\n"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.npy", array)
