@@ -162,3 +162,12 @@ def test_four_times_the_cases_have_half_the_error():
         found = plan(pilot, measure, half_width=0.05).curve([120, 480])["standard_error"]
         assert found[120] == pytest.approx(estimate(measure, pilot).standard_error, rel=1e-9)
         assert found[120] / found[480] == pytest.approx(2, rel=0.02)
+
+
+def test_a_class_that_is_never_confused_needs_cases_too():
+    classes, scores = cyclic_scores(120, 3)
+    scores[:, 0] = np.where(classes == 0, 100.0, -100.0)
+    scores[classes == 0, 1:] = -50.0
+    found = plan(Predictions.from_arrays(classes, scores), "hand_till", half_width=0.02)
+    assert min(found.optimal_prevalence.values()) > 0.005
+    assert 0 < found.n_optimal <= found.n
