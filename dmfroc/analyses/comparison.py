@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from dmfroc.analyses.methods import Method, choose_methods
 from dmfroc.counted.estimates import check_alone, jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.interval_method import Contrast, IntervalMethod, JointEstimates, Sample
+from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample
 from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.selection import Winner, winner_of
@@ -187,7 +188,7 @@ def compare(
             joint, measure, level, options.seed, hypothesis
         )
     else:
-        differences, value_intervals, winner = _differences(joint.contrasts), None, None
+        differences, value_intervals, winner = _differences(joint.differences), None, None
     return Comparison(
         measure=measure.name,
         title=measure.title,
@@ -274,12 +275,12 @@ def _check_options(method: IntervalMethod, paired: bool, groups: Any) -> None:
         raise ValueError("groups cannot be given for independent samples (paired=False)")
 
 
-def _differences(contrasts: Mapping[tuple[str, str], Contrast]) -> tuple[Difference, ...]:
-    """Name the differences, and adjust their p-values by Holm's method."""
-    adjusted = holm([contrast.p_value for contrast in contrasts.values()])
+def _differences(differences: Mapping[tuple[str, str], Difference]) -> tuple[Difference, ...]:
+    """Adjust the p-values by Holm's method."""
+    adjusted = holm([difference.p_value for difference in differences.values()])
     return tuple(
-        Difference(first, second, **contrast._asdict(), adjusted_p_value=float(p_value))
-        for ((first, second), contrast), p_value in zip(contrasts.items(), adjusted, strict=True)
+        replace(difference, adjusted_p_value=float(p_value))
+        for difference, p_value in zip(differences.values(), adjusted, strict=True)
     )
 
 
@@ -297,14 +298,12 @@ def _all_at_once(
     )
     level_of_each = largest.level_of_each(level)
     differences = tuple(
-        Difference(
-            *pair,
-            **contrast._replace(
-                interval=joint.interval_of_difference(*pair, level_of_each)
-            )._asdict(),
-            adjusted_p_value=largest.adjusted(contrast.p_value),
+        replace(
+            difference,
+            interval=joint.interval_of_difference(*pair, level_of_each),
+            adjusted_p_value=largest.adjusted(difference.p_value),
         )
-        for pair, contrast in joint.contrasts.items()
+        for pair, difference in joint.differences.items()
     )
     level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
     intervals = {name: joint.interval_of_value(name, level_of_value) for name in joint.estimates}

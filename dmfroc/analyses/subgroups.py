@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from typing import Any, ClassVar, NamedTuple
 
@@ -19,17 +19,16 @@ from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.estimation import estimates_of
 from dmfroc.analyses.methods import Method, choose_methods
+from dmfroc.inference.evidence import facts_of, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Moments,
-    influences_of,
-    moments_of,
     moments_of_sums,
     standard_error,
 )
 from dmfroc.inference.interval_method import IntervalMethod, check_finite
-from dmfroc.inference.jackknife import Jackknife, joint_covariance
+from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options
 from dmfroc.inference.seed import seed_of
@@ -339,17 +338,17 @@ def _parts(
         part = predictions.rows(rows)
         groups = None if options.groups is None else options.groups[rows]
         sample = Sample(part, units_of(part, groups, stratify=options.stratify))
-        [influences] = influences_of([measure], bind(measure, part), part)
-        moments = moments_of(influences.influences, sample.units)
+        [facts] = facts_of([measure], bind(measure, part), sample)
+        moments = facts.moments
         if isinstance(method, Jackknife):
-            estimate = method.estimate_from(measure, influences, sample)
+            estimate = method.estimate(facts)
         else:
             [estimate] = estimates_of([measure], [method], sample)
             error = standard_error(moments)
             if error > 0:
                 moments = moments.scaled(estimate.standard_error / error)
         remarks = tuple(caveats([measure], part))
-        found[name] = _Part(estimate, influences.influences, moments, remarks)
+        found[name] = _Part(estimate, facts.influences.influences, moments, remarks)
 
     names = list(members)
     parallel(find, names, predictions.scores.size)
@@ -464,11 +463,11 @@ def _differences(
     jackknife = Jackknife(largest.level_of_each(options.level))
     values = np.array([part.estimate.value for part in parts.values()])
     found = []
-    for (first, second), vector in zip(pairs, vectors, strict=True):
-        of_contrast = contrasts.moments(vector)
-        contrast = jackknife.contrast(measure, float(vector @ values), of_contrast, Hypothesis())
-        adjusted = largest.adjusted(contrast.p_value)
-        found.append(Difference(first, second, **contrast._asdict(), adjusted_p_value=adjusted))
+    for pair, vector in zip(pairs, vectors, strict=True):
+        moments, value = contrasts.moments(vector), float(vector @ values)
+        difference = jackknife.difference(pair, measure, value, moments, Hypothesis())
+        adjusted = largest.adjusted(difference.p_value)
+        found.append(replace(difference, adjusted_p_value=adjusted))
     return tuple(found)
 
 

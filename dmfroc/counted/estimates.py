@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,17 +13,12 @@ from jaxtyping import Float
 from dmfroc.counted.bound import BoundCounts, Valued, has_exact_value
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.sample import RowSample
+from dmfroc.inference.evidence import Facts, JointFacts, covariance_from_products
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.interval_method import JointEstimates, check_finite
-from dmfroc.inference.jackknife import (
-    Jackknife,
-    Knowledge,
-    covariance_from_products,
-    plain_knowledge,
-)
+from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import Options
-from dmfroc.inference.remarks import less_biased_message, not_cross_fitted_message
 from dmfroc.inference.units import Units
 from dmfroc.measures.measure import Measure
 from dmfroc.results.estimate import Estimate
@@ -132,13 +127,10 @@ def estimates_of_counts(
     values = [sample.value(measure, classifier) for measure in measures]
     spreads = sample.spreads({classifier: values}, stratify=stratify)
     bound = sample.bound[classifier]
-    found = []
-    for measure, value, moments in zip(measures, values, spreads.moments, strict=True):
-        known = plain_knowledge(
-            measure, value.value, moments, bound.predictions, spreads.units.evidence
-        )
-        found.append(_estimate(measure, value, known, bound, spreads.units, method))
-    return found
+    return [
+        method.estimate(_facts(measure, value, bound, spreads.units, moments))
+        for measure, value, moments in zip(measures, values, spreads.moments, strict=True)
+    ]
 
 
 def joint_estimates_of_counts(
@@ -154,19 +146,19 @@ def joint_estimates_of_counts(
     values = {name: sample.value(measure, name) for name in names}
     check_finite(measure, {name: x.value for name, x in values.items()})
     spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=stratify)
-    known, estimates = {}, {}
-    for name, moments in zip(names, spreads.moments, strict=False):  # those of differences follow
-        bound, value = sample.bound[name], values[name]
-        known[name] = plain_knowledge(
-            measure, value.value, moments, bound.predictions, spreads.units.evidence
-        )
-        estimates[name] = _estimate(measure, value, known[name], bound, spreads.units, method)
+    moments = dict(zip(names, spreads.moments, strict=False))  # those of differences follow
+    facts = {
+        name: _facts(measure, values[name], sample.bound[name], spreads.units, moments[name])
+        for name in names
+    }
     differences = dict(zip(combinations(names, 2), spreads.moments[len(names) :], strict=True))
-    products = _products({name: x.moments for name, x in known.items()}, differences)
-    totals = spreads.totals_of_strata[: len(names)]
-    of_values = spreads.moments[: len(names)]
-    covariance = covariance_from_products(products, totals, spreads.units, of_values)
-    return method.paired_estimates(measure, known, estimates, differences, covariance, hypothesis)
+    covariance = covariance_from_products(
+        _products(moments, differences),
+        spreads.totals_of_strata[: len(names)],
+        spreads.units,
+        list(moments.values()),
+    )
+    return method.paired_estimates(JointFacts(facts, differences, covariance), hypothesis)
 
 
 def _products(
@@ -185,20 +177,26 @@ def _products(
     return products
 
 
-def _estimate(
-    measure: Measure,
-    found: Valued,
-    known: Knowledge,
-    bound: BoundCounts,
-    units: Units,
-    method: Jackknife,
-) -> Estimate:
-    def value_of(other: Measure) -> float:
-        return bound.value(other).value
+@dataclass(frozen=True, eq=False)
+class CountedFacts(Facts):
+    """What counts in bins say of a measure."""
 
-    def remarks(error: float) -> list[str | None]:
-        known_of = (known.value, value_of, bound.predictions, error, known.bias)
-        return [not_cross_fitted_message(measure), less_biased_message(measure, *known_of)]
+    bound: BoundCounts
 
-    estimate = method.estimate_of(measure, known, bound.predictions, units, remarks)
-    return replace(estimate, error_bound=found.error_bound)
+    def value_of(self, other: Measure) -> float:
+        """Return the value of another measure in the same sample."""
+        return self.bound.value(other).value
+
+
+def _facts(
+    measure: Measure, value: Valued, bound: BoundCounts, units: Units, moments: Moments
+) -> CountedFacts:
+    return CountedFacts(
+        measure,
+        bound.predictions,
+        units,
+        value.value,
+        moments,
+        bound,
+        error_bound=value.error_bound,
+    )
