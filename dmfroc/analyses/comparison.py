@@ -14,8 +14,9 @@ from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.estimation import below_chance_message
+from dmfroc.analyses.evidence import counted_sample
 from dmfroc.analyses.methods import Method, choose_methods
-from dmfroc.counted.estimates import check_alone, jackknife_for, joint_estimates_of_counts
+from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample
@@ -158,18 +159,19 @@ def compare(
     )
     hypothesis.check(options.level, measure.largest_difference)
     predictions: dict[str, Predictions]
-    if isinstance(y_true, Scan):
-        check_alone(
-            y_score=y_score,
-            labels=labels,
-            sample_weight=sample_weight,
-            frequency_weight=frequency_weight,
-            y_pred=y_pred,
-            folds=folds,
-        )
-        chosen, joint = _of_scan(y_true, measure, method, options, paired, hypothesis)
+    counted = counted_sample(
+        y_true,
+        y_score=y_score,
+        labels=labels,
+        sample_weight=sample_weight,
+        frequency_weight=frequency_weight,
+        y_pred=y_pred,
+        folds=folds,
+    )
+    if counted is not None:
+        chosen, joint = _of_scan(counted, measure, method, options, paired, hypothesis)
         units = None  # the scores are not at hand
-        predictions = {name: x.predictions for name, x in y_true.bound.items()}
+        predictions = {name: x.predictions for name, x in counted.bound.items()}
     else:
         given = {"labels": labels, "sample_weight": sample_weight}
         given["frequency_weight"] = frequency_weight

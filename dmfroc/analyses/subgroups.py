@@ -17,7 +17,7 @@ from dmfroc._kit.options import integer
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.analyses.estimation import estimates_of
+from dmfroc.analyses.evidence import estimates_of
 from dmfroc.analyses.methods import Method, choose_methods
 from dmfroc.inference.evidence import facts_of, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis

@@ -18,7 +18,7 @@ from dmfroc import (
     influences,
     measures,
 )
-from dmfroc.analyses.estimation import estimates_of
+from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.bootstrap import Bootstrap
 from dmfroc.inference.interval_method import Sample
 from dmfroc.inference.jackknife import Jackknife
