@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from jaxtyping import Float
@@ -15,13 +15,12 @@ from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.estimation import below_chance_message
 from dmfroc.analyses.evidence import counted_sample
-from dmfroc.analyses.methods import Method, choose_methods
+from dmfroc.analyses.methods import choose_methods
 from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample
-from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
-from dmfroc.inference.seed import seed_of
+from dmfroc.inference.options import CommonOptions, Options
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
@@ -51,15 +50,7 @@ def compare(
     frequency_weight: Any = None,
     y_pred: Mapping[str, Any] | None = None,
     folds: Any = None,
-    target: Target = "fits",
-    train_fraction: float | None = None,
-    groups: Any = None,
-    stratify: bool | None = None,
-    method: Method | None = None,
-    level: float = DEFAULT_LEVEL,
-    interval_type: IntervalType | None = None,
-    n_draws: int | None = None,
-    random_state: int | np.random.Generator | None = 0,
+    **interval_options: Unpack[CommonOptions],
 ) -> Comparison:
     """Compare any number of classifiers, on the same observations or on independent samples.
 
@@ -147,16 +138,7 @@ def compare(
         measure = "dmf_auc" if y_score is not None or y_pred is None else "informedness"
     measure = get_measure(measure)
     paired, hypothesis = flag("paired", paired), Hypothesis(alternative, margin, rope)
-    options = Options(
-        groups,
-        stratify,
-        level,
-        interval_type,
-        n_draws,
-        seed_of(random_state),
-        target,
-        train_fraction,
-    )
+    options = Options.from_user("compare", interval_options, CommonOptions)
     hypothesis.check(options.level, measure.largest_difference)
     predictions: dict[str, Predictions]
     counted = counted_sample(
@@ -169,7 +151,7 @@ def compare(
         folds=folds,
     )
     if counted is not None:
-        chosen, joint = _of_scan(counted, measure, method, options, paired, hypothesis)
+        chosen, joint = _of_scan(counted, measure, options, paired, hypothesis)
         units = None  # the scores are not at hand
         predictions = {name: x.predictions for name, x in counted.bound.items()}
     else:
@@ -182,12 +164,10 @@ def compare(
             if not paired:
                 raise ValueError("folds cannot be given for independent samples (paired=False)")
             predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
-        chosen, joint, units = _of_predictions(
-            predictions, measure, method, options, paired, hypothesis
-        )
+        chosen, joint, units = _of_predictions(predictions, measure, options, paired, hypothesis)
     if flag("simultaneous", simultaneous):
         differences, value_intervals, winner = _all_at_once(
-            joint, measure, level, options.seed, hypothesis
+            joint, measure, options.level, options.seed, hypothesis
         )
     else:
         differences, value_intervals, winner = _differences(joint.differences), None, None
@@ -220,13 +200,12 @@ def compare(
 def _of_predictions(
     predictions: dict[str, Predictions],
     measure: Measure,
-    method: Method | None,
     options: Options,
     paired: bool,
     hypothesis: Hypothesis,
 ) -> tuple[IntervalMethod, JointEstimates, Units | None]:
     first = next(iter(predictions.values()))
-    [chosen] = choose_methods(method, [measure], first, options)
+    [chosen] = choose_methods(options.method, [measure], first, options)
     _check_options(chosen, paired, options.groups)
     if paired:
         _check_same_observations(predictions)
@@ -247,12 +226,11 @@ def _of_predictions(
 def _of_scan(
     sample: Scan,
     measure: Measure,
-    method: Method | None,
     options: Options,
     paired: bool,
     hypothesis: Hypothesis,
 ) -> tuple[IntervalMethod, JointEstimates]:
-    chosen = jackknife_for(sample, [measure], method, options)
+    chosen = jackknife_for(sample, [measure], options)
     if not paired or len(sample.classifiers) < 2:
         raise ValueError(
             "classifiers of a scan are compared on the same observations: give it the score "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from jaxtyping import Float
@@ -11,10 +11,8 @@ from jaxtyping import Float
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evidence import evidence_of
-from dmfroc.analyses.methods import Method
 from dmfroc.inference.influences import influences_of
-from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
-from dmfroc.inference.seed import seed_of
+from dmfroc.inference.options import CommonOptions, Options
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
     Measure,
@@ -38,15 +36,7 @@ def estimate(
     y_pred: Any = None,
     pos_label: Any = None,
     folds: Any = None,
-    target: Target = "fits",
-    train_fraction: float | None = None,
-    groups: Any = None,
-    stratify: bool | None = None,
-    method: Method | None = None,
-    level: float = DEFAULT_LEVEL,
-    interval_type: IntervalType | None = None,
-    n_draws: int | None = None,
-    random_state: int | np.random.Generator | None = 0,
+    **interval_options: Unpack[CommonOptions],
 ) -> Estimate:
     """Estimate a measure with its standard error and interval.
 
@@ -140,16 +130,7 @@ def estimate(
     hand_till 0.9315 (95 % jackknife interval 0.8752 to 0.9634)
     """
     measure = get_measure(measure)
-    options = Options(
-        groups,
-        stratify,
-        level,
-        interval_type,
-        n_draws,
-        seed_of(random_state),
-        target,
-        train_fraction,
-    )
+    options = Options.from_user("estimate", interval_options, CommonOptions)
     evidence = evidence_of(
         y_true,
         y_score,
@@ -163,7 +144,7 @@ def estimate(
         pos_label=pos_label,
         folds=folds,
     )
-    methods = evidence.methods(method, [measure])
+    methods = evidence.methods([measure])
     [found] = evidence.estimates([measure], methods)
     if not methods[0].warns_itself:
         warn_of([measure], evidence.predictions, [found])

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
@@ -14,10 +14,8 @@ from dmfroc._kit.options import listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.estimation import warn_of
 from dmfroc.analyses.evidence import Evidence, evidence_of
-from dmfroc.analyses.methods import Method
 from dmfroc.inference.band import BandKind, CurveBand, check_kind
-from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
-from dmfroc.inference.seed import seed_of
+from dmfroc.inference.options import CommonOptions, Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Needs, Predictions
 from dmfroc.measures.measure import Measure
@@ -160,15 +158,7 @@ def evaluate(
     y_pred: Any = None,
     pos_label: Any = None,
     folds: Any = None,
-    target: Target = "fits",
-    train_fraction: float | None = None,
-    groups: Any = None,
-    stratify: bool | None = None,
-    method: Method | None = None,
-    level: float = DEFAULT_LEVEL,
-    interval_type: IntervalType | None = None,
-    n_draws: int | None = None,
-    random_state: int | np.random.Generator | None = 0,
+    **interval_options: Unpack[CommonOptions],
 ) -> Evaluation:
     """Evaluate a classifier: measures with intervals, and the multiclass ROC curve.
 
@@ -230,16 +220,7 @@ def evaluate(
     has_scores = y_score is not None or is_scored
     if isinstance(measures, Iterable) and not isinstance(measures, str):
         measures = listed("measures", measures)
-    options = Options(
-        groups,
-        stratify,
-        level,
-        interval_type,
-        n_draws,
-        seed_of(random_state),
-        target,
-        train_fraction,
-    )
+    options = Options.from_user("evaluate", interval_options, CommonOptions)
     evidence = evidence_of(
         y_true,
         y_score,
@@ -252,14 +233,13 @@ def evaluate(
         pos_label=pos_label,
         folds=folds,
     )
-    return evaluation_of(evidence, measures, pair_weights, method, has_scores=has_scores)
+    return evaluation_of(evidence, measures, pair_weights, has_scores=has_scores)
 
 
 def evaluation_of(
     evidence: Evidence,
     measures: Sequence[str | Measure] | Literal["all"] | None,
     pair_weights: PairWeights,
-    method: Method | None = None,
     *,
     has_scores: bool = True,
 ) -> Evaluation:
@@ -268,7 +248,7 @@ def evaluation_of(
     chosen = _choose(measures, predictions, pair_weights, has_scores)
     if measures is None or isinstance(measures, str):
         chosen = evidence.possible(chosen)
-    methods = evidence.methods(method, chosen)
+    methods = evidence.methods(chosen)
     found = evidence.estimates(chosen, methods)
     if not methods[0].warns_itself:  # the same method for all, or methods that do not
         warn_of(chosen, predictions, found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from dmfroc._kit.threads import parallel_map
 from dmfroc.analyses.methods import choose_methods
@@ -24,40 +24,6 @@ from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate
 
 
-class Evidence(Protocol):
-    """What can be asked of a sample of one classifier, in memory or counted."""
-
-    @property
-    def predictions(self) -> Predictions:
-        """The sample; if its scores are counted, without them."""
-
-    @property
-    def sample(self) -> Sample:
-        """The observations that count, and which of them are independent."""
-
-    def possible(self, measures: list[Measure]) -> list[Measure]:
-        """Return the measures that can be computed."""
-
-    def methods(self, name: str | None, measures: Sequence[Measure]) -> list[IntervalMethod]:
-        """Return the method of each measure."""
-
-    def estimates(
-        self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
-    ) -> list[Estimate]:
-        """Estimate measures, each by its method."""
-
-    def curve(self, options: CurveOptions) -> MulticlassROC:
-        """Return the multiclass ROC curve."""
-
-    def area(self, options: CurveOptions, level: float) -> Estimate | None:
-        """Return the area under the curve, if it can be had at little cost."""
-
-    def band(
-        self, curve: MulticlassROC, options: CurveOptions, level: float, kind: BandKind
-    ) -> CurveBand:
-        """Return the band of a curve."""
-
-
 @dataclass(frozen=True, eq=False)
 class EvidenceInMemory:
     """Observations in memory, with or without folds."""
@@ -74,9 +40,9 @@ class EvidenceInMemory:
         """Return all measures."""
         return measures
 
-    def methods(self, name: str | None, measures: Sequence[Measure]) -> list[IntervalMethod]:
+    def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
         """Return the method of each measure."""
-        return choose_methods(name, measures, self.predictions, self.options)
+        return choose_methods(self.options.method, measures, self.predictions, self.options)
 
     def estimates(
         self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
@@ -98,6 +64,10 @@ class EvidenceInMemory:
     ) -> CurveBand:
         """Return the band of a curve."""
         return band_around(curve, self.sample, level, options, kind)
+
+
+Evidence = EvidenceInMemory | CountedEvidence
+"""What a sample of one classifier says: both have the same members."""
 
 
 def counted_sample(y_true: Any, **others: Any) -> Scan | None:

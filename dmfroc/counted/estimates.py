@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float
@@ -60,9 +60,7 @@ class Counted(Protocol):
         """Return how the influences vary."""
 
 
-def jackknife_for(
-    sample: Counted, measures: Sequence[Measure], method: Any, options: Options
-) -> Jackknife:
+def jackknife_for(sample: Counted, measures: Sequence[Measure], options: Options) -> Jackknife:
     """Return the one method that counts allow.
 
     Raises
@@ -70,9 +68,10 @@ def jackknife_for(
     ValueError
         If another method is asked for, or an option that it does not use.
     """
-    if method not in (None, Jackknife.name):
+    if options.method not in (None, Jackknife.name):
         raise ValueError(
-            f"method={method!r} needs all scores in memory: of a scan there is method='jackknife'"
+            f"method={options.method!r} needs all scores in memory: of a scan there is "
+            "method='jackknife'"
         )
     if options.target != "fits":
         raise ValueError(f"target={options.target!r} needs folds, which a scan does not know")
@@ -210,9 +209,9 @@ class CountedEvidence:
             return [measure for measure in measures if has_exact_value(measure)]
         return [measure for measure in measures if refusal(measure) is None]
 
-    def methods(self, name: str | None, measures: Sequence[Measure]) -> list[IntervalMethod]:
+    def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
         """Return the jackknife for each measure."""
-        return [jackknife_for(self.counted, measures, name, self.options)] * len(measures)
+        return [jackknife_for(self.counted, measures, self.options)] * len(measures)
 
     def estimates(
         self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]

@@ -8,12 +8,16 @@ import argparse
 import inspect
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
+
+sys.path.append(str(Path(__file__).parents[1]))
+from option_names import option_names
 
 RNG = np.random.default_rng(0)
 Y = np.arange(60) % 3
@@ -111,7 +115,7 @@ def functions():
         for name in dmfroc.__all__
         if callable(value := getattr(dmfroc, name)) and not inspect.isclass(value)
     }
-    found.pop("measures")
+    found.pop("measures", None)
     del found["scan"]  # reads files: tests of scans
     for name in dir(dmfroc.measures):
         value = getattr(dmfroc.measures, name)
@@ -123,7 +127,7 @@ def functions():
 
 def base(name, function):
     """Return arguments of an ordinary call."""
-    parameters = inspect.signature(function).parameters
+    parameters = option_names(function)
     given = {x: GIVEN[x] for x in parameters if x in GIVEN}
     if "y_score" in given or "y_score" in parameters:
         given.pop("y_pred", None)
@@ -153,7 +157,7 @@ def cases():
     """Yield a name, a function, arguments, the option that is wrong, and whether it may pass."""
     for name, function in functions().items():
         given = base(name, function)
-        for option in inspect.signature(function).parameters:
+        for option in option_names(function):
             if (name, option) in FREE:
                 continue
             for values, may_pass in ((NEVER, False), (PERHAPS, True)):
