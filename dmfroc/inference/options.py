@@ -9,6 +9,7 @@ from typing import Any, Literal, TypedDict, get_args
 import numpy as np
 
 from dmfroc._kit.options import flag, is_one_of, number
+from dmfroc._kit.text import did_you_mean
 from dmfroc.inference.level import check_level
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import Sample, sample_of
@@ -94,7 +95,8 @@ class Options:
         """
         for name in given:
             if name not in known.__annotations__:
-                raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+                hint = did_you_mean(name, known.__annotations__)
+                raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
         others = {name: value for name, value in given.items() if name != "random_state"}
         return cls(**others, seed=seed_of(given.get("random_state", 0)))
 
