@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Unpack
@@ -218,8 +218,7 @@ def evaluate(
     """
     is_scored = y_pred is None and getattr(y_true, "has_scores", True)
     has_scores = y_score is not None or is_scored
-    if isinstance(measures, Iterable) and not isinstance(measures, str):
-        measures = listed("measures", measures)
+    measures = _listed(measures)
     options = Options.from_user("evaluate", interval_options, CommonOptions)
     evidence = evidence_of(
         y_true,
@@ -244,7 +243,7 @@ def evaluation_of(
     has_scores: bool = True,
 ) -> Evaluation:
     """Evaluate the classifier of which there is this evidence."""
-    predictions = evidence.predictions
+    measures, predictions = _listed(measures), evidence.predictions
     chosen = _choose(measures, predictions, pair_weights, has_scores)
     if measures is None or isinstance(measures, str):
         chosen = evidence.possible(chosen)
@@ -268,15 +267,18 @@ def _area_and_curve(
     return None, default
 
 
+def _listed(
+    measures: Sequence[str | Measure] | Literal["all"] | None,
+) -> Sequence[str | Measure] | Literal["all"] | None:
+    """Return what may be read once as a list."""
+    is_word = measures is None or isinstance(measures, str)
+    return measures if is_word else listed("measures", measures)
+
+
 def _needs(measures: Sequence[str | Measure] | Literal["all"] | None, has_scores: bool) -> Needs:
     """Say whether hard labels are all that the measures look at."""
     if measures is None or isinstance(measures, str):
         return "scores" if has_scores else "labels"
-    if not isinstance(measures, Iterable) or getattr(measures, "ndim", 1) == 0:
-        raise TypeError(
-            "measures must be 'all' or a list of names and Measures, but it is of type "
-            f"{type(measures).__name__}"
-        )
     needs = {get_measure(measure).needs for measure in measures}
     return "labels" if needs <= {"labels"} else "scores"
 
@@ -297,7 +299,7 @@ def _choose(
             for measure in known
             if (has_scores or measure.needs == "labels") and measure.applies_to(predictions)
         ]
-    if isinstance(measures, str) or not measures:
+    if isinstance(measures, str):
         raise ValueError(
             "measures must be 'all' or a list of one or more Measures or names, which "
             f"dmfroc.measures.measure_table() lists, but it is {measures!r}"

@@ -117,11 +117,11 @@ def row_names(values: Any, what: str, n: int, index: Any, noun: str) -> NDArray[
     noun : str
         What is named, as in "a group".
     """
-    array: NDArray[Any]
-    if isinstance(values, list | tuple):  # NumPy turns 1 and "1" into the same, NaN into "nan"
-        array = np.fromiter(values, object, len(values))
-    else:
-        array = as_array(values, what)
+    # NumPy turns 1 and "1" into the same, NaN into "nan"
+    is_list = isinstance(values, list | tuple) and not _holds_arrays(values)
+    array: NDArray[Any] = (
+        np.fromiter(values, object, len(values)) if is_list else as_array(values, what)
+    )
     if array.shape != (n,):
         raise ValueError(
             f"{what} must have one entry for each of the {n} observations, but its shape is "

@@ -156,23 +156,17 @@ def columns_without_scores(
 
 def _check_no_single_score(others: list[Any], labels: list[Label], source: Source) -> None:
     """Refuse a score of one class beside the scores of two classes: either may be meant."""
+    spelled = [*map(str, labels), *(str(int(x)) for x in labels if isinstance(x, bool))]
+    either = "|".join(map(re.escape, spelled))
     for column in others:
         name = plain(column.name)
-        is_named = named_class(name, labels) is not None or any(
-            str(name).casefold().endswith(str(label).casefold()) for label in labels
+        is_named = re.search(rf"(^|[\W_])({either})([\W_]|$)|({either})$", str(name), re.IGNORECASE)
+        if not is_named or _is_text(column, source) or _is_whole(_score_column(column, source)):
+            continue
+        remedy = "choose with scores=" if source.is_table_file else "leave out what is not meant"
+        raise ValueError(
+            f"{source.scores}: column {name!r} is named after a class, as two others are: {remedy}"
         )
-        if (
-            is_named
-            and not _is_text(column, source)
-            and not _is_whole(_score_column(column, source))
-        ):
-            remedy = (
-                "choose with scores=" if source.is_table_file else "leave out what is not meant"
-            )
-            raise ValueError(
-                f"{source.scores}: column {name!r} is named after a class, as two others are: "
-                f"{remedy}"
-            )
 
 
 def _single_score(series: list[Any], labels: list[Label], source: Source) -> int | None:
