@@ -4,6 +4,9 @@ from . import measures as measures
 from . import papers as papers
 from . import plots as plots
 from . import simulation as simulation
+from .analyses.accumulation import (
+    Accumulator as Accumulator,
+)
 from .analyses.comparison import (
     compare as compare,
 )
@@ -66,9 +69,6 @@ from .bayes import (
 )
 from .bayes import (
     bayesian_roc_prior as bayesian_roc_prior,
-)
-from .counted.accumulation import (
-    Accumulator as Accumulator,
 )
 from .counted.scan import (
     Scan as Scan,

@@ -39,6 +39,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import xarray
+from option_names import option_names
 from pages import page_parts
 from sklearn.naive_bayes import GaussianNB
 
@@ -243,7 +244,7 @@ def of_kind(function, kind, **options):
     arguments, given = KINDS[kind]
     if kind.startswith("scan"):
         arguments = (scanned(kind),)
-    known = inspect.signature(function).parameters
+    known = option_names(function)
     given = {name: value for name, value in given.items() if name in known}
     return function(*arguments, **given | options)
 

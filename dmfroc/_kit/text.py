@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 # Control, format (which turns the direction of writing), surrogate, private and unassigned
@@ -55,3 +57,13 @@ def legend_text(value: Any) -> str:
     """
     text = printable(value).replace("$", r"\$")
     return f"\u200b{text}" if text.startswith("_") else text
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint at the known name that is most like a wrong one, if one is like it.
+
+    >>> "there is no column 'trees'" + did_you_mean("trees", ["tree", "site"])
+    "there is no column 'trees' (did you mean 'tree'?)"
+    """
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Unpack
 
 import numpy as np
 from jaxtyping import Float
@@ -13,13 +14,13 @@ from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.estimation import below_chance_message
-from dmfroc.analyses.methods import Method, choose_methods
-from dmfroc.counted.estimates import check_alone, jackknife_for, joint_estimates_of_counts
+from dmfroc.analyses.evidence import counted_sample
+from dmfroc.analyses.methods import choose_methods
+from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.interval_method import Contrast, IntervalMethod, JointEstimates, Sample
-from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
-from dmfroc.inference.seed import seed_of
+from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample
+from dmfroc.inference.options import CommonOptions, Options
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
@@ -50,15 +51,7 @@ def compare(
     y_pred: Mapping[str, Any] | None = None,
     pos_label: Any = None,
     folds: Any = None,
-    target: Target = "fits",
-    train_fraction: float | None = None,
-    groups: Any = None,
-    stratify: bool | None = None,
-    method: Method | None = None,
-    level: float = DEFAULT_LEVEL,
-    interval_type: IntervalType | None = None,
-    n_draws: int | None = None,
-    random_state: int | np.random.Generator | None = 0,
+    **interval_options: Unpack[CommonOptions],
 ) -> Comparison:
     """Compare any number of classifiers, on the same observations or on independent samples.
 
@@ -146,31 +139,23 @@ def compare(
         measure = "dmf_auc" if y_score is not None or y_pred is None else "informedness"
     measure = get_measure(measure)
     paired, hypothesis = flag("paired", paired), Hypothesis(alternative, margin, rope)
-    options = Options(
-        groups,
-        stratify,
-        level,
-        interval_type,
-        n_draws,
-        seed_of(random_state),
-        target,
-        train_fraction,
-    )
+    options = Options.from_user("compare", interval_options, CommonOptions)
     hypothesis.check(options.level, measure.largest_difference)
     predictions: dict[str, Predictions]
-    if isinstance(y_true, Scan):
-        check_alone(
-            y_score=y_score,
-            labels=labels,
-            sample_weight=sample_weight,
-            frequency_weight=frequency_weight,
-            y_pred=y_pred,
-            pos_label=pos_label,
-            folds=folds,
-        )
-        chosen, joint = _of_scan(y_true, measure, method, options, paired, hypothesis)
+    counted = counted_sample(
+        y_true,
+        y_score=y_score,
+        labels=labels,
+        sample_weight=sample_weight,
+        frequency_weight=frequency_weight,
+        y_pred=y_pred,
+        pos_label=pos_label,
+        folds=folds,
+    )
+    if counted is not None:
+        chosen, joint = _of_scan(counted, measure, options, paired, hypothesis)
         units = None  # the scores are not at hand
-        predictions = {name: x.predictions for name, x in y_true.bound.items()}
+        predictions = {name: x.predictions for name, x in counted.bound.items()}
     else:
         given = {"labels": labels, "sample_weight": sample_weight}
         given["frequency_weight"] = frequency_weight
@@ -183,15 +168,13 @@ def compare(
             if not paired:
                 raise ValueError("folds cannot be given for independent samples (paired=False)")
             predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
-        chosen, joint, units = _of_predictions(
-            predictions, measure, method, options, paired, hypothesis
-        )
+        chosen, joint, units = _of_predictions(predictions, measure, options, paired, hypothesis)
     if flag("simultaneous", simultaneous):
         differences, value_intervals, winner = _all_at_once(
-            joint, measure, level, options.seed, hypothesis
+            joint, measure, options.level, options.seed, hypothesis
         )
     else:
-        differences, value_intervals, winner = _differences(joint.contrasts), None, None
+        differences, value_intervals, winner = _differences(joint.differences), None, None
     return Comparison(
         measure=measure.name,
         title=title_for(measure, next(iter(predictions.values()))),
@@ -221,13 +204,12 @@ def compare(
 def _of_predictions(
     predictions: dict[str, Predictions],
     measure: Measure,
-    method: Method | None,
     options: Options,
     paired: bool,
     hypothesis: Hypothesis,
 ) -> tuple[IntervalMethod, JointEstimates, Units | None]:
     first = next(iter(predictions.values()))
-    [chosen] = choose_methods(method, [measure], first, options)
+    [chosen] = choose_methods(options.method, [measure], first, options)
     _check_options(chosen, paired, options.groups)
     if paired:
         _check_same_observations(predictions)
@@ -248,12 +230,11 @@ def _of_predictions(
 def _of_scan(
     sample: Scan,
     measure: Measure,
-    method: Method | None,
     options: Options,
     paired: bool,
     hypothesis: Hypothesis,
 ) -> tuple[IntervalMethod, JointEstimates]:
-    chosen = jackknife_for(sample, [measure], method, options)
+    chosen = jackknife_for(sample, [measure], options)
     if not paired or len(sample.classifiers) < 2:
         raise ValueError(
             "classifiers of a scan are compared on the same observations: give it the score "
@@ -278,12 +259,12 @@ def _check_options(method: IntervalMethod, paired: bool, groups: Any) -> None:
         raise ValueError("groups cannot be given for independent samples (paired=False)")
 
 
-def _differences(contrasts: Mapping[tuple[str, str], Contrast]) -> tuple[Difference, ...]:
-    """Name the differences, and adjust their p-values by Holm's method."""
-    adjusted = holm([contrast.p_value for contrast in contrasts.values()])
+def _differences(differences: Mapping[tuple[str, str], Difference]) -> tuple[Difference, ...]:
+    """Adjust the p-values by Holm's method."""
+    adjusted = holm([difference.p_value for difference in differences.values()])
     return tuple(
-        Difference(first, second, **contrast._asdict(), adjusted_p_value=float(p_value))
-        for ((first, second), contrast), p_value in zip(contrasts.items(), adjusted, strict=True)
+        replace(difference, adjusted_p_value=float(p_value))
+        for difference, p_value in zip(differences.values(), adjusted, strict=True)
     )
 
 
@@ -301,14 +282,12 @@ def _all_at_once(
     )
     level_of_each = largest.level_of_each(level)
     differences = tuple(
-        Difference(
-            *pair,
-            **contrast._replace(
-                interval=joint.interval_of_difference(*pair, level_of_each)
-            )._asdict(),
-            adjusted_p_value=largest.adjusted(contrast.p_value),
+        replace(
+            difference,
+            interval=joint.interval_of_difference(*pair, level_of_each),
+            adjusted_p_value=largest.adjusted(difference.p_value),
         )
-        for pair, contrast in joint.contrasts.items()
+        for pair, difference in joint.differences.items()
     )
     level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
     intervals = {name: joint.interval_of_value(name, level_of_value) for name in joint.estimates}

@@ -153,6 +153,11 @@ class Comparison(Result):
         return f"P-values are one-sided: {hypothesis.statement}, that is, {claim}."
 
     @property
+    def has_all_scores(self) -> bool:
+        """Whether all scores are in memory."""
+        return all(predictions.has_all_scores for predictions in self.predictions.values())
+
+    @property
     def samples(self) -> dict[str, Sample]:
         """The observations of each classifier that count, with their independent units."""
         return {

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.remarks import warn
-from dmfroc._kit.threads import parallel_map
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.analyses.methods import Method, choose_methods
-from dmfroc.counted.estimates import (
-    check_alone,
-    estimates_of_counts,
-    jackknife_for,
-    only_classifier,
-)
-from dmfroc.counted.scan import Scan
+from dmfroc.analyses.evidence import evidence_of
 from dmfroc.inference.influences import influences_of
-from dmfroc.inference.interval_method import IntervalMethod, Sample
-from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
-from dmfroc.inference.seed import seed_of
+from dmfroc.inference.options import CommonOptions, Options
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
-    BoundMeasures,
     Measure,
     bind,
-    bind_in_groups,
     caveats,
     undefined_message,
 )
@@ -49,15 +36,7 @@ def estimate(
     y_pred: Any = None,
     pos_label: Any = None,
     folds: Any = None,
-    target: Target = "fits",
-    train_fraction: float | None = None,
-    groups: Any = None,
-    stratify: bool | None = None,
-    method: Method | None = None,
-    level: float = DEFAULT_LEVEL,
-    interval_type: IntervalType | None = None,
-    n_draws: int | None = None,
-    random_state: int | np.random.Generator | None = 0,
+    **interval_options: Unpack[CommonOptions],
 ) -> Estimate:
     """Estimate a measure with its standard error and interval.
 
@@ -151,57 +130,24 @@ def estimate(
     hand_till 0.9315 (95 % jackknife interval 0.8752 to 0.9634)
     """
     measure = get_measure(measure)
-    options = Options(
-        groups,
-        stratify,
-        level,
-        interval_type,
-        n_draws,
-        seed_of(random_state),
-        target,
-        train_fraction,
-    )
-    if isinstance(y_true, Scan):
-        check_alone(
-            y_score=y_score,
-            labels=labels,
-            sample_weight=sample_weight,
-            frequency_weight=frequency_weight,
-            y_pred=y_pred,
-            pos_label=pos_label,
-            folds=folds,
-        )
-        return _estimate_counted(measure, y_true, method, options)
-    predictions = as_predictions(
+    options = Options.from_user("estimate", interval_options, CommonOptions)
+    evidence = evidence_of(
         y_true,
         y_score,
+        options,
+        needs=measure.needs,
+        copy=False,
         labels=labels,
         sample_weight=sample_weight,
         frequency_weight=frequency_weight,
         y_pred=y_pred,
         pos_label=pos_label,
-        needs=measure.needs,
-        copy=False,
+        folds=folds,
     )
-    if folds is not None:
-        predictions = predictions.in_folds(folds)
-    methods = choose_methods(method, [measure], predictions, options)
-    sample = options.sample_of(predictions)
-    [found] = estimates_of([measure], methods, sample)
+    methods = evidence.methods([measure])
+    [found] = evidence.estimates([measure], methods)
     if not methods[0].warns_itself:
-        warn_of([measure], predictions, [found])
-    return found
-
-
-def _estimate_counted(
-    measure: Measure, sample: Scan, method: Method | None, options: Options
-) -> Estimate:
-    classifier = only_classifier(sample)
-    jackknife = jackknife_for(sample, [measure], method, options)
-    [found] = estimates_of_counts(
-        sample, classifier, [measure], jackknife, stratify=options.stratify
-    )
-    warn_of([measure], sample.bound[classifier].predictions, [found])
+        warn_of([measure], evidence.predictions, [found])
     return found
 
 
@@ -265,47 +211,6 @@ def influences(
     influences = np.zeros(predictions.n_observations)
     influences[predictions.sample_weight > 0] = found.influences
     return influences
-
-
-class _Task(NamedTuple):
-    """Measures that are bound together, or one, and how they are estimated."""
-
-    method: IntervalMethod
-    positions: list[int]
-    bind: Callable[[], BoundMeasures]
-
-
-def estimates_of(
-    measures: Sequence[Measure], methods: Sequence[IntervalMethod], sample: Sample
-) -> list[Estimate]:
-    """Estimate measures, each by its method, side by side on all cores."""
-    by_method: dict[IntervalMethod, list[int]] = {}
-    for position, method in enumerate(methods):
-        by_method.setdefault(method, []).append(position)
-    tasks = [
-        _Task(method, [positions[index] for index in group], bind)
-        for method, positions in by_method.items()
-        for group, bind in _groups([measures[p] for p in positions], method, sample.predictions)
-    ]
-
-    def run(task: _Task) -> list[Estimate]:
-        return task.method.estimates([measures[p] for p in task.positions], task.bind, sample)
-
-    # NumPy and XLA's compiler leave the interpreter to others.
-    found: dict[int, Estimate] = {}
-    for task, estimates in zip(tasks, parallel_map(run, tasks), strict=True):
-        found |= zip(task.positions, estimates, strict=True)
-    return [found[position] for position in range(len(measures))]
-
-
-def _groups(
-    measures: Sequence[Measure], method: IntervalMethod, predictions: Predictions
-) -> list[tuple[list[int], Callable[[], BoundMeasures]]]:
-    if method.binds_together:
-        return bind_in_groups(measures, predictions)
-    return [
-        ([index], partial(bind, measure, predictions)) for index, measure in enumerate(measures)
-    ]
 
 
 def warn_of(

@@ -6,34 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from os import PathLike
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
 from dmfroc._kit.options import listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
-from dmfroc.analyses.estimation import estimates_of, warn_of
-from dmfroc.analyses.methods import Method, choose_methods
-from dmfroc.counted.bound import BoundCounts, has_exact_value, refusal
-from dmfroc.counted.estimates import (
-    Counted,
-    check_alone,
-    estimates_of_counts,
-    jackknife_for,
-    only_classifier,
-)
-from dmfroc.counted.influence_sums import strata_of
-from dmfroc.counted.scan import Scan
-from dmfroc.inference.band import BandKind, CurveBand, band_around, band_from_rates, check_kind
-from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options, Target
-from dmfroc.inference.seed import seed_of
+from dmfroc.analyses.estimation import warn_of
+from dmfroc.analyses.evidence import Evidence, evidence_of
+from dmfroc.inference.band import BandKind, CurveBand, check_kind
+from dmfroc.inference.options import CommonOptions, Options
 from dmfroc.inference.units import Sample
-from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.inputs.predictions import Needs, Predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.costs import PairWeights
-from dmfroc.multiclass.curve import MulticlassROC, curve_of
+from dmfroc.multiclass.curve import MulticlassROC
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate, estimates_table
@@ -52,7 +39,8 @@ class Evaluation(Result):
     Attributes
     ----------
     predictions : Predictions
-        What was evaluated.
+        What was evaluated; of a scan or an accumulator the classes, how often they occur and are
+        predicted, without the scores.
     estimates : dict of str to Estimate
         By name of the measure.
     curve_options : CurveOptions
@@ -60,7 +48,10 @@ class Evaluation(Result):
     area : str or None
         The name of that area among the estimates.
     sample : Sample
-        The observations that count, and which of them are independent.
+        The observations that count, and which of them are independent; where scores are counted,
+        how many units each stratum has.
+    evidence : Evidence
+        What gives the curve and its band.
     curve : MulticlassROC
         The multiclass ROC curve, with the options of its area, computed when it is first asked
         for.
@@ -73,11 +64,17 @@ class Evaluation(Result):
     curve_options: CurveOptions
     area: str | None
     sample: Sample
+    evidence: Evidence
 
     @cached_property
     def curve(self) -> MulticlassROC:
         """The multiclass ROC curve."""
-        return curve_of(self.predictions, self.curve_options)
+        return self.evidence.curve(self.curve_options)
+
+    @property
+    def has_all_scores(self) -> bool:
+        """Whether all scores are in memory."""
+        return self.predictions.has_all_scores
 
     @property
     def level(self) -> float:
@@ -86,11 +83,13 @@ class Evaluation(Result):
 
     @property
     def area_estimate(self) -> Estimate | None:
-        """The area under the curve with its interval: the jackknife's if none was asked for."""
+        """The area under the curve with its interval: the jackknife's if none was asked for.
+
+        Of counted scores it is None if it was not asked for.
+        """
         if self.area is not None:
             return self.estimates[self.area]
-        measures = [dmf_auc(self.curve_options.pair_weights)]
-        return estimates_of(measures, [Jackknife(self.level)], self.sample)[0]
+        return self.evidence.area(self.curve_options, self.level)
 
     def band(self, kind: BandKind = "pointwise") -> CurveBand | None:
         """Return the jackknife's band of the curve, of the same units and level.
@@ -114,7 +113,7 @@ class Evaluation(Result):
         check_kind("band", kind)
         if self.predictions.folds is not None:
             return None
-        return band_around(self.curve, self.sample, self.level, self.curve_options, kind)
+        return self.evidence.band(self.curve, self.curve_options, self.level, kind)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -147,65 +146,6 @@ class Evaluation(Result):
         return [repr(self.predictions)]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CountedEvaluation(Evaluation):
-    """Measures of a classifier whose scores are counted in bins: of a scan or an accumulator.
-
-    Attributes
-    ----------
-    predictions : Predictions
-        The classes and how often they occur and are predicted; the scores are not at hand.
-    estimates, curve_options, area, curve
-        As of `Evaluation`.
-    sample : Sample
-        The predictions, and how many units each stratum has.
-    counted : Counted
-        The scan or the accumulator.
-    """
-
-    counted: Counted | None = None
-
-    @property
-    def _bound(self) -> BoundCounts:
-        assert self.counted is not None
-        return self.counted.bound[only_classifier(self.counted)]
-
-    @cached_property
-    def curve(self) -> MulticlassROC:
-        """The multiclass ROC curve."""
-        return self._bound.curve(self.curve_options)
-
-    @property
-    def area_estimate(self) -> Estimate | None:
-        """The area under the curve with its interval, if it was asked for."""
-        return None if self.area is None else self.estimates[self.area]
-
-    def band(self, kind: BandKind = "pointwise") -> CurveBand | None:
-        """Return the band of the curve.
-
-        Its width is that of the influences of up to 8,192 rows of each class, drawn when the cut
-        points were, which stand for all.
-        """
-        from dmfroc.counted.band import rates_of_counts
-
-        check_kind("band", kind)
-        assert self.counted is not None
-        if self.counted.has_groups:
-            raise ValueError(
-                "a band needs all scores of the groups in memory: draw none (plot_band=False)"
-            )
-        sample = self.counted.sample
-        rates = rates_of_counts(self._bound, self.curve_options, sample, self.sample.units)
-        return band_from_rates(self.curve, rates, self.level, kind)
-
-    def to_html(self, path: str | PathLike[str]) -> None:
-        """Refuse to write a report, which needs all scores in memory."""
-        raise ValueError(
-            f"{path}: a report needs all scores in memory, and these are counted in bins: evaluate "
-            "rows drawn at random, held as Predictions, for one"
-        )
-
-
 def evaluate(
     y_true: Any,
     y_score: Any = None,
@@ -218,15 +158,7 @@ def evaluate(
     y_pred: Any = None,
     pos_label: Any = None,
     folds: Any = None,
-    target: Target = "fits",
-    train_fraction: float | None = None,
-    groups: Any = None,
-    stratify: bool | None = None,
-    method: Method | None = None,
-    level: float = DEFAULT_LEVEL,
-    interval_type: IntervalType | None = None,
-    n_draws: int | None = None,
-    random_state: int | np.random.Generator | None = 0,
+    **interval_options: Unpack[CommonOptions],
 ) -> Evaluation:
     """Evaluate a classifier: measures with intervals, and the multiclass ROC curve.
 
@@ -287,48 +219,41 @@ def evaluate(
     is_scored = y_pred is None and getattr(y_true, "has_scores", True)
     has_scores = y_score is not None or is_scored
     measures = _listed(measures)
-    options = Options(
-        groups,
-        stratify,
-        level,
-        interval_type,
-        n_draws,
-        seed_of(random_state),
-        target,
-        train_fraction,
-    )
-    if isinstance(y_true, Scan):
-        check_alone(
-            y_score=y_score,
-            labels=labels,
-            sample_weight=sample_weight,
-            frequency_weight=frequency_weight,
-            y_pred=y_pred,
-            pos_label=pos_label,
-            folds=folds,
-        )
-        return evaluate_counted(y_true, measures, pair_weights, method, options)
-    predictions = as_predictions(
+    options = Options.from_user("evaluate", interval_options, CommonOptions)
+    evidence = evidence_of(
         y_true,
         y_score,
+        options,
+        needs=_needs(measures, has_scores),
         labels=labels,
         sample_weight=sample_weight,
         frequency_weight=frequency_weight,
         y_pred=y_pred,
         pos_label=pos_label,
-        needs=_needs(measures, has_scores),
+        folds=folds,
     )
-    if folds is not None:
-        predictions = predictions.in_folds(folds)
+    return evaluation_of(evidence, measures, pair_weights, has_scores=has_scores)
+
+
+def evaluation_of(
+    evidence: Evidence,
+    measures: Sequence[str | Measure] | Literal["all"] | None,
+    pair_weights: PairWeights,
+    *,
+    has_scores: bool = True,
+) -> Evaluation:
+    """Evaluate the classifier of which there is this evidence."""
+    measures, predictions = _listed(measures), evidence.predictions
     chosen = _choose(measures, predictions, pair_weights, has_scores)
-    methods = choose_methods(method, chosen, predictions, options)
-    sample = options.sample_of(predictions)
-    found = estimates_of(chosen, methods, sample)
+    if measures is None or isinstance(measures, str):
+        chosen = evidence.possible(chosen)
+    methods = evidence.methods(chosen)
+    found = evidence.estimates(chosen, methods)
     if not methods[0].warns_itself:  # the same method for all, or methods that do not
         warn_of(chosen, predictions, found)
     estimates = {estimate.measure: estimate for estimate in found}
     area, curve_options = _area_and_curve(chosen, CurveOptions(pair_weights))
-    return Evaluation(predictions, estimates, curve_options, area, sample)
+    return Evaluation(predictions, estimates, curve_options, area, evidence.sample, evidence)
 
 
 def _area_and_curve(
@@ -340,37 +265,6 @@ def _area_and_curve(
         if options is not None:
             return measure.name, options
     return None, default
-
-
-def evaluate_counted(
-    sample: Counted,
-    measures: Sequence[str | Measure] | Literal["all"] | None,
-    pair_weights: PairWeights,
-    method: Method | None,
-    options: Options,
-) -> CountedEvaluation:
-    """Evaluate the classifier of a scan or an accumulator."""
-    measures = _listed(measures)
-    classifier = only_classifier(sample)
-    counts = sample.bound[classifier]
-    chosen = _choose(measures, counts.predictions, pair_weights, has_scores=True)
-    if measures is None or isinstance(measures, str):
-        is_possible = has_exact_value if sample.exact else (lambda m: refusal(m) is None)
-        chosen = [measure for measure in chosen if is_possible(measure)]
-    jackknife = jackknife_for(sample, chosen, method, options)
-    found = estimates_of_counts(sample, classifier, chosen, jackknife, stratify=options.stratify)
-    warn_of(chosen, counts.predictions, found)
-    estimates = {estimate.measure: estimate for estimate in found}
-    area, curve_options = _area_and_curve(chosen, CurveOptions(pair_weights))
-    units = strata_of(counts.counts, stratify=options.stratify)
-    return CountedEvaluation(
-        counts.predictions,
-        estimates,
-        curve_options,
-        area,
-        Sample(counts.predictions, units),
-        sample,
-    )
 
 
 def _listed(

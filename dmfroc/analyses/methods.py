@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 from dmfroc._kit.options import is_one_of
 from dmfroc.inference.bayesian_bootstrap import BayesianBootstrap
@@ -11,12 +11,10 @@ from dmfroc.inference.bootstrap import Bootstrap
 from dmfroc.inference.corrected_resampling import CorrectedResampling
 from dmfroc.inference.interval_method import IntervalMethod
 from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.options import Options
+from dmfroc.inference.options import Method, Options
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.papers.paper_bootstrap import PaperBootstrap
-
-Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
 
 METHODS: tuple[str, ...] = get_args(Method)
 _CLASSES: dict[str, type[IntervalMethod]] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -17,22 +17,19 @@ from dmfroc._kit.options import integer
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure, title_for
-from dmfroc.analyses.estimation import estimates_of
-from dmfroc.analyses.methods import Method, choose_methods
+from dmfroc.analyses.evidence import estimates_of
+from dmfroc.analyses.methods import choose_methods
+from dmfroc.inference.evidence import facts_of, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Moments,
-    influences_of,
-    moments_of,
     moments_of_sums,
     standard_error,
 )
 from dmfroc.inference.interval_method import IntervalMethod, check_finite
-from dmfroc.inference.jackknife import Jackknife, joint_covariance
-from dmfroc.inference.level import check_level
-from dmfroc.inference.options import DEFAULT_LEVEL, IntervalType, Options
-from dmfroc.inference.seed import seed_of
+from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.options import IntervalOptions, Options
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units, group_names, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
@@ -171,13 +168,7 @@ def compare_subgroups(
     sample_weight: Any = None,
     frequency_weight: Any = None,
     y_pred: Any = None,
-    groups: Any = None,
-    stratify: bool | None = None,
-    method: Method | None = None,
-    level: float = DEFAULT_LEVEL,
-    interval_type: IntervalType | None = None,
-    n_draws: int | None = None,
-    random_state: int | np.random.Generator | None = 0,
+    **interval_options: Unpack[IntervalOptions],
 ) -> SubgroupComparison:
     """Compare a classifier's performance between subgroups of the observations.
 
@@ -238,6 +229,7 @@ def compare_subgroups(
     ('north', 'south', True)
     """
     measure = get_measure(measure)
+    options = Options.from_user("compare_subgroups", interval_options, IntervalOptions)
     predictions = as_predictions(
         y_true,
         y_score,
@@ -247,12 +239,12 @@ def compare_subgroups(
         y_pred=y_pred,
         needs=measure.needs,
     )
-    check_level(level)
     min_class_size = integer("min_class_size", min_class_size, 2)
-    clusters = None if groups is None else group_names(groups, predictions)
-    options = Options(clusters, stratify, level, interval_type, n_draws, seed_of(random_state))
+    if options.groups is not None:
+        options = replace(options, groups=group_names(options.groups, predictions))
+    clusters = options.groups
     names, of_row = crossed(by, predictions.n_observations, predictions.index)
-    [chosen] = choose_methods(method, [measure], predictions, options)
+    [chosen] = choose_methods(options.method, [measure], predictions, options)
     members, left_out = _members(predictions, names, of_row, min_class_size)
     if left_out:
         warn([f"left out: {name}, {reason}" for name, reason in left_out.items()])
@@ -282,7 +274,7 @@ def compare_subgroups(
         differences=_differences(measure, parts, contrasts, sizes, options),
         omnibus=contrasts.omnibus(np.array([part.estimate.value for part in parts.values()])),
         left_out=left_out,
-        level=level,
+        level=options.level,
         method=chosen.name,
         seed=options.seed,
         greater_is_better=measure.greater_is_better,
@@ -339,17 +331,17 @@ def _parts(
         part = predictions.rows(rows)
         groups = None if options.groups is None else options.groups[rows]
         sample = Sample(part, units_of(part, groups, stratify=options.stratify))
-        [influences] = influences_of([measure], bind(measure, part), part)
-        moments = moments_of(influences.influences, sample.units)
+        [facts] = facts_of([measure], bind(measure, part), sample)
+        moments = facts.moments
         if isinstance(method, Jackknife):
-            estimate = method.estimate_from(measure, influences, sample)
+            estimate = method.estimate(facts)
         else:
             [estimate] = estimates_of([measure], [method], sample)
             error = standard_error(moments)
             if error > 0:
                 moments = moments.scaled(estimate.standard_error / error)
         remarks = tuple(caveats([measure], part))
-        found[name] = _Part(estimate, influences.influences, moments, remarks)
+        found[name] = _Part(estimate, facts.influences.influences, moments, remarks)
 
     names = list(members)
     parallel(find, names, predictions.scores.size)
@@ -464,11 +456,11 @@ def _differences(
     jackknife = Jackknife(largest.level_of_each(options.level))
     values = np.array([part.estimate.value for part in parts.values()])
     found = []
-    for (first, second), vector in zip(pairs, vectors, strict=True):
-        of_contrast = contrasts.moments(vector)
-        contrast = jackknife.contrast(measure, float(vector @ values), of_contrast, Hypothesis())
-        adjusted = largest.adjusted(contrast.p_value)
-        found.append(Difference(first, second, **contrast._asdict(), adjusted_p_value=adjusted))
+    for pair, vector in zip(pairs, vectors, strict=True):
+        moments, value = contrasts.moments(vector), float(vector @ values)
+        difference = jackknife.difference(pair, measure, value, moments, Hypothesis())
+        adjusted = largest.adjusted(difference.p_value)
+        found.append(replace(difference, adjusted_p_value=adjusted))
     return tuple(found)
 
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from jaxtyping import Float
-
 from dmfroc._kit.options import integer, is_one_of
-from dmfroc.inputs.predictions import Predictions
 
 _MOST = 10**8  # draws or chains, more than any memory holds
 
@@ -32,11 +28,3 @@ def check_priors(priors: Any, kind: type) -> None:
             f"priors must be {kind.__name__}, but they are of type {type(priors).__name__}: leave "
             "them out for the default ones"
         )
-
-
-def effective_sizes(predictions: Predictions) -> Float[np.ndarray, " k"]:
-    """Return the size of each class; of a weighted one Kish's, ``(sum w)^2 / sum w^2``."""
-    weights, classes, n = predictions.sample_weight, predictions.true, predictions.n_classes
-    total = np.bincount(classes, weights, minlength=n)
-    squares = np.bincount(classes, weights**2, minlength=n)
-    return np.divide(total**2, squares, out=np.zeros(n), where=squares > 0)

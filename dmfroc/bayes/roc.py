@@ -15,7 +15,7 @@ from dmfroc._kit.autodiff import value_and_pull_back
 from dmfroc._kit.compiled import double_precision
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.models import Likelihood, Priors, Structure, ThresholdCounts, model_of
-from dmfroc.bayes.options import check_choice, check_priors, check_size, effective_sizes
+from dmfroc.bayes.options import check_choice, check_priors, check_size
 from dmfroc.bayes.pairs import EFFECTS, areas, rates_in_parts, replicated_counts
 from dmfroc.bayes.posterior import Posterior, sampling_problems, summarize
 from dmfroc.bayes.sampling import (
@@ -42,7 +42,7 @@ from dmfroc.inference.influences import (
 from dmfroc.inference.level import check_level
 from dmfroc.inference.remarks import few_decide, few_decide_message
 from dmfroc.inference.seed import seed_of
-from dmfroc.inference.units import units_of
+from dmfroc.inference.units import effective_sizes, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import Measure, absent_classes_message, bind, warn_of_absent_classes
 from dmfroc.multiclass.costs import PairWeights
@@ -321,7 +321,9 @@ def pairwise_counts(bound: RateCounts, predictions: Predictions) -> ThresholdCou
 
 def _sizes_of_halves(bound: RateCounts, predictions: Predictions) -> Float[np.ndarray, "q 2"]:
     """Return the sizes of the positive and of the negative class of each pair."""
-    sizes = effective_sizes(predictions)[predictions.present]
+    sizes = effective_sizes(predictions.true, predictions.sample_weight, predictions.n_classes)[
+        predictions.present
+    ]
     return sizes[_classes_of_halves(bound)]
 
 

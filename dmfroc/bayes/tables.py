@@ -10,9 +10,10 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import positive
 from dmfroc._kit.threads import interruptible
-from dmfroc.bayes.options import check_choice, check_size, effective_sizes
+from dmfroc.bayes.options import check_choice, check_size
 from dmfroc.bayes.posterior import Posterior, summarize
 from dmfroc.inference.level import check_level
+from dmfroc.inference.units import effective_sizes
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, absent_classes_message, warn_of_absent_classes
 from dmfroc.measures.statistics.confusion import (
@@ -87,7 +88,9 @@ def _draw_tables(
     assert predictions.predicted is not None
     counts = np.zeros((n_classes, n_classes))
     np.add.at(counts, (predictions.predicted, true), weights)
-    counts *= effective_sizes(predictions) / np.maximum(counts.sum(axis=0), 1e-300)
+    counts *= effective_sizes(
+        predictions.true, predictions.sample_weight, predictions.n_classes
+    ) / np.maximum(counts.sum(axis=0), 1e-300)
     concentration = counts[:, present] + pseudo_count
     tables = np.zeros((*size, n_classes, n_classes))
     if given == "nothing":

@@ -165,6 +165,10 @@ class CountedPredictions(Predictions):
     has_weights: bool = field(kw_only=True)
 
     @property
+    def has_all_scores(self) -> bool:
+        return False
+
+    @property
     def n_observations(self) -> int:
         return int(self.sizes.sum())
 

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.counted.bound import BoundCounts, Valued, has_exact_value
-from dmfroc.counted.influence_sums import Spreads
+from dmfroc.counted.band import rates_of_counts
+from dmfroc.counted.bound import BoundCounts, Valued, has_exact_value, refusal
+from dmfroc.counted.influence_sums import Spreads, strata_of
 from dmfroc.counted.sample import RowSample
+from dmfroc.inference.band import BandKind, CurveBand, band_from_rates
+from dmfroc.inference.evidence import Facts, JointFacts, covariance_from_products
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
-from dmfroc.inference.interval_method import JointEstimates, check_finite
-from dmfroc.inference.jackknife import (
-    Jackknife,
-    Knowledge,
-    covariance_from_products,
-    plain_knowledge,
-)
+from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
+from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import Options
-from dmfroc.inference.remarks import less_biased_message, not_cross_fitted_message
-from dmfroc.inference.units import Units
+from dmfroc.inference.units import Sample, Units
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
+from dmfroc.multiclass.curve import MulticlassROC
+from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate
 
 
-@runtime_checkable
 class Counted(Protocol):
     """A sample whose scores are counted: a scan, or what an accumulator has seen."""
 
@@ -60,9 +60,7 @@ class Counted(Protocol):
         """Return how the influences vary."""
 
 
-def jackknife_for(
-    sample: Counted, measures: Sequence[Measure], method: Any, options: Options
-) -> Jackknife:
+def jackknife_for(sample: Counted, measures: Sequence[Measure], options: Options) -> Jackknife:
     """Return the one method that counts allow.
 
     Raises
@@ -70,9 +68,10 @@ def jackknife_for(
     ValueError
         If another method is asked for, or an option that it does not use.
     """
-    if method not in (None, Jackknife.name):
+    if options.method not in (None, Jackknife.name):
         raise ValueError(
-            f"method={method!r} needs all scores in memory: of a scan there is method='jackknife'"
+            f"method={options.method!r} needs all scores in memory: of a scan there is "
+            "method='jackknife'"
         )
     if options.target != "fits":
         raise ValueError(f"target={options.target!r} needs folds, which a scan does not know")
@@ -94,53 +93,6 @@ def jackknife_for(
     return Jackknife.from_options(options)
 
 
-def check_alone(**others: Any) -> None:
-    """Refuse what a scan has already."""
-    given = [name for name, value in others.items() if value is not None]
-    if given:
-        raise TypeError(
-            f"{', '.join(given)} cannot be given together with a scan, which has its own: name the "
-            "columns in dmfroc.scan"
-        )
-
-
-def only_classifier(sample: Counted) -> str:
-    """Return the name of the one classifier.
-
-    Raises
-    ------
-    ValueError
-        If there are several.
-    """
-    if len(sample.classifiers) > 1:
-        raise ValueError(
-            f"the scan has {len(sample.classifiers)} classifiers, {list(sample.classifiers)}: use "
-            "compare, or scan the score columns of one"
-        )
-    return sample.classifiers[0]
-
-
-def estimates_of_counts(
-    sample: Counted,
-    classifier: str,
-    measures: Sequence[Measure],
-    method: Jackknife,
-    *,
-    stratify: bool | None,
-) -> list[Estimate]:
-    """Estimate measures of one classifier."""
-    values = [sample.value(measure, classifier) for measure in measures]
-    spreads = sample.spreads({classifier: values}, stratify=stratify)
-    bound = sample.bound[classifier]
-    found = []
-    for measure, value, moments in zip(measures, values, spreads.moments, strict=True):
-        known = plain_knowledge(
-            measure, value.value, moments, bound.predictions, spreads.units.evidence
-        )
-        found.append(_estimate(measure, value, known, bound, spreads.units, method))
-    return found
-
-
 def joint_estimates_of_counts(
     sample: Counted,
     measure: Measure,
@@ -154,19 +106,19 @@ def joint_estimates_of_counts(
     values = {name: sample.value(measure, name) for name in names}
     check_finite(measure, {name: x.value for name, x in values.items()})
     spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=stratify)
-    known, estimates = {}, {}
-    for name, moments in zip(names, spreads.moments, strict=False):  # those of differences follow
-        bound, value = sample.bound[name], values[name]
-        known[name] = plain_knowledge(
-            measure, value.value, moments, bound.predictions, spreads.units.evidence
-        )
-        estimates[name] = _estimate(measure, value, known[name], bound, spreads.units, method)
+    moments = dict(zip(names, spreads.moments, strict=False))  # those of differences follow
+    facts = {
+        name: _facts(measure, values[name], sample.bound[name], spreads.units, moments[name])
+        for name in names
+    }
     differences = dict(zip(combinations(names, 2), spreads.moments[len(names) :], strict=True))
-    products = _products({name: x.moments for name, x in known.items()}, differences)
-    totals = spreads.totals_of_strata[: len(names)]
-    of_values = spreads.moments[: len(names)]
-    covariance = covariance_from_products(products, totals, spreads.units, of_values)
-    return method.paired_estimates(measure, known, estimates, differences, covariance, hypothesis)
+    covariance = covariance_from_products(
+        _products(moments, differences),
+        spreads.totals_of_strata[: len(names)],
+        spreads.units,
+        list(moments.values()),
+    )
+    return method.paired_estimates(JointFacts(facts, differences, covariance), hypothesis)
 
 
 def _products(
@@ -185,20 +137,114 @@ def _products(
     return products
 
 
-def _estimate(
-    measure: Measure,
-    found: Valued,
-    known: Knowledge,
-    bound: BoundCounts,
-    units: Units,
-    method: Jackknife,
-) -> Estimate:
-    def value_of(other: Measure) -> float:
-        return bound.value(other).value
+@dataclass(frozen=True, eq=False)
+class CountedFacts(Facts):
+    """What counts in bins say of a measure."""
 
-    def remarks(error: float) -> list[str | None]:
-        known_of = (known.value, value_of, bound.predictions, error, known.bias)
-        return [not_cross_fitted_message(measure), less_biased_message(measure, *known_of)]
+    bound: BoundCounts
 
-    estimate = method.estimate_of(measure, known, bound.predictions, units, remarks)
-    return replace(estimate, error_bound=found.error_bound)
+    def value_of(self, other: Measure) -> float:
+        """Return the value of another measure in the same sample."""
+        return self.bound.value(other).value
+
+
+def _facts(
+    measure: Measure, value: Valued, bound: BoundCounts, units: Units, moments: Moments
+) -> CountedFacts:
+    return CountedFacts(
+        measure,
+        bound.predictions,
+        units,
+        value.value,
+        moments,
+        bound,
+        error_bound=value.error_bound,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CountedEvidence:
+    """What the counts of one classifier say; its members are those of `Evidence`."""
+
+    counted: Counted
+    options: Options
+
+    @property
+    def classifier(self) -> str:
+        """The name of the one classifier.
+
+        Raises
+        ------
+        ValueError
+            If there are several.
+        """
+        names = self.counted.classifiers
+        if len(names) > 1:
+            raise ValueError(
+                f"the scan has {len(names)} classifiers, {list(names)}: use compare, or scan the "
+                "score columns of one"
+            )
+        return names[0]
+
+    @property
+    def bound(self) -> BoundCounts:
+        """The counts, ready for all measures."""
+        name = self.classifier
+        return self.counted.bound[name]
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        """The classes, how often they occur, and hard labels."""
+        return self.bound.predictions
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The predictions, and how many units each stratum has."""
+        units = strata_of(self.bound.counts, stratify=self.options.stratify)
+        return Sample(self.predictions, units)
+
+    def possible(self, measures: list[Measure]) -> list[Measure]:
+        """Return the measures that counts give; of an exact scan, those it has exactly."""
+        if self.counted.exact:
+            return [measure for measure in measures if has_exact_value(measure)]
+        return [measure for measure in measures if refusal(measure) is None]
+
+    def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
+        """Return the jackknife for each measure."""
+        return [jackknife_for(self.counted, measures, self.options)] * len(measures)
+
+    def estimates(
+        self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
+    ) -> list[Estimate]:
+        """Estimate measures."""
+        name, bound = self.classifier, self.bound
+        values = [self.counted.value(measure, name) for measure in measures]
+        spreads = self.counted.spreads({name: values}, stratify=self.options.stratify)
+        jackknife = Jackknife.from_options(self.options)
+        return [
+            jackknife.estimate(_facts(measure, value, bound, spreads.units, moments))
+            for measure, value, moments in zip(measures, values, spreads.moments, strict=True)
+        ]
+
+    def curve(self, options: CurveOptions) -> MulticlassROC:
+        """Return the multiclass ROC curve."""
+        return self.bound.curve(options)
+
+    def area(self, options: CurveOptions, level: float) -> Estimate | None:
+        """Return nothing: one more pass would be needed."""
+        return None
+
+    def band(
+        self, curve: MulticlassROC, options: CurveOptions, level: float, kind: BandKind
+    ) -> CurveBand:
+        """Return the band of a curve.
+
+        Its width is that of the influences of up to 8,192 rows of each class, drawn when the cut
+        points were, which stand for all.
+        """
+        if self.counted.has_groups:
+            raise ValueError(
+                "a band needs all scores of the groups in memory: draw none (plot_band=False)"
+            )
+        rates = rates_of_counts(self.bound, options, self.counted.sample, self.sample.units)
+        return band_from_rates(curve, rates, level, kind)

@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure, bare_value_of, bind
+from dmfroc.measures.measure import Measure, bind
 
 NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
@@ -23,18 +23,6 @@ _N_DIVISIONS = 2
 _HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
 _MANY_OF_A_CLASS = 1000  # observations, of which the bias of its own precision does not show
 _MOST_SCORES = 1 << 20  # of which the halves take little time
-
-
-def bias_of(measure: Measure, value: float, sample: Sample, error: float) -> float:
-    """Return what is known of the bias of a value with this standard error, if it is notable."""
-    predictions, units = sample
-    return (
-        bias_of_table(measure, value, predictions, units.evidence, error)
-        or bias_of_halves(measure, value, sample, error)
-        or bias_beside_another(
-            measure, value, lambda other: bare_value_of(other, predictions), predictions, error
-        )
-    )
 
 
 def bias_of_table(

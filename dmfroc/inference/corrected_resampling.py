@@ -13,18 +13,18 @@ from scipy.special import stdtr, stdtrit
 
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.interval_method import (
-    Contrast,
     IntervalMethod,
     JointEstimates,
     Sample,
     check_finite,
+    joint_noise,
 )
 from dmfroc.inference.options import OF_ALGORITHM, Options
 from dmfroc.inference.scale import IDENTITY, Scale, scale_of
 from dmfroc.measures.measure import BoundMeasures, MeanOverFolds, Measure, bind, caveats
+from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 
-_N_JOINT_DRAWS = 100_000
 _USELESS = "target='learner' has a method of its own; leave it out"
 
 
@@ -139,30 +139,31 @@ class CorrectedResampling(IntervalMethod):
             scale = scale_of(measure.bounds) if low < value < high else IDENTITY
             return self._interval(value, error, n_folds, scale, level)
 
-        contrasts = {}
+        differences = {}
         for first, second in itertools.combinations(samples, 2):
             error, value = error_and_value(first, second)
             two_sided = min(2 * below(-abs(value), 0.0, error), 1.0)
             excess = hypothesis.sign * (value - hypothesis.threshold)
-            contrasts[first, second] = Contrast(
+            p_value = two_sided if hypothesis.is_two_sided else below(-excess, 0.0, error)
+            differences[first, second] = Difference(
+                first,
+                second,
                 value=value,
                 standard_error=error,
                 interval=interval_of_difference(first, second, self.level),
-                p_value=two_sided if hypothesis.is_two_sided else below(-excess, 0.0, error),
+                p_value=p_value,
                 two_sided_p_value=two_sided,
+                adjusted_p_value=p_value,
                 probability_better=below(sign * value, 0.0, error),
                 probability_equivalent=below(rope, value, error) - below(-rope, value, error),
             )
         table = np.stack(list(values.values()))
         covariance = self._factor(n_folds, sample) * np.atleast_2d(np.cov(table))
         generator = np.random.default_rng(self.seed)
-        noise = generator.multivariate_normal(
-            np.zeros(len(table)), covariance, size=_N_JOINT_DRAWS, method="eigh"
-        )
-        noise /= np.sqrt(generator.chisquare(n_folds - 1, (_N_JOINT_DRAWS, 1)) / (n_folds - 1))
+        noise = joint_noise(covariance, n_folds - 1, generator)
         return JointEstimates(
             estimates,
-            contrasts,
+            differences,
             sign * table.mean(axis=1) + noise,
             covariance,
             interval_of_value,

@@ -9,8 +9,9 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.interval_method import Contrast, JointEstimates
+from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.measures.measure import Measure
+from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 
 IntervalOfDraws = Callable[
@@ -31,7 +32,7 @@ def compare_draws(
 ) -> JointEstimates:
     """Compare classifiers by equally many joint draws of each."""
     sign = 1 if measure.greater_is_better else -1
-    contrasts = {}
+    compared = {}
     for first, second in itertools.combinations(estimates, 2):
         value = estimates[first].value - estimates[second].value
         differences = draws[first] - draws[second]
@@ -47,14 +48,18 @@ def compare_draws(
         ) -> tuple[float, float]:
             return interval_of(first, second, differences, 1 - error)
 
-        contrasts[first, second] = Contrast(
+        p_value = two_sided
+        if not hypothesis.is_two_sided:
+            p_value = hypothesis.p_value(value, ends_at, least=2 / (n_draws + 1))
+        compared[first, second] = Difference(
+            first,
+            second,
             value=value,
             standard_error=float(differences.std(ddof=1)),
             interval=hypothesis.opened(ends_at(hypothesis.error(level))),
-            p_value=two_sided
-            if hypothesis.is_two_sided
-            else hypothesis.p_value(value, ends_at, least=2 / (n_draws + 1)),
+            p_value=p_value,
             two_sided_p_value=two_sided,
+            adjusted_p_value=p_value,
             probability_better=better,
             probability_equivalent=float(np.mean(np.abs(differences) <= hypothesis.rope)),
         )
@@ -80,7 +85,7 @@ def compare_draws(
     joint = np.stack(list(draws.values()), axis=1)
     return JointEstimates(
         estimates,
-        contrasts,
+        compared,
         sign * joint,
         np.cov(joint, rowvar=False),
         interval_of_value,

@@ -15,31 +15,23 @@ from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.measures.measure import BoundMeasures, Measure
+from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 
 __all__ = [
     "USE_BOOTSTRAP",
-    "Contrast",
     "IntervalMethod",
     "JointEstimates",
     "Sample",
     "check_finite",
+    "joint_noise",
 ]
+
+_N_JOINT_DRAWS = 100_000  # behind the probabilities of the orders
+_NUMBERS_IN_JOINT_DRAWS = 1 << 20  # of many classifiers there are fewer
 
 USE_BOOTSTRAP = "use method='bootstrap', or leave it out"
 """What is said of most options that a method does not use."""
-
-
-class Contrast(NamedTuple):
-    """The first of two classifiers' value minus the second's; see `dmfroc.Difference`."""
-
-    value: float
-    standard_error: float
-    interval: tuple[float, float]
-    p_value: float
-    two_sided_p_value: float
-    probability_better: float
-    probability_equivalent: float
 
 
 class JointEstimates(NamedTuple):
@@ -49,8 +41,8 @@ class JointEstimates(NamedTuple):
     ----------
     estimates : dict of str to Estimate
         Of each classifier by itself.
-    contrasts : dict of tuple of str to Contrast
-        Of every two classifiers, in the order of ``estimates``.
+    differences : dict of tuple of str to Difference
+        Of every two classifiers, in the order of ``estimates``; p-values are not adjusted.
     qualities : numpy.ndarray of shape (draws, m)
         Draws from the joint distribution of the values; where smaller ones are better, of their
         negatives.
@@ -61,7 +53,7 @@ class JointEstimates(NamedTuple):
     """
 
     estimates: dict[str, Estimate]
-    contrasts: dict[tuple[str, str], Contrast]
+    differences: dict[tuple[str, str], Difference]
     qualities: Float[np.ndarray, "draws m"]
     covariance: Float[np.ndarray, "m m"]
     interval_of_value: Callable[[str, float], tuple[float, float]]
@@ -153,3 +145,16 @@ def check_finite(measure: Measure, values: Mapping[str, float]) -> None:
                 f"{measure.name} is {value} for {name!r}, which cannot be compared: "
                 "choose another measure"
             )
+
+
+def joint_noise(
+    covariance: Float[np.ndarray, "m m"], degrees_of_freedom: float, generator: np.random.Generator
+) -> Float[np.ndarray, "draws m"]:
+    """Draw from the joint t distribution of the classifiers' values about their centre."""
+    m = len(covariance)
+    n_draws = min(_N_JOINT_DRAWS, _NUMBERS_IN_JOINT_DRAWS // m)
+    noise = generator.multivariate_normal(np.zeros(m), covariance, size=n_draws, method="eigh")
+    if np.isfinite(degrees_of_freedom):
+        chi_squared = generator.chisquare(degrees_of_freedom, size=(n_draws, 1))
+        noise /= np.sqrt(chi_squared / degrees_of_freedom)
+    return noise

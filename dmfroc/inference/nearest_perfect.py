@@ -23,15 +23,17 @@ _TOLERANCE = 1e-6  # of a value that is fitted
 
 
 def perfect_sample(
-    measure: Measure, predictions: Predictions, evidence: Float[np.ndarray, " c"] | None
+    measure: Measure,
+    predictions: Predictions,
+    evidence: Float[np.ndarray, " c"] | None,
+    best: float,
 ) -> PerfectAt:
     """Return what says, for an error probability, how bad a classifier perfect in a sample may be.
 
     Of the predictions only the classes and their weights matter; those that occur have
-    ``evidence``. Nothing is said of a measure that perfect predictions do not bring to its best
-    value.
+    ``evidence``. Nothing is said of a measure that perfect predictions do not bring to the ``best``
+    end of its range.
     """
-    best = measure.range_in(predictions, sizes_are_fixed=True)[int(measure.greater_is_better)]
     present = predictions.present
     weights = np.bincount(
         predictions.true, predictions.sample_weight, minlength=predictions.n_classes

@@ -1,22 +1,56 @@
-"""The options that `evaluate`, `estimate` and `compare` have in common."""
+"""The options that `evaluate`, `estimate`, `compare` and `compare_subgroups` have in common."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
+
+import numpy as np
 
 from dmfroc._kit.options import flag, is_one_of, number
+from dmfroc._kit.text import did_you_mean
 from dmfroc.inference.level import check_level
+from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import Sample, sample_of
 from dmfroc.inputs.predictions import Predictions
 
+Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
 IntervalType = Literal["bca", "percentile", "basic", "studentized"]
 Target = Literal["fits", "learner"]
 TARGETS = get_args(Target)
 OF_ALGORITHM = "corrected_resampling"  # the method of that target
 INTERVAL_TYPES = get_args(IntervalType)
 DEFAULT_LEVEL = 0.95
-_FOR_ALL_METHODS = ("level", "seed", "target", "train_fraction")
+_FOR_ALL_METHODS = ("level", "seed", "target", "train_fraction", "method")
+
+
+class IntervalOptions(TypedDict, total=False):
+    """How intervals are made; `dmfroc.estimate` says what each option means.
+
+    By default the rows are the units, the class sizes are random, the method is the measure's, the
+    level is 0.95 and the random state is 0.
+    """
+
+    groups: Any
+    stratify: bool | None
+    method: Method | None
+    level: float
+    interval_type: IntervalType | None
+    n_draws: int | None
+    random_state: int | np.random.Generator | None
+
+
+class _FoldOptions(TypedDict, total=False):
+    target: Target
+    train_fraction: float | None
+
+
+class CommonOptions(_FoldOptions, IntervalOptions, total=False):
+    """How intervals are made, those of folds included; `dmfroc.estimate` says what each means.
+
+    By default the target is ``"fits"`` and the share of the training sets is what the folds leave.
+    """
 
 
 @dataclass(frozen=True)
@@ -39,6 +73,8 @@ class Options:
         What cross-validated scores are to tell: how well these fits do, or the learner.
     train_fraction : float or None
         Share of the observations in each training set, for the learner.
+    method : str or None
+        How standard errors and intervals are obtained.
     """
 
     groups: Any = None
@@ -49,6 +85,20 @@ class Options:
     seed: int = 0
     target: Target = "fits"
     train_fraction: float | None = None
+    method: str | None = None
+
+    @classmethod
+    def from_user(cls, function: str, given: Mapping[str, Any], known: type) -> Options:
+        """Return the options that the user gave to a public function, which has no others.
+
+        ``known`` is the typed dict that its signature names.
+        """
+        for name in given:
+            if name not in known.__annotations__:
+                hint = did_you_mean(name, known.__annotations__)
+                raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+        others = {name: value for name, value in given.items() if name != "random_state"}
+        return cls(**others, seed=seed_of(given.get("random_state", 0)))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "level", check_level(self.level))

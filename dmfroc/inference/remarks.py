@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from dmfroc.inference.bias import (
-    NOTABLE_BIAS,
-    bias_beside_another,
-    has_many_small_classes,
-)
+from dmfroc.inference.bias import NOTABLE_BIAS, has_many_small_classes
+from dmfroc.inference.evidence import Facts
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
@@ -75,38 +70,31 @@ def kinks_message(measure: Measure) -> str | None:
     )
 
 
-def chosen_on_itself_message(
-    measure: Measure, value: float, cross_fitted: float | None, standard_error: float
-) -> str | None:
+def chosen_on_itself_message(facts: Facts, standard_error: float) -> str | None:
     """Say that a measure is too good because it chooses thresholds on what it judges."""
-    if measure.cross_fit is None:
+    if facts.measure.cross_fit is None:
         return None
-    if cross_fitted is None:
+    too_large = _too_large(facts.measure)
+    if not facts.has_all_scores:
         return (
-            f"{_too_large(measure)}, and a class has too few to choose them on others: the "
-            "interval covers far less than it says"
+            f"{too_large}; counts of scores in bins do not show how it does on others, so that the "
+            "interval covers less than it says unless every class has many observations"
         )
-    if abs(value - cross_fitted) < NOTABLE_BIAS * standard_error:
+    if facts.cross_fitted is None:
+        return (
+            f"{too_large}, and a class has too few to choose them on others: the interval covers "
+            "far less than it says"
+        )
+    corrected, _ = facts.cross_fitted
+    if abs(facts.value - corrected) < NOTABLE_BIAS * standard_error:
         return None
-    return (
-        f"{_too_large(measure)}: the interval is about {cross_fitted:.4f}, where others choose them"
-    )
+    return f"{too_large}: the interval is about {corrected:.4f}, where others choose them"
 
 
 def _too_large(measure: Measure) -> str:
     return (
         f"{measure.name} chooses its thresholds on the observations that it judges, which makes it "
         "too large"
-    )
-
-
-def not_cross_fitted_message(measure: Measure) -> str | None:
-    """Say that a measure is too good where its thresholds cannot be chosen on other rows."""
-    if measure.cross_fit is None:
-        return None
-    return (
-        f"{_too_large(measure)}; counts of scores in bins do not show how it does on others, so "
-        "that the interval covers less than it says unless every class has many observations"
     )
 
 
@@ -120,22 +108,15 @@ def not_resampled_message(measure: Measure) -> str | None:
     )
 
 
-def less_biased_message(
-    measure: Measure,
-    value: float,
-    value_of: Callable[[Measure], float],
-    predictions: Predictions,
-    standard_error: float,
-    allowed_for: float,
-) -> str | None:
+def less_biased_message(facts: Facts, standard_error: float, allowed_for: float) -> str | None:
     """Say that another measure of the same is less biased, where that shows."""
-    bias = bias_beside_another(measure, value, value_of, predictions, standard_error)
-    if bias == 0 or measure.less_biased is None:
+    bias, other = facts.bias_beside_another(standard_error), facts.measure.less_biased
+    if bias == 0 or other is None:
         return None
     so = "" if allowed_for else ", and its interval covers less than it says"
     return (
-        f"{measure.name} is biased here by a notable share of its standard error{so}: "
-        f"{measure.less_biased.name}, which is {value - bias:.4f}, is less so"
+        f"{facts.measure.name} is biased here by a notable share of its standard error{so}: "
+        f"{other.name}, which is {facts.value - bias:.4f}, is less so"
     )
 
 
@@ -150,11 +131,11 @@ def few_clusters_message(units: Units, n_observations: int) -> str | None:
     )
 
 
-def small_classes_message(
-    measure: Measure, units: Units, n_classes: int, allowed_for: float
-) -> str | None:
+def small_classes_message(facts: Facts, allowed_for: float) -> str | None:
     """Say that a value is biased by more than cells, and whether its interval allows for that."""
-    if not has_many_small_classes(measure, units, n_classes) or measure.bias_of_chance is not None:
+    measure, n_classes = facts.measure, len(facts.predictions.present)
+    has_bias = has_many_small_classes(measure, facts.units, n_classes)
+    if not has_bias or measure.bias_of_chance is not None:
         return None
     what = (
         f"halves of the sample show that {measure.name} is biased, and its interval reaches "
@@ -164,13 +145,14 @@ def small_classes_message(
         "less than it says"
     )
     return (
-        f"there are {n_classes} classes, the rarest with {count(units.n_complete_sets)} "
+        f"there are {n_classes} classes, the rarest with {count(facts.units.n_complete_sets)} "
         f"independent observations: {what}"
     )
 
 
-def many_cells_message(measure: Measure, n_classes: int, allowed_for: float) -> str | None:
+def many_cells_message(facts: Facts, allowed_for: float) -> str | None:
     """Say that a measure of a table is biased by chance in its cells."""
+    measure, n_classes = facts.measure, len(facts.predictions.present)
     if measure.bias_of_chance is None or not allowed_for:
         return None
     return (

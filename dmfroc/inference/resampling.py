@@ -12,21 +12,18 @@ from jaxtyping import Float
 from scipy.special import ndtri
 
 from dmfroc._kit.options import is_one_of
-from dmfroc.inference.bias import bias_of
 from dmfroc.inference.draws import compare_draws
+from dmfroc.inference.evidence import FactsInMemory, facts_of
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,
-    Influences,
     Interval,
     class_sizes_of,
-    influences_of,
     moments_of,
     where_few_decide,
     without_variation,
 )
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample, check_finite
-from dmfroc.inference.nearest_perfect import perfect_sample
 from dmfroc.inference.options import INTERVAL_TYPES, IntervalType, Options
 from dmfroc.inference.remarks import (
     few_units_message,
@@ -42,7 +39,6 @@ from dmfroc.measures.measure import (
     BoundMeasures,
     Measure,
     SummariesOfCounts,
-    bare_value_of,
     bind,
     caveats,
     undefined_message,
@@ -121,8 +117,8 @@ class Resampling(IntervalMethod):
     ) -> list[Estimate]:
         """Estimate measures from their replicates."""
         bound = bind()
-        found = influences_of(measures, bound, sample.predictions)
-        is_random = [_has_random_sizes(of_measure, sample) for of_measure in found]
+        found = facts_of(measures, bound, sample)
+        is_random = [facts.moments.depends_on_sizes for facts in found]
         estimates: dict[int, Estimate] = {}
         for drawn, kind in ((sample, False), (_in_one_stratum(sample), True)):
             places = [place for place, of_measure in enumerate(is_random) if of_measure == kind]
@@ -132,19 +128,14 @@ class Resampling(IntervalMethod):
             values, errors = self.replicates(measures[places[0]], some, drawn)
             for place, column in zip(places, values.T, strict=True):
                 replicates = Replicates(column, errors)
-                estimates[place] = self._estimate(measures[place], found[place], replicates, sample)
+                estimates[place] = self._estimate(found[place], replicates)
         return [estimates[place] for place in range(len(measures))]
 
-    def _estimate(
-        self, measure: Measure, found: Influences, replicates: Replicates, sample: Sample
-    ) -> Estimate:
-        predictions, units = sample
-        value = found.value
+    def _estimate(self, facts: FactsInMemory, replicates: Replicates) -> Estimate:
+        measure, predictions, units = facts.measure, facts.predictions, facts.units
+        value, moments, bounds = facts.value, facts.moments, facts.reach
         is_defined = np.isfinite(replicates.values)
         errors = replicates.standard_errors
-        moments = moments_of(found.influences, units)
-        fixed = not moments.depends_on_sizes
-        bounds = measure.range_in(predictions, sizes_are_fixed=fixed)
         replicates = Replicates(
             within(replicates.values[is_defined], bounds),
             None if errors is None else errors[is_defined],
@@ -157,42 +148,35 @@ class Resampling(IntervalMethod):
             few_units_message(units),
             undefined_draws_message(int((~is_defined).sum()), self.n_draws),
         ]
-        perfect = perfect_sample(measure, predictions, units.evidence)
         if not np.isfinite([value, error]).all():
             error, ends = np.nan, Interval(np.nan, np.nan)
         elif error <= NO_VARIATION * max(abs(value), 1):
-            ends = without_variation(value, units.n_complete_sets, 1 - self.level, bounds, perfect)
+            n_sets = units.n_complete_sets
+            ends = without_variation(value, n_sets, 1 - self.level, bounds, facts.perfect)
             error = 0.0
             remarks.append(no_variation_message(value, bounds, moments))
         else:
             low, high = replicate_interval(
                 value,
                 replicates,
-                units.sums(found.influences),
+                units.sums(facts.influences.influences),
                 moments,
                 self.level,
                 bounds,
                 self.interval_type,
                 bayesian=self.is_bayesian,
             )
-            ends = where_few_decide(Interval(low, high), value, moments, 1 - self.level, perfect)
-            bias = bias_of(measure, value, sample, error)
+            ends = Interval(low, high)
+            ends = where_few_decide(ends, value, moments, 1 - self.level, facts.perfect)
+            bias = facts.bias_beside(error)
             ends = _as_long_as_a_normal_one(bias, ends, value, error, self.level).reaching(
                 -bias, bounds
             )
-            n_classes = len(predictions.present)
             remarks += [
                 not_resampled_message(measure),
-                many_cells_message(measure, n_classes, bias),
-                small_classes_message(measure, units, n_classes, bias),
-                less_biased_message(
-                    measure,
-                    value,
-                    lambda other: bare_value_of(other, predictions),
-                    predictions,
-                    error,
-                    bias,
-                ),
+                many_cells_message(facts, bias),
+                small_classes_message(facts, bias),
+                less_biased_message(facts, error, bias),
             ]
         return Estimate(
             measure=measure.name,
@@ -218,35 +202,34 @@ class Resampling(IntervalMethod):
         hypothesis: Hypothesis,
     ) -> JointEstimates:
         """Compare by the differences of replicates, which are the same for paired classifiers."""
-        found: dict[str, Influences] = {}
+        found: dict[str, FactsInMemory] = {}
         estimates: dict[str, Estimate] = {}
         draws: dict[str, Float[np.ndarray, " draws"]] = {}
         bound_to = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
         for name, bound in bound_to.items():
-            [found[name]] = influences_of([measure], bound, samples[name].predictions)
+            [found[name]] = facts_of([measure], bound, samples[name])
             check_finite(measure, {name: found[name].value})
-        is_random = any(_has_random_sizes(found[name], samples[name]) for name in samples)
+        is_random = any(facts.moments.depends_on_sizes for facts in found.values())
         for place, (name, sample) in enumerate(samples.items()):
             # Independent samples have replicates of their own.
             method = self if paired else replace(self, seed=self.seed + place)
             drawn = _in_one_stratum(sample) if is_random else sample
             replicates = Replicates(method.replicates(measure, bound_to[name], drawn).values[:, 0])
-            estimates[name] = method._estimate(measure, found[name], replicates, sample)
+            estimates[name] = method._estimate(found[name], replicates)
             draws[name] = replicates.values
         low, high = measure.bounds
 
         def interval_of(
             first: str, second: str | None, draws: Float[np.ndarray, " draws"], level: float
         ) -> tuple[float, float]:
-            value, influence = found[first].value, found[first].influences
-            units = samples[first].units
-            bounds = measure.bounds
+            units, moments, bounds = found[first].units, found[first].moments, measure.bounds
+            value, influence, _ = found[first].influences
             if second is None:
-                influence_of_units, moments = units.sums(influence), moments_of(influence, units)
+                influence_of_units = units.sums(influence)
             else:
                 value -= found[second].value
                 bounds = (low - high, high - low)
-                other, units_of_other = found[second].influences, samples[second].units
+                other, units_of_other = found[second].influences.influences, found[second].units
                 if paired:
                     influence = influence - other
                     influence_of_units = units.sums(influence)
@@ -255,7 +238,7 @@ class Resampling(IntervalMethod):
                     influence_of_units = np.concatenate(
                         [units.sums(influence), -units_of_other.sums(other)]
                     )
-                    moments = moments_of(influence, units).beside(moments_of(other, units_of_other))
+                    moments = moments.beside(found[second].moments)
             return replicate_interval(
                 value,
                 Replicates(draws),
@@ -268,11 +251,6 @@ class Resampling(IntervalMethod):
             )
 
         return compare_draws(measure, estimates, draws, interval_of, hypothesis, self.level)
-
-
-def _has_random_sizes(found: Influences, sample: Sample) -> bool:
-    """Whether random sizes of the classes make a difference to a value."""
-    return moments_of(found.influences, sample.units).depends_on_sizes
 
 
 def _as_long_as_a_normal_one(

@@ -166,7 +166,7 @@ def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -
         place = np.zeros(predictions.n_classes, np.int32)
         place[present] = np.arange(len(present))
         stratum = np.zeros(n, np.int32) if stratify is False else place[true]
-        evidence = _evidence(place[true], predictions.sample_weight)
+        evidence = effective_sizes(place[true], predictions.sample_weight)
         sizes = np.bincount(stratum)
         is_random = stratify is None
         return Units(
@@ -193,7 +193,7 @@ def units_of_parts(
     A part has its unit, ascending, its class's place among those that occur, and its weight.
     """
     n_units = int(unit[-1]) + 1
-    evidence = _evidence(place, weight)
+    evidence = effective_sizes(place, weight)
     inflation = None
     if stratify is not False and len(unit) == n_units:
         _, stratum = np.unique(place, return_inverse=True)
@@ -225,12 +225,13 @@ def _inflation(
     return np.sqrt(1 - 1 / n_units) / (1 - np.minimum(share, _LARGEST_SHARE))
 
 
-def _evidence(
-    place: Int[np.ndarray, " parts"], weight: Float[np.ndarray, " parts"]
-) -> Float[np.ndarray, " c"]:
-    """Return Kish's effective number of units of each class."""
-    found: Float[np.ndarray, " c"] = np.bincount(place, weight) ** 2 / np.bincount(place, weight**2)
-    return found
+def effective_sizes(
+    classes: Int[np.ndarray, " n"], weights: Float[np.ndarray, " n"], n_classes: int = 0
+) -> Float[np.ndarray, " k"]:
+    """Return Kish's effective number of units of each class, ``(sum w)^2 / sum w^2``."""
+    total = np.bincount(classes, weights, minlength=n_classes)
+    squares = np.bincount(classes, weights**2, minlength=n_classes)
+    return np.divide(total**2, squares, out=np.zeros(len(total)), where=squares > 0)
 
 
 class Sample(NamedTuple):

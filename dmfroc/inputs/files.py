@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import lzma
 import math
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dmfroc._kit.memory import check_memory
+from dmfroc._kit.text import did_you_mean
 from dmfroc.inputs.checks import Inputs
 from dmfroc.inputs.delimited import MISSING, Format, Text, read_delimited
 from dmfroc.inputs.labels import factorize
@@ -355,9 +355,7 @@ def _matching(names: Sequence[str], available: Sequence[str]) -> list[str]:
 
 def _check_available(name: str, available: Sequence[str], argument: str, noun: str) -> None:
     if name not in available:
-        close = difflib.get_close_matches(name, available, n=1)
         raise ValueError(
-            f"there is no {noun} {name!r}, which {argument}= names"
-            + (f" (did you mean {close[0]!r}?)" if close else "")
-            + f"; the {noun}s are {listing(available)}"
+            f"there is no {noun} {name!r}, which {argument}= names{did_you_mean(name, available)}; "
+            f"the {noun}s are {listing(available)}"
         )

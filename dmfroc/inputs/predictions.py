@@ -353,6 +353,11 @@ class Predictions:
         return len(self.true)
 
     @property
+    def has_all_scores(self) -> bool:
+        """Whether all scores are held here, and not counted in bins."""
+        return True
+
+    @property
     def n_classes(self) -> int:
         """Number of classes with a score column, K, observed or not."""
         return len(self.labels)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from dmfroc._kit.text import legend_text
-from dmfroc.analyses.estimation import estimates_of
+from dmfroc.analyses.evidence import estimates_of
 from dmfroc.analyses.methods import choose_methods
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.inference.band import BandKind, CurveBand, band_around, check_kind

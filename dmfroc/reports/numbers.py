@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc.analyses.estimation import estimates_of
+from dmfroc.analyses.evidence import estimates_of
 from dmfroc.curves import calibration_curve, roc_curve
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Line

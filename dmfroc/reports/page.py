@@ -10,8 +10,7 @@ import numpy as np
 
 from dmfroc._kit.remarks import collected_remarks
 from dmfroc.analyses.catalogue import MEASURES
-from dmfroc.analyses.estimation import estimates_of
-from dmfroc.counted.counts import CountedPredictions
+from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
@@ -90,11 +89,6 @@ def comparison_page(comparison: Comparison) -> str:
     """Return the report of several classifiers."""
     if not comparison.predictions:
         raise ValueError("the comparison has no predictions to report on: make it with compare")
-    if any(isinstance(p, CountedPredictions) for p in comparison.predictions.values()):
-        raise ValueError(
-            "a report needs all scores in memory, and these are counted in bins: compare rows "
-            "drawn at random, held as Predictions, for one"
-        )
     samples = comparison.samples
     beside = {name: _estimates_beside(sample, comparison) for name, sample in samples.items()}
     of_curve = comparison.curve_options

@@ -57,6 +57,11 @@ class Result(ABC):
         def warnings(self) -> tuple[str, ...]:
             """What a careful reader has to know."""
 
+    @property
+    def has_all_scores(self) -> bool:
+        """Whether all scores that a report draws are in memory."""
+        return True
+
     @abstractmethod
     def facts(self) -> Mapping[str, Any]:
         """Return what JSON holds besides the tables."""
@@ -138,7 +143,7 @@ class Result(ABC):
         Raises
         ------
         ValueError
-            If the file cannot be written.
+            If the file cannot be written, or scores are counted in bins.
 
         Examples
         --------
@@ -154,6 +159,11 @@ class Result(ABC):
         ...     path.stat().st_size < 200_000
         True
         """
+        if not self.has_all_scores:
+            raise ValueError(
+                f"{path}: a report needs all scores in memory, and these are counted in bins: use "
+                "rows drawn at random, held as Predictions, for one"
+            )
         # Before the page is made: a bad name should not cost the time that it takes.
         with opened_page(path) as stream:
             stream.write(renderer(self, "page")(self).encode("utf-8"))

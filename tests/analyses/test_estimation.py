@@ -7,18 +7,20 @@ from functools import partial
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from option_names import option_names
 from simulations import cyclic_scores, normal_scores
 
 from dmfroc import (
     Measure,
     Predictions,
     compare,
+    compare_subgroups,
     estimate,
     evaluate,
     influences,
     measures,
 )
-from dmfroc.analyses.estimation import estimates_of
+from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.bootstrap import Bootstrap
 from dmfroc.inference.interval_method import Sample
 from dmfroc.inference.jackknife import Jackknife
@@ -154,12 +156,37 @@ COMMON = [
 
 
 def test_common_options_have_one_order_and_one_default():
-    signatures = [inspect.signature(f).parameters for f in (evaluate, estimate, compare)]
-    for parameters in signatures:
-        assert list(parameters)[-len(COMMON) :] == COMMON
-        assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in COMMON)
-    for name in COMMON:
-        assert len({parameters[name].default for parameters in signatures}) == 1
+    functions = evaluate, estimate, compare
+    for function in functions:
+        names = [name for name in option_names(function) if name != "pos_label"]  # of one class
+        assert names[-len(COMMON) :] == COMMON
+    signatures = [inspect.signature(function).parameters for function in functions]
+    for name in [name for name in COMMON if name in signatures[0]]:
+        assert all(p[name].kind is inspect.Parameter.KEYWORD_ONLY for p in signatures)
+        assert len({p[name].default for p in signatures}) == 1
+
+
+def test_interval_options_have_the_documented_defaults():
+    """Each default, given, changes nothing; what is no option is refused by name."""
+    given = normal_scores(1, 60, 3)
+    names = ["target", "groups", "stratify", "method", "level", "interval_type", "random_state"]
+    defaults = dict(zip(names, ["fits", None, None, None, 0.95, None, 0], strict=True))
+    defaults |= {"train_fraction": None, "n_draws": None}
+    for function, without in ((estimate, set()), (compare_subgroups, {"target", "train_fraction"})):
+        by_name = set(option_names(function)) - set(inspect.signature(function).parameters)
+        assert by_name == set(defaults) - without
+    assert estimate("hand_till", *given, **defaults) == estimate("hand_till", *given)
+    calls = {
+        "estimate": partial(estimate, "hand_till", *given),
+        "evaluate": partial(evaluate, *given),
+        "compare": partial(compare, *given),
+        "compare_subgroups": partial(compare_subgroups, *given, given[0]),
+    }
+    for name, call in calls.items():
+        with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword .* 'lvl'"):
+            call(lvl=0.9)
+        with pytest.raises(ValueError, match="level must be"):
+            call(level=95)
 
 
 def test_what_is_not_given_has_the_documented_default():

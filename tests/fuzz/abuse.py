@@ -18,6 +18,9 @@ from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
 
+sys.path.append(str(Path(__file__).parents[1]))
+from option_names import option_names
+
 RNG = np.random.default_rng(0)
 Y = np.arange(60) % 3
 S = RNG.dirichlet(np.ones(3), 60) + 0.3 * np.eye(3)[Y]
@@ -186,8 +189,11 @@ OF_METHOD = {"Accumulator.update": dmfroc.Accumulator(range(3)).update}  # whose
 
 def parameters_of(name, function):
     """Return the names of its options, with those that it passes on."""
-    parameters = inspect.signature(OF_METHOD.get(name, function)).parameters.values()
-    named = [x.name for x in parameters if x.kind not in (x.VAR_KEYWORD, x.VAR_POSITIONAL)]
+    function = OF_METHOD.get(name, function)
+    several = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    parameters = inspect.signature(function).parameters
+    passed_on = {name for name, x in parameters.items() if x.kind in several}
+    named = [option for option in option_names(function) if option not in passed_on]
     return list(dict.fromkeys([*named, *generators.OPTIONS.get(name, ())]))
 
 

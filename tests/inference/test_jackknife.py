@@ -10,8 +10,8 @@ from scipy.special import expit, logit
 from simulations import area_of_shift, normal_scores
 
 from dmfroc import Predictions, estimate, influences
+from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import moments_of
-from dmfroc.inference.jackknife import joint_covariance
 from dmfroc.inference.units import Units, units_of
 from dmfroc.measures import get_measure, ranges
 

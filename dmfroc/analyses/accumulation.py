@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dmfroc._kit.options import integer, numbers
-from dmfroc.analyses.evaluation import CountedEvaluation, evaluate_counted
+from dmfroc.analyses.evaluation import Evaluation, evaluation_of
 from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
 from dmfroc.counted.checkpoint import (
@@ -25,6 +25,7 @@ from dmfroc.counted.checkpoint import (
 )
 from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid, default_n_bins, grid_from_sample, grid_from_user
+from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.passes import SumInfluences
 from dmfroc.counted.sample import RowSample, rows_per_class
@@ -284,7 +285,7 @@ class Accumulator:
         pair_weights: PairWeights = "equal",
         level: float = DEFAULT_LEVEL,
         stratify: bool | None = None,
-    ) -> CountedEvaluation:
+    ) -> Evaluation:
         """Evaluate all that has been seen.
 
         Parameters
@@ -308,7 +309,7 @@ class Accumulator:
         observed = np.flatnonzero(counts.sizes)
         if len(observed) < 2:
             raise ValueError(one_class_message("y_true", self.labels[observed[0]]))
-        return evaluate_counted(self, measures, pair_weights, None, options)
+        return evaluation_of(CountedEvidence(self, options), measures, pair_weights)
 
     def _prepare(self) -> tuple[Grid, Counts, Content]:
         """Return all that has been seen, once it has cut points."""

@@ -1,0 +1,142 @@
+"""Evidence of one classifier, made from what the user hands in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+from dmfroc._kit.threads import parallel_map
+from dmfroc.analyses.methods import choose_methods
+from dmfroc.counted.estimates import CountedEvidence
+from dmfroc.counted.scan import Scan
+from dmfroc.inference.band import BandKind, CurveBand, band_around
+from dmfroc.inference.interval_method import IntervalMethod
+from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.options import Options
+from dmfroc.inference.units import Sample
+from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.measures.measure import BoundMeasures, Measure, bind, bind_in_groups
+from dmfroc.multiclass.curve import MulticlassROC, curve_of
+from dmfroc.multiclass.measure import dmf_auc
+from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.results.estimate import Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceInMemory:
+    """Observations in memory, with or without folds."""
+
+    predictions: Predictions
+    options: Options
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The observations that count, and which of them are independent."""
+        return self.options.sample_of(self.predictions)
+
+    def possible(self, measures: list[Measure]) -> list[Measure]:
+        """Return all measures."""
+        return measures
+
+    def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
+        """Return the method of each measure."""
+        return choose_methods(self.options.method, measures, self.predictions, self.options)
+
+    def estimates(
+        self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
+    ) -> list[Estimate]:
+        """Estimate measures, each by its method."""
+        return estimates_of(measures, methods, self.sample)
+
+    def curve(self, options: CurveOptions) -> MulticlassROC:
+        """Return the multiclass ROC curve."""
+        return curve_of(self.predictions, options)
+
+    def area(self, options: CurveOptions, level: float) -> Estimate | None:
+        """Return the area under the curve with the jackknife's interval."""
+        [area] = estimates_of([dmf_auc(options.pair_weights)], [Jackknife(level)], self.sample)
+        return area
+
+    def band(
+        self, curve: MulticlassROC, options: CurveOptions, level: float, kind: BandKind
+    ) -> CurveBand:
+        """Return the band of a curve."""
+        return band_around(curve, self.sample, level, options, kind)
+
+
+Evidence = EvidenceInMemory | CountedEvidence
+"""What a sample of one classifier says: both have the same members."""
+
+
+def counted_sample(y_true: Any, **others: Any) -> Scan | None:
+    """Return the scan that the user hands in, if it is one; it has all others already."""
+    if not isinstance(y_true, Scan):
+        return None
+    given = [name for name, value in others.items() if value is not None]
+    if given:
+        raise TypeError(
+            f"{', '.join(given)} cannot be given together with a scan, which has its own: name the "
+            "columns in dmfroc.scan"
+        )
+    return y_true
+
+
+def evidence_of(
+    y_true: Any,
+    y_score: Any,
+    options: Options,
+    *,
+    needs: Needs,
+    copy: bool = True,
+    folds: Any = None,
+    **others: Any,
+) -> Evidence:
+    """Return the evidence in what the user hands in, see `as_predictions`."""
+    counted = counted_sample(y_true, y_score=y_score, **others, folds=folds)
+    if counted is not None:
+        return CountedEvidence(counted, options)
+    predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, **others)
+    return EvidenceInMemory(predictions if folds is None else predictions.in_folds(folds), options)
+
+
+class _Task(NamedTuple):
+    """Measures that are bound together, or one, and how they are estimated."""
+
+    method: IntervalMethod
+    positions: list[int]
+    bind: Callable[[], BoundMeasures]
+
+
+def estimates_of(
+    measures: Sequence[Measure], methods: Sequence[IntervalMethod], sample: Sample
+) -> list[Estimate]:
+    """Estimate measures, each by its method, side by side on all cores."""
+    by_method: dict[IntervalMethod, list[int]] = {}
+    for position, method in enumerate(methods):
+        by_method.setdefault(method, []).append(position)
+    tasks = [
+        _Task(method, [positions[index] for index in group], bind)
+        for method, positions in by_method.items()
+        for group, bind in _groups([measures[p] for p in positions], method, sample.predictions)
+    ]
+
+    def run(task: _Task) -> list[Estimate]:
+        return task.method.estimates([measures[p] for p in task.positions], task.bind, sample)
+
+    # NumPy and XLA's compiler leave the interpreter to others.
+    found: dict[int, Estimate] = {}
+    for task, estimates in zip(tasks, parallel_map(run, tasks), strict=True):
+        found |= zip(task.positions, estimates, strict=True)
+    return [found[position] for position in range(len(measures))]
+
+
+def _groups(
+    measures: Sequence[Measure], method: IntervalMethod, predictions: Predictions
+) -> list[tuple[list[int], Callable[[], BoundMeasures]]]:
+    if method.binds_together:
+        return bind_in_groups(measures, predictions)
+    return [
+        ([index], partial(bind, measure, predictions)) for index, measure in enumerate(measures)
+    ]

@@ -1,0 +1,350 @@
+"""Evidence: what a sample says of a measure, each fact found once, whatever kind of sample it is.
+
+Observations in memory, with or without folds, are one kind; a sample whose scores are counted in
+bins is another (`dmfroc.counted.estimates`). An interval method takes the facts, and asks neither
+which measure nor which kind of sample they are about.
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._kit.threads import parallel
+from dmfroc.inference.bias import bias_beside_another, bias_of_halves, bias_of_table
+from dmfroc.inference.influences import (
+    NO_VARIATION,
+    Influences,
+    Interval,
+    Moments,
+    PerfectAt,
+    influences_of,
+    interval,
+    interval_below,
+    moments_from_means,
+    moments_of,
+    moments_of_sums,
+    standard_error,
+    where_few_decide,
+    without_variation,
+)
+from dmfroc.inference.nearest_perfect import perfect_sample
+from dmfroc.inference.units import Sample, Units
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.measure import BoundMeasures, Measure, bare_value_of, bind
+
+_NUMBERS_AT_ONCE = 1 << 20  # influences, of which powers are held
+_LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits
+
+
+@dataclass(frozen=True, eq=False)
+class Facts(ABC):
+    """What a sample says of one measure; what is not given is found when it is first asked for.
+
+    Attributes
+    ----------
+    measure : Measure
+        What is estimated.
+    predictions : Predictions
+        The sample, of which at least classes, their weights and hard labels are at hand.
+    units : Units
+        The independent units, of which at least the strata are known.
+    value : float
+        Value of the measure.
+    moments : Moments
+        Moments of the influences on the value.
+    error_bound : float
+        By how much the value differs at most from that of all scores.
+    has_all_scores : bool
+        Whether all scores are at hand, so that thresholds can be chosen on some of them.
+    """
+
+    has_all_scores: ClassVar[bool] = False
+
+    measure: Measure
+    predictions: Predictions
+    units: Units
+    value: float
+    moments: Moments
+    error_bound: float = field(default=0.0, kw_only=True)
+
+    @abstractmethod
+    def value_of(self, other: Measure) -> float:
+        """Return the value of another measure in the same sample."""
+
+    @property
+    def cross_fitted(self) -> tuple[float, Moments] | None:
+        """The value where others choose the thresholds, and the moments of its influences."""
+        return None
+
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        """The range of the measure, given the class sizes."""
+        return self.measure.range_in(self.predictions, sizes_are_fixed=True)
+
+    @cached_property
+    def bounds_of_any_sizes(self) -> tuple[float, float]:
+        """The range of the measure, whatever the class sizes."""
+        return self.measure.range_in(self.predictions)
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The range of the measure, given the class sizes unless they add to its error."""
+        return self.bounds_of_any_sizes if self.moments.depends_on_sizes else self.bounds
+
+    @cached_property
+    def perfect(self) -> PerfectAt:
+        """What a perfect sample would show."""
+        best = self.bounds[int(self.measure.greater_is_better)]
+        return perfect_sample(self.measure, self.predictions, self.units.evidence, best)
+
+    def bias_beside(self, error: float) -> float:
+        """Return the bias that shows, if it is notable beside a standard error."""
+        evidence = self.units.evidence
+        return bias_of_table(self.measure, self.value, self.predictions, evidence, error)
+
+    def bias_beside_another(self, error: float) -> float:
+        """Return by how much the value exceeds that of a less biased measure, if notable."""
+        return bias_beside_another(self.measure, self.value, self.value_of, self.predictions, error)
+
+    @cached_property
+    def bias(self) -> float:
+        """The bias for which `interval_at` allows."""
+        if self.cross_fitted or not np.isfinite(self.value):
+            return 0.0
+        return self.bias_beside(standard_error(self.moments))
+
+    @property
+    def deciding_moments(self) -> Moments:
+        """The moments on which `interval_at` rests."""
+        return self.moments if self.cross_fitted is None else self.cross_fitted[1]
+
+    def unbiased_interval_at(self, error: float) -> Interval:
+        """Return the interval with this error probability as if the value were not biased."""
+        return interval(
+            self.value,
+            self.moments,
+            error,
+            self.bounds,
+            self.bounds_of_any_sizes,
+            symmetric_on_line=not self.measure.is_flat_at_ends,
+            perfect=self.perfect,
+        )
+
+    def interval_at(self, error: float) -> Interval:
+        """Return the interval that follows from the moments, with this error probability."""
+        if self.cross_fitted is None:
+            ends = self.unbiased_interval_at(error)
+            return ends if self.bias == 0 else ends.reaching(-self.bias, self.reach)
+        bounds, (corrected, larger) = self.bounds, self.cross_fitted
+        if self.moments.spread.scale <= NO_VARIATION:
+            n_sets = self.moments.n_complete_sets
+            return without_variation(self.value, n_sets, error, bounds, self.perfect)
+        ends = interval_below(corrected, larger, error, bounds)
+        ends = where_few_decide(ends, corrected, self.moments, error, self.perfect)
+        # What is chosen on fewer observations is too small as the value is too large, less or more.
+        halfway = interval_below((corrected + self.value) / 2, larger, error, bounds)
+        return replace(ends, high=max(ends.high, halfway.high, self.value))
+
+
+@dataclass(frozen=True, eq=False)
+class FactsInMemory(Facts):
+    """What observations in memory, with or without folds, say of a measure.
+
+    Attributes
+    ----------
+    influences : Influences
+        The value, and what each observation contributes to it.
+    """
+
+    has_all_scores: ClassVar[bool] = True
+
+    influences: Influences
+
+    def value_of(self, other: Measure) -> float:
+        """Return the value of another measure in the same sample."""
+        return bare_value_of(other, self.predictions)
+
+    @cached_property
+    def cross_fitted(self) -> tuple[float, Moments] | None:
+        """The value where others choose the thresholds, and the moments of its influences."""
+        if self.measure.cross_fit is None or self.predictions.folds is not None:
+            return None
+        derived = self.value, self.influences.influences
+        judged = self.measure.cross_fit(self.predictions, self.units.of_row, derived)
+        if judged is None:
+            return None
+        larger = max(self.moments, moments_of(judged[1], self.units), key=standard_error)
+        return max(judged[0], self.bounds[0]), larger
+
+    def bias_beside(self, error: float) -> float:
+        """Return the bias that shows, if it is notable beside a standard error."""
+        return (
+            super().bias_beside(error)
+            or bias_of_halves(self.measure, self.value, Sample(self.predictions, self.units), error)
+            or self.bias_beside_another(error)
+        )
+
+
+def facts_of(
+    measures: Sequence[Measure],
+    bound: BoundMeasures,
+    sample: Sample,
+    *,
+    allows_for_parts: bool = False,
+) -> list[FactsInMemory]:
+    """Return what observations say of each of the measures that are bound; see `influences_of`."""
+    predictions, units = sample
+    found = influences_of(measures, bound, predictions, allows_for_parts=allows_for_parts)
+    return [
+        FactsInMemory(
+            measure,
+            predictions,
+            units,
+            influences.value,
+            moments_of(influences.influences, units).with_parts(influences.of_parts),
+            influences,
+        )
+        for measure, influences in zip(measures, found, strict=True)
+    ]
+
+
+class JointFacts(NamedTuple):
+    """What a sample says of several classifiers.
+
+    Attributes
+    ----------
+    facts : mapping of str to Facts
+        Of each classifier by itself.
+    differences : mapping of tuple of str to Moments
+        Moments of the influences on the difference of every two.
+    covariance : numpy.ndarray of shape (m, m)
+        Of the values.
+    """
+
+    facts: Mapping[str, Facts]
+    differences: Mapping[tuple[str, str], Moments]
+    covariance: Float[np.ndarray, "m m"]
+
+
+def facts_of_classifiers(
+    measure: Measure, samples: Mapping[str, Sample]
+) -> dict[str, FactsInMemory]:
+    """Return what is known of each classifier, of many large ones side by side."""
+    found: dict[str, FactsInMemory] = {}
+
+    def find(name: str) -> None:
+        predictions, units = samples[name]
+        # What is sorted of many classifiers would take more memory than they do: a copy's goes.
+        copy = replace(predictions)
+        bound, sample = bind(measure, copy), Sample(copy, units)
+        [facts] = facts_of([measure], bound, sample, allows_for_parts=True)
+        found[name] = replace(facts, predictions=predictions)
+
+    parallel(find, list(samples), sum(p.scores.size for p, _ in samples.values()))
+    return {name: found[name] for name in samples}
+
+
+def joint_facts(facts: Mapping[str, FactsInMemory]) -> JointFacts:
+    """Return what the same observations say of several classifiers."""
+    units = next(iter(facts.values())).units
+    influences = [f.influences for f in facts.values()]
+    sums = np.stack([units.sums(x.influences)[units.by_stratum] for x in influences])
+    pairs = itertools.combinations(influences, 2)
+    moments = [
+        difference.with_parts(a.of_parts.minus(b.of_parts) if a.of_parts and b.of_parts else None)
+        for (a, b), difference in zip(pairs, _moments_of_differences(sums, units), strict=True)
+    ]
+    covariance = joint_covariance(sums, units)
+    parts = [x.of_parts for x in influences if x.of_parts is not None]
+    if parts:
+        covariance += np.array([[a.products(b) for b in parts] for a in parts])
+    differences = dict(zip(itertools.combinations(facts, 2), moments, strict=True))
+    return JointFacts(facts, differences, covariance)
+
+
+def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:
+    """Return the moments of every two rows' difference, in the order of the combinations.
+
+    Those of all differences follow from products of powers of the rows, (a - b)^4 = a^4 - 4 a^3 b
+    + 6 a^2 b^2 - 4 a b^3 + b^4, which are m^2 sums by three products of matrices. Where hardly
+    anything is left of the squares, as between copies of a classifier, the difference is formed.
+    """
+    first, second = np.triu_indices(len(sums), 1)
+    shape = (len(first), len(units.sizes))
+    squares, fourths = np.empty(shape), np.empty(shape)
+    is_lost = np.zeros(len(first), bool)
+    for stratum, (size, part) in enumerate(
+        zip(units.sizes, units.centred_parts(sums), strict=True)
+    ):
+        part *= size
+        of_powers = _products_of_powers(part) / size
+        of_square, of_cube, of_both = (x[first, second] for x in of_powers)
+        whole = np.diag(of_powers[0])[first] + np.diag(of_powers[0])[second]
+        squares[:, stratum] = whole - 2 * of_square
+        of_cube += of_powers[1][second, first]
+        fourth = np.diag(of_powers[2])
+        fourths[:, stratum] = fourth[first] + fourth[second] - 4 * of_cube + 6 * of_both
+        is_lost |= squares[:, stratum] < _LOST * whole
+    totals = units.totals(sums)
+    found = moments_from_means(squares, fourths, totals[first] - totals[second], units)
+    for place in np.flatnonzero(is_lost):
+        difference = sums[first[place]] - sums[second[place]]
+        [found[place]] = moments_of_sums(difference[None], units)
+    return found
+
+
+def _products_of_powers(x: Float[np.ndarray, "m u"]) -> Float[np.ndarray, "3 m m"]:
+    """Return the sums over the units of a b, a^3 b and a^2 b^2 of every two rows a and b."""
+    found = np.zeros((3, len(x), len(x)))
+    at_once = max(_NUMBERS_AT_ONCE // len(x), 1)
+    for start in range(0, x.shape[1], at_once):
+        part = x[:, start : start + at_once]
+        square = part * part
+        found[0] += part @ part.T
+        found[1] += (square * part) @ part.T
+        found[2] += square @ square.T
+    return found
+
+
+def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Float[np.ndarray, "m m"]:
+    """Return the covariance of the values, with `Moments.spread`'s care for rare classes."""
+    own = np.maximum(units.sizes - units.n_means, 0)
+    squares = []
+    for size, is_own, part in zip(units.sizes, own > 0, units.centred_parts(sums), strict=True):
+        squares.append(size**2 * is_own * (part @ part.T))
+    moments = moments_of_sums(sums, units)
+    return covariance_from_products(np.stack(squares), units.totals(sums), units, moments)
+
+
+def covariance_from_products(
+    products: Float[np.ndarray, "s m m"],
+    totals: Float[np.ndarray, "m d"],
+    units: Units,
+    moments: Sequence[Moments],
+) -> Float[np.ndarray, "m m"]:
+    """Return the covariance of values from what is known of their influences by stratum.
+
+    These are the sums of their products about the mean, scaled to single units, and their totals.
+    Correlations come from products to which all classes lend alike. Each variance is that of the
+    value by itself, of which these are the ``moments``: its classes may lend by their sizes, which
+    no covariance could do.
+    """
+    sizes = units.sizes
+    own = np.maximum(sizes - units.n_means, 0)
+    pooled = products.sum(axis=0) / max(own.sum(), 1)
+    covariance: Float[np.ndarray, "m m"] = (
+        (products + pooled) / ((own + 1) * sizes)[:, None, None]
+    ).sum(axis=0)
+    if units.sizes_are_random:
+        covariance += (totals / units.drawn[1]) @ totals.T
+    alike = np.sqrt(covariance.diagonal())
+    factor = np.array([m.spread.scale for m in moments]) / np.where(alike > 0, alike, 1.0)
+    return covariance * np.outer(factor, factor)
