@@ -123,6 +123,12 @@ def _not_of_two(predictions: Predictions) -> str | None:
     return f"is a measure of two classes, and there are {predictions.n_classes}: use {_AREAS}"
 
 
+def title_for(measure: Measure, predictions: Predictions) -> str:
+    """Return the title of a measure; the two areas are the AUC of two classes."""
+    is_area = measure.name in ("dmf_auc", "hand_till") and predictions.n_classes == 2
+    return "AUC" if is_area else measure.title
+
+
 _AREA_OF_TWO = replace(MEASURES["hand_till"], name="auc", title="AUC", obstacle=_not_of_two)
 
 

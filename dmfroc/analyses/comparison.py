@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import flag
 from dmfroc._kit.remarks import warn
-from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.estimation import below_chance_message
 from dmfroc.analyses.methods import Method, choose_methods
@@ -48,6 +48,7 @@ def compare(
     sample_weight: Any = None,
     frequency_weight: Any = None,
     y_pred: Mapping[str, Any] | None = None,
+    pos_label: Any = None,
     folds: Any = None,
     target: Target = "fits",
     train_fraction: float | None = None,
@@ -94,7 +95,7 @@ def compare(
         Hard labels by name of the classifier, where they are not simply the class of the largest
         score, or where there is one score and so no such class. Without ``y_score`` they alone are
         compared.
-    folds, target, train_fraction, groups, stratify
+    pos_label, folds, target, train_fraction, groups, stratify
         As for `estimate`.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
         As for `estimate`. Influences of the same observations are subtracted; replicates of the
@@ -164,6 +165,7 @@ def compare(
             sample_weight=sample_weight,
             frequency_weight=frequency_weight,
             y_pred=y_pred,
+            pos_label=pos_label,
             folds=folds,
         )
         chosen, joint = _of_scan(y_true, measure, method, options, paired, hypothesis)
@@ -173,6 +175,8 @@ def compare(
         given = {"labels": labels, "sample_weight": sample_weight}
         given["frequency_weight"] = frequency_weight
         predictions = _named_predictions(y_true, y_score, y_pred, measure.needs, given)
+        if pos_label is not None:
+            predictions = {x: p.with_positive_class(pos_label) for x, p in predictions.items()}
         if paired:
             predictions = matched(predictions)
         if folds is not None:
@@ -190,7 +194,7 @@ def compare(
         differences, value_intervals, winner = _differences(joint.contrasts), None, None
     return Comparison(
         measure=measure.name,
-        title=measure.title,
+        title=title_for(measure, next(iter(predictions.values()))),
         estimates=joint.estimates,
         differences=differences,
         order_probabilities=_order_probabilities(

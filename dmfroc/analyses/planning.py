@@ -12,7 +12,7 @@ from scipy.special import chdtri, nctdtr, stdtrit
 
 from dmfroc._kit.options import number, numbers, positive
 from dmfroc._kit.remarks import warn
-from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Moments,
@@ -41,6 +41,7 @@ __all__ = ["Plan", "plan"]
 
 _N_SIMULATED = 20_000  # observations of a pilot from simulation settings
 _MOST_CASES = 10**9
+_LEAST_SHARE = 0.01  # of each class, roughly, in the best design
 _LEAST_OF_CLASS = 2
 
 Classifiers = SimulatedClassifier | Mapping[str, SimulatedClassifier] | None
@@ -302,11 +303,15 @@ def plan(
 
     moments = design.moments
     deviations = np.sqrt(moments.variances)
+    # A class that the pilot separates perfectly still needs cases
+    deviations = np.maximum(deviations, _LEAST_SHARE * deviations.sum())
     best = design.with_shares(deviations / deviations.sum())
-    n = needed(design)
+    n, n_optimal = needed(design), needed(best)
+    if n_optimal > n:  # as where few cases of such a class decide the interval
+        best, n_optimal = design, n
     return Plan(
         measure=measure.name,
-        title=measure.title,
+        title=title_for(measure, first),
         value=design.value,
         aim=_aim(half_width, difference, margin, power, level),
         n=n,
@@ -314,7 +319,7 @@ def plan(
         class_counts=dict(zip(labels, design.counts(n).tolist(), strict=True)),
         prevalence=dict(zip(labels, shares.tolist(), strict=True)),
         optimal_prevalence=dict(zip(labels, best.shares.tolist(), strict=True)),
-        n_optimal=needed(best),
+        n_optimal=n_optimal,
         level=level,
         difference=difference,
         margin=margin,

@@ -16,7 +16,7 @@ from scipy.special import fdtrc
 from dmfroc._kit.options import integer
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel
-from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.estimation import estimates_of
 from dmfroc.analyses.methods import Method, choose_methods
 from dmfroc.inference.hypothesis import Hypothesis
@@ -276,7 +276,7 @@ def compare_subgroups(
     sizes = {name: int(rows.sum()) for name, rows in members.items()}
     return SubgroupComparison(
         measure=measure.name,
-        title=measure.title,
+        title=title_for(measure, predictions),
         estimates={name: part.estimate for name, part in parts.items()},
         sizes=sizes,
         differences=_differences(measure, parts, contrasts, sizes, options),

@@ -240,7 +240,7 @@ def compare(
         with progress(f"Reading {len(files)} files ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
             shared = next(iter(predictions.values()))
-            units = columns.read_units(files[0])
+            units = columns.read_units(*files)
             weights = read_pair_weights(pair_weights, shared)
         with progress("Computing ..."):
             weighted = _with_weights(measure, weights)
@@ -308,7 +308,7 @@ def report(
         with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
             predictions = {name: columns.read(file) for name, file in named.items()}
             weights = read_pair_weights(pair_weights, next(iter(predictions.values())))
-            units = columns.read_units(files[0])
+            units = columns.read_units(*files)
         options: dict[str, Any] = {
             **units,
             "method": method,

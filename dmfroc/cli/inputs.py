@@ -23,6 +23,7 @@ from dmfroc.cli.options import (
     Ignore,
     Label,
     Labels,
+    PosLabel,
     SampleWeight,
     Scores,
     Separator,
@@ -43,6 +44,7 @@ class Columns:
     label: Label
     scores: Scores = None
     labels: Labels = None
+    pos_label: PosLabel = None
     sample_weight: SampleWeight = None
     count: Count = None
     y_pred: YPred = None
@@ -67,9 +69,10 @@ class Columns:
 
     def scan(self, files: Path, scheduler: str | None) -> Scan:
         """Return what is to be read in passes."""
-        for option in ("count", "fold", "ignore"):
+        for option in ("count", "fold", "ignore", "pos_label"):
             if getattr(self, option) is not None:
-                raise ValueError(f"--{option} needs all scores in memory: leave --scan out")
+                name = option.replace("_", "-")
+                raise ValueError(f"--{name} needs all scores in memory: leave --scan out")
         for option in ("separator", "decimal", "encoding"):
             if getattr(self, option) is not None:
                 raise ValueError(f"--{option} is for files of text, and --scan reads Parquet")
@@ -103,12 +106,33 @@ class Columns:
                 encoding=self.encoding,
             )
         warn(remarks)
-        return predictions
+        if self.pos_label is None:
+            return predictions
+        spelled = {_spelling(label): label for label in predictions.labels}
+        try:
+            return predictions.with_positive_class(spelled.get(self.pos_label, self.pos_label))
+        except ValueError as error:
+            raise ValueError(f"{file}: {error}") from error
 
-    def read_units(self, file: Path) -> dict[str, Any]:
-        """Read the fold and the group of each row, if there are columns of them."""
+    def read_units(self, *files: Path) -> dict[str, Any]:
+        """Read the fold and the group of each row, if there are columns of them.
+
+        They are those of the first file. Others of the same rows have the same ones.
+        """
         named = {"folds": self.fold, "groups": self.groups}
-        found = self.read_others(file, [name for name in named.values() if name is not None])
+        columns = list(filter(None, named.values()))
+        found, *others = (self.read_others(file, columns) for file in files)
+        for file, other in zip(files[1:], others, strict=True):
+            for name, column in found.items():
+                if self.id is None and len(column) == len(other[name]):
+                    differs = column != other[name]
+                    if differs.any():
+                        row = int(differs.argmax())
+                        raise ValueError(
+                            f"column {name!r} differs between {files[0]} and {file}, first at data "
+                            f"row {row + 1}, which has {column[row]} and {other[name][row]}: "
+                            "rows that are in different orders are matched by id="
+                        )
         return {option: found[name] if name else None for option, name in named.items()}
 
     def read_others(self, file: Path, names: Sequence[str]) -> dict[str, Any]:

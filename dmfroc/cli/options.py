@@ -51,6 +51,15 @@ Labels = Annotated[
         show_default=False,
     ),
 ]
+PosLabel = Annotated[
+    str | None,
+    typer.Option(
+        "--pos-label",
+        metavar="CLASS",
+        help="The positive one of two classes. Default: the second.",
+        show_default=False,
+    ),
+]
 SampleWeight = Annotated[
     str | None,
     typer.Option("--sample-weight", metavar="COLUMN", help="Weights.", show_default=False),

@@ -24,8 +24,8 @@ from dmfroc.results.writers import json_text, opened_page
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dmfroc.cli.inputs import PairWeights
     from dmfroc.inputs.predictions import Predictions
+    from dmfroc.multiclass.costs import PairWeights
     from dmfroc.results.result import Result
 
 # What `dmfroc plot` can draw, and with which display of dmfroc.plots
@@ -54,7 +54,7 @@ _HULLS = ("roc", "prg")
 
 _OPTION_NAMES = {"other_columns": "ignore", "frequency_weight": "count", "folds": "fold"}
 _ARGUMENT = re.compile(
-    r"\b(labels?|scores|sample_weight|frequency_weight|y_pred|other_columns|id|folds|groups|by"
+    r"\b(labels?|pos_label|scores|sample_weight|frequency_weight|y_pred|other_columns|id|folds|groups|by"
     r"|separator|decimal|encoding)="
     r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\]|'(?:[^\\']|\\.)*'|(?!\w))"""
     r"(,(?= [a-z_]+=\[))?"

@@ -25,7 +25,7 @@ from dmfroc.measures.statistics.confusion import (
 from dmfroc.measures.statistics.curves import curve_counts
 from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.statistic import Statistic
-from dmfroc.multiclass.costs import cell_weights
+from dmfroc.multiclass.costs import cell_weights, weight_matrices
 from dmfroc.multiclass.curve import MulticlassROC, area, binary_curve, curve_of_rates
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import _LEAST_SHRINKAGE as LEAST_SHRINKAGE
@@ -164,6 +164,7 @@ class BoundCounts:
         options = curve_options_of(measure)
         if options is not None:
             if len(self.labels) == 2:
+                weight_matrices(options.pair_weights, self.predictions)  # refuses what is none
                 columns = np.array([len(self.present) - 1])
                 return self._of_pairs(measure, mean_pairwise_area, columns)
             return self._of_rates(measure, options)

@@ -67,7 +67,7 @@ class ClassWeights:
             If the scores are not what `Predictions.from_arrays` accepts, or negative.
         """
         labels: list[Any] = list(self.labels)
-        _, scores, _ = class_scores(y_score, len(y_score), labels, labels, IN_MEMORY)
+        scores = class_scores(y_score, len(y_score), labels, labels, IN_MEMORY).scores
         return np.array(labels)[weighted_choice(scores.astype(float), self.weights)]
 
 

@@ -428,7 +428,7 @@ class RandomizedThreshold:
             If the scores are not what `Predictions.from_arrays` accepts.
         """
         labels: list[Any] = list(self.labels)
-        _, scores, _ = class_scores(y_score, len(y_score), labels, labels, IN_MEMORY)
+        scores = class_scores(y_score, len(y_score), labels, labels, IN_MEMORY).scores
         is_lenient = generator_of(random_state).random(len(scores)) < self.probability
         thresholds = np.where(is_lenient, self.lenient, self.strict)
         return np.array(labels)[(scores[:, 1] >= thresholds).astype(int)]

@@ -143,7 +143,7 @@ def check_folds(name: str, cv: Any) -> Any:
 
 def splits_of(
     cv: Any, X: Any, y: Any, seed: Any, groups: Any = None
-) -> list[tuple[Int[np.ndarray, " train"], Int[np.ndarray, " test"]]]:
+) -> list[tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]]:
     """Return the training rows and the test rows of each split, once no row counts twice."""
     cv = check_folds("cv", cv)
     if isinstance(cv, int) and groups is not None:
@@ -173,8 +173,8 @@ def splits_of(
 
 
 def each_row_once(
-    splits: list[tuple[Int[np.ndarray, " train"], Int[np.ndarray, " test"]]], n: int
-) -> list[tuple[Int[np.ndarray, " train"], Int[np.ndarray, " test"]]]:
+    splits: list[tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]], n: int
+) -> list[tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]]:
     """Return the splits; refuse them unless each row is in one test set."""
     counts = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
     if (counts != 1).any():

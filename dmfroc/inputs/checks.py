@@ -11,10 +11,18 @@ from numpy.typing import NDArray
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import read_only
-from dmfroc.inputs.indexes import Rows, row_index
-from dmfroc.inputs.labels import Factor, Label, encode, factorize, label_order, union
+from dmfroc.inputs.indexes import Rows, check_ids, row_index
+from dmfroc.inputs.labels import (
+    Factor,
+    Label,
+    encode,
+    factorize,
+    label_order,
+    look_alikes,
+    odd_labels,
+    union,
+)
 from dmfroc.inputs.messages import IN_MEMORY, Source, check_length
-from dmfroc.inputs.rows import check_ids
 from dmfroc.inputs.scores import (
     Floats,
     class_scores,
@@ -37,7 +45,7 @@ class Inputs(NamedTuple):
     y_pred: Any
     frequency_weight: Any = None
     id: Any = None
-    unused: Any = None  # columns of a file that are neither scores nor anything else
+    unused: Any = None  # columns of a file that are nothing else, but perhaps scores
     source: Source = IN_MEMORY
     copy: bool = True  # scores that need no conversion
 
@@ -77,9 +85,13 @@ def check_scores(inputs: Inputs) -> Checked:
     if len(observed.distinct) < 2:
         raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
-    labels, scores, is_single = class_scores(
-        inputs.y_score, n, observed.distinct, order, source, copy=inputs.copy
-    )
+    try:
+        labels, scores, is_single, names = class_scores(
+            inputs.y_score, n, observed.distinct, order, source, copy=inputs.copy
+        )
+    except ValueError as error:
+        hint = odd_labels(observed, source) if source.is_table_file and order is None else None
+        raise ValueError(f"{error}. Note: {hint}" if hint else str(error)) from error
     scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
@@ -92,6 +104,9 @@ def check_scores(inputs: Inputs) -> Checked:
         warn(_single_score_messages(scores[:, 1], labels, predicted, source))
     elif inputs.y_pred is not None:
         warn([_contradiction_message(scores, predicted, source)])
+    if inputs.unused is not None:
+        unused = [x for x in inputs.unused.column_names if x not in (names or ())]
+        inputs = inputs._replace(unused=inputs.unused.select(unused))
     checked = Checked(
         tuple(labels),
         read_only(true),
@@ -161,6 +176,7 @@ def check_hard_labels(inputs: Inputs) -> Checked:
     hard = _hard(inputs, len(observed.codes), rows)
     if labels is None:
         labels = union(observed, hard, source)
+        warn([look_alikes(labels)])
     if len(labels) < 2:
         raise ValueError(
             f"{source.true} and {source.predicted} hold one class only ({labels[0]!r}): name all "

@@ -150,8 +150,16 @@ def check_positions(names: Sequence[Hashable], classes: Sequence[Label], source:
             )
 
 
-def mismatch(names: Sequence[Hashable], classes: Sequence[Label], source: Source) -> str:
-    """Say which classes have no column, which columns no class, and what to do."""
+def mismatch(
+    names: Sequence[Hashable],
+    classes: Sequence[Label],
+    source: Source,
+    fractions: Sequence[Hashable],
+) -> str:
+    """Say which classes have no column, which columns no class, and what to do.
+
+    Only columns of fractions are proposed as scores: whole numbers may be hard labels.
+    """
     kind = type(classes[0])
     texts, labels = [_text(name, kind) for name in names], [str(label) for label in classes]
     around = _likely_pattern(labels, texts)
@@ -161,12 +169,12 @@ def mismatch(names: Sequence[Hashable], classes: Sequence[Label], source: Source
     ]
     strange = [name for name, text in zip(names, texts, strict=True) if text not in expected]
     remedy = "choose with scores=" if source.is_table_file else "pass an array and labels="
-    singles = [name for name in names if named_class(name, classes) is not None]
+    singles = [name for name in names if named_class(name, classes) is not None] or fractions
     if source.is_table_file and len(classes) == 2 and len(singles) == 1 < len(names):
-        remedy = f"if it is the one score for both classes pass scores={singles}"
+        remedy = f"if it is the one score for both classes pass scores={list(singles)}"
     elif any(map(_counts_rows, texts)):
         remedy += "; the column without a name is of row numbers: save without (index=False)"
-    elif source.is_table_file and len(strange) == len(names) == len(classes):
+    elif source.is_table_file and len(strange) == len(fractions) == len(names) == len(classes):
         order = _in_order(texts, classes)
         remedy = f"if they are in this order pass scores={list(names)}, labels={order}"
     return (

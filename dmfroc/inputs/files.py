@@ -25,6 +25,7 @@ from dmfroc.inputs.delimited import MISSING, Format, Text, read_delimited
 from dmfroc.inputs.labels import factorize
 from dmfroc.inputs.lists import holds_lists, table_of_lists
 from dmfroc.inputs.messages import Source, listing, repeated
+from dmfroc.inputs.scores import columns_without_scores
 
 
 class Names(NamedTuple):
@@ -208,9 +209,14 @@ def table_inputs(table: Any, names: Names) -> Inputs:
         is_table_file=True,
         has_chosen_scores=names.scores is not None,
     )
-    scores = table.select(columns)
-    if len(columns) == 1 and holds_lists(table[columns[0]]):
+    listed = [name for name in columns if holds_lists(table[name])]
+    if len(listed) == 1:
         distinct = factorize(table[names.label], source.true, source).distinct
+        others = table.select([name for name in columns if name not in listed])
+        if columns_without_scores(others, distinct, source) is not None:
+            columns = listed
+    scores = table.select(columns)
+    if columns == listed and len(listed) == 1:
         scores = table_of_lists(columns[0], table[columns[0]], _listed(names.labels), distinct)
     return Inputs(
         table[names.label],
@@ -220,7 +226,7 @@ def table_inputs(table: Any, names: Names) -> Inputs:
         None if names.y_pred is None else table[names.y_pred],
         None if names.frequency_weight is None else table[names.frequency_weight],
         None if names.id is None else table[names.id],
-        table.drop_columns([name for name in available if name in {*columns, *taken}]),
+        table.drop_columns([name for name in available if name in taken]),
         source,
     )
 

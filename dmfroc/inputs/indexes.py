@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import as_array, is_missing, plain
-from dmfroc.inputs.messages import IN_MEMORY
+from dmfroc.inputs.arrays import as_array, is_missing, plain, read_only
+from dmfroc.inputs.messages import IN_MEMORY, Source, check_length
 
 
 def row_index(values: Any) -> Any:
@@ -118,7 +118,8 @@ def row_names(values: Any, what: str, n: int, index: Any, noun: str) -> NDArray[
         What is named, as in "a group".
     """
     array: NDArray[Any]
-    if isinstance(values, list | tuple):  # NumPy turns 1 and "1" into the same, NaN into "nan"
+    if isinstance(values, list | tuple) and not _holds_arrays(values):
+        # NumPy would turn 1 and "1" into the same, NaN into "nan"
         array = np.fromiter(values, object, len(values))
     else:
         array = as_array(values, what)
@@ -141,6 +142,24 @@ def _holds_arrays(values: list[Any] | tuple[Any, ...]) -> bool:
         or (hasattr(kind, "__array__") and not issubclass(kind, np.generic | np.ma.MaskedArray))
         for kind in set(map(type, values))
     )
+
+
+def check_ids(values: Any, n: int, source: Source) -> NDArray[Any]:
+    """Return the names of n rows, which must differ."""
+    array = as_array(values, source.id)
+    if array.ndim != 1:
+        raise ValueError(f"{source.id} has shape {array.shape}, but must be one id per row")
+    check_length(source.id, len(array), n, source)
+    rows: dict[Any, int] = {}
+    for row, item in enumerate(array.tolist()):
+        if is_missing(item):
+            raise ValueError(f"{source.id} has a missing value at {source.row(row)}")
+        if rows.setdefault(item, row) != row:
+            raise ValueError(
+                f"{source.id} has {item!r} at {source.row(rows[item])} and {source.row(row)}, but "
+                "an id must name one row: combine columns to one id if need be"
+            )
+    return read_only(array)
 
 
 def _of_one_kind(array: NDArray[Any], what: str, noun: str) -> NDArray[Any]:

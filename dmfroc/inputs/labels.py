@@ -189,6 +189,34 @@ def union(observed: Factor, hard: Factor, source: Source) -> list[Label]:
     return sorted_labels({*observed.distinct, *hard.distinct})
 
 
+def look_alikes(labels: Collection[Label]) -> str | None:
+    """Say which labels differ only in case or in spaces around them."""
+    of_form: dict[str, list[Label]] = {}
+    for label in labels:
+        if isinstance(label, str):
+            of_form.setdefault(label.strip().casefold(), []).append(label)
+    alike = next((x for x in of_form.values() if len(x) > 1), None)
+    if alike is None:
+        return None
+    return (
+        f"labels {listing(sorted(alike))} differ only in case or in spaces, but are taken for "
+        "different classes: write them alike if they are one"
+    )
+
+
+def odd_labels(factor: Factor, source: Source) -> str | None:
+    """Say which labels may be no classes: look-alikes of others, or one in a row of totals."""
+    counts = np.bincount(factor.codes)
+    if (counts == 1).sum() == 1 and len(counts) > 2:
+        code = int((counts == 1).argmax())
+        return (
+            f"label {factor.distinct[code]!r} occurs only once, at "
+            f"{source.row(int((factor.codes == code).argmax()))}: if this is a row of totals, or "
+            "the header again, take it out"
+        )
+    return look_alikes(factor.distinct)
+
+
 def sorted_labels(labels: Collection[Label]) -> list[Label]:
     """Sort labels; texts that are all numbers in the order of the numbers."""
     if all(isinstance(label, str) and _NUMBER.fullmatch(label) for label in labels):

@@ -31,7 +31,7 @@ from dmfroc.inputs.checks import (
 from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import Names, read
 from dmfroc.inputs.folds import fold_codes
-from dmfroc.inputs.messages import shortened
+from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.scores import Floats
 
 __all__ = ["Predictions", "as_predictions"]
@@ -409,7 +409,8 @@ class Predictions:
         >>> dmfroc.estimate("hand_till", predictions, folds=folds).value  # the mean of 1 and 0
         0.5
         """
-        return replace(self, folds=read_only(fold_codes(folds, self)))
+        codes = fold_codes(folds, self.true, self.labels, self.sample_weight, self.index)
+        return replace(self, folds=read_only(codes))
 
     def with_positive_class(self, pos_label: Hashable) -> Predictions:
         """Return predictions of two classes whose second, the positive one, is the given class.
@@ -432,11 +433,11 @@ class Predictions:
         labels = self.labels
         if len(labels) != 2:
             raise ValueError(
-                f"pos_label chooses the positive one of two classes, but there are {len(labels)}"
+                f"pos_label= chooses the positive one of two classes, but there are {len(labels)}"
             )
         if not (isinstance(pos_label, Hashable) and pos_label in labels):
             raise ValueError(
-                f"pos_label must be one of the classes {list(labels)}, but it is {pos_label!r}"
+                f"pos_label= must be one of the classes {listing(labels)}, but it is {pos_label!r}"
             )
         if labels.index(pos_label) == 1:
             return self

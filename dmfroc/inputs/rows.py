@@ -4,34 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import as_array, is_missing, read_only
-from dmfroc.inputs.messages import Source, check_length, listing
-
-if TYPE_CHECKING:
-    from dmfroc.inputs.predictions import Predictions
-
-
-def check_ids(values: Any, n: int, source: Source) -> NDArray[Any]:
-    """Return the names of n rows, which must differ."""
-    array = as_array(values, source.id)
-    if array.ndim != 1:
-        raise ValueError(f"{source.id} has shape {array.shape}, but must be one id per row")
-    check_length(source.id, len(array), n, source)
-    rows: dict[Any, int] = {}
-    for row, item in enumerate(array.tolist()):
-        if is_missing(item):
-            raise ValueError(f"{source.id} has a missing value at {source.row(row)}")
-        if rows.setdefault(item, row) != row:
-            raise ValueError(
-                f"{source.id} has {item!r} at {source.row(rows[item])} and {source.row(row)}, but "
-                "an id must name one row: combine columns to one id if need be"
-            )
-    return read_only(array)
+from dmfroc.inputs.messages import listing
+from dmfroc.inputs.predictions import Predictions
 
 
 def matched(named: Mapping[str, Predictions]) -> dict[str, Predictions]:
@@ -83,31 +62,34 @@ def _check_unused_columns(
     if first.unused is None or other.unused is None:
         return
     labels = set(map(str, first.labels))
-    for column in first.unused.column_names:
-        if column not in other.unused.column_names:
+    for name_of_column in first.unused.column_names:
+        if name_of_column not in other.unused.column_names:
             continue
-        a, b = _names(first.unused[column]), _names(other.unused[column])
-        if a is None or b is None or a == b or len(a) != len(b):
+        columns = [p.unused[name_of_column] for p in (first, other)]
+        if columns[0].equals(columns[1]) or len(columns[0]) != len(columns[1]):
             continue
-        are_predictions = set(map(str, a)) <= labels
-        are_ids = len(set(a)) == len(a) and len(set(b)) == len(b)
-        if not are_predictions and (are_ids or sorted(map(str, a)) == sorted(map(str, b))):
+        a, b = map(_texts, columns)
+        if a == b or set(a) <= labels:  # hard labels may differ
+            continue
+        are_ids = len({*a}) == len(a) and len({*b}) == len(b) and not any(map(_is_real, columns))
+        if are_ids or sorted(a) == sorted(b):
             row = next(row for row, (x, y) in enumerate(zip(a, b, strict=True)) if x != y)
             raise ValueError(
-                f"column {column!r} differs between {first_name!r} and {name!r}, first at data row "
-                f"{row + 1}, which has {a[row]!r} and {b[row]!r}: if it names the rows pass "
-                f"id={column!r} to match them; if it does not, pass other_columns={[column]}"
+                f"column {name_of_column!r} differs between {first_name!r} and {name!r}, first at "
+                f"data row {row + 1}, which has {a[row]!r} and {b[row]!r}: if it names the rows "
+                f"pass id={name_of_column!r} to match them; if it does not, pass "
+                f"other_columns={[name_of_column]}"
             )
 
 
-def _names(column: Any) -> list[Any] | None:
-    """Return the values of a column of pyarrow that can name rows: texts or whole numbers."""
-    import pyarrow
+def _texts(column: Any) -> list[str]:
+    """Return the values of a column of pyarrow as text, whole numbers alike whatever their type."""
+    return [
+        f"{x:.0f}" if isinstance(x, float) and x % 1 == 0 else str(x) for x in column.to_pylist()
+    ]
 
-    kind = column.type
-    if pyarrow.types.is_floating(kind):
-        values = column.to_numpy()
-        is_whole = np.isfinite(values).all() and (values == np.floor(values)).all()
-        return values.astype(np.int64).tolist() if is_whole else None
-    is_text = pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
-    return column.to_pylist() if is_text or pyarrow.types.is_integer(kind) else None
+
+def _is_real(column: Any) -> bool:
+    """Whether a column has numbers that are not whole, which name no rows."""
+    values = column.to_pylist()
+    return any(isinstance(x, float) and x % 1 != 0 for x in values)

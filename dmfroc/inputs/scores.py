@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,15 @@ _FEW = 4  # scores, which may all differ, or be the same twice, by chance
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
 
 
+class ClassScores(NamedTuple):
+    """Classes in column order, their scores, and whether one column had to serve both classes."""
+
+    labels: list[Label]
+    scores: Floats
+    is_single: bool
+    names: list[Hashable] | None  # of the columns; None for columns without names
+
+
 def class_scores(
     y_score: Any,
     n: int,
@@ -51,8 +60,8 @@ def class_scores(
     *,
     copy: bool = True,
     has_all: bool = True,
-) -> tuple[list[Label], Floats, bool]:
-    """Classes in column order, their scores, and whether one column had to serve both classes.
+) -> ClassScores:
+    """Return the scores of all classes.
 
     Minus infinity, and the least float that stands for it, become a number below all others:
     one that these decide, or, unless these are all scores, the least float.
@@ -87,7 +96,7 @@ def class_scores(
         scores = np.empty((n, 2), single.dtype)
         scores[:, [positive]] = single
         scores[:, [1 - positive]] = -single
-        return labels, scores, True
+        return ClassScores(labels, scores, True, names)
     labels = labels or positional_classes(len(columns), distinct, order, source)
     if names is None:
         scores = np.asarray(columns).T
@@ -97,7 +106,8 @@ def class_scores(
             scores[:, place] = column
     scores = _checked(scores, names, labels, source, has_all)
     warn([_same_values_message(scores, labels if names is None else names, source)])
-    return labels, scores, False
+    warn([_outside_message(scores, source)])
+    return ClassScores(labels, scores, False, names)
 
 
 def _chosen_columns(
@@ -122,11 +132,11 @@ def _chosen_columns(
         if source.has_chosen_scores and order is not None and len(order) == len(series):
             check_positions(names, labels, source)
             return labels, series
-        raise ValueError(mismatch(names, labels, source))
+        raise ValueError(mismatch(names, labels, source, _fractions(series, source)))
     chosen = [series[place] for place in match.positions]
     others = [place for place in range(len(series)) if place not in set(match.positions)]
     if others and source.has_chosen_scores:
-        raise ValueError(mismatch(names, labels, source))
+        raise ValueError(mismatch(names, labels, source, ()))
     if len(labels) == 2:
         _check_no_single_score([series[place] for place in others], labels, source)
     rivals = {p: x for p, x in match.rivals.items() if not _is_text(series[p], source)}
@@ -156,23 +166,17 @@ def columns_without_scores(
 
 def _check_no_single_score(others: list[Any], labels: list[Label], source: Source) -> None:
     """Refuse a score of one class beside the scores of two classes: either may be meant."""
+    spelled = [*map(str, labels), *(str(int(x)) for x in labels if isinstance(x, bool))]
+    either = "|".join(map(re.escape, spelled))
     for column in others:
         name = plain(column.name)
-        is_named = named_class(name, labels) is not None or any(
-            str(name).casefold().endswith(str(label).casefold()) for label in labels
+        is_named = re.search(rf"(^|[\W_])({either})([\W_]|$)|({either})$", str(name), re.IGNORECASE)
+        if not is_named or _is_text(column, source) or _is_whole(_score_column(column, source)):
+            continue
+        remedy = "choose with scores=" if source.is_table_file else "leave out what is not meant"
+        raise ValueError(
+            f"{source.scores}: column {name!r} is named after a class, as two others are: {remedy}"
         )
-        if (
-            is_named
-            and not _is_text(column, source)
-            and not _is_whole(_score_column(column, source))
-        ):
-            remedy = (
-                "choose with scores=" if source.is_table_file else "leave out what is not meant"
-            )
-            raise ValueError(
-                f"{source.scores}: column {name!r} is named after a class, as two others are: "
-                f"{remedy}"
-            )
 
 
 def _single_score(series: list[Any], labels: list[Label], source: Source) -> int | None:
@@ -186,6 +190,15 @@ def _single_score(series: list[Any], labels: list[Label], source: Source) -> int
         return numbers[0]
     fractions = [place for place in numbers if not _is_whole(_score_column(series[place], source))]
     return fractions[0] if fractions == named and len(named) == 1 else None
+
+
+def _fractions(series: list[Any], source: Source) -> list[Hashable]:
+    """Return the names of the columns of numbers that are not all whole."""
+    return [
+        plain(x.name)
+        for x in series
+        if not _is_text(x, source) and not _is_whole(_score_column(x, source))
+    ]
 
 
 def ignored_message(names: Sequence[Hashable]) -> str | None:
@@ -306,6 +319,23 @@ def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Sour
             pair = listing([names[place] for place in sorted((int(first), int(second)))])
             return f"two columns of {source.scores} hold the same values in every row: {pair}"
     return None
+
+
+def _outside_message(scores: Floats, source: Source) -> str | None:
+    """Say which rows are no probabilities if nearly all are, as of codes for a missing value."""
+    if not scores.size or (scores.min() >= 0 and scores.max() <= 1):
+        return None
+    with np.errstate(over="ignore"):
+        is_share = abs(scores.sum(axis=1) - 1) <= _ROUNDING
+    is_outside = ((scores < 0) | (scores > 1)).any(axis=1)
+    if (is_share & ~is_outside).mean() < _MOST_ROWS:
+        return None
+    row = int(is_outside.argmax())
+    return (
+        f"{np.count_nonzero(is_outside)} rows of {source.scores} have scores outside 0 to 1, first "
+        f"{source.row(row)} with {listing(scores[row].tolist())}, although nearly all rows are "
+        "probabilities: if these are codes for missing values, drop the rows"
+    )
 
 
 def _checked(

@@ -43,6 +43,16 @@ def check_kind(pair_weights: PairWeights) -> None:
                 )
 
 
+def one_curve_message(predictions: Predictions) -> str | None:
+    """Say that pair_weights cannot move the curve of two classes."""
+    if predictions.n_classes != 2:
+        return None
+    return (
+        "Two classes have one ROC curve, which pair_weights cannot move. To choose a threshold by "
+        "costs, use optimal_operating_points."
+    )
+
+
 def cell_weights(
     pair_weights: PairWeights, predictions: Predictions, counted: Int[np.ndarray, "g p 2"]
 ) -> Float[np.ndarray, "g p 2"]:

@@ -13,11 +13,12 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.autodiff import after, before, constant, value_and_pull_back
 from dmfroc._kit.options import is_one_of
+from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import one_blas_thread
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.multiclass.center import Problem, center, fit_problem, problem_of_counts
-from dmfroc.multiclass.costs import PairWeights, weight_matrices
+from dmfroc.multiclass.costs import PairWeights, one_curve_message, weight_matrices
 from dmfroc.multiclass.links import Link, fit_with_link, link_of, log_rates
 from dmfroc.multiclass.rank_one import (
     Center,
@@ -334,7 +335,10 @@ def multiclass_roc(
         raise ValueError(f"link must be one of {get_args(Link)}, but it is {link!r}")
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     warn_of_absent_classes(predictions)
-    return curve_of(predictions, options, link)
+    curve = curve_of(predictions, options, link)
+    if not is_one_of(pair_weights, ("equal",)):
+        warn([one_curve_message(predictions)])
+    return curve
 
 
 def curve_of(

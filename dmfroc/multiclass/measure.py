@@ -22,7 +22,7 @@ from dmfroc.measures.measure import (
 from dmfroc.measures.ranking import mean_pairwise_area
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.pairs import pair_counts_of
-from dmfroc.multiclass.costs import PairWeights, weight_matrices
+from dmfroc.multiclass.costs import PairWeights, one_curve_message, weight_matrices
 from dmfroc.multiclass.curve import area
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
@@ -110,17 +110,8 @@ def dmf_auc(
         family="multiclass ROC",
         caveats=(absent_classes_message,)
         if is_one_of(pair_weights, ("equal",))
-        else (absent_classes_message, _weights_of_one_pair),
+        else (absent_classes_message, one_curve_message),
         is_dmf_auc=True,
-    )
-
-
-def _weights_of_one_pair(predictions: Predictions) -> str | None:
-    if predictions.n_classes != 2:
-        return None
-    return (
-        "Two classes have one ROC curve, which pair_weights cannot move. To choose a threshold by "
-        "costs, use optimal_operating_points."
     )
 
 

@@ -224,8 +224,9 @@ def test_one_subject_left_out(parsed, failure, cases_directory):
 # Several files
 
 
-def test_rows_in_another_order(parsed, failure, cases_directory):
-    line = "compare order_a.csv order_b.csv --label y --scores p_1 --measure hand_till"
+@pytest.mark.parametrize("scores", ["", " --scores p_1"])
+def test_rows_in_another_order(parsed, failure, cases_directory, scores):
+    line = f"compare order_a.csv order_b.csv --label y{scores} --measure hand_till"
     message = failure(line)
     assert "column 'id' differs between 'order_a' and 'order_b', first at data row 1" in message
     assert "pass --id id to match them; if it does not, pass --ignore id" in message
@@ -240,7 +241,64 @@ def test_rows_in_another_order(parsed, failure, cases_directory):
     assert dmfroc.compare(named, measure="hand_till").differences[0].value == pytest.approx(
         difference["value"], abs=1e-14
     )
-    assert parsed(f"{line} --ignore id")["differences"][0]["p_value"] == pytest.approx(0.06, abs=1)
+    [hoped] = parsed(f"{line} --ignore id")["differences"]
+    assert hoped["p_value"] == pytest.approx(0.061, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_refused"),
+    [
+        (lambda n: np.arange(n), True),
+        (lambda n: [f"image_{row}.png" for row in range(n)], True),
+        (lambda n: pd.date_range("2020-01-01", periods=n), True),
+        (lambda n: np.arange(n) % 5 + 0.25, True),
+        (lambda n: np.arange(n) % 5, True),
+        (lambda n: np.full(n, 0.5), False),
+        (lambda n: np.random.default_rng().normal(size=n), False),
+        (lambda n: np.random.default_rng().choice(list("abc"), n), False),
+    ],
+    ids=range(8),
+)
+@pytest.mark.filterwarnings("ignore:columns that match no class are ignored")
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_columns_that_match_no_class_show_the_order(tmp_path, kind, is_refused, suffix):
+    rng = np.random.default_rng(1)
+    true = np.arange(60) % 3
+    order = np.concatenate([rng.permutation(np.flatnonzero(true == label)) for label in range(3)])
+    # The observed classes are in the same order, other columns are not
+    order = order.reshape(3, -1).T.ravel()
+    paths = []
+    for rows in (np.arange(60), order):
+        scores = rng.dirichlet([1, 1, 1], 60)
+        data = pd.DataFrame(scores, columns=list("abc")).assign(key=pd.Series(kind(60)))
+        data["y"] = np.array(list("abc"))[true]
+        if is_refused:
+            data["key"] = data["key"].to_numpy()[rows]
+        paths.append(tmp_path / f"{len(paths)}.{suffix}")
+        getattr(data, f"to_{suffix}")(paths[-1], index=False)
+    named = {path.stem: Predictions.from_file(path, label="y") for path in paths}
+    if not is_refused:
+        assert len(dmfroc.compare(named, measure="hand_till").differences) == 1
+        return
+    with pytest.raises(ValueError, match="column 'key' differs between '0' and '1', first at"):
+        dmfroc.compare(named, measure="hand_till")
+
+
+def test_groups_and_folds_in_another_order(tmp_path):
+    rng = np.random.default_rng(2)
+    paths = []
+    for patients in (np.arange(60) // 2, np.arange(60) // 2, np.arange(60) // 2 % 7):
+        data = pd.DataFrame({"y": np.arange(60) % 2, "score": rng.normal(size=60)})
+        paths.append(str(tmp_path / f"{len(paths)}.csv"))
+        data.assign(patient=patients, id=np.arange(60)).to_csv(paths[-1], index=False)
+    command = ["compare", *paths[:2], "--label", "y", "--scores", "score", "--groups", "patient"]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    command[2] = paths[2]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 2
+    assert "column 'patient' differs between" in result.stderr
+    assert "first at data row 15, which has 7 and 0: rows" in result.stderr
+    assert "are matched by --id" in result.stderr
 
 
 def test_files_of_two_hospitals(parsed):
@@ -248,6 +306,32 @@ def test_files_of_two_hospitals(parsed):
     [difference] = parsed(f"{line} --unpaired")["differences"]
     assert difference["value"] == pytest.approx(0.143468, abs=5e-7)
     assert difference["standard_error"] == pytest.approx(0.080884, abs=5e-7)
+    # A t distribution gives .041, the normal distribution .0380
+    [one_sided] = parsed(f"{line} --unpaired --alternative greater")["differences"]
+    assert one_sided["p_value"] == pytest.approx(0.0411, abs=5e-5)
+    assert one_sided["p_value"] == pytest.approx(difference["p_value"] / 2, rel=1e-12)
+
+
+def test_the_positive_class_of_two(command, parsed, failure, cases_directory):
+    measure = "--measure average_precision"
+    line = f"compare hospital_a.csv hospital_b.csv --label y --unpaired {measure}"
+    data = [pd.read_csv(cases_directory / f"hospital_{name}.csv") for name in "ab"]
+    first, second = (
+        dmfroc.estimate("average_precision", x["y"] == 0, -x["score"].to_numpy()).value
+        for x in data
+    )
+    [difference] = parsed(f"{line} --pos-label 0")["differences"]
+    assert difference["value"] == pytest.approx(first - second, abs=1e-12)
+    [other] = parsed(line)["differences"]
+    assert other["value"] != pytest.approx(difference["value"], abs=0.01)
+    assert "--pos-label must be one of the classes 0, 1, but it is '2'" in failure(
+        f"{line} --pos-label 2"
+    )
+    assert "AUC  " in command(line.replace(measure, "")).stdout
+    assert "DMF-AUC" not in command(line.replace(measure, "")).stdout
+    y, score = data[0]["y"], data[0]["score"].to_numpy()
+    found = dmfroc.compare(y, {"a": score, "b": -score}, "average_precision", pos_label=0)
+    assert found.estimates["a"].value == pytest.approx(first, abs=1e-12)
 
 
 def test_one_file_twice(parsed):

@@ -355,9 +355,10 @@ def test_any_non_finite_score_is_found(drawn, data):
 def test_a_column_of_identifiers_is_no_class():
     scores = pd.DataFrame(np.random.default_rng(0).random((30, 3)), columns=list("abc"))
     true = np.array(list("abc"))[np.arange(30) % 3]
-    with pytest.raises(ValueError, match="column 'id' names no class of y_true and holds whole"):
-        Predictions.from_arrays(true, scores.assign(id=np.arange(30)))
-    named = Predictions.from_arrays(true, scores.assign(d=0.0))
+    for name, column in (("id", np.arange(30)), ("d", 0.0)):
+        with pytest.raises(ValueError, match=f"column '{name}' names no class of y_true, and the"):
+            Predictions.from_arrays(true, scores.assign(**{name: column}))
+    named = Predictions.from_arrays(true, scores.assign(d=0.0), labels=list("abcd"))
     assert named.absent_labels == ("d",)
 
 

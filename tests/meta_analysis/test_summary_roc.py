@@ -77,6 +77,16 @@ def restricted_likelihood(table):
     return pieces(best)[2], np.exp(best[:2]), np.tanh(best[2])
 
 
+def test_published_fit_of_the_normal_approximation(cases_directory):
+    table = pd.read_csv(cases_directory / "kearon1998.csv")
+    mean, _, _ = restricted_likelihood(table)
+    assert mean == pytest.approx([-0.0498, -3.0092], abs=5e-5)
+    # The exact likelihood adds no halves to empty cells, which lower the specificity
+    exact = summary_roc(table, study=None, **SMALL).to_pandas()["value"]
+    assert exact["sensitivity"] == pytest.approx(expit(mean[0]), abs=0.02)
+    assert expit(-mean[1]) < exact["specificity"] < expit(-mean[1]) + 0.03
+
+
 # The two models
 
 
