@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from dmfroc._kit.options import listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.estimation import estimates_of, warn_of
 from dmfroc.analyses.methods import Method, choose_methods
