@@ -316,7 +316,7 @@ class Predictions:
                 if column is not None or argument == "label":
                     instance(argument, column, str)
             if scores is not None and not isinstance(scores, str):
-                scores = column_names("scores", scores)
+                scores = column_names("scores", scores, least=0)
             names = Names(
                 label,
                 scores,
