@@ -220,10 +220,13 @@ def table_inputs(table: Any, names: Names) -> Inputs:
     return Inputs(table[names.label], scores, names.labels, *_beside(table, names), unused, source)
 
 
-def _beside(columns: Any, names: Names) -> Iterator[Any]:
-    """Yield weights, hard labels, counts and ids by name; None for those without name."""
-    for name in (names.sample_weight, names.y_pred, names.frequency_weight, names.id):
-        yield None if name is None else columns[name]
+def _beside(columns: Any, names: Names) -> tuple[Any, Any, Any, Any]:
+    """Return weights, hard labels, counts and ids by name; None for those without name."""
+    weight, hard, count, ids = (
+        None if name is None else columns[name]
+        for name in (names.sample_weight, names.y_pred, names.frequency_weight, names.id)
+    )
+    return weight, hard, count, ids
 
 
 # Arrays
@@ -243,8 +246,14 @@ def _read_npz(file: Path, names: Names) -> Inputs:
     arrays = _read_arrays(file, chosen)
     is_own = "labels" not in (names.label, names.sample_weight, names.y_pred, scores)
     labels = arrays.get("labels") if names.labels is None and is_own else names.labels
-    of_source = (names.label, scores, names.sample_weight, names.frequency_weight, names.id)
-    source = Source(*(f"array {name!r}" for name in (*of_source, names.y_pred)))
+    source = Source(
+        f"array {names.label!r}",
+        f"array {scores!r}",
+        f"array {names.sample_weight!r}",
+        f"array {names.frequency_weight!r}",
+        f"array {names.id!r}",
+        f"array {names.y_pred!r}",
+    )
     return Inputs(
         arrays[names.label], arrays[scores], labels, *_beside(arrays, names), None, source
     )

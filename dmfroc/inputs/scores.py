@@ -323,12 +323,12 @@ def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Sour
 
 def _outside_message(scores: Floats, source: Source) -> str | None:
     """Say which rows are no probabilities if nearly all are, as of codes for a missing value."""
-    if not scores.size or (scores.min() >= 0 and scores.max() <= 1):
+    if not scores.size or bool((scores >= 0).all() and (scores <= 1).all()):
         return None
     with np.errstate(over="ignore"):
         is_share = abs(scores.sum(axis=1) - 1) <= _ROUNDING
     is_outside = ((scores < 0) | (scores > 1)).any(axis=1)
-    if (is_share & ~is_outside).mean() < _MOST_ROWS:
+    if float(np.mean(is_share & ~is_outside)) < _MOST_ROWS:
         return None
     row = int(is_outside.argmax())
     return (
