@@ -326,7 +326,7 @@ def _outside_message(scores: Floats, source: Source) -> str | None:
     if not scores.size or bool((scores >= 0).all() and (scores <= 1).all()):
         return None
     with np.errstate(over="ignore"):
-        is_share = abs(scores.sum(axis=1) - 1) <= _ROUNDING
+        is_share = np.isclose(scores.sum(axis=1), 1, rtol=0, atol=_ROUNDING)
     is_outside = ((scores < 0) | (scores > 1)).any(axis=1)
     if float(np.mean(is_share & ~is_outside)) < _MOST_ROWS:
         return None
