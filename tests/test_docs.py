@@ -59,3 +59,10 @@ def test_the_typed_program_runs(tmp_path, monkeypatch):
     path.write_text("y,a,b\na,0.9,0.1\nb,0.2,0.8\n")
     load("../tests/typed_program").main(truth, scores)
     assert (tmp_path / "report.html").exists()
+
+
+def test_tests_that_pages_name_are_there():
+    pages = [*(DOCS).rglob("*.md"), DOCS.parent / "SECURITY.md"]
+    named = {path for page in pages for path in re.findall(r"`(tests/[\w/.]+)`", page.read_text())}
+    assert len(named) > 20
+    assert [path for path in sorted(named) if not (DOCS.parent / path).exists()] == []

@@ -14,7 +14,6 @@ AnyArray = Any
 """An array of NumPy, of JAX, or one that is being differentiated."""
 
 _BLOCK = 32
-_ALIKE = 8  # powers of two by which totals may differ: sums lose as many digits
 _FEW = 256  # numbers whose cumulative sum is one small matrix product
 
 
@@ -55,7 +54,7 @@ def exponents_of(
     Products with powers of two are exact, and so are all sums of whole numbers.
     """
     exponents: Any = xp.frexp(totals)[1]
-    if xp is np and (np.ptp(exponents) <= _ALIKE or (weights == 1).all()):
+    if xp is np and (np.ptp(exponents) == 0 or (weights == 1).all()):
         return None
     return exponents
 

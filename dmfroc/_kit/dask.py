@@ -17,5 +17,9 @@ def dask_client(scheduler: str) -> Iterator[Client]:
         from distributed import Client
     except ImportError as error:
         raise ImportError("a scheduler needs Dask: pip install 'dmfroc[dask]'") from error
-    with Client(scheduler, set_as_default=False) as client:
+    try:
+        client = Client(scheduler, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"scheduler {scheduler} cannot be reached: {error}") from error
+    with client:
         yield client

@@ -45,14 +45,14 @@ def integer(name: str, value: Any, least: int, most: int = _LARGEST_SIZE) -> int
     return whole
 
 
-def listed(name: str, values: Any) -> list[Any]:
-    """Return several values as a list with at least one of them."""
+def listed(name: str, values: Any, least: int = 1) -> list[Any]:
+    """Return several values as a list with at least so many of them."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(f"{name} must be a list, but it is {_found(values)}")
     if getattr(values, "ndim", 1) == 0:
         raise TypeError(f"{name} must be a list, but it is {_found(values)}")
     found = list(values)
-    if not found:
+    if len(found) < least:
         raise ValueError(f"{name} must hold at least one value, but it is empty")
     return found
 
@@ -63,6 +63,19 @@ def n_jobs_of(value: Any) -> int | None:
     if found == 0:
         raise ValueError("n_jobs must not be 0: pass None for one job, -1 for all cores")
     return found
+
+
+def instance[T](name: str, value: Any, kind: type[T]) -> T:
+    """Return what must be an object of a class."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be of type {kind.__name__}, but it is {_found(value)}")
+    return value
+
+
+def column_names(name: str, values: Any, least: int = 1) -> list[str]:
+    """Return the names of columns: of one, or of several in a list."""
+    names = [values] if isinstance(values, str) else listed(name, values, least)
+    return [instance(f"each of {name}", value, str) for value in names]
 
 
 def is_one_of(value: Any, choices: Collection[str]) -> bool:
@@ -80,6 +93,8 @@ def flag(name: str, value: Any) -> bool:
 
 def numbers(name: str, values: Any) -> NDArray[np.float64]:
     """Return an array of real numbers, of whatever shape."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked values: each must be a number")
     try:
         array = np.asarray(values)
     except ValueError as error:  # lists of different lengths
@@ -93,7 +108,9 @@ def numbers(name: str, values: Any) -> NDArray[np.float64]:
 
 
 def _scalar(value: Any) -> Any:
-    return value.item() if getattr(value, "ndim", None) == 0 else value
+    if getattr(value, "ndim", None) != 0 or np.ma.is_masked(value):
+        return value
+    return value.item()
 
 
 def _found(value: Any) -> str:

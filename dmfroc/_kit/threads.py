@@ -63,20 +63,27 @@ def in_order[T, R](
     if len(items) < 2:
         yield map(function, items)
         return
-    stop, waits = threading.Event(), True
-    executor = ThreadPoolExecutor(
-        min(len(items), n_cores()), initializer=become_worker, initargs=(stop, False)
-    )
+    with _pool(min(len(items), n_cores()), is_alone=False) as (executor, stop):
 
-    def results() -> Iterator[R]:
-        futures = (executor.submit(_unless_stopped, stop, function, item) for item in items)
-        pending = deque(itertools.islice(futures, n_ahead))
-        while pending:
-            yield result_of(pending.popleft())
-            pending.extend(itertools.islice(futures, 1))
+        def results() -> Iterator[R]:
+            futures = (executor.submit(_unless_stopped, stop, function, item) for item in items)
+            pending = deque(itertools.islice(futures, n_ahead))
+            while pending:
+                yield result_of(pending.popleft())
+                pending.extend(itertools.islice(futures, 1))
 
-    try:
         yield results()
+
+
+@contextmanager
+def _pool(
+    n_workers: int, *, is_alone: bool
+) -> Iterator[tuple[ThreadPoolExecutor, threading.Event]]:
+    """Start workers, for whom nobody waits after an interrupt, and what ends them."""
+    stop, waits = threading.Event(), True
+    executor = ThreadPoolExecutor(n_workers, initializer=become_worker, initargs=(stop, is_alone))
+    try:
+        yield executor, stop
     except (KeyboardInterrupt, Stopped):
         waits = False
         raise
@@ -102,17 +109,9 @@ def interruptible[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         if threading.current_thread() is not threading.main_thread():
             return function(*args, **kwargs)
-        stop, waits = threading.Event(), True
-        executor = ThreadPoolExecutor(1, initializer=become_worker, initargs=(stop, True))
-        try:
+        with _pool(1, is_alone=True) as (executor, _):
             context = contextvars.copy_context()
             return result_of(executor.submit(lambda: context.run(function, *args, **kwargs)))
-        except KeyboardInterrupt:
-            waits = False
-            raise
-        finally:
-            stop.set()
-            executor.shutdown(waits)
 
     return call
 
@@ -127,13 +126,14 @@ def check_stopped() -> None:
 def ticket() -> int:
     """Return a number by which other threads, as those of XLA, know the worker that they work for.
 
-    It is 0 where nobody can stop the work.
+    It is 0 where nobody can stop the work, and small: JAX passes 32 bits of it to callbacks.
     """
     stop: threading.Event | None = getattr(_worker, "stop", None)
     if stop is None:
         return 0
-    _stops[id(stop)] = stop
-    return id(stop)
+    number = next(_tickets)
+    _stops[number] = stop
+    return number
 
 
 def check_ticket(number: Any) -> None:
@@ -161,6 +161,7 @@ class Stopped(Exception):
 
 
 _worker = threading.local()
+_tickets = itertools.count(1)
 _stops: WeakValueDictionary[int, threading.Event] = WeakValueDictionary()
 
 

@@ -172,7 +172,7 @@ class Comparison(Result):
         backward = {(b, a): 1 - probability for (a, b), probability in forward.items()}
         return forward | backward
 
-    def plot_best_set(self, **options: Any) -> Any:
+    def plot_best_set(self, ax: Any = None, **options: Any) -> Any:
         """Draw the classifiers in the order of their values, with intervals.
 
         The intervals are those of `value_intervals` if there are any, else those of each taken
@@ -180,10 +180,12 @@ class Comparison(Result):
 
         Parameters
         ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
         **options
-            ``ax``: where to draw, by default on a new figure.
+            ``color`` of the rows.
         """
-        return renderer(self, "plot_best_set")(self, **options)
+        return renderer(self, "plot_best_set")(self, ax=ax, **options)
 
     def facts(self) -> dict[str, Any]:
         """Return the measure, the method, and who may be best."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -286,8 +286,7 @@ def evaluate(
     """
     is_scored = y_pred is None and getattr(y_true, "has_scores", True)
     has_scores = y_score is not None or is_scored
-    if isinstance(measures, Iterable) and not isinstance(measures, str):
-        measures = listed("measures", measures)
+    measures = _listed(measures)
     options = Options(
         groups,
         stratify,
@@ -351,6 +350,7 @@ def evaluate_counted(
     options: Options,
 ) -> CountedEvaluation:
     """Evaluate the classifier of a scan or an accumulator."""
+    measures = _listed(measures)
     classifier = only_classifier(sample)
     counts = sample.bound[classifier]
     chosen = _choose(measures, counts.predictions, pair_weights, has_scores=True)
@@ -373,15 +373,18 @@ def evaluate_counted(
     )
 
 
+def _listed(
+    measures: Sequence[str | Measure] | Literal["all"] | None,
+) -> Sequence[str | Measure] | Literal["all"] | None:
+    """Return what may be read once as a list."""
+    is_word = measures is None or isinstance(measures, str)
+    return measures if is_word else listed("measures", measures)
+
+
 def _needs(measures: Sequence[str | Measure] | Literal["all"] | None, has_scores: bool) -> Needs:
     """Say whether hard labels are all that the measures look at."""
     if measures is None or isinstance(measures, str):
         return "scores" if has_scores else "labels"
-    if not isinstance(measures, Iterable) or getattr(measures, "ndim", 1) == 0:
-        raise TypeError(
-            "measures must be 'all' or a list of names and Measures, but it is of type "
-            f"{type(measures).__name__}"
-        )
     needs = {get_measure(measure).needs for measure in measures}
     return "labels" if needs <= {"labels"} else "scores"
 
@@ -402,7 +405,7 @@ def _choose(
             for measure in known
             if (has_scores or measure.needs == "labels") and measure.applies_to(predictions)
         ]
-    if isinstance(measures, str) or not measures:
+    if isinstance(measures, str):
         raise ValueError(
             "measures must be 'all' or a list of one or more Measures or names, which "
             f"dmfroc.measures.measure_table() lists, but it is {measures!r}"

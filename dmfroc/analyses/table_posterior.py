@@ -77,6 +77,7 @@ def bayesian_table(
 
     Examples
     --------
+    >>> from dmfroc import Predictions
     >>> predictions = Predictions.from_labels(list("aaabbbccc"), list("aaabbaccc"))
     >>> bayesian_table("informedness", predictions)
     Posterior(informedness: 0.7401, 95 % interval 0.4033 to 0.9523, 4000 draws)

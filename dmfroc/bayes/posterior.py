@@ -183,11 +183,13 @@ class Posterior(Estimate):
         level = self.level if level is None else check_level(level)
         return credible_band(self._tree_of_curve(), level, integer("n_points", n_points, 3))
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the mean curve with its credible band.
 
         Parameters
         ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
         **options
             As for `MulticlassROCDisplay.from_posterior`; with ``plot_pairs=True`` the mean curves
             of the pairs of classes, too.
@@ -202,15 +204,17 @@ class Posterior(Estimate):
         ValueError
             If the posterior is not that of a curve.
         """
-        return renderer(self, "plot")(self, **options)
+        return renderer(self, "plot")(self, ax=ax, **options)
 
-    def plot_pairs(self, **options: Any) -> Any:
+    def plot_pairs(self, ax: Any = None, **options: Any) -> Any:
         """Draw a forest plot of the pairs' areas A(i|j) with intervals, the worst pair on top.
 
         Parameters
         ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
         **options
-            ``ax``: where to draw, by default on a new figure; ``color``.
+            ``color`` of the rows.
 
         Returns
         -------
@@ -223,7 +227,7 @@ class Posterior(Estimate):
         ValueError
             If the posterior is not that of a curve.
         """
-        return renderer(self, "plot_pairs")(self, **options)
+        return renderer(self, "plot_pairs")(self, ax=ax, **options)
 
     def to_estimate(self) -> Estimate:
         """Return the numbers, and the draws of the measure."""

@@ -214,7 +214,7 @@ class Sampler:
                     np.zeros((self.size, self.size - n * m)),
                     np.zeros((n, m, m)),
                 ),
-                np.int64(ticket()),
+                np.int32(0),
             )
             compile_run = traced(self.uncompiled_run(chains), *arguments, **_BRIEFLY_OPTIMISED)
             self._runs[chains] = _COMPILER.submit(compile_run)
@@ -393,7 +393,7 @@ def draw_from_posterior(
     """Draw by Markov chains that start in the approximation."""
     start = np.random.default_rng(seed).normal(size=sampler.shape_of_start(chains))
     run = sampler.runner(chains, data)
-    x, fields = run(jax.random.PRNGKey(seed), start, data, approximation, np.int64(ticket()))
+    x, fields = run(jax.random.PRNGKey(seed), start, data, approximation, np.int32(ticket()))
     statistics = {_STATISTICS[name]: np.asarray(fields[name]) for name in fields}
     return _to_sites(sampler, data, approximation, x, statistics)
 

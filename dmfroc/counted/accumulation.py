@@ -6,14 +6,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from dmfroc._kit.options import integer, numbers
 from dmfroc.analyses.evaluation import CountedEvaluation, evaluate_counted
-from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields
+from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
 from dmfroc.counted.checkpoint import (
     content_as_header,
@@ -29,7 +28,7 @@ from dmfroc.counted.cuts import Grid, default_n_bins, grid_from_sample, grid_fro
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.passes import SumInfluences
 from dmfroc.counted.sample import RowSample, rows_per_class
-from dmfroc.counted.storage import checked, read, write
+from dmfroc.counted.storage import checked, checked_path, read, write
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inputs.checks import one_class_message
 from dmfroc.inputs.labels import Label, factorize
@@ -100,12 +99,12 @@ class Accumulator:
             raise TypeError("n_bins and cuts cannot both be given: cuts decide how many there are")
         if n_bins is not None:
             n_bins = integer("n_bins", n_bins, 2)
-        if not (isinstance(learn_from, int | np.integer) and learn_from >= 1):
-            raise ValueError(f"learn_from must be a positive integer, but it is {learn_from!r}")
         self.labels: tuple[Label, ...] = tuple(factor.distinct[code] for code in factor.codes)
-        self._reader = BatchReader(Fields(), tuple(factor.distinct), list(self.labels))
+        self._reader = BatchReader(
+            Fields(), tuple(factor.distinct), list(self.labels), are_of_earlier_pass=False
+        )
         self._n_bins = default_n_bins(len(self.labels)) if n_bins is None else n_bins
-        self._learn_from = learn_from
+        self._learn_from = integer("learn_from", learn_from, 1)
         self._cuts = cuts
         if isinstance(cuts, Accumulator):
             self._cuts = cuts._learned().cuts
@@ -154,6 +153,8 @@ class Accumulator:
         """
         raw = {"y_true": y_true, "y_score": y_score}
         raw |= {"sample_weight": sample_weight, "y_pred": y_pred}
+        if not has_rows(raw, Fields()):
+            return
         batch, content = self._reader.read(raw, "this batch")
         content = content if self._content is None else self._content.merged(content)
         grid = self._grid or self._own_grid(batch.scores[ONLY].dtype)
@@ -373,7 +374,7 @@ class Accumulator:
         header, arrays = sample_as_arrays(self.sample)
         header |= {"labels": list(self.labels)} | content_as_header(content)
         arrays |= counts_as_arrays(counts)[1] | {"cuts": grid.cuts}
-        write(Path(path), header, arrays, "path")
+        write(checked_path("path", path), header, arrays, "path")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Accumulator:
@@ -396,10 +397,11 @@ class Accumulator:
         ValueError
             If it is another kind of file, damaged, or of a version that this dmfroc does not read.
         """
-        header, arrays = read(Path(path))
+        path = checked_path("path", path)
+        header, arrays = read(path)
         if "labels" not in header or "cuts" not in arrays:
             raise ValueError(f"{path}: this is no accumulator that dmfroc has saved")
-        with checked(Path(path)):
+        with checked(path):
             found = cls(labels_from(header))
             found._content = content_from(header, len(found.labels))
             found._sample = sample_from(header, arrays, found._content)

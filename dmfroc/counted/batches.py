@@ -95,7 +95,7 @@ class Content:
     rows : tuple of int, length K
         Rows of each class, with those of weight zero.
     checksum : int
-        A sum over all rows that depends on what each of them holds.
+        A sum over all rows that depends on what each of them holds, its group too.
     """
 
     where: str
@@ -124,7 +124,7 @@ class Content:
         """Refuse other rows than these, which an earlier pass has read."""
         check_rows(self.form.classes, self.rows, other.rows)
         if (self.form, self.checksum) != (other.form, other.checksum):
-            raise changed_error("it read other scores, weights or hard labels")
+            raise changed_error("it read other scores, weights, hard labels or groups")
 
     def check_weights(self, sizes: Int[np.ndarray, " k"]) -> None:
         """Refuse classes that have rows, but none with a weight."""
@@ -219,6 +219,7 @@ class BatchReader:
     fields: Fields
     distinct: tuple[Label, ...]  # sorted, of all batches
     order: Any = None  # as the user gave it
+    are_of_earlier_pass: bool = True  # or the user's, of which batches may lack some
 
     def labels(self, raw: Any) -> tuple[Label, ...]:
         """Return the classes in column order, as a batch's columns tell them."""
@@ -237,6 +238,9 @@ class BatchReader:
             if true is None:
                 observed = factorize(inputs.y_true, source.true, source)
                 rows.order(row_index(inputs.y_true), source.true)
+                new = [label for label in observed.distinct if label not in distinct]
+                if new and self.are_of_earlier_pass:
+                    raise changed_error(f"it read no labels {listing(new)}")
             if len(distinct) < 2:
                 raise ValueError(one_class_message(source.true, distinct[0]))
             order = None if self.order is None else label_order(self.order, observed.kind, source)
@@ -280,7 +284,8 @@ class BatchReader:
         sizes = np.bincount(true, minlength=len(labels))
         batch = _counted(Batch(np.zeros(0, np.uint64), true, scores, predicted, weights, of_rows))
         batch = batch._replace(hashes=row_hashes(batch, len(labels)))
-        return batch, Content(where, form, tuple(sizes.tolist()), _checksum(batch.hashes))
+        checksum = _checksum(batch.hashes, batch.groups)
+        return batch, Content(where, form, tuple(sizes.tolist()), checksum)
 
 
 _KINDS = {"i": "integers", "u": "unsigned integers", "U": "text", "b": "True or False"}
@@ -347,9 +352,13 @@ def _mix(hashes: NDArray[np.uint64], numbers: Shaped[np.ndarray, " n"] | np.uint
     np.bitwise_xor(hashes, hashes >> _SHIFT, out=hashes)
 
 
-def _checksum(hashes: NDArray[np.uint64]) -> int:
+def _checksum(hashes: NDArray[np.uint64], groups: NDArray[Any] | None) -> int:
     """Return a sum in which no part of a hash, such as its class, is a term of its own."""
     mixed = hashes.copy()
+    if groups is not None:
+        from pandas.util import hash_array
+
+        _mix(mixed, hash_array(groups.astype(object) if groups.dtype.kind == "U" else groups))
     for _ in range(2):
         _mix(mixed, _MULTIPLIER)
     return int(mixed.sum(dtype=np.uint64))
@@ -403,14 +412,17 @@ def _inputs_of(raw: Any, fields: Fields) -> tuple[dict[str, Inputs], Any]:
 
 def _inputs_of_table(table: Any, fields: Fields, label: str) -> tuple[dict[str, Inputs], Any]:
     groups = None
-    if fields.groups is not None:
-        if fields.groups not in table.schema.names:
+    named = [("groups", fields.groups), *(("predicted", x) for x in fields.predicted)]
+    for argument, name in named:
+        if name is not None and name not in table.schema.names:
             raise ValueError(
-                f"there is no column {fields.groups!r}, which groups= names; the columns are "
+                f"there is no column {name!r}, which {argument}= names; the columns are "
                 f"{listing(table.schema.names)}"
             )
+    if fields.groups is not None:
         groups = table[fields.groups]
-        table = table.drop_columns([fields.groups])
+        if any(scores is None for scores in fields.scores):  # all the others are scores
+            table = table.drop_columns([fields.groups])
     found = {}
     several = zip(fields.classifiers, fields.scores, fields.predicted, strict=True)
     for name, scores, predicted in several:

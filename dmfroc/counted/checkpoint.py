@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from dmfroc.counted.batches import Content, Form, row_hashes
 from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid
 from dmfroc.counted.sample import RowSample
-from dmfroc.counted.storage import checked, checked_array, read, write
+from dmfroc.counted.storage import checked, checked_array, checked_path, read, write
 from dmfroc.inputs.labels import Label, factorize
 from dmfroc.inputs.messages import IN_MEMORY
 
@@ -43,11 +42,7 @@ class Checkpoint:
         """
         if path is None:
             return cls(None, {})
-        if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
-            raise TypeError(f"checkpoint must be the path of a directory, but it is {path!r}")
-        if not os.fspath(path):
-            raise ValueError("checkpoint must be the path of a directory, but it is empty")
-        directory = Path(path)
+        directory = checked_path("checkpoint", path)
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except (OSError, ValueError) as error:
@@ -62,71 +57,73 @@ class Checkpoint:
 
     def labels(self, find: Callable[[], dict[Label, int]]) -> dict[Label, int]:
         """Return how many rows have each label."""
-        if self.directory is None:
-            return find()
 
-        def found() -> State:
-            rows = find()
+        def as_state(rows: dict[Label, int]) -> State:
             return {"labels": list(rows), "rows": list(rows.values())}, {}
 
-        path = self.directory / "labels.npz"
-        header, _ = self._kept(path, found)
-        with checked(path):
-            labels = labels_from(header)
-            return dict(zip(labels, (integer("rows", n, 1) for n in header["rows"]), strict=True))
+        def from_state(header: Mapping[str, Any], _: Any) -> dict[Label, int]:
+            rows = (integer("rows", n, 1) for n in header["rows"])
+            return dict(zip(labels_from(header), rows, strict=True))
+
+        return self._kept("labels", find, as_state, from_state)
 
     def sample(
         self, n_classes: int, find: Callable[[], tuple[Content, RowSample]]
     ) -> tuple[Content, RowSample]:
         """Return the sample of rows, and the content of all."""
-        if self.directory is None:
-            return find()
 
-        def found() -> State:
-            content, sample = find()
-            header, arrays = sample_as_arrays(sample)
-            return header | content_as_header(content), arrays
+        def as_state(of_all: tuple[Content, RowSample]) -> State:
+            header, arrays = sample_as_arrays(of_all[1])
+            return header | content_as_header(of_all[0]), arrays
 
-        path = self.directory / "sample.npz"
-        header, arrays = self._kept(path, found)
-        with checked(path):
+        def from_state(header: Any, arrays: Any) -> tuple[Content, RowSample]:
             content = content_from(header, n_classes)
             return content, sample_from(header, arrays, content)
+
+        return self._kept("sample", find, as_state, from_state)
 
     def counts(
         self, grids: Mapping[str, Grid], find: Callable[[], tuple[Content, Counts]]
     ) -> tuple[Content, Counts]:
         """Return the counts, and the content of all rows."""
-        if self.directory is None:
-            return find()
 
-        def found() -> State:
-            content, counts = find()
-            header, arrays = counts_as_arrays(counts)
-            return header | content_as_header(content), arrays
+        def as_state(of_all: tuple[Content, Counts]) -> State:
+            header, arrays = counts_as_arrays(of_all[1])
+            return header | content_as_header(of_all[0]), arrays
 
-        path = self.directory / "counts.npz"
-        header, arrays = self._kept(path, found)
-        with checked(path):
+        def from_state(header: Any, arrays: Any) -> tuple[Content, Counts]:
             [n_classes] = {len(grid.cuts) for grid in grids.values()}
             content = content_from(header, n_classes)
             return content, counts_from(header, arrays, grids, content)
 
-    def _kept(self, path: Path, find: Callable[[], State]) -> State:
-        if path.exists():
-            header, arrays = read(path)
-            of = header.get("of")
-            of = of if isinstance(of, dict) else {}
-            differ = [what for what, digest in self.key.items() if of.get(what) != digest]
-            if differ:
-                raise ValueError(
-                    f"checkpoint: {path} is of another scan, with another {', '.join(differ)}: "
-                    "name another directory, or delete it"
-                )
-            return header, arrays
-        header, arrays = find()
-        write(path, header | {"of": self.key}, arrays, "checkpoint")
-        return header, arrays
+        return self._kept("counts", find, as_state, from_state)
+
+    def _kept[T](
+        self,
+        name: str,
+        find: Callable[[], T],
+        as_state: Callable[[T], State],
+        from_state: Callable[[dict[str, Any], dict[str, np.ndarray]], T],
+    ) -> T:
+        """Return what a pass finds, read from its file where there is one."""
+        if self.directory is None:
+            return find()
+        path = self.directory / f"{name}.npz"
+        if not path.exists():
+            header, arrays = as_state(found := find())
+            write(path, header | {"of": self.key}, arrays, "checkpoint")
+            return found
+        header, arrays = read(path)
+        of = header.get("of")
+        of = of if isinstance(of, dict) else {}
+        differ = [what for what, digest in self.key.items() if of.get(what) != digest]
+        if differ:
+            raise ValueError(
+                f"checkpoint: {path} is of another scan, with another {', '.join(differ)}: "
+                "name another directory, or delete it"
+            )
+        with checked(path):
+            return from_state(header, arrays)
 
 
 _OF_SAMPLE = ("hashes", "true", "count", "weights")

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
 from dmfroc._kit.threads import parallel_map
+from dmfroc.counted.batches import changed_error
 from dmfroc.counted.finder import Finder
 from dmfroc.counted.sample import RowSample
 from dmfroc.measures.statistics.layout import sort_rows, to_ordered_integers
@@ -60,10 +61,7 @@ class Grid:
             If the scores are of another type than the cuts.
         """
         if scores.dtype != self.cuts.dtype:
-            raise ValueError(
-                f"the scores of one batch are {scores.dtype}, those of others {self.cuts.dtype}: "
-                "give all of them one type"
-            )
+            raise changed_error(f"it read scores of type {self.cuts.dtype}, now {scores.dtype}")
         return self._finders[column](scores)
 
     @cached_property

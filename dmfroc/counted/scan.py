@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dmfroc._kit.options import flag, integer, numbers
+from dmfroc._kit.options import column_names, flag, instance, integer, numbers
 from dmfroc._kit.version import package_version
 from dmfroc.counted.batches import (
     ONLY,
@@ -409,8 +409,14 @@ def _fields(
     scores: Any, predicted: Any, label: str | None, sample_weight: str | None, groups: str | None
 ) -> Fields:
     def names(value: Any) -> str | tuple[str, ...] | None:
-        return value if value is None or isinstance(value, str) else tuple(value)
+        is_name = value is None or isinstance(value, str)
+        return value if is_name else tuple(column_names("scores", value))
 
+    columns = {"label": label, "sample_weight": sample_weight, "groups": groups}
+    several = predicted.values() if isinstance(predicted, Mapping) else [predicted]
+    for argument, column in [*columns.items(), *(("predicted", column) for column in several)]:
+        if column is not None:
+            instance(argument, column, str)
     if isinstance(scores, Mapping):
         if len(scores) < 2:
             raise ValueError("scores as a dict must name the columns of two classifiers or more")
@@ -425,6 +431,8 @@ def _fields(
             sample_weight,
             groups,
         )
+    if predicted is not None:
+        instance("predicted", predicted, str)
     return Fields((ONLY,), label, (names(scores),), (predicted,), sample_weight, groups)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,15 @@ from dmfroc.inputs.files import array_of
 
 _FORMAT = "dmfroc counts"
 _VERSION = 2
+
+
+def checked_path(name: str, path: Any) -> Path:
+    """Return a path that is one of text."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise TypeError(f"{name} must be a path, but it is {path!r}")
+    if not os.fspath(path):
+        raise ValueError(f"{name} must be a path, but it is empty")
+    return Path(path)
 
 
 def write(
@@ -39,9 +49,9 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     ValueError
         If it is not one of this package, of a version that it does not know, or damaged.
     """
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path}: this is a directory, a pipe or a device; name a file")
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("this is a directory, a pipe or a device; name a file")
         with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
             names = [name.removesuffix(".npy") for name in archive.namelist()]
             arrays = {name: array_of(archive, name) for name in names}
@@ -50,12 +60,10 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         version, digest = header["version"], header.pop("digest", None)
     except MemoryError as error:
         raise MemoryError(f"{path}: {error}") from error
+    except FileNotFoundError:
+        raise
     except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        RuntimeError,
+        *(OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError),
         zipfile.BadZipFile,
     ) as error:
         raise ValueError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc._kit.options import flag, instance
 from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import Coordinates, draw, nonnegative
 from dmfroc.curves.curve import Curve
@@ -57,7 +58,7 @@ def f_gains(points: OperatingPoints, *, beta: Number = 1.0) -> np.ndarray:
     """
     beta = nonnegative("beta", beta)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return f_gain(points.cells, beta)
+        return f_gain(instance("points", points, OperatingPoints).cells, beta)
 
 
 def operating_conditions(points: OperatingPoints) -> np.ndarray:
@@ -84,6 +85,7 @@ def operating_conditions(points: OperatingPoints) -> np.ndarray:
     >>> operating_conditions(operating_points([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]))
     array([-inf,  -2.,   1.,   2.])
     """
+    instance("points", points, OperatingPoints)
     rejected = (points.negatives - points.false_positives) / points.negatives
     rate = points.prevalence
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -110,7 +112,7 @@ def crossing_gain(points: OperatingPoints) -> float:
     >>> crossing_gain(operating_points([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]))
     1.0
     """
-    return points.summarise(curve_summaries.crossing_gain)
+    return instance("points", points, OperatingPoints).summarise(curve_summaries.crossing_gain)
 
 
 def gain_area(points: OperatingPoints, *, clip: bool = False) -> float:
@@ -134,6 +136,8 @@ def gain_area(points: OperatingPoints, *, clip: bool = False) -> float:
     >>> gain_area(operating_points([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]))
     0.75
     """
+    instance("points", points, OperatingPoints)
+    clip = flag("clip", clip)
     return points.summarise(curve_summaries.precision_recall_gain_area, clip=clip)
 
 
@@ -170,6 +174,7 @@ def expected_f_gain(points: OperatingPoints, *, beta: Number = 1.0) -> float:
     0.625
     """
     beta = nonnegative("beta", beta)
+    instance("points", points, OperatingPoints)
     return points.summarise(curve_summaries.expected_f_gain, beta=beta)
 
 
@@ -199,7 +204,7 @@ def expected_inverse_f(points: OperatingPoints, *, beta: Number = 1.0) -> float:
     >>> expected_inverse_f(operating_points([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]))
     1.375
     """
-    rate = points.prevalence
+    rate = instance("points", points, OperatingPoints).prevalence
     return (1 - (1 - rate) * expected_f_gain(points, beta=beta)) / rate
 
 
@@ -266,4 +271,4 @@ def best_f_gain(points: OperatingPoints, *, beta: Number = 1.0) -> Maximum:
     >>> best_f_gain(operating_points([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]))
     Maximum(value=0.75, thresholds=array([0.4]))
     """
-    return points.maximum(f_gains(points, beta=beta))
+    return instance("points", points, OperatingPoints).maximum(f_gains(points, beta=beta))

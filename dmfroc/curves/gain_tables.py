@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dmfroc._kit.options import listed, number
 from dmfroc.curves.cases import Number
 from dmfroc.curves.gain import f_gains, gain_of_errors
 from dmfroc.curves.points import OperatingPoints
@@ -115,15 +116,25 @@ def f_gain(tp: Number, fp: Number, fn: Number, tn: Number, *, beta: Number = 1.0
     return float(f_gains(_table(tp, fp, fn, tn), beta=beta)[0])
 
 
+def _cells(name: str, table: Sequence[Number]) -> list[float]:
+    cells = [number(f"each cell of {name}", cell) for cell in listed(name, table)]
+    if len(cells) != 4:
+        raise ValueError(f"{name} must be TP, FP, FN, TN, but it has {len(cells)} cells")
+    return cells
+
+
 def _table(tp: Number, fp: Number, fn: Number, tn: Number) -> OperatingPoints:
-    for name, count in (("tp", tp), ("fp", fp), ("fn", fn), ("tn", tn)):
-        if not (0 <= count < np.inf):
+    cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+    for name, count in cells.items():
+        cells[name] = number(name, count)
+        if not 0 <= cells[name] < np.inf:
             raise ValueError(f"{name} must be a finite count >= 0, but it is {count}")
+    tp, fp, fn, tn = cells.values()
     for name, total in (("positive", tp + fn), ("negative", fp + tn)):
         if total == 0:
             raise ValueError(f"gains need a {name} case, but the table has none")
-    counts = np.array([float(tp)]), np.array([float(fp)])
-    return OperatingPoints(1, np.full(1, np.nan), *counts, float(tp + fn), float(fp + tn))
+    counts = np.array([tp]), np.array([fp])
+    return OperatingPoints(1, np.full(1, np.nan), *counts, tp + fn, fp + tn)
 
 
 def f_from_gain(gain: Number, prevalence: Number) -> float:
@@ -151,6 +162,7 @@ def f_from_gain(gain: Number, prevalence: Number) -> float:
     >>> round(f_from_gain(0.5625, 0.5), 4)
     0.6957
     """
+    gain, prevalence = number("gain", gain), number("prevalence", prevalence)
     if not 0 < prevalence < 1:
         raise ValueError(f"prevalence must be in (0, 1), but it is {prevalence}")
     if not gain <= 1:
@@ -201,11 +213,11 @@ def interpolate_gains(
     >>> interpolate_gains((30, 12, 30, 28), (56, 30, 4, 10), 0.25).recall_gain.__round__(4)
     0.6818
     """
+    share = number("share", share)
     if not 0 <= share <= 1:
         raise ValueError(f"share must be in [0, 1], but it is {share}")
+    first, second = _cells("first", first), _cells("second", second)
     for name, table in (("first", first), ("second", second)):
-        if len(table) != 4:
-            raise ValueError(f"{name} must be TP, FP, FN, TN, but it has {len(table)} cells")
         if not table[0] > 0:
             raise ValueError(f"{name} must have true positives, but its TP is {table[0]}")
     one, other = _table(*first), _table(*second)
@@ -264,9 +276,12 @@ def same_f_beta(precision1: Number, recall1: Number, precision2: Number, recall2
     0.54
     """
     rates = {"precision1": precision1, "recall1": recall1}
-    for name, rate in (rates | {"precision2": precision2, "recall2": recall2}).items():
-        if not 0 < rate <= 1:
+    rates |= {"precision2": precision2, "recall2": recall2}
+    for name, rate in rates.items():
+        rates[name] = number(name, rate)
+        if not 0 < rates[name] <= 1:
             raise ValueError(f"{name} must be in (0, 1], but it is {rate}")
+    precision1, recall1, precision2, recall2 = rates.values()
     if not (precision1 > precision2 and recall1 < recall2):
         raise ValueError(
             "the first point must have the larger precision and the smaller recall, but the "

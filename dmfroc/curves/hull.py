@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.options import numbers
 from dmfroc.curves.cases import Cases, compute_by_class
 from dmfroc.curves.curve import Curve, Line, check_curve, integrate
 from dmfroc.curves.gain import gain_area
@@ -74,7 +75,7 @@ class Hull:
         >>> hull.calibrate([0.7, 0.5, 0.1]).round(3)
         array([1.   , 0.333, 0.   ])
         """
-        scores = np.asarray(y_score, np.float64)
+        scores = numbers("y_score", y_score)
         n_above = len(self.thresholds) - np.searchsorted(self.thresholds[::-1], scores, "right")
         return np.append(1.0, self.scores)[np.minimum(n_above, len(self.scores))]
 
@@ -178,6 +179,7 @@ def pareto_points(curve: Curve) -> OperatingPoints:
     >>> pareto_points(curve).thresholds
     array([0.6, 0.4])
     """
+    check_curve(curve)
     if curve.points is None or curve.kind not in ("roc", "pr", "prg"):
         raise ValueError(f"Pareto points are those of ROC, PR and PRG curves, not of {curve!r}")
     place = np.flatnonzero(np.isfinite(curve.x) & np.isfinite(curve.y))
@@ -226,9 +228,10 @@ def repair_concavities(curve: Curve, y_score: Any) -> Float[np.ndarray, " m"]:
     >>> round(curve.area, 3), round(roc_curve(classes, repaired).area, 3)
     (0.556, 1.0)
     """
+    check_curve(curve)
     if curve.points is None or curve.kind != "roc":
         raise ValueError(f"concavities are those of a ROC curve, not of {curve!r}")
-    scores = np.array(y_score, np.float64)
+    scores = numbers("y_score", y_score)
     repaired, thresholds = scores.copy(), curve.points.thresholds
     vertices = curve.points.hull_vertices()
     for start, end in pairwise(vertices):

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc._kit.options import flag, instance, is_one_of, number, numbers
 from dmfroc.curves.cases import Number
 from dmfroc.curves.points import OperatingPoints
 from dmfroc.measures.curve_areas import KAPPA_AREAS, Kappa
@@ -48,8 +49,10 @@ def certainty_consistency(points: OperatingPoints, *, hull: bool = False) -> Cer
     >>> round(split.certainty, 4), round(split.consistency, 4)
     (0.8333, 0.0556)
     """
+    instance("points", points, OperatingPoints)
+    area_of = curve_summaries.hull_area if flag("hull", hull) else curve_summaries.roc_area
     certainty = (1 + points.summarise(curve_summaries.max_informedness)) / 2
-    area = points.summarise(curve_summaries.hull_area if hull else curve_summaries.roc_area)
+    area = points.summarise(area_of)
     return CertaintyConsistency(certainty, area - certainty)
 
 
@@ -91,9 +94,10 @@ def area_under_kappa(
     >>> round(area_under_kappa(points), 4), round(area_under_kappa(points, method="trapezoid"), 4)
     (0.3122, 0.3165)
     """
-    if method not in ("exact", "trapezoid"):
+    instance("points", points, OperatingPoints)
+    if not is_one_of(method, ("exact", "trapezoid")):
         raise ValueError(f"method must be 'exact' or 'trapezoid', but it is {method!r}")
-    if kappa not in get_args(Kappa):
+    if not is_one_of(kappa, get_args(Kappa)):
         raise ValueError(f"kappa must be 'cohen' or 'scott', but it is {kappa!r}")
     return points.summarise(KAPPA_AREAS[kappa, method])
 
@@ -137,10 +141,11 @@ def expected_profits(
     >>> points.maximum(expected_profits(points, [[0, 0], [-1, 4]]))  # letters that cost 1, bring 5
     Maximum(value=1.6666666666666667, thresholds=array([0.4]))
     """
-    matrix = np.asarray(benefits, float)
+    instance("points", points, OperatingPoints)
+    matrix = numbers("benefits", benefits)
     if matrix.shape != (2, 2) or not np.isfinite(matrix).all():
         raise ValueError(f"benefits must be a finite matrix of shape (2, 2), not {benefits!r}")
-    share = points.prevalence if prevalence is None else float(prevalence)
+    share = points.prevalence if prevalence is None else number("prevalence", prevalence)
     if not 0 < share < 1:
         raise ValueError(f"prevalence must be in (0, 1), but it is {prevalence!r}")
     (rejection, miss), (alarm, hit) = matrix

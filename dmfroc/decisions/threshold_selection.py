@@ -24,7 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
-from dmfroc._kit.options import integer, n_jobs_of
+from dmfroc._kit.options import integer, listed, n_jobs_of
 from dmfroc.curves.cases import Cases
 from dmfroc.curves.points import count_points
 from dmfroc.decisions.class_weights import (
@@ -35,8 +35,9 @@ from dmfroc.decisions.class_weights import (
     weighted_choice,
 )
 from dmfroc.decisions.iso_performance import Economy, check_choices, check_conditions
-from dmfroc.inputs.arrays import plain
+from dmfroc.inputs.arrays import as_array, is_missing, plain
 from dmfroc.inputs.indexes import Rows, row_index
+from dmfroc.inputs.messages import IN_MEMORY
 
 __all__ = [
     "ClassWeightsClassifierCV",
@@ -128,7 +129,7 @@ def check_folds(name: str, cv: Any) -> Any:
         )
     if hasattr(cv, "split"):
         return cv
-    splits = list(cv)
+    splits = listed(name, cv, least=0)
     for split in splits:
         if not isinstance(split, tuple | list) or len(split) != 2:
             raise TypeError(
@@ -142,7 +143,7 @@ def check_folds(name: str, cv: Any) -> Any:
 
 def splits_of(
     cv: Any, X: Any, y: Any, seed: Any, groups: Any = None
-) -> list[tuple[Int[np.ndarray, " train"], Int[np.ndarray, " test"]]]:
+) -> list[tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]]:
     """Return the training rows and the test rows of each split, once no row counts twice."""
     cv = check_folds("cv", cv)
     if isinstance(cv, int) and groups is not None:
@@ -172,8 +173,8 @@ def splits_of(
 
 
 def each_row_once(
-    splits: list[tuple[Int[np.ndarray, " train"], Int[np.ndarray, " test"]]], n: int
-) -> list[tuple[Int[np.ndarray, " train"], Int[np.ndarray, " test"]]]:
+    splits: list[tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]], n: int
+) -> list[tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]]:
     """Return the splits; refuse them unless each row is in one test set."""
     counts = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
     if (counts != 1).any():
@@ -209,6 +210,14 @@ def checked(X: Any, y: Any) -> tuple[Any, Any]:
     except (TypeError, ValueError) as error:
         raise type(error)(f"X and y must have one row per observation: {error}") from error
     rows, of_rows = Rows(row_index(X), "X"), y
+    values = as_array(y, "y")
+    if values.dtype.kind == "O":
+        missing = [row for row, item in enumerate(values.tolist()) if is_missing(item)]
+        if missing:
+            raise ValueError(
+                f"y has a missing label at {IN_MEMORY.row(missing[0])}: give it a label or drop "
+                "the row"
+            )
     y = rows.arranged(column_or_1d(y, warn=True), of_rows, "y")
     check_classification_targets(y)
     labels = np.unique(y)

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dmfroc._kit.options import is_one_of
 from dmfroc.inputs.messages import listing, repeated
 
 _HEAD = 1 << 20  # bytes from which the layout is found
@@ -52,13 +53,13 @@ class Text(NamedTuple):
 
 def checked_format(separator: Any, decimal: Any, encoding: Any) -> Format:
     """Return what the user says about a file of text."""
-    separator = "\t" if separator in ("tab", "\\t") else separator
+    separator = "\t" if is_one_of(separator, ("tab", "\\t")) else separator
     if separator is not None and not (isinstance(separator, str) and len(separator) == 1):
         raise ValueError(
             f"separator= must be one character, or 'tab', but it is {separator!r}: leave it out to "
             "detect it"
         )
-    if decimal not in (None, ".", ","):
+    if decimal is not None and not is_one_of(decimal, (".", ",")):
         raise ValueError(f"decimal= must be '.' or ',', but it is {decimal!r}")
     if separator is not None and separator == decimal:
         raise ValueError(f"separator= and decimal= cannot both be {decimal!r}")

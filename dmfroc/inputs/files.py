@@ -8,6 +8,7 @@ import lzma
 import math
 import re
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -307,7 +308,7 @@ def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
 # All that zipfile, zlib, lzma, NumPy and pyarrow raise on files that are damaged, encrypted or odd
 _UNREADABLE = (
     *(OSError, ValueError, TypeError, EOFError, RuntimeError, MemoryError, LookupError),
-    *(ArithmeticError, SyntaxError, AttributeError),
+    *(ArithmeticError, SyntaxError, AttributeError, tokenize.TokenError),
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
 )
 

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc._kit.options import column_names, instance
 from dmfroc._kit.remarks import note
 from dmfroc._kit.text import printable
 from dmfroc.inputs.arrays import read_only
@@ -309,13 +310,20 @@ class Predictions:
             raise FileNotFoundError(f"{file}: there is no such file; check the path")
         as_read = None
         try:
+            columns = {"label": label, "sample_weight": sample_weight, "y_pred": y_pred}
+            columns |= {"frequency_weight": frequency_weight, "id": id}
+            for argument, column in columns.items():
+                if column is not None or argument == "label":
+                    instance(argument, column, str)
+            if scores is not None and not isinstance(scores, str):
+                scores = column_names("scores", scores)
             names = Names(
                 label,
                 scores,
                 labels,
                 sample_weight,
                 y_pred,
-                tuple(other_columns),
+                tuple(column_names("other_columns", other_columns, least=0)),
                 checked_format(separator, decimal, encoding),
                 frequency_weight,
                 id,

@@ -323,10 +323,10 @@ def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Sour
 
 def _outside_message(scores: Floats, source: Source) -> str | None:
     """Say which rows are no probabilities if nearly all are, as of codes for a missing value."""
-    if not scores.size or bool((scores >= 0).all() and (scores <= 1).all()):
+    if not scores.size or (float(scores.min()) >= 0 and float(scores.max()) <= 1):
         return None
     with np.errstate(over="ignore"):
-        is_share = np.isclose(scores.sum(axis=1), 1, rtol=0, atol=_ROUNDING)
+        is_share = np.abs(scores.sum(axis=1) - 1) <= _ROUNDING
     is_outside = ((scores < 0) | (scores > 1)).any(axis=1)
     if float(np.mean(is_share & ~is_outside)) < _MOST_ROWS:
         return None

@@ -154,6 +154,10 @@ class ContingencyTable:
         >>> round(table.measures()["informedness"], 12)
         0.2
         """
+        cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+        for name, cell in cells.items():
+            if not 0 <= number(name, cell) < np.inf:
+                raise ValueError(f"{name} must be a finite count >= 0, but it is {cell}")
         return cls.from_matrix([[tn, fn], [fp, tp]], rows="predicted")
 
     @classmethod

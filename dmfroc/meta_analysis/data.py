@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.options import is_one_of
 from dmfroc.bayes.options import check_choice
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.messages import listing, shortened
@@ -193,7 +194,7 @@ def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequ
         ) from error
     wanted = {role: name for role, name in columns.items() if name is not None}
     for role, name in wanted.items():
-        if name not in names:
+        if not is_one_of(name, names):
             raise ValueError(
                 f"{role}={name!r} is no column of the table, which has {listing(names)}: "
                 f"name the column of {role}, {role}="

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.options import numbers
+
 _CORRECTION = 0.5  # added to every cell, so that all logits are finite
 
 
@@ -32,7 +34,7 @@ class MosesLittenbergROC:
         """Return the true positive rates of the curve at false positive rates in [0, 1]."""
         from scipy.special import expit, logit  # where it is used: importing it takes long
 
-        rates = np.asarray(fpr, float)
+        rates = numbers("fpr", fpr)
         line = self.intercept + (1 + self.slope) * logit(rates)
         return np.asarray(expit(line / (1 - self.slope)))
 
@@ -86,13 +88,14 @@ def moses_littenberg_roc(tp: Any, fp: Any, fn: Any, tn: Any) -> MosesLittenbergR
     >>> round(curve.auc, 3), round(curve.q_star, 3)
     (0.668, 0.628)
     """
-    counts = [np.asarray(x, float) for x in (tp, fp, fn, tn)]
+    cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+    counts = [numbers(name, x) for name, x in cells.items()]
     if counts[0].ndim != 1 or len({x.shape for x in counts}) > 1:
         shapes = ", ".join(str(x.shape) for x in counts)
         raise ValueError(
             f"tp, fp, fn and tn must be vectors of one length, but have shapes {shapes}"
         )
-    for name, count in zip(("tp", "fp", "fn", "tn"), counts, strict=True):
+    for name, count in zip(cells, counts, strict=True):
         if not (np.isfinite(count) & (count >= 0)).all():
             raise ValueError(f"{name} must hold finite counts >= 0, but it is {count}")
     hits, alarms, misses, rejected = (np.log(x + _CORRECTION) for x in counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from dmfroc.plots._style import (
     CURVE_ID,
     GUIDE_ID,
     OTHERS_ZORDER,
+    Self,
     draw_band,
     draw_legend,
     new_axes,
@@ -55,7 +56,7 @@ _BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 _DECISION: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgecolor": "black"}
 _DECISION |= {"linestyle": "none", "zorder": 3.0, "label": "_decision"}
 
-type Limits = tuple[float | None, float | None]
+type Limits = tuple[float | int | None, float | int | None]
 
 
 @dataclass(frozen=True)

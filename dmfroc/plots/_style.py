@@ -11,11 +11,15 @@ import numpy as np
 from jaxtyping import Float
 
 if TYPE_CHECKING:
+    from typing import Self as Self
+
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
 
     from dmfroc.inference.band import CurveBand
+else:
+    Self = Any  # run-time checks of types do not know the class that a function belongs to
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; yellow is too faint.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

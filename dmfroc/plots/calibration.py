@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay, Look
-from dmfroc.plots._style import draw_legend
+from dmfroc.plots._style import Self, draw_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometric_lines import Isometric, isometrics
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay, Limits, Look
-from dmfroc.plots._style import BASELINE_ID
+from dmfroc.plots._style import BASELINE_ID, Self
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.papers.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_band
 from dmfroc.plots._base import CurveDisplay, Look
-from dmfroc.plots._style import rate_texts
+from dmfroc.plots._style import Self, rate_texts
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.text import decimals
 

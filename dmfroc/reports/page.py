@@ -137,6 +137,7 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
     ]
     with_others = replace(
         classifiers,
+        title=f"Classifiers, with {percent} intervals",
         columns=[*classifiers.columns, *others],
         rows=[[*row, *beside[row[0]]] for row in classifiers.rows],
     )

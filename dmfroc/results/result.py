@@ -107,15 +107,22 @@ class Result(ABC):
         """Return everything but large arrays as JSON text; null stands for what has no number."""
         return json_text(self.as_json())
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the result; the options are those of the display that is returned.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        **options
+            As for the ``plot`` of the display.
 
         Returns
         -------
         display
             With the artists in ``ax_`` and ``figure_``.
         """
-        return renderer(self, "plot")(self, **options)
+        return renderer(self, "plot")(self, ax=ax, **options)
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write a report for the browser: one file that needs nothing else.

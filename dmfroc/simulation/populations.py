@@ -16,7 +16,15 @@ from jaxtyping import Float, Int
 from scipy.special import softmax
 from scipy.stats.qmc import MultivariateNormalQMC
 
-from dmfroc._kit.options import generator_of, integer, is_one_of, number, numbers, positive
+from dmfroc._kit.options import (
+    generator_of,
+    instance,
+    integer,
+    is_one_of,
+    number,
+    numbers,
+    positive,
+)
 from dmfroc.inputs.predictions import Predictions
 
 __all__ = [
@@ -148,8 +156,18 @@ class MultinomialPopulation:
         -------
         MultinomialPopulation
             With coefficients of shape (p, K).
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an option is out of its range.
         """
         generator = generator_of(random_state)
+        n_classes = integer("n_classes", n_classes, 2)
+        n_covariates = integer("n_covariates", n_covariates, 1)
+        strength = number("strength", strength)
+        if not 0 <= strength < np.inf:
+            raise ValueError(f"strength must be finite and >= 0, but it is {strength}")
         coefficients = strength * generator.normal(size=(n_covariates, n_classes))
         return cls(coefficients, label_rule)
 
@@ -205,6 +223,7 @@ class MultinomialPopulation:
         """
         generator = generator_of(random_state)
         n_observations = integer("n_observations", n_observations, 1)
+        min_class_size = integer("min_class_size", min_class_size, 0)
         if prevalence is None and skew is None:
             if min_class_size:
                 raise ValueError("min_class_size needs prevalence or skew")
@@ -454,6 +473,11 @@ def simulate_predictions(
     if not 0 <= number("noise_correlation", noise_correlation) <= 1:
         raise ValueError(f"noise_correlation must be in [0, 1], but it is {noise_correlation!r}")
     generator = generator_of(random_state)
+    instance("population", population, MultinomialPopulation)
+    several = classifiers if isinstance(classifiers, Mapping) else {"": classifiers}
+    for classifier in several.values():
+        if classifier is not None:
+            instance("each of classifiers", classifier, SimulatedClassifier)
     sample = population.sample(
         n_observations,
         prevalence=prevalence,
@@ -461,7 +485,6 @@ def simulate_predictions(
         min_class_size=min_class_size,
         random_state=generator,
     )
-    several = classifiers if isinstance(classifiers, Mapping) else {"": classifiers}
     shape = (n_observations, population.n_classes)
     shared_noise = generator.normal(size=shape)
     own_share, shared_share = np.sqrt(1 - noise_correlation), np.sqrt(noise_correlation)

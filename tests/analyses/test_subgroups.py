@@ -206,5 +206,7 @@ def test_forest_plot_has_a_row_for_each_group():
 @pytest.mark.parametrize("size", [1, 0, -3])
 def test_the_least_class_size_is_two(size):
     classes = np.arange(60) % 3
-    with pytest.raises(ValueError, match=f"min_class_size must be at least 2, but it is {size}"):
+    with pytest.raises(
+        ValueError, match=f"min_class_size must be an integer >= 2, but it is {size}"
+    ):
         compare_subgroups(classes, np.eye(3)[classes], np.arange(60) // 30, min_class_size=size)

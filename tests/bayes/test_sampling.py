@@ -1,8 +1,11 @@
 """The normal approximation that chains start from, and what makes up for overlapping columns."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 import arviz
+import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
@@ -14,11 +17,19 @@ from simulations import normal_scores
 
 from dmfroc import Predictions, bayesian_roc
 from dmfroc._kit.compiled import in_double_precision
+from dmfroc._kit.threads import become_worker
 from dmfroc.bayes import sampling
 from dmfroc.bayes.models import Priors, model_of
 from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.roc import _overlap, bind_pairs, pairwise_counts
-from dmfroc.bayes.sampling import Sampler, approximate, default_kernel, standard_deviation
+from dmfroc.bayes.sampling import (
+    Chains,
+    Sampler,
+    approximate,
+    default_kernel,
+    draw_from_posterior,
+    standard_deviation,
+)
 from dmfroc.measures.measure import values_and_influences
 
 SD_OF_LOG_SPREAD, SD_OF_ERROR = 0.7, 0.5
@@ -128,3 +139,21 @@ def test_chains_end_where_no_step_is_accepted():
         fields = driver.get_extra_fields()
     assert np.asarray(fields["num_steps"]).max() == 1024
     assert np.asarray(fields["diverging"]).all()
+
+
+def test_chains_end_once_nobody_waits_for_them():
+    stop = threading.Event()
+    stop.set()
+    observed = jnp.linspace(-1, 1, 5)
+    chains = Chains(default_kernel, n_chains=1, n_draws=50, n_warmup=50)
+
+    def draw():
+        with in_double_precision():
+            problem = Sampler(normal_effects, observed)
+            return draw_from_posterior(problem, observed, approximate(problem, observed), chains, 0)
+
+    assert np.isfinite(draw().sites["total"]).all()
+    with ThreadPoolExecutor(1, initializer=become_worker, initargs=(stop, True)) as executor:
+        future = executor.submit(draw)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="Stopped"):
+        future.result()

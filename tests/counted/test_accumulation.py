@@ -7,6 +7,7 @@ import tracemalloc
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from simulations import normal_scores
 
@@ -125,7 +126,7 @@ def test_different_cuts_cannot_be_merged():
         ([0, 1], {"cuts": np.zeros((3, 1))}, ValueError, "one row for each of the 2 classes"),
         ([0, 1], {"cuts": [0.5], "n_bins": 9}, TypeError, "cannot both be given"),
         ([0, 1], {"n_bins": 1}, ValueError, "n_bins must be an integer >= 2"),
-        ([0, 1], {"learn_from": 0}, ValueError, "learn_from must be a positive integer"),
+        ([0, 1], {"learn_from": 0}, ValueError, "learn_from must be an integer >= 1"),
     ],
 )
 def test_unusable_options(labels, options, kind, message):
@@ -404,9 +405,10 @@ def test_odd_headers_are_refused(tmp_path, header):
         Accumulator.load(path)
 
 
-def test_nested_headers_of_arrays_are_refused(tmp_path):
+@pytest.mark.parametrize("nested", ["(" * 5000 + ")" * 5000, "(" * 5000, "[" * 900, "-" * 3000])
+def test_nested_headers_of_arrays_are_refused(tmp_path, nested):
     path = tmp_path / "a.npz"
-    text = "{'descr': " + "(" * 5000 + ")" * 5000 + ", 'fortran_order': False, 'shape': ()}"
+    text = "{'descr': " + nested + ", 'fortran_order': False, 'shape': ()}"
     array = b"\x93NUMPY\x01\x00" + (len(text) + 1).to_bytes(2, "little") + text.encode() + b"\n"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.npy", array)
@@ -436,3 +438,39 @@ def test_what_was_merged_before_is_merged_on(whole):
     both = fed(Accumulator([0, 1, 2], cuts=CUTS), np.arange(100, 900))
     for name, found in estimates(c).items():
         assert found == pytest.approx(estimates(both)[name], rel=1e-12)
+
+
+def test_empty_batches_count_for_nothing():
+    accumulator = Accumulator(range(3))
+    accumulator.update([], np.zeros((0, 3)))
+    y, scores = normal_scores(0, 30, 3, 1.0)
+    accumulator.update(y, scores)
+    accumulator.update(y[:0], scores[:0])
+    assert accumulator.n_observations == 30
+    with pytest.raises(ValueError, match="y_true"):
+        accumulator.update([], scores)
+
+
+@pytest.mark.parametrize(
+    ("measures", "message"),
+    [(5, "measures must be a list"), (b"x", "measures must be a list"), ([], "measures must hold")],
+)
+def test_unusable_measures(measures, message):
+    accumulator = Accumulator(range(3))
+    accumulator.update(*normal_scores(0, 30, 3, 1.0))
+    with pytest.raises((TypeError, ValueError), match=message):
+        accumulator.compute(measures)
+    for several in (pd.Series(["hand_till"]), iter(["hand_till"])):
+        assert list(accumulator.compute(several).estimates) == ["hand_till"]
+
+
+def test_unusable_paths(tmp_path):
+    accumulator = Accumulator(range(3))
+    accumulator.update(*normal_scores(0, 30, 3, 1.0))
+    for path in (5, None, b"x", ""):
+        for function in (accumulator.save, Accumulator.load):
+            with pytest.raises((TypeError, ValueError), match="path must be a path"):
+                function(path)
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(ValueError, match="loop"):
+        Accumulator.load(tmp_path / "loop")

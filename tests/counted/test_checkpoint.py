@@ -53,12 +53,42 @@ def test_checkpoint_of_other_batches_is_refused(tmp_path, kind):
         [(A[0], A[1] + 1e-9)],
         [A[::1], A],
         [{"y_true": A[0], "y_score": A[1], "y_pred": A[0]}],
+        [{"y_true": A[0], "y_score": A[1], "groups": A[0]}],
+        [(A[0], A[1].astype(np.float32))],
+        [(np.array(list("abc"))[A[0]], A[1])],
+        [(np.where(np.arange(500) < 9, 3, A[0]), np.column_stack([A[1], A[1][:, 0]]))],
     ],
 )
 def test_checkpoint_of_like_batches_is_refused(tmp_path, other):
     estimate([A], checkpoint=tmp_path)
     with pytest.raises(ValueError, match=f"{CHANGED}|{OTHER}"):
         estimate(other, checkpoint=tmp_path)
+
+
+def grouped(groups):
+    return [{"y_true": A[0], "y_score": A[1], "groups": groups}]
+
+
+@pytest.mark.parametrize("kind", [int, str, "datetime64[s]"])
+def test_other_groups_are_refused(tmp_path, kind):
+    groups, others = ((np.arange(500) // n).astype(kind) for n in (5, 50))
+    found = estimate(grouped(groups), checkpoint=tmp_path)
+    assert estimate(grouped(groups), checkpoint=tmp_path) == found
+    with pytest.raises(ValueError, match=f"{CHANGED}.*groups"):
+        estimate(grouped(others), checkpoint=tmp_path)
+    calls = itertools.count()
+    with pytest.raises(ValueError, match=f"{CHANGED}.*groups"):
+        estimate(lambda: grouped(groups if next(calls) < 4 else others))
+
+
+def test_order_of_grouped_rows_does_not_matter():
+    order, groups = np.random.default_rng(0).permutation(500), np.arange(500) // 5
+    found = estimate(grouped(groups.astype(str)))
+    rows = np.array_split(order, [100, 350])
+    parts = [{"y_true": A[0][r], "y_score": A[1][r], "groups": groups[r].astype(str)} for r in rows]
+    again = estimate(parts)
+    assert again.value == found.value
+    assert again.standard_error == pytest.approx(found.standard_error, rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["overwritten", "grown", "touched", "weights", "elsewhere"])
@@ -169,9 +199,9 @@ def test_damaged_checkpoints_are_refused(tmp_path, name, how):
 @pytest.mark.parametrize(
     ("checkpoint", "kind", "message"),
     [
-        (5, TypeError, "checkpoint must be the path of a directory, but it is 5"),
-        (b"x", TypeError, "checkpoint must be the path of a directory"),
-        ("", ValueError, "checkpoint must be the path of a directory, but it is empty"),
+        (5, TypeError, "checkpoint must be a path, but it is 5"),
+        (b"x", TypeError, "checkpoint must be a path"),
+        ("", ValueError, "checkpoint must be a path, but it is empty"),
         ("/dev/null", ValueError, "checkpoint /dev/null is no directory"),
         ("/dev/null/x", ValueError, "checkpoint /dev/null/x is no directory"),
         ("a\0b", ValueError, "is no directory"),

@@ -7,8 +7,11 @@ tests have: ``python tests/fuzz/abuse.py`` prints what is wrong.
 import argparse
 import inspect
 import sys
+import tempfile
 import warnings
+from pathlib import Path
 
+import generators
 import numpy as np
 import pandas as pd
 from sklearn.naive_bayes import GaussianNB
@@ -21,6 +24,15 @@ S = RNG.dirichlet(np.ones(3), 60) + 0.3 * np.eye(3)[Y]
 S /= S.sum(axis=1, keepdims=True)
 B, P = (Y > 0).astype(int), S[:, 1] / 2
 TABLE = dmfroc.ContingencyTable.from_labels(B, (P > 0.3).astype(int))
+CURVE, POINTS = dmfroc.curves.roc_curve(B, P), dmfroc.curves.operating_points(B, P)
+PREDICTIONS = dmfroc.Predictions.from_arrays(Y, S)
+POPULATION = dmfroc.simulation.MultinomialPopulation.random(n_classes=3)
+ACCUMULATOR = dmfroc.Accumulator(range(3), n_bins=8)
+ACCUMULATOR.update(Y, S)
+ACCUMULATOR.cuts  # learned from these  # noqa: B018
+FILES = Path(tempfile.mkdtemp())
+pd.DataFrame({"y": Y} | {f"p_{k}": S[:, k] for k in range(3)}).to_parquet(FILES / "scores.parquet")
+ACCUMULATOR.save(FILES / "accumulator.npz")
 STUDIES = pd.DataFrame(
     {"tp": [9, 8, 7, 6], "fn": [1, 2, 3, 4], "fp": [2, 3, 2, 1], "tn": [8, 7, 8, 9]}
 )
@@ -35,8 +47,11 @@ GIVEN = {
     "estimator": GaussianNB(),
     "X": S[:, :2],
     "y": Y,
-    "curve": dmfroc.curves.roc_curve(B, P),
+    "curve": CURVE,
+    "points": POINTS,
+    "beta": 1.0,
 }
+CELLS = {"tp": 9, "fn": 1, "fp": 2, "tn": 8}
 OF_FUNCTION = {
     "compare": {"y_score": {"a": S, "b": S[::-1]}},
     "compare_runs": {"y_score": {"a": [S, S[::-1]], "b": [S**2, S[::-1] ** 3]}},
@@ -64,6 +79,36 @@ OF_FUNCTION = {
     "informedness_score": {},
     "cross_validate": {"cv": 2, "measures": ["hand_till"]},
     "evaluate": {"measures": ["hand_till"]},
+    "scan": {
+        "source": str(FILES / "scores.parquet"),
+        "label": "y",
+        "scores": ["p_0", "p_1", "p_2"],
+    },
+    "expected_profits": {"benefits": [[0, 0], [-1, 4]]},
+    **dict.fromkeys(("f_gain", "precision_gain", "recall_gain"), CELLS),
+    "moses_littenberg_roc": {name: [cell, cell + 1] for name, cell in CELLS.items()},
+    "f_from_gain": {"gain": 0.5, "prevalence": 0.4},
+    "interpolate_gains": {"first": (9, 2, 1, 8), "second": (8, 4, 2, 6), "share": 0.5},
+    "least_precision": {"recall": [0.5], "prevalence": 0.4},
+    "loess": {"x": P, "y": B, "at": P},
+    "repair_concavities": {"y_score": P},
+    "same_f_beta": {"precision1": 0.5, "recall1": 0.6, "precision2": 0.6, "recall2": 0.5},
+    "simulate_predictions": {"population": POPULATION, "n_observations": 50},
+    "Accumulator": {"labels": [0, 1, 2]},
+    "Accumulator.update": {"sample_weight": None},
+    "ContingencyTable.with_prevalence": {"prevalence": 0.4},
+    "Accumulator.merge": {"other": dmfroc.Accumulator(range(3))},
+    "Accumulator.save": {"path": FILES / "saved.npz"},
+    "Accumulator.load": {"path": FILES / "accumulator.npz"},
+    "ContingencyTable.from_matrix": {"matrix": [[5, 2], [3, 9]], "rows": "true"},
+    "ContingencyTable.from_cells": CELLS,
+    "ContingencyTable.from_rates": {"tpr": 0.8, "fpr": 0.3, "skew": 1.0},
+    "Predictions.from_file": {"path": FILES / "scores.parquet", "label": "y", "y_pred": None},
+    "Predictions.in_folds": {"folds": Y},
+    "Curve.integral": {},
+    "Hull.calibrate": {"y_score": P},
+    "MultinomialPopulation.random": {"n_classes": 3},
+    "MultinomialPopulation.sample": {"n_observations": 50},
 }
 TWO_CLASSES = ("pos_label", "multi_class")  # functions of one class against another have these
 
@@ -77,6 +122,8 @@ NEVER = {
     "a dictionary": {"no such": object()},
     "a set of objects": {object()},
     "a huge number": 10**400,
+    "a masked number": np.ma.masked,
+    "a masked array": np.ma.masked_array([0.1, 0.2, 0.3], mask=[0, 1, 0]),
 }
 # An option may take these; if it does not the error must name it, too
 PERHAPS = {
@@ -94,6 +141,9 @@ PERHAPS = {
 FREE = {
     ("scan", "source"),
     ("majority_costs", "y_true"),
+    ("scan", "checkpoint"),  # any text names a directory
+    ("Accumulator.save", "path"),
+    ("Predictions.from_file", "path"),  # its messages begin with it
 }
 
 
@@ -101,29 +151,74 @@ LEGITIMATE = {
     ("random_state", "a huge number"),  # NumPy takes it
     ("k", "a huge number"),  # refused when it meets the classes
     ("kernel", "a function"),  # any that makes a kernel
+    # cells may be the numbers of any two tables, through which no ROC curve need go
+    *((cell, what) for cell in CELLS for what in ("two numbers", "a series")),
 }
+
+
+# Of objects that calls do not change, and what makes others
+METHODS = {
+    "Accumulator": dmfroc.Accumulator,
+    "Accumulator.update": lambda **options: dmfroc.Accumulator(range(3)).update(**options),
+    "Accumulator.merge": ACCUMULATOR.merge,
+    "Accumulator.compute": ACCUMULATOR.compute,
+    "Accumulator.save": ACCUMULATOR.save,
+    "Accumulator.load": dmfroc.Accumulator.load,
+    "ContingencyTable.from_matrix": dmfroc.ContingencyTable.from_matrix,
+    "ContingencyTable.from_cells": dmfroc.ContingencyTable.from_cells,
+    "ContingencyTable.from_rates": dmfroc.ContingencyTable.from_rates,
+    "ContingencyTable.from_labels": dmfroc.ContingencyTable.from_labels,
+    "ContingencyTable.with_prevalence": TABLE.with_prevalence,
+    "ContingencyTable.f_score": TABLE.f_score,
+    "Predictions.from_arrays": dmfroc.Predictions.from_arrays,
+    "Predictions.from_labels": dmfroc.Predictions.from_labels,
+    "Predictions.from_file": dmfroc.Predictions.from_file,
+    "Predictions.in_folds": PREDICTIONS.in_folds,
+    "Priors": dmfroc.Priors,
+    "SummaryPriors": dmfroc.SummaryPriors,
+    "Curve.integral": CURVE.integral,
+    "Hull.calibrate": dmfroc.curves.convex_hull(CURVE).calibrate,
+    "MultinomialPopulation.random": dmfroc.simulation.MultinomialPopulation.random,
+    "MultinomialPopulation.sample": POPULATION.sample,
+}
+OF_METHOD = {"Accumulator.update": dmfroc.Accumulator(range(3)).update}  # whose signature it has
+
+
+def parameters_of(name, function):
+    """Return the names of its options, with those that it passes on."""
+    parameters = inspect.signature(OF_METHOD.get(name, function)).parameters.values()
+    named = [x.name for x in parameters if x.kind not in (x.VAR_KEYWORD, x.VAR_POSITIONAL)]
+    return list(dict.fromkeys([*named, *generators.OPTIONS.get(name, ())]))
+
+
+def scanned(**options):
+    """Evaluate a scan: some options are looked at when the data are read."""
+    return dmfroc.evaluate(dmfroc.scan(**options), measures=["hand_till"])
+
+
+OF_METHOD["scan"] = dmfroc.scan
 
 
 def functions():
     """Return all public functions by name, those that make measures included."""
     found = {
         name: value
-        for name in dmfroc.__all__
-        if callable(value := getattr(dmfroc, name)) and not inspect.isclass(value)
+        for room in (dmfroc, dmfroc.curves, dmfroc.decisions, dmfroc.papers, dmfroc.simulation)
+        for name in room.__all__
+        if inspect.isfunction(value := getattr(room, name))
     }
-    found.pop("measures")
-    del found["scan"]  # reads files: tests of scans
     for name in dir(dmfroc.measures):
         value = getattr(dmfroc.measures, name)
         is_public = inspect.isfunction(value) and not name.startswith("_")
         if is_public and inspect.signature(value).parameters:
             found[f"measures.{name}"] = value
-    return found
+    found["scan"] = scanned
+    return found | METHODS
 
 
 def base(name, function):
     """Return arguments of an ordinary call."""
-    parameters = inspect.signature(function).parameters
+    parameters = parameters_of(name, function)
     given = {x: GIVEN[x] for x in parameters if x in GIVEN}
     if "y_score" in given or "y_score" in parameters:
         given.pop("y_pred", None)
@@ -138,6 +233,8 @@ def fault(function, arguments, option, *, may_pass):
         warnings.simplefilter("ignore")
         try:
             function(**arguments)
+        except FileNotFoundError:
+            return None  # it names the file
         except (ValueError, TypeError, MemoryError) as error:
             message = str(error)
             named = {option, option.rstrip("s"), f"{option}s"}
@@ -153,7 +250,7 @@ def cases():
     """Yield a name, a function, arguments, the option that is wrong, and whether it may pass."""
     for name, function in functions().items():
         given = base(name, function)
-        for option in inspect.signature(function).parameters:
+        for option in parameters_of(name, function):
             if (name, option) in FREE:
                 continue
             for values, may_pass in ((NEVER, False), (PERHAPS, True)):

@@ -135,7 +135,7 @@ def spoil(rng, values):
     elif wrong == 1:
         y[row] = object()
     elif wrong == 2:
-        scores[row, 0] = [np.nan, np.inf, -np.inf][rng.integers(3)]
+        scores[row, 0] = [np.nan, np.inf][rng.integers(2)]  # -inf ranks lowest
     elif wrong == 3:
         y = y[:-1]
     elif wrong == 4:

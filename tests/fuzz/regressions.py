@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
 
@@ -38,7 +39,7 @@ def identifier():
     import pandas as pd
 
     frame = pd.DataFrame({"id": [1, 2, 3], "a": [0.9, 0.2, 0.1], "b": [0.1, 0.8, 0.9]})
-    return dmfroc.Predictions.from_arrays(["a", "b", "b"], frame)
+    return dmfroc.Predictions.from_arrays(["a", "b", "b"], frame).scores.tolist()
 
 
 def scanned(batches, **options):
@@ -86,11 +87,11 @@ CASES = {
     "no cuts": (lambda: scanned([(Y, S)], cuts={}), (ValueError, "cuts must be an array")),
     "checkpoint 5": (
         lambda: scanned([(Y, S)], checkpoint=5),
-        (TypeError, "checkpoint must be the path of a directory"),
+        (TypeError, "checkpoint must be a path"),
     ),
     "empty checkpoint": (
         lambda: scanned([(Y, S)], checkpoint=""),
-        (ValueError, "checkpoint must be the path of a directory"),
+        (ValueError, "checkpoint must be a path"),
     ),
     "scheduler 5": (
         lambda: scanned([(Y, S)], scheduler=5),
@@ -239,10 +240,10 @@ CASES = {
     ),
     "ragged groups": (
         lambda: dmfroc.evaluate(B, P, groups=[[1, 2], [3]]),
-        (ValueError, "groups must be an array, not ragged lists"),
+        (ValueError, "groups must have one entry for each of the 30 observations"),
     ),
     "columns of xarray": (xarray_columns, [[0.0, 1.0], [1.0, 0.0]]),
-    "identifier": (identifier, (ValueError, "column 'id' names no class")),
+    "identifier": (identifier, [[0.9, 0.1], [0.2, 0.8], [0.1, 0.9]]),
     "masked folds": (
         lambda: estimate(folds=np.ma.masked_equal(np.arange(30) % 3, 1)),
         (ValueError, "folds has a missing value in row 1"),
@@ -250,6 +251,22 @@ CASES = {
     "masked subgroups": (
         lambda: dmfroc.compare_subgroups(Y, S, np.ma.masked_equal(np.arange(30) % 3, 1)),
         (ValueError, "by has a missing value in row 1"),
+    ),
+    "masked numbers": (
+        lambda: dmfroc.dmf(np.ma.masked_array([[0.1, 0.2, 0.3]], mask=[[0, 1, 0]])),
+        (ValueError, "rates has masked values"),
+    ),
+    "a masked number": (
+        lambda: dmfroc.decisions.optimal_operating_points(B, P, cost_fp=np.ma.masked),
+        (TypeError, "cost_fp must be a number"),
+    ),
+    "masked labels of a fit": (
+        lambda: dmfroc.cross_validate(GaussianNB(), S, np.ma.masked_equal(Y, 1)),
+        (ValueError, "y has a missing label at row 10"),
+    ),
+    "points of another kind": (
+        lambda: dmfroc.curves.gain_area([0.5, 0.7]),
+        (TypeError, "points must be of type OperatingPoints"),
     ),
     "masked within a list": (
         lambda: dmfroc.hand_till_score([0, 1, np.ma.masked], S[:3, :2]),
@@ -267,7 +284,7 @@ CASES = {
     ),
     "12 classes as text": (
         lambda: dmfroc.hand_till_score([str(x) for x in range(12)], np.eye(12)),
-        (ValueError, "y_true holds numbers as text"),
+        (ValueError, "y_true holds text with numbers in it"),
     ),
     "runs without any variation": (
         lambda: (

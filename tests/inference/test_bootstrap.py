@@ -22,7 +22,7 @@ def test_seeds(predictions):
     np.testing.assert_array_equal(draws(5), draws(5))
     assert (draws(5) != draws(6)).any()
     np.testing.assert_array_equal(draws(np.random.default_rng(1)), draws(np.random.default_rng(1)))
-    with pytest.raises(ValueError, match="random_state must be >= 0, but it is -1"):
+    with pytest.raises(ValueError, match="random_state must be an integer >= 0, but it is -1"):
         draws(-1)
 
 

@@ -158,6 +158,7 @@ def test_standard_errors_follow_from_influences(measure):
     assert both.class_sizes == ("fixed" if measure in FREE_OF_CLASS_SIZES else "random")
 
 
+@pytest.mark.filterwarnings("ignore:y_pred is not the class", "ignore:two columns of y_score")
 def test_influences_take_what_estimate_takes():
     classes, scores = normal_scores(18, 60, 3)
     names = np.array(["b", "c", "a"])[classes]

@@ -147,6 +147,7 @@ def test_interval_is_its_formula(measure, level, shift):
     assert (found.n_draws, found.seed, found.warnings) == (None, None, ())
 
 
+@pytest.mark.filterwarnings("ignore:.* below chance")
 @pytest.mark.parametrize("shift", [-2.0, 0.0, 1.0, 3.0])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_intervals_are_inside_the_range_and_widen_with_the_level(measure, shift):

@@ -399,6 +399,7 @@ def test_ranges_and_maps_of_precision_and_recall(scores):
     assert precision_recall_area()(CLASSES, mapped) == area
 
 
+@pytest.mark.filterwarnings("ignore:all of y_score is between")
 def test_precision_and_recall_of_perfect_and_constant_scores():
     prevalence = CLASSES.mean()
     for measure, constant in (

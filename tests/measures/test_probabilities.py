@@ -167,7 +167,7 @@ def test_scores_that_are_no_probabilities_are_refused(name):
 
 def test_options_out_of_range_are_refused():
     for name in NAMES[3:]:
-        with pytest.raises(ValueError, match="n_bins must be a positive integer, but it is 0"):
+        with pytest.raises(ValueError, match="n_bins must be an integer >= 1, but it is 0"):
             getattr(measures, name)(n_bins=0)
     with pytest.raises(ValueError, match="k must be a positive integer, but it is 0"):
         measures.top_k_accuracy(0)

@@ -297,7 +297,9 @@ def test_class_without_observations_is_left_out_with_one_warning():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         band = curve_band(
-            predictions_of(classes, np.column_stack([scores, scores[:, 0]]), labels=[0, 1, 2, 3])
+            predictions_of(
+                classes, np.column_stack([scores, scores[:, 0] - 1]), labels=[0, 1, 2, 3]
+            )
         )
     assert [w.category for w in caught] == [UserWarning]
     without = curve_band(predictions_of(classes, scores))

@@ -136,7 +136,7 @@ def test_costs_of_an_absent_class_do_not_matter():
         ("even", "pair_weights must be 'equal', 'prevalence', a cost matrix or a pair .* 'even'"),
         ((COSTS,), "must hold two matrices, of TPR and of FPR weights, but it holds 1"),
         (COSTS[:2], r"must have shape \(3, 3\), one row and column per class .* \(2, 3\)"),
-        (np.ones(3), r"must have shape \(3, 3\).* is \(3,\)"),
+        (np.ones(3), r"a cost matrix or a pair of weight matrices, but it is of shape \(3,\)"),
         (-COSTS, "the cost matrix must be finite and >= 0 off its diagonal"),
         (COSTS * np.nan, "the cost matrix must be finite and >= 0 off its diagonal"),
         ((COSTS, -COSTS), "the FPR weights must be finite and >= 0"),

@@ -40,6 +40,7 @@ def test_repeating_classes_does_not_change_the_curve(scores, times):
     assert weighted == pytest.approx(again, rel=0, abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:all of y_score is between")
 @settings(max_examples=30)
 @given(SCORES, st.lists(st.integers(1, 50), min_size=3, max_size=3))
 def test_repeating_classes_does_not_change_the_curve_of_two(scores, times):
@@ -80,6 +81,7 @@ def test_prevalence_of_the_pairs_depends_on_the_class_sizes():
     assert abs(by_size(classes[rows], scores[rows]) - by_size(classes, scores)) > 1e-4
 
 
+@pytest.mark.filterwarnings("ignore:Two classes have one ROC curve")
 def test_two_classes_take_any_option():
     classes, scores = normal_scores(2, 60, 2)
     expected = estimate("dmf_auc", classes, scores)
