@@ -6,6 +6,8 @@ import difflib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import (
     agreement,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["FACTORIES", "MEASURES", "get_measure", "measure_table"]
 
 # In the order in which tables list them, whichever was imported first
+_SAME_TOTAL = 1e-6  # of the two scores of each row, but for rounding
 _FAMILIES = (multiclass, ranking, curve_areas, probabilities, table, binary, agreement)
 _ORDER = [family.__name__ for family in _FAMILIES]
 MEASURES = dict(
@@ -123,10 +126,16 @@ def _not_of_two(predictions: Predictions) -> str | None:
     return f"is a measure of two classes, and there are {predictions.n_classes}: use {_AREAS}"
 
 
-def title_for(measure: Measure, predictions: Predictions) -> str:
-    """Return the title of a measure; the two areas are the AUC of two classes."""
-    is_area = measure.name in ("dmf_auc", "hand_till") and predictions.n_classes == 2
-    return "AUC" if is_area else measure.title
+def title_for(measure: Measure, *predictions: Predictions) -> str:
+    """Return the title of a measure; of two classes with one score both areas are the AUC."""
+    is_area = measure.name in ("dmf_auc", "hand_till")
+    return "AUC" if is_area and all(map(_is_one_score, predictions)) else measure.title
+
+
+def _is_one_score(predictions: Predictions) -> bool:
+    """Whether the scores of two classes order the rows alike, as s and 1 - s do."""
+    totals = predictions.scores.sum(axis=1, dtype=np.float64)
+    return predictions.n_classes == 2 and totals.size > 0 and bool(np.ptp(totals) <= _SAME_TOTAL)
 
 
 _AREA_OF_TWO = replace(MEASURES["hand_till"], name="auc", title="AUC", obstacle=_not_of_two)

@@ -177,7 +177,7 @@ def compare(
         differences, value_intervals, winner = _differences(joint.differences), None, None
     return Comparison(
         measure=measure.name,
-        title=title_for(measure, next(iter(predictions.values()))),
+        title=title_for(measure, *predictions.values()),
         estimates=joint.estimates,
         differences=differences,
         order_probabilities=_order_probabilities(

@@ -209,26 +209,25 @@ def table_inputs(table: Any, names: Names) -> Inputs:
         is_table_file=True,
         has_chosen_scores=names.scores is not None,
     )
+    scores = table.select(columns)
     listed = [name for name in columns if holds_lists(table[name])]
-    if len(listed) == 1:
+    if len(listed) == 1 and (names.scores is None or columns == listed):
         distinct = factorize(table[names.label], source.true, source).distinct
-        others = table.select([name for name in columns if name not in listed])
+        others = scores.drop_columns(listed)
         if columns_without_scores(others, distinct, source) is not None:
             columns = listed
-    scores = table.select(columns)
-    if columns == listed and len(listed) == 1:
-        scores = table_of_lists(columns[0], table[columns[0]], _listed(names.labels), distinct)
-    return Inputs(
-        table[names.label],
-        scores,
-        names.labels,
-        None if names.sample_weight is None else table[names.sample_weight],
-        None if names.y_pred is None else table[names.y_pred],
-        None if names.frequency_weight is None else table[names.frequency_weight],
-        None if names.id is None else table[names.id],
-        table.drop_columns([name for name in available if name in taken]),
-        source,
+            scores = table_of_lists(columns[0], table[columns[0]], _listed(names.labels), distinct)
+    unused = table.drop_columns([name for name in available if name in taken])
+    return Inputs(table[names.label], scores, names.labels, *_beside(table, names), unused, source)
+
+
+def _beside(columns: Any, names: Names) -> tuple[Any, Any, Any, Any]:
+    """Return weights, hard labels, counts and ids by name; None for those without name."""
+    weight, hard, count, ids = (
+        None if name is None else columns[name]
+        for name in (names.sample_weight, names.y_pred, names.frequency_weight, names.id)
     )
+    return weight, hard, count, ids
 
 
 # Arrays
@@ -248,23 +247,16 @@ def _read_npz(file: Path, names: Names) -> Inputs:
     arrays = _read_arrays(file, chosen)
     is_own = "labels" not in (names.label, names.sample_weight, names.y_pred, scores)
     labels = arrays.get("labels") if names.labels is None and is_own else names.labels
+    source = Source(
+        f"array {names.label!r}",
+        f"array {scores!r}",
+        f"array {names.sample_weight!r}",
+        f"array {names.frequency_weight!r}",
+        f"array {names.id!r}",
+        f"array {names.y_pred!r}",
+    )
     return Inputs(
-        arrays[names.label],
-        arrays[scores],
-        labels,
-        None if names.sample_weight is None else arrays[names.sample_weight],
-        None if names.y_pred is None else arrays[names.y_pred],
-        None if names.frequency_weight is None else arrays[names.frequency_weight],
-        None if names.id is None else arrays[names.id],
-        None,
-        Source(
-            f"array {names.label!r}",
-            f"array {scores!r}",
-            f"array {names.sample_weight!r}",
-            f"array {names.frequency_weight!r}",
-            f"array {names.id!r}",
-            f"array {names.y_pred!r}",
-        ),
+        arrays[names.label], arrays[scores], labels, *_beside(arrays, names), None, source
     )
 
 
