@@ -17,7 +17,8 @@ from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
-from dmfroc.measures.measure import BoundMeasures, Measure, bind, bind_in_groups
+from dmfroc.measures.bound import BoundMeasures
+from dmfroc.measures.measure import Measure, bind, bind_in_groups
 from dmfroc.multiclass.curve import MulticlassROC, curve_of
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions

@@ -24,8 +24,9 @@ from dmfroc.inference.influences import NO_VARIATION, influences_of
 from dmfroc.inference.interval_method import USE_BOOTSTRAP, IntervalMethod, JointEstimates, Sample
 from dmfroc.inference.options import Options
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.curve_areas import is_straight_between_points
-from dmfroc.measures.measure import BoundMeasures, Measure, SummariesOfCounts, bind
+from dmfroc.measures.measure import Measure, bind
 from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
 from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.shared import once_per_predictions

@@ -15,7 +15,8 @@ from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, above_each, cu
 from dmfroc.counted.counts import CountedPredictions, Counts
 from dmfroc.counted.cuts import Grid
 from dmfroc.counted.thresholds import Thresholds, find_thresholds
-from dmfroc.measures.measure import Measure, SummariesOfCounts, Summary, within
+from dmfroc.measures.bound import SummariesOfCounts, Summary
+from dmfroc.measures.measure import Measure, within
 from dmfroc.measures.ranking import mean_pairwise_area
 from dmfroc.measures.statistics.confusion import (
     ConfusionCounts,

@@ -27,7 +27,8 @@ from dmfroc.inference.level import check_level
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import values_and_influences, warn_of_absent_classes
+from dmfroc.measures.bound import values_and_influences
+from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC, SummaryOfCenter, curve_of, curve_points
 from dmfroc.multiclass.rank_one import Center

@@ -9,7 +9,8 @@ from typing import ClassVar
 from dmfroc.inference.interval_method import Sample
 from dmfroc.inference.replicates import Replicates, replicate_values
 from dmfroc.inference.resampling import Resampling
-from dmfroc.measures.measure import BoundMeasures, Measure
+from dmfroc.measures.bound import BoundMeasures
+from dmfroc.measures.measure import Measure
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Int
 
 from dmfroc._kit.compiled import compiled, share
 from dmfroc.inference.units import Units
-from dmfroc.measures.measure import BoundMeasures, FunctionOfWeights, SummariesOfCounts
+from dmfroc.measures.bound import BoundMeasures, FunctionOfWeights, SummariesOfCounts
 
 ValuesAndErrors = tuple[Float[np.ndarray, "draws values"], Float[np.ndarray, " draws"] | None]
 

@@ -21,7 +21,8 @@ from dmfroc.inference.interval_method import (
 )
 from dmfroc.inference.options import OF_ALGORITHM, Options
 from dmfroc.inference.scale import IDENTITY, Scale, scale_of
-from dmfroc.measures.measure import BoundMeasures, MeanOverFolds, Measure, bind, caveats
+from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
+from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 

@@ -38,7 +38,8 @@ from dmfroc.inference.influences import (
 from dmfroc.inference.nearest_perfect import perfect_sample
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import BoundMeasures, Measure, bare_value_of, bind
+from dmfroc.measures.bound import BoundMeasures
+from dmfroc.measures.measure import Measure, bare_value_of, bind
 
 _NUMBERS_AT_ONCE = 1 << 20  # influences, of which powers are held
 _LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits

@@ -24,7 +24,8 @@ from dmfroc.inference.lending import lending
 from dmfroc.inference.scale import IDENTITY, scale_of
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import BoundMeasures, Measure, within
+from dmfroc.measures.bound import BoundMeasures
+from dmfroc.measures.measure import Measure, within
 from dmfroc.results.estimate import ClassSizes
 
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.

@@ -14,7 +14,8 @@ from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
-from dmfroc.measures.measure import BoundMeasures, Measure
+from dmfroc.measures.bound import BoundMeasures
+from dmfroc.measures.measure import Measure
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 

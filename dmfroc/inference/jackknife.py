@@ -51,7 +51,8 @@ from dmfroc.inference.remarks import (
     rare_class_message,
     small_classes_message,
 )
-from dmfroc.measures.measure import BoundMeasures, Measure, caveats, undefined_message
+from dmfroc.measures.bound import BoundMeasures
+from dmfroc.measures.measure import Measure, caveats, undefined_message
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 

@@ -21,12 +21,7 @@ from dmfroc.inference.options import IntervalType
 from dmfroc.inference.scale import scale_of
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import (
-    BoundMeasures,
-    FunctionOfWeights,
-    MeanOverFolds,
-    SummariesOfCounts,
-)
+from dmfroc.measures.bound import BoundMeasures, FunctionOfWeights, MeanOverFolds, SummariesOfCounts
 
 _SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one
 _NUMBERS_PER_TASK = 1 << 21  # weights that are drawn at a time

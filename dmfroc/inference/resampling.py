@@ -35,15 +35,8 @@ from dmfroc.inference.remarks import (
     undefined_draws_message,
 )
 from dmfroc.inference.replicates import Replicates, replicate_interval
-from dmfroc.measures.measure import (
-    BoundMeasures,
-    Measure,
-    SummariesOfCounts,
-    bind,
-    caveats,
-    undefined_message,
-    within,
-)
+from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
+from dmfroc.measures.measure import Measure, bind, caveats, undefined_message, within
 from dmfroc.results.estimate import Estimate
 
 DEFAULT_N_DRAWS = 2000

@@ -11,14 +11,8 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import is_one_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
-from dmfroc.measures.measure import (
-    BoundMeasures,
-    Measure,
-    SampledParts,
-    SummariesOfCounts,
-    absent_classes_message,
-    value_of,
-)
+from dmfroc.measures.bound import BoundMeasures, SampledParts, SummariesOfCounts
+from dmfroc.measures.measure import Measure, absent_classes_message, value_of
 from dmfroc.measures.ranking import mean_pairwise_area
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.pairs import pair_counts_of

@@ -19,7 +19,8 @@ from dmfroc.inference.options import IntervalType
 from dmfroc.inference.replicates import Replicates
 from dmfroc.inference.resampling import Resampling
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import BoundMeasures, Measure, SummariesOfCounts
+from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
+from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.curve import MulticlassROC, curve_points, fit
 from dmfroc.multiclass.rank_one import sigmoid
 from dmfroc.multiclass.rates import CurveOptions, RateCounts, RateTable

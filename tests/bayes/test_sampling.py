@@ -30,7 +30,7 @@ from dmfroc.bayes.sampling import (
     draw_from_posterior,
     standard_deviation,
 )
-from dmfroc.measures.measure import values_and_influences
+from dmfroc.measures.bound import values_and_influences
 
 SD_OF_LOG_SPREAD, SD_OF_ERROR = 0.7, 0.5
 

@@ -21,7 +21,8 @@ from dmfroc.measures import (
     precision_recall_gain_area,
     roc_area,
 )
-from dmfroc.measures.measure import bind, bind_in_groups, values_and_influences, within
+from dmfroc.measures.bound import values_and_influences
+from dmfroc.measures.measure import bind, bind_in_groups, within
 from dmfroc.measures.statistics import curves, projections
 from dmfroc.multiclass import center
 

@@ -10,7 +10,7 @@ from simulations import normal_scores, tied_probabilities
 
 from dmfroc import Predictions, multiclass_roc
 from dmfroc.inference.band import _straight_to_corners, curve_band, rates_at_thresholds
-from dmfroc.measures.measure import values_and_influences
+from dmfroc.measures.bound import values_and_influences
 from dmfroc.multiclass.rates import DEFAULT_N_THRESHOLDS, CurveOptions
 
 N = 150

@@ -1,0 +1,244 @@
+"""Measures bound to predictions: functions of the weights, with their derivatives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.autodiff import value_and_derivatives, value_and_pull_back
+from dmfroc._kit.threads import check_stopped, parallel
+from dmfroc.measures.statistics.statistic import Statistic
+
+_STEP = 1e-4  # of a weight, by which derivatives are found that JAX has not
+
+Summary = Callable[[Any, Any], Any]
+"""Turns a table into a number, by the array namespace that is its second argument."""
+
+
+class SampledParts(NamedTuple):
+    """What is known of values that are computed from a random sample of their parts.
+
+    The parts, such as pairs of classes, were drawn without replacement, all with one probability.
+    """
+
+    derivatives: Float[np.ndarray, "values u"]  # with respect to weights of the parts
+    n_parts: int  # of which those were drawn
+
+
+class BoundMeasures(ABC):
+    """One or several measures of the same predictions: a function of observation weights."""
+
+    @property
+    @abstractmethod
+    def n_values(self) -> int:
+        """Number of measures."""
+
+    @abstractmethod
+    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
+        """Return the values by JAX, which can compile and differentiate it."""
+
+    @abstractmethod
+    def values_and_gradients(
+        self, weights: Float[np.ndarray, " n"]
+    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+        """Return the values and their derivatives with respect to the weights."""
+
+    def values(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " values"]:
+        """Return the values, without JAX."""
+        return self.values_and_gradients(weights)[0]
+
+    def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts | None:
+        """Return what is known of the sampling of parts; None where all of them are counted."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class SummariesOfCounts(BoundMeasures):
+    """Measures that share a statistic: it is counted once for all of them."""
+
+    statistic: Statistic
+    summaries: tuple[Summary, ...]
+    is_compiled: bool = True  # whether JAX has all that the summaries need
+
+    @property
+    def n_values(self) -> int:
+        return len(self.summaries)
+
+    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
+        import jax.numpy as jnp
+
+        table = self.statistic.count(weights, jnp)
+        return jnp.stack([summary(table, jnp) for summary in self.summaries])
+
+    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
+        """Return the values by NumPy, of one or of several sets of weights."""
+        if weights.ndim > 1 and not self.statistic.is_batched:
+            return np.stack([self.values(of_draw) for of_draw in weights])
+        found = np.zeros((*weights.shape[:-1], self.n_values))
+        for part in self.statistic.parts():
+            check_stopped()
+            table = part.count(weights, np)
+            found += np.stack([summary(table, np) for summary in self.summaries], axis=-1)
+        return found
+
+    def values_and_gradients(
+        self, weights: Float[np.ndarray, " n"]
+    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+        values, gradients = np.zeros(self.n_values), np.zeros((self.n_values, len(weights)))
+        for part in self.statistic.parts():
+            table = part.count(weights, np)
+            for position, summary in enumerate(self.summaries):
+                value, derivatives = value_and_derivatives(summary, table)
+                values[position] += value
+                gradients[position] += part.pull_back(weights, table, derivatives)
+        return values, gradients
+
+
+def values_and_influences(
+    statistic: Statistic, summary: Summary, weights: Float[np.ndarray, " n"]
+) -> tuple[Float[np.ndarray, "*values"], Float[np.ndarray, "*values n"]]:
+    """Return the numbers of a summary that has several, and all influences on each."""
+    table = statistic.count(weights, np)
+    values, pull_back = value_and_pull_back(summary, table)
+    influences = np.empty((*values.shape, len(weights)))
+
+    def find(index: int) -> None:
+        place = np.unravel_index(index, values.shape)
+        d_values = np.zeros_like(values)
+        d_values[place] = 1
+        influences[place] = weights * statistic.pull_back(weights, table, pull_back(d_values))
+
+    parallel(find, range(values.size), influences.size)
+    return values, influences
+
+
+@dataclass(frozen=True, eq=False)
+class MeanOverFolds(BoundMeasures):
+    """Measures of cross-validated predictions: the mean of what each is inside every fold."""
+
+    rows: tuple[Int[np.ndarray, " _"], ...]
+    bound: tuple[BoundMeasures, ...]
+
+    @property
+    def n_values(self) -> int:
+        return self.bound[0].n_values
+
+    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
+        return sum(b(weights[r]) for r, b in zip(self.rows, self.bound, strict=True)) / len(
+            self.rows
+        )
+
+    def values_and_gradients(
+        self, weights: Float[np.ndarray, " n"]
+    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+        gradients = np.zeros((self.n_values, len(weights)))
+        values = self.fold_values(weights, gradients)
+        return values.mean(axis=0), gradients / len(self.rows)
+
+    def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts | None:
+        """Return the means over the folds, in which the same parts are drawn."""
+        of_folds = [b.sampled_parts(weights[r]) for r, b in zip(self.rows, self.bound, strict=True)]
+        drawn = [parts for parts in of_folds if parts is not None]
+        if not drawn:
+            return None
+        return drawn[0]._replace(derivatives=np.mean([x.derivatives for x in drawn], axis=0))
+
+    def fold_values(
+        self,
+        weights: Float[np.ndarray, " n"],
+        gradients: Float[np.ndarray, "values n"] | None = None,
+    ) -> Float[np.ndarray, "folds values"]:
+        """Return the values in each fold; fill in the derivatives of each with its own rows."""
+        found = []
+        for rows, bound in zip(self.rows, self.bound, strict=True):
+            values, of_fold = bound.values_and_gradients(weights[rows])
+            found.append(values)
+            if gradients is not None:
+                gradients[:, rows] = of_fold
+        return np.stack(found)
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionOfWeights(BoundMeasures):
+    """A user's measure: any function of the weights.
+
+    JAX compiles and differentiates it if it can trace it. What it cannot, such as a function of
+    scikit-learn, is called with NumPy's arrays and differentiated by differences, one observation
+    at a time.
+    """
+
+    function: Callable[[Float[AnyArray, " n"]], Any]
+    is_compiled: bool = True
+
+    @property
+    def n_values(self) -> int:
+        return 1
+
+    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " 1"]:
+        import jax.numpy as jnp
+
+        return jnp.reshape(self.function(weights), (1,))
+
+    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws 1"]:
+        """Return the value, of one or of several sets of weights."""
+        if weights.ndim > 1:
+            return np.stack([self.values(of_draw) for of_draw in weights])
+        if self.is_compiled:
+            return self.values_and_gradients(weights)[0]
+        from dmfroc._kit.compiled import in_double_precision
+
+        with in_double_precision():  # it may call JAX all the same
+            return np.reshape(np.asarray(self.function(weights), np.float64), (1,))
+
+    def values_and_gradients(
+        self, weights: Float[np.ndarray, " n"]
+    ) -> tuple[Float[np.ndarray, " 1"], Float[np.ndarray, "1 n"]]:
+        if not self.is_compiled:
+            return self.values(weights), self._differences(weights)[None]
+        from dmfroc._kit.compiled import value_and_gradient
+
+        value, gradient = value_and_gradient(self.function, weights)
+        return np.reshape(value, (1,)), gradient[None]
+
+    def _differences(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """Return the derivatives by central differences, of rows without weight 0."""
+        steps, found = _STEP * weights, np.zeros(len(weights))
+        for row in np.flatnonzero(steps):
+            moved = np.tile(weights, (2, 1))
+            moved[:, row] += [-steps[row], steps[row]]
+            low, high = self.values(moved)[:, 0]
+            found[row] = (high - low) / (moved[1, row] - moved[0, row])
+        return found
+
+
+def number_of_weights(function: Any, name: str) -> Callable[[Float[AnyArray, " n"]], Any]:
+    """Return a user's function of the weights, which names the measure if it is none."""
+    what = f"bind= of the measure {name!r} must return a function of the weights, which returns "
+    if not callable(function):
+        raise TypeError(f"{what}a number, but it returns a {type(function).__name__}")
+
+    def number(weights: Float[AnyArray, " n"]) -> Any:
+        if isinstance(weights, np.ndarray):
+            xp: Any = np
+        else:
+            import jax.numpy as xp
+        value = function(weights)
+        try:
+            array = xp.asarray(value)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{what}a number, but that returns a {type(value).__name__}") from error
+        if array.dtype.kind not in "biufc":
+            raise TypeError(f"{what}a number, but that returns a {type(value).__name__}")
+        if array.size != 1 or array.dtype.kind not in "iuf":
+            raise TypeError(
+                f"{what}a real number, but that returns {array.dtype} values of shape {array.shape}"
+            )
+        return xp.reshape(array, ()).astype(float)
+
+    return number
