@@ -240,7 +240,7 @@ CASES = {
     ),
     "ragged groups": (
         lambda: dmfroc.evaluate(B, P, groups=[[1, 2], [3]]),
-        (ValueError, "groups must have one entry for each of the 30 observations"),
+        (ValueError, "groups must be an array, not ragged lists"),
     ),
     "columns of xarray": (xarray_columns, [[0.0, 1.0], [1.0, 0.0]]),
     "identifier": (identifier, [[0.9, 0.1], [0.2, 0.8], [0.1, 0.9]]),
