@@ -122,6 +122,10 @@ def estimate_json(e):
     return {"value": e.value, "standard_error": e.standard_error, "interval": list(e.interval)}
 
 
+def measured_json(e):
+    return estimate_json(e) | {"level": e.level, "method": e.method}
+
+
 # JSON
 
 
@@ -129,7 +133,7 @@ def test_json_of_an_evaluation(evaluation, tmp_path):
     numbers = report(evaluation, tmp_path)["numbers"]
     predictions = evaluation.predictions
     assert numbers["estimates"] == {
-        name: estimate_json(e) for name, e in evaluation.estimates.items()
+        name: measured_json(e) for name, e in evaluation.estimates.items()
     }
     assert (numbers["level"], numbers["method"]) == (0.9, "jackknife")
     assert numbers["n_observations"] == predictions.n_observations
@@ -140,8 +144,12 @@ def test_json_of_an_evaluation(evaluation, tmp_path):
 
 def test_json_of_a_comparison(comparison, tmp_path):
     numbers = report(comparison, tmp_path)["numbers"]
+    intervals = comparison.value_intervals
     assert numbers["estimates"] == {
-        name: estimate_json(e) for name, e in comparison.estimates.items()
+        name: estimate_json(e)
+        | {"may_be_best": name in comparison.best_set()}
+        | ({"together": list(intervals[name])} if intervals else {})
+        for name, e in comparison.estimates.items()
     }
     assert numbers["differences"] == [
         {"first": d.first, "second": d.second}
@@ -150,6 +158,7 @@ def test_json_of_a_comparison(comparison, tmp_path):
             "p_value": d.p_value,
             "adjusted_p_value": d.adjusted_p_value,
             "probability_better": d.probability_better,
+            "probability_equivalent": d.probability_equivalent,
         }
         for d in comparison.differences
     ]
@@ -158,7 +167,6 @@ def test_json_of_a_comparison(comparison, tmp_path):
     assert numbers["best_set"] == list(comparison.best_set())
     for name in ("measure", "method", "level", "simultaneous", "n_draws", "seed"):
         assert numbers[name] == getattr(comparison, name)
-    intervals = comparison.value_intervals
     assert numbers["value_intervals"] == (
         intervals and {name: list(interval) for name, interval in intervals.items()}
     )
@@ -169,6 +177,7 @@ def test_json_of_a_comparison(comparison, tmp_path):
             "name": winner.name,
             "value": winner.value,
             "interval": list(winner.interval),
+            "level": comparison.level,
             "rivals": list(winner.rivals),
         }
     )
@@ -200,7 +209,12 @@ def test_json_of_subgroups(subgroups, tmp_path):
 
 def test_json_of_runs(runs, tmp_path):
     numbers = report(runs, tmp_path)["numbers"]
-    assert numbers["runs"] == {name: values.tolist() for name, values in runs.values.items()}
+    for name, values in runs.values.items():
+        shown = numbers["runs"][name]
+        assert (shown["runs"], shown["values"]) == (len(values), values.tolist())
+        spread = values.mean(), values.std(ddof=1)
+        assert (shown["mean"], shown["sd"]) == pytest.approx(spread, rel=1e-12)
+    assert list(numbers["runs"]) == list(runs.values)
     assert numbers["crossed"] == runs.crossed
     for name in ("measure", "method", "level", "n_observations", "mean_squares"):
         assert numbers[name] == getattr(runs, name)
@@ -211,9 +225,10 @@ def test_json_of_runs(runs, tmp_path):
         test = getattr(runs, name)
         assert (shown["statistic"], shown["p_value"]) == (test.statistic, test.p_value)
         freedom = [x if np.isfinite(x) else None for x in test.degrees_of_freedom]
-        assert shown["degrees_of_freedom"] == freedom
-        for d, of_d in zip(test.differences, shown["differences"], strict=True):
-            given = d._asdict() | {"interval": list(d.interval)}
+        assert [shown["df"], shown["df_of_error"]] == freedom
+        differences = [d for d in numbers["differences"] if d["inference"] == name]
+        for d, of_d in zip(test.differences, differences, strict=True):
+            given = d._asdict() | {"inference": name, "interval": list(d.interval)}
             assert of_d == {
                 k: None if isinstance(x, float) and not np.isfinite(x) else x
                 for k, x in given.items()
@@ -235,7 +250,7 @@ def test_json_of_a_plan(plan, tmp_path):
         for label in LABELS
     ]
     assert [c["share"] for c in numbers["classes"]] == pytest.approx([2 / 9, 3 / 9, 4 / 9])
-    assert numbers["curve"] == plan.to_pandas().reset_index().to_dict("records")
+    assert numbers["curve"] == {str(n): row.to_dict() for n, row in plan.to_pandas().iterrows()}
 
 
 def test_curves_of_a_report(evaluation, tmp_path):
@@ -280,21 +295,21 @@ def test_curves_of_a_report(evaluation, tmp_path):
 
 
 def test_tables_of_an_evaluation(evaluation, tmp_path):
-    _, shown = columns(report(evaluation, tmp_path), "Measures with 90 % intervals")
+    kind = "90 % interval (jackknife)"
+    _, shown = columns(report(evaluation, tmp_path), "Measures")
     found = list(evaluation.estimates.values())
     assert list(shown["Measure"]) == [e.title for e in found]
     assert floats(shown["Value"]) == [e.value for e in found]
     assert floats(shown["Std. error"]) == [e.standard_error for e in found]
-    for text, e in zip(shown["Interval"], found, strict=True):
+    for text, e in zip(shown[kind], found, strict=True):
         assert_interval(text, e.interval)
-        assert text.endswith("(90 %)")
-    assert list(shown["Method"]) == [e.method for e in found]
+        assert kind == f"{100 * e.level:g} % interval ({e.method})"
 
 
 def assert_differences(shown, differences, interval):
     assert list(shown["A"]) == [d.first for d in differences]
     assert list(shown["B"]) == [d.second for d in differences]
-    assert floats(shown["A \N{MINUS SIGN} B"]) == [d.value for d in differences]
+    assert floats(shown["A - B"]) == [d.value for d in differences]
     for text, d in zip(shown[interval], differences, strict=True):
         assert_interval(text, d.interval)
     assert floats(shown["p-value"]) == [d.p_value for d in differences]
@@ -310,30 +325,31 @@ def test_tables_of_a_comparison(comparison, tmp_path):
         assert (row[0], float(row[1])) == (name, e.value)
         assert_interval(row[2], e.interval)
         if together is not None:
-            assert_interval(row[3], together[name])
-        place = header.index("May be best")
-        assert row[place] == ("yes" if name in comparison.best_set() else "no")
+            assert_interval(row[4], together[name])
+        assert header[3] == "May be best"
+        assert row[3] == ("yes" if name in comparison.best_set() else "no")
+        place = 3 if together is None else 4
         others = dict(zip(header[place + 1 :: 2], row[place + 1 :: 2], strict=True))
         assert set(others) == {"DMF-AUC", "Informedness"}
         sample = comparison.samples[name].predictions
         if sample.folds is None:
             expected = dmfroc.dmf_auc_score(sample)
             assert float(others["DMF-AUC"]) == pytest.approx(expected, rel=1e-12)
-    kind = "simultaneous " if comparison.simultaneous else ""
+    interval = f"{percent} interval"
+    if comparison.simultaneous:
+        interval = f"Simultaneous {interval}"
     header, shown = columns(parts, "Differences in Hand-Till M")
-    [interval] = [name for name in header if "interval" in name]
-    assert interval == f"{kind}{percent} interval" or interval.lower().startswith(kind + percent)
     assert_differences(shown, comparison.differences, interval)
-    [adjusted] = [name for name in header if name.startswith("p adjusted")]
+    [adjusted] = [name for name in header if name.startswith("Adjusted")]
     assert floats(shown[adjusted]) == [d.adjusted_p_value for d in comparison.differences]
     assert floats(shown["P(A better)"]) == [d.probability_better for d in comparison.differences]
     if comparison.rope:
         equivalent = [d.probability_equivalent for d in comparison.differences]
-        assert floats(shown["P(differ by at most 0.05)"]) == equivalent
+        assert floats(shown["P(|A - B| <= 0.05)"]) == equivalent
     _, shown = columns(parts, "Order of the classifiers")
     orders = {
         tuple(order.split(" > ")): float(p)
-        for order, p in zip(shown["Order"], shown["Probability"], strict=True)
+        for order, p in zip(shown["Order, best first"], shown["Probability"], strict=True)
     }
     assert orders == comparison.order_probabilities
 
@@ -378,8 +394,8 @@ def test_tables_of_runs(runs, tmp_path):
     header, shown = columns(parts, "runs of each learner")
     values = np.stack(list(runs.values.values()))
     assert list(shown["Learner"]) == list(runs.values)
-    np.testing.assert_allclose(floats(shown["Mean"]), values.mean(axis=1), rtol=1e-12)
-    np.testing.assert_allclose(floats(shown["SD of runs"]), values.std(axis=1, ddof=1), rtol=1e-12)
+    np.testing.assert_allclose(floats(shown["Mean Hand-Till M"]), values.mean(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(floats(shown["sd of runs"]), values.std(axis=1, ddof=1), rtol=1e-12)
     for run in range(4):
         assert floats(shown[f"Run {run + 1}"]) == values[:, run].tolist()
     tests = {
@@ -393,7 +409,7 @@ def test_tables_of_runs(runs, tmp_path):
     freedom = [d.degrees_of_freedom for t in tests.values() for d in t.differences]
     assert [np.inf if x == "∞" else float(x) for x in shown["df"]] == freedom
     _, shown = columns(parts, "all learners are equal")
-    assert list(shown["Hypothesis"]) == list(tests)
+    assert list(shown["All equal, for"]) == list(tests)
     assert floats(shown["F"]) == [t.statistic for t in tests.values()]
     assert floats(shown["p-value"]) == [t.p_value for t in tests.values()]
     _, shown = columns(parts, "Mean squares")
@@ -490,7 +506,7 @@ def test_frame_of_a_comparison(comparison):
 
 def test_frames_of_subgroups(subgroups):
     assert any(d.adjusted_p_value != d.p_value for d in subgroups.differences)
-    frame = subgroups.differences_to_pandas()
+    frame = subgroups.to_pandas("differences")
     for row, d in zip(frame.itertuples(), subgroups.differences, strict=True):
         assert (row.first, row.second, row.difference) == (d.first, d.second, d.value)
         assert (row.standard_error, (row.low, row.high)) == (d.standard_error, d.interval)
@@ -540,15 +556,17 @@ def test_text_of_a_comparison(comparison):
     digits = len(re.search(r"\d\.(\d+)", line)[1])
     assert digits > 2
     low, high = (f"{end:.{digits}f}" for end in interval)
-    assert f"allows for its selection {low} to {high}\n" in text
+    assert f"adjusted for its selection {low} to {high}\n" in text
 
 
-def test_notes_of_a_scan_have_the_largest_bound(tmp_path):
+def test_text_of_a_scan_has_the_bounds():
     scores = {"coarse": SCORES["poor"], "exact": np.round(SCORES["good"])}
     counted = dmfroc.compare(dmfroc.scan([(Y, scores)], n_bins=8), measure="hand_till")
     bounds = {name: e.error_bound for name, e in counted.estimates.items()}
     assert bounds["exact"] < bounds["coarse"]
-    assert f"binning error of each value at most {bounds['coarse']:.1e}" in str(counted)
+    shown = rows_of(str(counted).split("\n\n")[0])
+    for name, bound in bounds.items():
+        assert shown[name][-1] == f"<= {bound:.1e}"
 
 
 # Pictures
@@ -557,12 +575,12 @@ def test_notes_of_a_scan_have_the_largest_bound(tmp_path):
 @pytest.mark.parametrize("kind", ["separate", "simultaneous"])
 def test_the_drawing_of_the_best_says_which_intervals_it_has(kind):
     options = {"simultaneous": kind == "simultaneous", "level": 0.9}
-    axes = dmfroc.compare(Y, SCORES, "hand_till", **options).plot_best_set()
+    axes = dmfroc.compare(Y, SCORES, "hand_till", **options).plot_best_set().ax_
     assert axes.get_xlabel() == f"Hand-Till M (filled: may be the best; 90 %, {kind})"
 
 
 def test_the_drawing_of_a_plan(plan):
-    axes = plan.plot(ax=Figure().add_subplot())
+    axes = plan.plot(ax=Figure().add_subplot()).ax_
     frame = plan.to_pandas()
     what = "half_width" if plan.difference is None else "power"
     curve, mark = axes.lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -27,6 +28,12 @@ class PageTable:
     has_marks: bool = False
 
 
+def _capitalized(title: str) -> str:
+    # Symbols keep their case: n, df, p-value
+    is_symbol = len(re.split(r"\W", title)[0]) < 3
+    return title if is_symbol else title[0].upper() + title[1:]
+
+
 def page_table(table: Table, *, has_marks: bool = False) -> PageTable:
     """Return a table as a page shows it, the first rows of a long one."""
     heads, rows = printed(table, number)
@@ -34,5 +41,5 @@ def page_table(table: Table, *, has_marks: bool = False) -> PageTable:
     if len(rows) > _MOST_ROWS:
         caption += f"; the first {_MOST_ROWS} of {len(rows)}, all are among the numbers"
     name = table.key.replace("_", " ").capitalize()
-    columns = [head._replace(title=head.title[:1].upper() + head.title[1:]) for head in heads]
+    columns = [head._replace(title=_capitalized(head.title)) for head in heads]
     return PageTable(name, caption, columns, rows[:_MOST_ROWS], has_marks)

@@ -646,7 +646,7 @@ def test_posterior_of_one_observed_class():
 
 
 def test_pairs_are_drawn_in_the_order_of_their_areas(small):
-    axes = small.plot_pairs(Figure().add_subplot())
+    axes = small.plot_pairs(Figure().add_subplot()).ax_
     names = [text.get_text() for text in axes.get_yticklabels()]
     values = small.pairs()["value"]
     assert sorted(names) == sorted(values.index)

@@ -589,7 +589,7 @@ def test_bad_usage(folder, arguments, message):
             ["GOOD", "--label", "tree", "--scores", "p_ash,p_oak"],
             r".*: there is no column 'p_oak', which --scores names .*",
         ),
-        (["GOOD", "--label", "tree", "--scores", ""], r".*: scores must hold at least one value.*"),
+        (["GOOD", "--label", "tree", "--scores", ""], r".*: there is no score column; .*"),
         (["GOOD", "--label", "tree", "--labels", ""], r".*: labels is empty: .*"),
         (
             ["GOOD", "--label", "tree", "--labels", "ash,birch,oak"],

@@ -82,9 +82,9 @@ def test_published_fit_of_the_normal_approximation(cases_directory):
     mean, _, _ = restricted_likelihood(table)
     assert mean == pytest.approx([-0.0498, -3.0092], abs=5e-5)
     # The exact likelihood adds no halves to empty cells, which lower the specificity
-    exact = summary_roc(table, study=None, **SMALL).to_pandas()["value"]
-    assert exact["sensitivity"] == pytest.approx(expit(mean[0]), abs=0.02)
-    assert expit(-mean[1]) < exact["specificity"] < expit(-mean[1]) + 0.03
+    exact = summary_roc(table, study=None, **SMALL)
+    assert exact.sensitivity.value == pytest.approx(expit(mean[0]), abs=0.02)
+    assert expit(-mean[1]) < exact.specificity.value < expit(-mean[1]) + 0.03
 
 
 # The two models
@@ -610,7 +610,7 @@ def test_displays(found):
         ({"tp": [0] * 9, "fn": [0] * 9, "fp": [0] * 9, "tn": [0] * 9}, {}, "no observations"),
         ({"tp": [0] * 9, "fn": [0] * 7 + [1, 1]}, {}, "2 studies of the table have cases"),
         ({}, {"level": 95.0}, "level must be between 0 and 1"),
-        ({}, {"n_chains": 0}, "n_chains must be a positive integer"),
+        ({}, {"n_chains": 0}, "n_chains must be an integer >= 1"),
     ],
 )
 def test_input_that_cannot_be_right(change, options, error):
