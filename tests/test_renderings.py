@@ -633,7 +633,7 @@ def test_draws_carry_their_seed():
 
 def test_json_is_strict(runs, tmp_path):
     numbers = report(runs, tmp_path)["numbers"]
-    json.dumps(numbers, allow_nan=False)
+    assert json.loads(json.dumps(numbers, allow_nan=False)) == numbers
 
 
 @pytest.mark.parametrize("name", sorted(set(dmfroc.plots.__all__) | {"ROCDisplay"}))

@@ -167,7 +167,7 @@ class Comparison(Result):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a careful reader has to know, each remark with the classifiers that it concerns."""
+        """What a careful reader has to know, each warning with the classifiers that it concerns."""
         return attributed({name: e.warnings for name, e in self.estimates.items()})
 
     @property

@@ -216,7 +216,7 @@ def influences(
 def warn_of(
     measures: Sequence[Measure], predictions: Predictions, estimates: Sequence[Estimate]
 ) -> None:
-    """Warn of what has to be known of the values, each remark once."""
+    """Warn of what has to be known of the values, once each."""
     values = {estimate.measure: estimate.value for estimate in estimates}
     below_chance = below_chance_message(measures, [[estimate] for estimate in estimates])
     warn([*caveats(measures, predictions), undefined_message(values), below_chance])

@@ -117,7 +117,7 @@ class Evaluation(Result):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a careful reader has to know, each remark once."""
+        """What a careful reader has to know, each warning once."""
         remarks = (remark for e in self.estimates.values() for remark in e.warnings)
         return tuple(dict.fromkeys(remarks))
 
@@ -242,7 +242,7 @@ def evaluation_of(
     *,
     has_scores: bool = True,
 ) -> Evaluation:
-    """Evaluate the classifier of which there is this evidence."""
+    """Evaluate the classifier that the evidence describes."""
     measures, predictions = _listed(measures), evidence.predictions
     chosen = _choose(measures, predictions, pair_weights, has_scores)
     if measures is None or isinstance(measures, str):

@@ -98,7 +98,7 @@ class SubgroupComparison(Result):
     greater_is_better : bool
         Whether greater values of the measure are better.
     warnings : tuple of str
-        What a careful reader has to know, each remark with the groups that it concerns.
+        What a careful reader has to know, each warning with the groups that it concerns.
     """
 
     main_table: ClassVar[str] = "groups"

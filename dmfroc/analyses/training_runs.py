@@ -132,7 +132,7 @@ class RunsComparison(Result):
     greater_is_better : bool
         Whether greater values of the measure are better.
     warnings : tuple of str
-        What a careful reader has to know, each remark with the classifiers that it concerns.
+        What a careful reader has to know, each warning with the classifiers that it concerns.
     """
 
     main_table: ClassVar[str] = "differences"

@@ -135,7 +135,7 @@ def _as_option(argument: re.Match[str]) -> str:
 
 
 def notes_of(remarks: Iterable[str]) -> list[str]:
-    """Return each remark once, in the order of their first appearance, for the command line."""
+    """Return each warning once, in the order of their first appearance, for the command line."""
     return list(dict.fromkeys(map(with_options, remarks)))
 
 

@@ -275,7 +275,7 @@ def _parts_of_files(files: Sequence[str], filesystem: Any) -> list[Part]:
 
 
 def _regular_file(path: str, filesystem: Any) -> tuple[Any, Any]:
-    """Return the file system of a file, and what it knows of the file without opening it."""
+    """Return the file system of a file, and its entry for the file, which stays closed."""
     from pyarrow import fs
 
     files = fs.LocalFileSystem() if filesystem is None else filesystem

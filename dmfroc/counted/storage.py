@@ -95,7 +95,7 @@ def _digest(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
 
 @contextmanager
 def checked(path: Path) -> Iterator[None]:
-    """Say of which file a state is that has been read and does not hold together."""
+    """Name the file in errors about a state that does not hold together."""
     try:
         yield
     except (KeyError, ValueError, TypeError, LookupError) as error:

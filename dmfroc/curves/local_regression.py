@@ -128,7 +128,7 @@ def _fit(
 ) -> float:
     """Return the fit at one point."""
     x, y, weights, scratch = observations
-    starts = range(len(x) - n_neighbors)  # of windows, of which the first that is near enough
+    starts = range(len(x) - n_neighbors)  # of windows; the first near enough counts
     start = bisect_left(starts, True, key=lambda i: point - x[i] <= x[i + n_neighbors] - point)
     width = max(point - x[start], x[start + n_neighbors - 1] - point)
     # Only what is nearer than the farthest neighbour has a weight

@@ -361,7 +361,7 @@ def value_of(measure: Measure, predictions: Predictions) -> float:
 
 
 def caveats(measures: Iterable[Measure], predictions: Predictions) -> list[str]:
-    """Return what has to be known of estimates of the measures, each remark once."""
+    """Return what has to be known of estimates of the measures, once each."""
     distinct = dict.fromkeys(caveat for measure in measures for caveat in measure.caveats)
     return _told([*distinct, counts_message], predictions)
 

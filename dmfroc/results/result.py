@@ -31,7 +31,7 @@ def sample_facts(predictions: Predictions) -> dict[str, Any]:
 
 
 def attributed(remarks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return each remark once, with the classifiers that it concerns unless that is all."""
+    """Return each warning once, with the classifiers that it concerns unless that is all."""
     concerned: dict[str, list[str]] = {}
     for name, of_classifier in remarks.items():
         for remark in of_classifier:
