@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -30,6 +30,7 @@ from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate
 
 
+@runtime_checkable
 class Counted(Protocol):
     """A sample whose scores are counted: a scan, or what an accumulator has seen."""
 
