@@ -559,6 +559,20 @@ def test_text_of_a_comparison(comparison):
     assert f"adjusted for its selection {low} to {high}\n" in text
 
 
+def test_no_p_value_and_no_probability_is_shown_as_certain(tmp_path):
+    found = dmfroc.compare(
+        np.arange(40000) % 2,
+        {"good": np.arange(40000) % 2 + RNG.normal(size=40000), "noise": RNG.normal(size=40000)},
+        "auc",
+    )
+    [difference] = found.differences
+    assert difference.p_value < 1e-300
+    assert rows_of(str(found).split("\n\n")[1])["good"][-2:] == ["<1e-300", ">0.999"]
+    text = report(found, tmp_path)["text"]
+    assert "<1e-300" in text
+    assert ">0.999" in text
+
+
 def test_text_of_a_scan_has_the_bounds():
     scores = {"coarse": SCORES["poor"], "exact": np.round(SCORES["good"])}
     counted = dmfroc.compare(dmfroc.scan([(Y, scores)], n_bins=8), measure="hand_till")
