@@ -148,7 +148,7 @@ def test_json_of_a_comparison(comparison, tmp_path):
     assert numbers["estimates"] == {
         name: estimate_json(e)
         | {"may_be_best": name in comparison.best_set()}
-        | ({"together": list(intervals[name])} if intervals else {})
+        | ({"simultaneous_interval": list(intervals[name])} if intervals else {})
         for name, e in comparison.estimates.items()
     }
     assert numbers["differences"] == [

@@ -224,7 +224,9 @@ class Comparison(Result):
             for name, e in self.estimates.items()
         ]
         if self.value_intervals is not None:
-            classifiers.append(Column("together", f"simultaneous {interval}", "interval"))
+            classifiers.append(
+                Column("simultaneous_interval", f"simultaneous {interval}", "interval")
+            )
             for row in rows:
                 row.append((*self.value_intervals[row[0]], row[1].standard_error))
         if any(e.error_bound for e in self.estimates.values()):
