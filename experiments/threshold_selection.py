@@ -365,8 +365,8 @@ a branch for each category, two for a number, chosen by gain ratio, pruned by th
 its error with m = 2 (`experiments/_pruned_tree.py`). Three things still differ. Orange handles
 missing values by weights, here they are a category of their own or the median; its naive Bayes
 smooths numbers by LOESS, scikit-learn's `CategoricalNB` has {N_BINS} quantile bins; and the folds
-are others. The paper does not state the positive class of all sets; where it does not, it is the one
-whose thresholds are nearer to the printed ones. The rules of
+are others. The paper does not state the positive class of all sets; where it does not, it is the
+one whose thresholds are nearer to the printed ones. The rules of
 shuttle-landing-control are written out as the cases they cover.
 
 {promoters}
