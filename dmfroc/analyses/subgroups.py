@@ -240,17 +240,15 @@ def compare_subgroups(
     parts = _parts(measure, chosen, predictions, members, intervals)
     warn(attributed({name: part.remarks for name, part in parts.items()}))
     check_finite(measure, {name: part.estimate.value for name, part in parts.items()})
-    contrasts: _Contrasts = _Independent(list(parts.values()))
-    if clusters is not None:
-        of_groups = [set(np.unique(clusters[rows]).tolist()) for rows in members.values()]
-        if sum(map(len, of_groups)) > len(set().union(*of_groups)):  # some are in several groups
-            if not isinstance(chosen, Jackknife):
-                raise ValueError(
-                    "groups has members in several subgroups, whose values are then correlated: "
-                    "use method='jackknife'"
-                )
-            all_rows = list(members.values())
-            contrasts = _Correlated(list(parts.values()), predictions, clusters, all_rows)
+    if clusters is None or _are_apart(clusters, list(members.values())):
+        contrasts: _Contrasts = _Independent(list(parts.values()))
+    elif isinstance(chosen, Jackknife):
+        contrasts = _Correlated(list(parts.values()), predictions, clusters, list(members.values()))
+    else:
+        raise ValueError(
+            "groups has members in several subgroups, whose values are then correlated: use "
+            "method='jackknife'"
+        )
     sizes = {name: int(rows.sum()) for name, rows in members.items()}
     return SubgroupComparison(
         measure=measure.name,
@@ -329,6 +327,12 @@ def _parts(
 
     parts = parallel(find, list(members), predictions.scores.size)
     return dict(zip(members, parts, strict=True))
+
+
+def _are_apart(clusters: NDArray[Any], members: Sequence[Bool[np.ndarray, " n"]]) -> bool:
+    """Say whether no cluster has observations in two of the groups."""
+    of_groups = [np.unique(clusters[rows]) for rows in members]
+    return sum(map(len, of_groups)) == len(np.unique(np.concatenate(of_groups)))
 
 
 class _Independent:
@@ -419,7 +423,7 @@ def _differences(
     pairs, vectors = list(itertools.combinations(parts, 2)), pairwise_differences(len(parts))
     if len(parts) > 2:
         pairs += [(name, THE_OTHERS) for name in parts]
-        shares = np.array([[size] * len(parts) for size in sizes.values()], float).T
+        shares = np.tile(np.array([*sizes.values()], float), (len(parts), 1))
         np.fill_diagonal(shares, 0)  # of the others, by their sizes
         against = np.eye(len(parts)) - shares / shares.sum(axis=1, keepdims=True)
         vectors = np.concatenate([vectors, against])
