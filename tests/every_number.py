@@ -124,6 +124,12 @@ CALLS = {
         f(Y, SCORES).curve,
     ],
     "fisher_exact_test": lambda f: f(dmfroc.ContingencyTable.from_cells(tp=3, fp=1, fn=2, tn=5)),
+    "functional": lambda module: [
+        tuple(
+            module.estimate_many(getattr(module, name), Y[None], SCORES[None], n_classes=3)
+        )
+        for name in ("dmf_auc", "hand_till", "log_loss")
+    ],
     "influences": lambda f: f("dmf_auc", Y, SCORES),
     "isometrics": lambda f: f(dmfroc.curves.roc_curve(TWO, P), values=[0.25]),
     "lc_index": lambda f: f([0, 0, 1, 0, 1, 1], [1, 3, 2, 4, 5, 6], [2, 1, 4, 3, 6, 5]),
