@@ -169,36 +169,58 @@ def compare(
                 raise ValueError("folds cannot be given for independent samples (paired=False)")
             predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
         chosen, joint, units = _of_predictions(predictions, measure, options, paired, hypothesis)
-    if flag("simultaneous", simultaneous):
-        differences, value_intervals, winner = _all_at_once(
-            joint, measure, options.level, options.seed, hypothesis
-        )
-    else:
-        differences, value_intervals, winner = _differences(joint.differences), None, None
     return Comparison(
         measure=measure.name,
         title=title_for(measure, *predictions.values()),
-        estimates=joint.estimates,
-        differences=differences,
-        order_probabilities=_order_probabilities(
-            differences, joint.qualities, tuple(joint.estimates), options.seed
-        ),
-        level=options.level,
-        rope=hypothesis.rope,
         method=chosen.name,
-        n_draws=len(joint.qualities),
-        seed=options.seed,
-        greater_is_better=measure.greater_is_better,
-        covariance=joint.covariance,
-        simultaneous=simultaneous,
-        value_intervals=value_intervals,
-        winner=winner,
         predictions=predictions,
         units=units,
         curve_options=curve_options_of(measure),
-        alternative=hypothesis.alternative,
-        margin=hypothesis.margin,
+        **compared(
+            joint,
+            hypothesis,
+            greater_is_better=measure.greater_is_better,
+            simultaneous=simultaneous,
+            level=options.level,
+            seed=options.seed,
+        ),
     )
+
+
+def compared(
+    joint: JointEstimates,
+    hypothesis: Hypothesis,
+    *,
+    greater_is_better: bool,
+    simultaneous: bool,
+    level: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Return what a `Comparison` says of values that are jointly known, as its fields."""
+    value_intervals, winner = None, None
+    if flag("simultaneous", simultaneous):
+        differences, value_intervals, winner = _all_at_once(
+            joint, greater_is_better, level, seed, hypothesis
+        )
+    else:
+        differences = _differences(joint.differences)
+    names = tuple(joint.estimates)
+    return {
+        "estimates": joint.estimates,
+        "differences": differences,
+        "order_probabilities": _order_probabilities(differences, joint.qualities, names, seed),
+        "level": level,
+        "rope": hypothesis.rope,
+        "n_draws": len(joint.qualities),
+        "seed": seed,
+        "greater_is_better": greater_is_better,
+        "covariance": joint.covariance,
+        "simultaneous": simultaneous,
+        "value_intervals": value_intervals,
+        "winner": winner,
+        "alternative": hypothesis.alternative,
+        "margin": hypothesis.margin,
+    }
 
 
 def _of_predictions(
@@ -269,7 +291,7 @@ def _differences(differences: Mapping[tuple[str, str], Difference]) -> tuple[Dif
 
 
 def _all_at_once(
-    joint: JointEstimates, measure: Measure, level: float, seed: int, hypothesis: Hypothesis
+    joint: JointEstimates, greater_is_better: bool, level: float, seed: int, hypothesis: Hypothesis
 ) -> tuple[tuple[Difference, ...], dict[str, tuple[float, float]], Winner]:
     """Return differences and intervals of the values that hold all at once, and the winner."""
     n = len(joint.estimates)
@@ -291,9 +313,7 @@ def _all_at_once(
     )
     level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
     intervals = {name: joint.interval_of_value(name, level_of_value) for name in joint.estimates}
-    winner = winner_of(
-        joint, of_sizes, greater_is_better=measure.greater_is_better, level=level, seed=seed
-    )
+    winner = winner_of(joint, of_sizes, greater_is_better=greater_is_better, level=level, seed=seed)
     return differences, intervals, winner
 
 
