@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -17,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from dmfroc._kit.options import integer, n_jobs_of
 from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.analyses.evaluation import Evaluation, evaluate
+from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
 from dmfroc.decisions.threshold_selection import check_estimator, checked, splits_of
 from dmfroc.inference.influences import influences_of, moments_of, standard_error
 from dmfroc.inference.interval_method import check_finite
@@ -42,7 +41,7 @@ def cross_validate(
     *,
     cv: Any = 5,
     n_repeats: int = 1,
-    measures: Sequence[str | Measure] | Literal["all"] | None = None,
+    measures: Measures = None,
     groups: Any = None,
     target: Target = "fits",
     method: Method | None = None,

@@ -3,229 +3,33 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
 
-from dmfroc._kit.options import number, numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.comparison import compared
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference import independent
 from dmfroc.inference.bounded_mean import BoundedMean
-from dmfroc.inference.hypothesis import Alternative, Hypothesis, error_reaching
+from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import JointEstimates, joint_noise
-from dmfroc.inference.judge import Part, judged, selection_message
+from dmfroc.inference.item_mean import MEASURE, TITLE, mean_of
 from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.seed import seed_of
 from dmfroc.inference.simultaneous import holm
-from dmfroc.inputs.arrays import as_array, as_floats
-from dmfroc.inputs.indexes import Rows, row_names
+from dmfroc.inputs.item_scores import ScoredItems, check_scored, scored_items
 from dmfroc.inputs.subgroups import crossed
 from dmfroc.results.difference import Difference, differences_table
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.judge import JudgedLabels, agreement_table, judge_table
-from dmfroc.results.result import attributed
+from dmfroc.results.judge import agreement_table, judge_table
 from dmfroc.results.table import Column, Table
 
 __all__ = ["ItemScores", "items"]
 
-_FEWEST_ITEMS = 2
 _MOST_GRADES = 10  # distinct scores of which a table of agreement is readable
-_MEASURE, _TITLE = "mean_score", "Mean score"
-
-
-@dataclass(frozen=True, eq=False)
-class ScoredItems:
-    """The scores of models on the same items; NaN where nobody verified.
-
-    Attributes
-    ----------
-    scores : dict of str to numpy.ndarray of shape (n,)
-        Mean over the repeats of each item, by name of the model.
-    judge : dict of str to numpy.ndarray of shape (n,), or None
-        Scores of all items by a judge.
-    probability : numpy.ndarray of shape (n,)
-        With which each item was drawn to be verified, up to a factor.
-    unit : numpy.ndarray of int, shape (n,)
-        The independent unit of each item.
-    bounds : tuple of float
-        The range of the scores.
-    """
-
-    scores: dict[str, Float[np.ndarray, " n"]]
-    judge: dict[str, Float[np.ndarray, " n"]] | None
-    probability: Float[np.ndarray, " n"]
-    unit: Int[np.ndarray, " n"]
-    bounds: tuple[float, float]
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return len(self.unit)
-
-    def rows(self, chosen: Any) -> ScoredItems:
-        """Return some of the items."""
-        judge = self.judge and {name: x[chosen] for name, x in self.judge.items()}
-        scores = {name: x[chosen] for name, x in self.scores.items()}
-        return replace(
-            self,
-            scores=scores,
-            judge=judge,
-            probability=self.probability[chosen],
-            unit=np.unique(self.unit[chosen], return_inverse=True)[1],
-        )
-
-    def mean(self, name: str, minus: str | None = None) -> ItemMean:
-        """Return a model's mean score, or by how much it exceeds that of another."""
-        x, low, high = self.scores[name], *self.bounds
-        judge = None if self.judge is None else self.judge[name]
-        if minus is not None:
-            x = x - self.scores[minus]
-            low, high = low - high, high - low
-            judge = None if self.judge is None or judge is None else judge - self.judge[minus]
-        return ItemMean(x, judge, self.probability, self.unit, (low, high))
-
-
-@dataclass(frozen=True, eq=False)
-class ItemMean:
-    """The mean of one series of scores: the arguments are those of `ScoredItems`."""
-
-    scores: Float[np.ndarray, " n"]
-    judge: Float[np.ndarray, " n"] | None
-    probability: Float[np.ndarray, " n"]
-    unit: Int[np.ndarray, " n"]
-    bounds: tuple[float, float]
-
-    @cached_property
-    def verified(self) -> Part:
-        """The mean of the items with scores, and the influence of each."""
-        return _weighted_mean(np.nan_to_num(self.scores), self._weight)
-
-    @cached_property
-    def _weight(self) -> Float[np.ndarray, " n"]:
-        return np.where(np.isnan(self.scores), 0.0, 1 / self.probability)
-
-    @cached_property
-    def _n_effective(self) -> float:
-        of_units = self._by_unit(self._weight)
-        return float(of_units.sum() ** 2 / (of_units @ of_units))
-
-    def _by_unit(self, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
-        return np.bincount(self.unit, values)
-
-    @cached_property
-    def _combined(self) -> tuple[float, Float[np.ndarray, " n"], float]:
-        if self.judge is None:
-            return (*self.verified, 0.0)
-        on_all, on_verified = (
-            self._of_units(_weighted_mean(self.judge, weight))
-            for weight in (np.ones(len(self.judge)), self._weight)
-        )
-        own = self._of_units(self.verified)
-        return judged(own, on_all, on_verified, len(own.influences) / self._n_effective)
-
-    def _of_units(self, part: Part) -> Part:
-        return Part(part.value, self._by_unit(part.influences))
-
-    @property
-    def influences(self) -> Float[np.ndarray, " u"]:
-        """The influence of each unit on the mean."""
-        found = self._combined[1]
-        return self._by_unit(found) if self.judge is None else found
-
-    @cached_property
-    def limits(self) -> BoundedMean:
-        """The mean with its limits."""
-        n_units = int((self._by_unit(self._weight) > 0).sum())
-        variance = float(self.influences @ self.influences)
-        value = self._combined[0]
-        return BoundedMean(value, variance, n_units, self._n_effective, self.bounds)
-
-    @cached_property
-    def labels(self) -> JudgedLabels | None:
-        """What the judge has added."""
-        if self.judge is None:
-            return None
-        n, n_verified = len(self.scores), int((self._weight > 0).sum())
-        alone = self._by_unit(self.verified.influences)
-        before, after = float(alone @ alone), self.limits.variance
-        return JudgedLabels(
-            lambda_=self._combined[2] * (1 - n_verified / n),
-            n_verified=n_verified,
-            n_rows=n,
-            effective_labels=n_verified * before / after if after > 0 else n_verified,
-            verified_value=self.verified.value,
-            verified_error=replace(self.limits, variance=before).standard_error,
-            judge_value=float(self.judge.mean()),
-        )
-
-    @property
-    def error(self) -> float:
-        """Standard deviation of the mean that its 68 % interval shows, 0 of nothing alone."""
-        low, high = self.limits.ends_at(_ONE_SIGMA)
-        return (high - low) / 2
-
-    def estimate(self, level: float) -> Estimate:
-        """Return the mean with its interval."""
-        limits = self.limits
-        is_bounded = np.isfinite(self.bounds[1] - self.bounds[0])
-        return Estimate(
-            measure=_MEASURE,
-            title=_TITLE,
-            value=limits.value,
-            standard_error=limits.standard_error,
-            interval=limits.ends_at(1 - level),
-            level=level,
-            method="effective binomial" if is_bounded else "t",
-            warnings=tuple(filter(None, [self._selection])),
-            judge=self.labels,
-        )
-
-    @property
-    def _selection(self) -> str | None:
-        if self.judge is None or np.ptp(self.probability) > 0:
-            return None
-        return selection_message(~np.isnan(self.scores), {"the judge's score": self.judge})
-
-    def difference(
-        self, first: str, second: str, level: float, hypothesis: Hypothesis
-    ) -> Difference:
-        """Return the difference of two models with its test."""
-        limits = self.limits
-        value, ends_at = limits.value, limits.ends_at
-        p_value = hypothesis.p_value(value, ends_at)
-
-        def above(threshold: float) -> float:
-            tail = error_reaching(threshold, ends_at, upper=value <= threshold) / 2
-            return 1 - tail if value > threshold else tail
-
-        return Difference(
-            first,
-            second,
-            value=value,
-            standard_error=limits.standard_error,
-            interval=hypothesis.opened(ends_at(hypothesis.error(level))),
-            p_value=p_value,
-            two_sided_p_value=hypothesis.two_sided.p_value(value, ends_at),
-            adjusted_p_value=p_value,
-            probability_better=above(0.0),
-            probability_equivalent=max(above(-hypothesis.rope) - above(hypothesis.rope), 0.0),
-        )
-
-
-_ONE_SIGMA = 0.31731  # error probability of an interval of one standard error
-
-
-def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Part:
-    shares = weights / weights.sum()
-    value = float(shares @ values)
-    return Part(value, shares * (values - value))
 
 
 @dataclass(frozen=True, repr=False)
@@ -238,8 +42,6 @@ class ItemScores(Comparison):
     ----------
     items : ScoredItems
         The scores.
-    n_repeats : int
-        Largest number of scores that a model has of an item.
     subgroups : dict of str to dict of str to Estimate
         With ``by``: the mean score in each subgroup, by its name and that of the model.
     subgroup_sizes : dict of str to int
@@ -250,31 +52,32 @@ class ItemScores(Comparison):
     """
 
     main_table: ClassVar[str] = "estimates"
+    fact_names: ClassVar[tuple[str, ...]] = ("n_items", "n_repeats", *Comparison.fact_names)
 
     items: ScoredItems = field(kw_only=True, repr=False, compare=False)
-    n_repeats: int = field(kw_only=True)
     subgroups: dict[str, dict[str, Estimate]] = field(kw_only=True)
     subgroup_sizes: dict[str, int] = field(kw_only=True)
     subgroup_differences: dict[str, tuple[Difference, ...]] = field(kw_only=True)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """What a careful reader has to know, each warning with the models that it concerns."""
-        return attributed({name: e.warnings for name, e in self.estimates.items()})
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.items.n_items
+
+    @property
+    def n_repeats(self) -> int:
+        """Largest number of scores that a model has of an item."""
+        return self.items.n_repeats
 
     def head(self) -> list[str]:
         """Return the number of items, units and repeats in a line."""
         n_units = int(self.items.unit.max()) + 1
-        words = [f"{self.items.n_items:,} items"]
-        if n_units < self.items.n_items:
+        words = [f"{self.n_items:,} items"]
+        if n_units < self.n_items:
             words.append(f"{n_units:,} groups")
         if self.n_repeats > 1:
             words.append(f"{self.n_repeats} repeats")
         return [f"Scores of {len(self.estimates)} models: {', '.join(words)}"]
-
-    def facts(self) -> dict[str, Any]:
-        """Return the number of items and repeats, and what every comparison says."""
-        return {"n_items": self.items.n_items, "n_repeats": self.n_repeats} | super().facts()
 
     def tables(self) -> list[Table]:
         """Return the models, their differences, the subgroups, and what a judge adds."""
@@ -411,16 +214,15 @@ def items(
     check_level(level)
     hypothesis = Hypothesis(alternative, margin, rope)
     seed = seed_of(random_state)
-    given, n_repeats, index = _scored_items(scores, judge, label_probability, groups, bounds)
+    given = scored_items(scores, judge, label_probability, groups, bounds)
     hypothesis.check(level, given.bounds[1] - given.bounds[0])
     joint = _joint(given, level, seed, hypothesis)
-    subgroups, sizes, differences = _in_subgroups(given, by, index, level)
+    subgroups, sizes, differences = _in_subgroups(given, by, level)
     found = ItemScores(
-        measure=_MEASURE,
-        title=_TITLE,
+        measure=MEASURE,
+        title=TITLE,
         method=next(iter(joint.estimates.values())).method,
         items=given,
-        n_repeats=n_repeats,
         subgroups=subgroups,
         subgroup_sizes=sizes,
         subgroup_differences=differences,
@@ -438,8 +240,8 @@ def items(
 
 
 def _joint(given: ScoredItems, level: float, seed: int, hypothesis: Hypothesis) -> JointEstimates:
-    means = {name: given.mean(name) for name in given.scores}
-    pairs = {pair: given.mean(*pair) for pair in itertools.combinations(means, 2)}
+    means = {name: mean_of(given, name) for name in given.scores}
+    pairs = {pair: mean_of(given, *pair) for pair in itertools.combinations(means, 2)}
     influences = np.stack([mean.influences for mean in means.values()])
     covariance = influences @ influences.T
     # Correlations are those of the influences; errors are what the intervals show, never 0.
@@ -467,14 +269,14 @@ def _joint(given: ScoredItems, level: float, seed: int, hypothesis: Hypothesis) 
 
 
 def _in_subgroups(
-    given: ScoredItems, by: Any, index: Any, level: float
+    given: ScoredItems, by: Any, level: float
 ) -> tuple[dict[str, dict[str, Estimate]], dict[str, int], dict[str, tuple[Difference, ...]]]:
     if by is None:
         return {}, {}, {}
-    names, of_row = crossed(by, given.n_items, index)
+    names, of_row = crossed(by, given.n_items, given.index)
     parts = {name: given.rows(of_row == place) for place, name in enumerate(names)}
     for name, part in parts.items():
-        _check_scored(part, f"the subgroup {name!r} of by")
+        check_scored(part, f"the subgroup {name!r} of by")
     n_units = [len(np.unique(part.unit)) for part in parts.values()]
     if sum(n_units) > len(np.unique(given.unit)):
         raise ValueError(
@@ -482,7 +284,8 @@ def _in_subgroups(
             "by out, or groups"
         )
     means = {
-        name: {model: part.mean(model) for model in given.scores} for name, part in parts.items()
+        name: {model: mean_of(part, model) for model in given.scores}
+        for name, part in parts.items()
     }
     estimates = {
         name: {model: mean.estimate(level) for model, mean in of_part.items()}
@@ -521,149 +324,3 @@ def _independent(
         probability_better=independent.probability_above(0.0, *both),
         probability_equivalent=0.0,
     )
-
-
-def _scored_items(
-    scores: Any, judge: Any, label_probability: Any, groups: Any, bounds: Any
-) -> tuple[ScoredItems, int, Any]:
-    """Check what the user handed in."""
-    if judge is None and label_probability is not None:
-        raise TypeError("label_probability goes with judge=: without one, all items have scores")
-    rows = Rows(what="scores")
-    read = {
-        name: _matrix(values, f"scores[{name!r}]", rows) for name, values in _named(scores).items()
-    }
-    n_items = {len(x) for x in read.values()}
-    if len(n_items) > 1:
-        sizes = ", ".join(f"{name!r} {len(x)}" for name, x in read.items())
-        raise ValueError(f"the models have scores of different numbers of items: {sizes}")
-    [n] = n_items
-    if judge is None:
-        for name, x in read.items():
-            _check_complete(
-                x,
-                f"scores[{name!r}]",
-                ": leave these items out for all models, or give a judge's scores of all items as "
-                "judge=",
-            )
-        of_judge = None
-    else:
-        by_name = isinstance(judge, Mapping) or hasattr(judge, "columns")
-        if not by_name and len(read) > 1:
-            raise TypeError("judge must be a dict with the judge's scores of each model")
-        named = _named(judge) if by_name else {next(iter(read)): judge}
-        if set(named) != set(read):
-            raise ValueError(
-                f"judge has scores of {list(named)}, but scores has the models {list(read)}: use "
-                "the same names"
-            )
-        of_judge = {name: _matrix(named[name], f"judge[{name!r}]", rows) for name in read}
-        for name, x in of_judge.items():
-            if len(x) != n:
-                raise ValueError(f"judge[{name!r}] has {len(x)} items, but scores has {n}")
-            _check_complete(x, f"judge[{name!r}]", ": a judge must score all items")
-    unit = np.arange(n)
-    if groups is not None:
-        named_groups = row_names(groups, "groups", n, rows.index, "a group")
-        unit = np.unique(named_groups, return_inverse=True)[1]
-        if unit.max() == 0:
-            raise ValueError("groups has one group only: at least two are needed")
-    given = ScoredItems(
-        {name: _item_means(x) for name, x in read.items()},
-        of_judge and {name: _item_means(x) for name, x in of_judge.items()},
-        _probabilities(label_probability, n),
-        unit,
-        _bounds(bounds, [*read.values(), *(of_judge or {}).values()]),
-    )
-    _check_scored(given, "scores")
-    return given, max(x.shape[1] for x in read.values()), rows.index
-
-
-def _named(scores: Any) -> dict[str, Any]:
-    if hasattr(scores, "columns"):  # a table
-        scores = {name: scores[name] for name in scores.columns}
-    if not isinstance(scores, Mapping):
-        raise TypeError(
-            "scores must be a dict of scores by name of the model, or a table with a column for "
-            f"each, but it is a {type(scores).__name__}"
-        )
-    if not scores:
-        raise ValueError("scores has no model: give the scores of at least one")
-    for name in scores:
-        if not isinstance(name, str):
-            raise TypeError(f"scores has the key {name!r}, but names of models must be strings")
-    return dict(scores)
-
-
-def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n r"]:
-    """Return scores by item and repeat; missing ones are NaN."""
-    array = as_floats(as_array(values, what), what).astype(np.float64)
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise ValueError(f"{what} must have shape (n,) or (n, repeats), not {array.shape}")
-    if np.isinf(array).any():
-        row = int(np.isinf(array).any(axis=1).argmax())
-        raise ValueError(f"{what} is infinite in row {row} (counting from 0)")
-    return rows.arranged(array, values, what)
-
-
-def _check_complete(x: Float[np.ndarray, "n r"], what: str, remedy: str) -> None:
-    is_missing = np.isnan(x).any(axis=1)
-    if is_missing.any():
-        raise ValueError(
-            f"{what} is missing in {int(is_missing.sum())} of {len(x)} items, first in row "
-            f"{int(is_missing.argmax())} (counting from 0){remedy}"
-        )
-
-
-def _item_means(x: Float[np.ndarray, "n r"]) -> Float[np.ndarray, " n"]:
-    """Return the mean over each item's repeats; an item of which one is missing has none."""
-    found: Float[np.ndarray, " n"] = x.mean(axis=1)
-    return found
-
-
-def _check_scored(given: ScoredItems, what: str) -> None:
-    for name, x in given.scores.items():
-        n = len(np.unique(given.unit[~np.isnan(x)]))
-        if n < _FEWEST_ITEMS:
-            raise ValueError(
-                f"{what} has {n} independent items with a score of {name!r}: at least "
-                f"{_FEWEST_ITEMS} are needed to see how scores vary"
-            )
-
-
-def _probabilities(given: Any, n: int) -> Float[np.ndarray, " n"]:
-    if given is None:
-        return np.ones(n)
-    found = numbers("label_probability", given)
-    if found.shape != (n,):
-        raise ValueError(f"label_probability must have shape ({n},), but it has {found.shape}")
-    if not ((found > 0) & (found <= 1)).all():
-        row = int((~((found > 0) & (found <= 1))).argmax())
-        raise ValueError(
-            f"label_probability must be above 0 and at most 1, but row {row} has {found[row]}"
-        )
-    return found
-
-
-def _bounds(given: Any, scores: list[Float[np.ndarray, "n r"]]) -> tuple[float, float]:
-    least = min(float(np.nanmin(x, initial=np.inf)) for x in scores)
-    most = max(float(np.nanmax(x, initial=-np.inf)) for x in scores)
-    if given is None:
-        if least < 0 or most > 1:
-            raise ValueError(
-                f"scores are from {least:g} to {most:g}, outside of [0, 1]: give the smallest and "
-                "largest possible score, bounds=(1, 5), or bounds=(-np.inf, np.inf)"
-            )
-        return 0.0, 1.0
-    try:
-        low, high = (number("each of bounds", end) for end in given)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"bounds must be two numbers, such as (1, 5), not {given!r}") from error
-    if not low <= least <= most <= high or not low < high:
-        raise ValueError(
-            f"bounds are {given!r}, but scores are from {least:g} to {most:g}: give the smallest "
-            "and the largest possible score"
-        )
-    return low, high

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -87,6 +87,9 @@ class Plan(Result):
     """
 
     main_table: ClassVar[str] = "curve"
+    fact_names: ClassVar[tuple[str, ...]] = (
+        *("measure", "aim", "value", "n", "n_interval", "n_optimal", "level"),
+    )
 
     measure: str
     title: str
@@ -133,52 +136,29 @@ class Plan(Result):
         """
         return as_frame(self._curve(self._sizes() if sizes is None else sizes))
 
-    def facts(self) -> dict[str, Any]:
-        """Return the aim and the numbers of cases."""
-        return {
-            "measure": self.measure,
-            "aim": self.aim,
-            "value": self.value,
-            "n": self.n,
-            "n_interval": list(self.n_interval),
-            "n_optimal": self.n_optimal,
-            "level": self.level,
-        }
-
     def tables(self) -> list[Table]:
         """Return the cases of each class, and what other numbers of cases would give."""
-        columns = [
-            Column("label", "class", "name"),
-            Column("count", "cases", "count"),
-            Column("share", "share", "percent"),
-            Column("optimal_share", "best share", "percent"),
-        ]
-        rows = [
-            [label, count, self.prevalence[label], self.optimal_prevalence[label]]
-            for label, count in self.class_counts.items()
-        ]
+        classes = {
+            Column("label", "class", "name"): self.class_counts,
+            Column("count", "cases", "count"): self.class_counts.values(),
+            Column("share", "share", "percent"): self.prevalence.values(),
+            Column("optimal_share", "best share", "percent"): self.optimal_prevalence.values(),
+        }
         title = "Cases of each class, and the shares with which fewest cases are needed"
-        return [Table("classes", title, columns, rows), self._curve(self._sizes())]
+        return [Table.from_columns("classes", title, classes), self._curve(self._sizes())]
 
     def _curve(self, sizes: Sequence[int]) -> Table:
-        has_power = self.difference is not None
-        columns = [
-            Column("n", "cases", "count"),
-            Column("standard_error", "std. error", "error"),
-            Column("half_width", f"half-width of the {100 * self.level:g} % interval", "error"),
-            *[Column("power", "power", "probability")] * has_power,
-        ]
-        rows = [
-            [
-                n,
-                self._design.standard_error(n),
-                self.half_width(n),
-                *([self.power(n)] if has_power else []),
-            ]
-            for n in sizes
-        ]
+        error = self._design.standard_error
+        half_width = f"half-width of the {100 * self.level:g} % interval"
+        columns: dict[Column, Iterable[Any]] = {
+            Column("n", "cases", "count"): sizes,
+            Column("standard_error", "std. error", "error"): map(error, sizes),
+            Column("half_width", half_width, "error"): map(self.half_width, sizes),
+        }
+        if self.difference is not None:
+            columns[Column("power", "power", "probability")] = map(self.power, sizes)
         title = "What other numbers of cases would give"
-        return Table("curve", title, columns, rows, is_by_name=True)
+        return Table.from_columns("curve", title, columns, is_by_name=True)
 
     def _sizes(self) -> list[int]:
         least = self._design.least_n

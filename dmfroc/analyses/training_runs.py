@@ -9,7 +9,7 @@ design.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -136,6 +136,10 @@ class RunsComparison(Result):
     """
 
     main_table: ClassVar[str] = "differences"
+    fact_names: ClassVar[tuple[str, ...]] = (
+        *("measure", "method", "level", "n_observations", "crossed", "mean_squares"),
+        "covariances",
+    )
 
     measure: str
     title: str
@@ -157,84 +161,51 @@ class RunsComparison(Result):
         """The three tests by what they hold for."""
         return {name: getattr(self, name) for name in HOLDS_FOR}
 
-    def facts(self) -> dict[str, Any]:
-        """Return the measure, the design, and the components of the variance."""
-        return {
-            "measure": self.measure,
-            "method": self.method,
-            "level": self.level,
-            "n_observations": self.n_observations,
-            "crossed": self.crossed,
-            "mean_squares": self.mean_squares,
-            "covariances": self.covariances._asdict(),
-        }
-
     def tables(self) -> list[Table]:
         """Return the runs, the differences of the learners, and the tests that all are equal."""
-        runs = [
-            Column("learner", "learner", "name"),
-            Column("runs", "runs", "count"),
-            Column("mean", f"mean {self.title}"),
-            Column("sd", "sd of runs"),
-            Column("values", ""),
-        ]
-        differences = [
-            Column("inference", "holds for", "name"),
-            Column("first", "A", "name"),
-            Column("second", "B", "name"),
-            Column(
-                "value",
-                "A - B",
-                "estimate",
-                interval=f"{100 * self.level:g} % interval",
-                is_signed=True,
-            ),
-            Column("degrees_of_freedom", "df", "freedom"),
-            Column("p_value", "p-value", "p_value"),
-        ]
-        tests = [
+        values = self.values.values()
+        runs: dict[Column, Iterable[Any]] = {
+            Column("learner", "learner", "name"): self.values,
+            Column("runs", "runs", "count"): [len(v) for v in values],
+            Column("mean", f"mean {self.title}"): [v.mean() for v in values],
+            Column("sd", "sd of runs"): [v.std(ddof=1) for v in values],
+            Column("values", ""): values,
+        }
+        tests = [(Name(key, HOLDS_FOR[key]), test) for key, test in self.tests.items()]
+        pairs = [(name, difference) for name, test in tests for difference in test.differences]
+        interval = f"{100 * self.level:g} % interval"
+        differences: dict[Column, Iterable[Any]] = {
+            Column("inference", "holds for", "name"): [name for name, _ in pairs],
+            Column("first", "A", "name"): [d.first for _, d in pairs],
+            Column("second", "B", "name"): [d.second for _, d in pairs],
+            Column("value", "A - B", "estimate", interval=interval, is_signed=True): [
+                d for _, d in pairs
+            ],
+            Column("degrees_of_freedom", "df", "freedom"): [d.degrees_of_freedom for _, d in pairs],
+            Column("p_value", "p-value", "p_value"): [d.p_value for _, d in pairs],
+        }
+        equal = [
             Column("inference", "all equal, for", "name"),
             Column("statistic", "F"),
             Column("df", "df", "freedom"),
             Column("df_of_error", "df of error", "freedom"),
             Column("p_value", "p-value", "p_value"),
         ]
-        n_runs = len(next(iter(self.values.values())))
+        rows = [[name, t.statistic, *t.degrees_of_freedom, t.p_value] for name, t in tests]
+        n_runs = len(next(iter(values)))
         return [
-            Table(
+            Table.from_columns(
                 "runs",
                 f"{self.title} in {n_runs} runs of each learner",
                 runs,
-                [[name, len(v), v.mean(), v.std(ddof=1), v] for name, v in self.values.items()],
                 is_by_name=True,
             ),
-            Table(
+            Table.from_columns(
                 "differences",
                 f"Differences of the means of {self.title}, A minus B, and what they hold for",
                 differences,
-                [
-                    [
-                        Name(key, HOLDS_FOR[key]),
-                        d.first,
-                        d.second,
-                        d,
-                        d.degrees_of_freedom,
-                        d.p_value,
-                    ]
-                    for key, test in self.tests.items()
-                    for d in test.differences
-                ],
             ),
-            Table(
-                "tests",
-                "Tests that all learners are equal",
-                tests,
-                [
-                    [Name(key, HOLDS_FOR[key]), t.statistic, *t.degrees_of_freedom, t.p_value]
-                    for key, t in self.tests.items()
-                ],
-                is_by_name=True,
-            ),
+            Table("tests", "Tests that all learners are equal", equal, rows, is_by_name=True),
         ]
 
 

@@ -103,10 +103,8 @@ class Estimate(Result):
 
     def facts(self) -> dict[str, Any]:
         """Return the method, the level, and the draws and seed of methods that draw."""
-        facts = {"method": self.method, "level": self.level}
-        return (
-            facts if self.n_draws is None else facts | {"n_draws": self.n_draws, "seed": self.seed}
-        )
+        of_draws = {} if self.n_draws is None else {"n_draws": self.n_draws, "seed": self.seed}
+        return {"method": self.method, "level": self.level} | of_draws
 
     def tables(self) -> list[Table]:
         """Return the value with its interval."""
@@ -126,19 +124,17 @@ class Estimate(Result):
 
 def estimates_table(estimates: Iterable[Estimate]) -> Table:
     """Return measures with their intervals, one row each."""
-    rows = list(estimates)
-    methods = list(dict.fromkeys(e.method for e in rows))
-    interval = f"{100 * rows[0].level:g} % interval"
-    if len(methods) == 1:
-        interval += f" ({methods[0]})"
-    columns = [
-        Column("measure", "measure", "name"),
-        Column("value", "value", "estimate", interval=interval, error="std. error"),
-        Column("level", ""),
-        Column("method", "method" if len(methods) > 1 else "", "name"),
-    ]
-    cells: list[list[Any]] = [[Name(e.measure, e.title), e, e.level, e.method] for e in rows]
-    if any(e.error_bound for e in rows):
-        columns.append(Column("error_bound", "binning error", "bound"))
-        cells = [[*row, e.error_bound] for row, e in zip(cells, rows, strict=True)]
-    return Table("estimates", "Measures", columns, cells, is_by_name=True)
+    shown = list(estimates)
+    methods, bounds = [e.method for e in shown], [e.error_bound for e in shown]
+    interval, several = f"{100 * shown[0].level:g} % interval", "method"
+    if len(set(methods)) == 1:
+        interval, several = f"{interval} ({methods[0]})", ""
+    columns: dict[Column, list[Any]] = {
+        Column("measure", "measure", "name"): [Name(e.measure, e.title) for e in shown],
+        Column("value", "value", "estimate", interval=interval, error="std. error"): shown,
+        Column("level", ""): [e.level for e in shown],
+        Column("method", several, "name"): methods,
+    }
+    if any(bounds):
+        columns[Column("error_bound", "binning error", "bound")] = bounds
+    return Table.from_columns("estimates", "Measures", columns, is_by_name=True)

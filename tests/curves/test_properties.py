@@ -1018,3 +1018,17 @@ def test_area_under_kappa_where_classes_are_almost_equally_frequent(excess):
     kappa = 2 * p * (1 - p) * (y - x) / (p + bias - 2 * p * bias)
     area = (kappa @ shares / 2) @ np.diff(fpr)
     assert curves.area_under_kappa(points) == pytest.approx(area, rel=0, abs=2e-12)
+
+
+@given(samples(weighted=True))
+def test_the_best_threshold_of_calibrated_scores_is_half_of_the_best_f1(sample):
+    """Zhao et al. (2013), Lipton et al. (2014); Flach and Kull (2015), section 2."""
+    y, scores, weights = sample
+    shares = IsotonicRegression().fit(scores, y, weights).predict(scores)
+
+    def f1_from(threshold):
+        is_called = shares >= threshold
+        return 2 * (weights @ (is_called & (y == 1))) / (weights @ is_called + weights @ y)
+
+    best = max(f1_from(threshold) for threshold in shares)
+    assert f1_from(best / 2 - 1e-12) == pytest.approx(best, rel=1e-9)
