@@ -11,7 +11,7 @@ import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.options import flag, instance, is_one_of, number, numbers
 from dmfroc.curves.cases import Number
 from dmfroc.curves.points import OperatingPoints
-from dmfroc.measures.curve_areas import KAPPA_AREAS, Kappa
+from dmfroc.measures.curve_areas import Kappa
 
 
 class CertaintyConsistency(NamedTuple):
@@ -99,7 +99,7 @@ def area_under_kappa(
         raise ValueError(f"method must be 'exact' or 'trapezoid', but it is {method!r}")
     if not is_one_of(kappa, get_args(Kappa)):
         raise ValueError(f"kappa must be 'cohen' or 'scott', but it is {kappa!r}")
-    return points.summarise(KAPPA_AREAS[kappa, method])
+    return points.summarise(curve_summaries.kappa_area, method=method, kappa=kappa)
 
 
 def expected_profits(
