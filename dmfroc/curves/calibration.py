@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -26,6 +27,8 @@ _GRID = np.linspace(0, 1, 41)  # of the display's LOESS curve
 class CalibrationCurve(Curve):
     """A calibration curve of groups of cases with like predictions.
 
+    It unpacks like scikit-learn's: ``fraction_positive, mean_predicted``.
+
     Attributes
     ----------
     mean_predicted, fraction_positive : numpy.ndarray, shape (g,)
@@ -44,6 +47,9 @@ class CalibrationCurve(Curve):
     counts: Float[np.ndarray, " g"]
     all_counts: Float[np.ndarray, " b"]
     brier: float
+
+    def __iter__(self) -> Iterator[Float[np.ndarray, " _"]]:
+        return iter((self.fraction_positive, self.mean_predicted))
 
     @property
     def gaps(self) -> Float[np.ndarray, " g"]:

@@ -242,6 +242,9 @@ def roc_curve(cases: Cases) -> Curve:
     Curve(roc of 1: 6 points, area 0.8333)
     >>> round(curve.integral("left"), 4), round(curve.integral("right"), 4)
     (0.7778, 0.8889)
+    >>> fpr, tpr, thresholds = curve
+    >>> thresholds
+    array([inf, 0.9, 0.6, 0.5, 0.4, 0.2])
     """
     return draw_roc(count_points(cases))
 

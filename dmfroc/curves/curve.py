@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -27,6 +27,13 @@ class Line(NamedTuple):
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Curve:
     """A curve of one class, with one point per threshold.
+
+    It unpacks in the order and with the conventions of scikit-learn's functions of the same name,
+    which then keep all points (``drop_intermediate=False``): ``fpr, tpr, thresholds``;
+    ``precision, recall, thresholds``, from the lowest threshold on, with the precision 1 at recall
+    0, which has no threshold; and ``fpr, fnr, thresholds`` of a DET curve, from the highest
+    threshold without misses to the lowest without false alarms. Other charts unpack as
+    ``x, y, thresholds``.
 
     Attributes
     ----------
@@ -85,6 +92,15 @@ class Curve:
     def maximum(self) -> Maximum:
         """Return the largest y and all thresholds that attain it, in falling order."""
         return Maximum.of(self.y, self.thresholds)
+
+    def __iter__(self) -> Iterator[Float[np.ndarray, " _"]]:
+        x, y, thresholds = self.x, self.y, self.thresholds
+        if self.kind == "pr":
+            x, y, thresholds = np.append(y[:0:-1], 1.0), x[::-1], thresholds[:0:-1]
+        elif self.kind == "det":
+            kept = slice(np.flatnonzero(x == x[0])[-1], np.flatnonzero(y == y[-1])[0] + 1)
+            x, y, thresholds = (values[kept][::-1] for values in (x, y, thresholds))
+        return iter((x, y, thresholds))
 
     def __repr__(self) -> str:
         area = "" if self.area is None else f", area {self.area:.4g}"
