@@ -24,9 +24,8 @@ from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
-from dmfroc.inputs.indexes import Rows
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
-from dmfroc.inputs.rows import matched
+from dmfroc.inputs.rows import check_same_observations, matched
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.results.difference import Difference
@@ -194,7 +193,7 @@ def _jointly(
     if options.groups is not None and not paired:
         raise ValueError("groups cannot be given for independent samples (paired=False)")
     if paired:
-        _check_same_observations(predictions)
+        check_same_observations(predictions)
         warn([_same_scores_message(predictions)])
     if not method.warns_itself:
         _warn_of_caveats(measure, predictions.values())
@@ -335,35 +334,6 @@ def _of_hard_labels(
     if any(len(p.labels) < len(classes) for p in named.values()):
         return _of_hard_labels(y_true, y_pred, needs, {**others, "labels": sorted(classes)})
     return named
-
-
-def _check_same_observations(named: dict[str, Predictions]) -> None:
-    """Refuse classifiers whose classes, observed labels or weights differ."""
-    (first_name, first), *others = named.items()
-    rows = Rows(first.index, repr(first_name))
-    for name, other in others:
-        if other.labels != first.labels:
-            raise ValueError(
-                f"{first_name!r} has the classes {list(first.labels)} and {name!r} has "
-                f"{list(other.labels)}: give both the same labels="
-            )
-        if len(other.true) != len(first.true):
-            raise ValueError(
-                f"{first_name!r} has {len(first.true)} observations and {name!r} has "
-                f"{len(other.true)}: a paired comparison needs the same observations"
-            )
-        rows.check_same(other.index, repr(name))
-        for what, a, b in (
-            ("observed classes", first.true, other.true),
-            ("weights", first.sample_weight, other.sample_weight),
-        ):
-            if not np.array_equal(a, b):
-                row = int(np.flatnonzero(a != b)[0])
-                raise ValueError(
-                    f"the {what} of {first_name!r} and {name!r} differ, first in row {row} "
-                    "(counting from 0): a paired comparison needs the same observations in the "
-                    "same order"
-                )
 
 
 def _same_scores_message(named: dict[str, Predictions]) -> str | None:

@@ -240,15 +240,15 @@ def compare_subgroups(
     parts = _parts(measure, chosen, predictions, members, intervals)
     warn(attributed({name: part.remarks for name, part in parts.items()}))
     check_finite(measure, {name: part.estimate.value for name, part in parts.items()})
-    if clusters is None or _are_apart(clusters, members.values()):
+    if clusters is None or _are_apart(clusters, list(members.values())):
         contrasts: _Contrasts = _Independent(list(parts.values()))
-    else:
-        if not isinstance(chosen, Jackknife):
-            raise ValueError(
-                "groups has members in several subgroups, whose values are then correlated: use "
-                "method='jackknife'"
-            )
+    elif isinstance(chosen, Jackknife):
         contrasts = _Correlated(list(parts.values()), predictions, clusters, list(members.values()))
+    else:
+        raise ValueError(
+            "groups has members in several subgroups, whose values are then correlated: use "
+            "method='jackknife'"
+        )
     sizes = {name: int(rows.sum()) for name, rows in members.items()}
     return SubgroupComparison(
         measure=measure.name,
@@ -263,7 +263,7 @@ def compare_subgroups(
         seed=intervals.seed,
         greater_is_better=measure.greater_is_better,
         warnings=attributed(
-            {name: (*part.remarks, *part.estimate.warnings) for name, part in parts.items()}
+            {name: [*part.remarks, *part.estimate.warnings] for name, part in parts.items()}
         ),
     )
 
@@ -297,7 +297,7 @@ class _Part(NamedTuple):
     estimate: Estimate
     influences: Float[np.ndarray, " m"]
     moments: Moments
-    remarks: tuple[str, ...]
+    remarks: list[str]
 
 
 def _parts(
@@ -308,9 +308,8 @@ def _parts(
     options: Options,
 ) -> dict[str, _Part]:
     """Estimate the measure in each group, many large ones side by side."""
-    found: dict[str, _Part] = {}
 
-    def find(name: str) -> None:
+    def find(name: str) -> _Part:
         rows = members[name]
         part = predictions.rows(rows)
         groups = None if options.groups is None else options.groups[rows]
@@ -324,23 +323,16 @@ def _parts(
             error = standard_error(moments)
             if error > 0:
                 moments = moments.scaled(estimate.standard_error / error)
-        remarks = tuple(caveats([measure], part))
-        found[name] = _Part(estimate, facts.influences.influences, moments, remarks)
+        return _Part(estimate, facts.influences.influences, moments, caveats([measure], part))
 
-    names = list(members)
-    parallel(find, names, predictions.scores.size)
-    return {name: found[name] for name in names}
+    parts = parallel(find, list(members), predictions.scores.size)
+    return dict(zip(members, parts, strict=True))
 
 
-def _are_apart(clusters: NDArray[Any], members: Any) -> bool:
+def _are_apart(clusters: NDArray[Any], members: Sequence[Bool[np.ndarray, " n"]]) -> bool:
     """Say whether no cluster has observations in two of the groups."""
-    seen: set[Any] = set()
-    for rows in members:
-        own = set(np.unique(clusters[rows]).tolist())
-        if seen & own:
-            return False
-        seen |= own
-    return True
+    of_groups = [np.unique(clusters[rows]) for rows in members]
+    return sum(map(len, of_groups)) == len(np.unique(np.concatenate(of_groups)))
 
 
 class _Independent:
@@ -428,14 +420,13 @@ def _differences(
     options: Options,
 ) -> tuple[Difference, ...]:
     """Return all differences with intervals and p-values that hold at once."""
-    names = list(parts)
-    of_pairs = pairwise_differences(len(names))
-    pairs = list(itertools.combinations(names, 2))
-    rows = [of_pairs]
-    if len(names) > 2:
-        rows.append(_against_the_others(np.array([sizes[name] for name in names], float)))
-        pairs += [(name, THE_OTHERS) for name in names]
-    vectors = np.concatenate(rows)
+    pairs, vectors = list(itertools.combinations(parts, 2)), pairwise_differences(len(parts))
+    if len(parts) > 2:
+        pairs += [(name, THE_OTHERS) for name in parts]
+        shares = np.tile(np.array([*sizes.values()], float), (len(parts), 1))
+        np.fill_diagonal(shares, 0)  # of the others, by their sizes
+        against = np.eye(len(parts)) - shares / shares.sum(axis=1, keepdims=True)
+        vectors = np.concatenate([vectors, against])
     largest = largest_statistic(contrasts.covariance, vectors, options.seed)
     jackknife = Jackknife(largest.level_of_each(options.level))
     values = np.array([part.estimate.value for part in parts.values()])
@@ -446,10 +437,3 @@ def _differences(
         adjusted = largest.adjusted(difference.p_value)
         found.append(replace(difference, adjusted_p_value=adjusted))
     return tuple(found)
-
-
-def _against_the_others(sizes: Float[np.ndarray, " g"]) -> Float[np.ndarray, "g g"]:
-    """Return the contrasts of each group with the mean of the others by size."""
-    others = np.broadcast_to(sizes, (len(sizes), len(sizes))).copy()
-    np.fill_diagonal(others, 0)
-    return np.eye(len(sizes)) - others / others.sum(axis=1, keepdims=True)
