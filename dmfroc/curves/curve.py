@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import is_one_of
+from dmfroc._kit.options import choice
 from dmfroc.curves.points import Maximum, OperatingPoints
 
 Rule = Literal["left", "trapezoid", "right"]
@@ -111,9 +111,7 @@ def integrate(x: Float[np.ndarray, " t"], y: Float[np.ndarray, " t"], rule: Rule
     """Return the integral of y over x; stretches without an area count for nothing."""
     left, right = y[:-1], y[1:]
     heights = {"left": left, "trapezoid": (left + right) / 2, "right": right}
-    if not is_one_of(rule, heights):
-        raise ValueError(f"rule must be 'left', 'trapezoid' or 'right', but it is {rule!r}")
-    pieces = heights[rule] * np.diff(x)
+    pieces = heights[choice("rule", rule, tuple(heights))] * np.diff(x)
     return float(np.sum(pieces[np.isfinite(pieces)]))
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
-from dmfroc._kit.options import flag, number, positive
+from dmfroc._kit.options import flag, nonnegative, number, positive
 from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.cross_fitting import cross_fitted
@@ -532,13 +532,11 @@ def expected_f_gain(beta: float | int = 1.0) -> Measure:
     >>> expected_f_gain()([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1])
     0.625
     """
-    if not 0 <= number("beta", beta) < math.inf:
-        raise ValueError(f"beta must be a finite number >= 0, but it is {beta!r}")
     return _precision_recall(
         "expected_f_gain",
         "Expected F-gain",
         curve_summaries.expected_f_gain,
-        {"beta": float(beta)},
+        {"beta": nonnegative("beta", beta)},
         obstacle=no_lost_gain,
         bounds=(-math.inf, 1.0),
     )

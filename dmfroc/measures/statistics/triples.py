@@ -110,7 +110,8 @@ class OrdinalTripleCounts(VolumeCounts):
     lower: _Runs  # run of ties in the lower class
     upper: _Runs
 
-    def won(self, low: Any, middle: Any, high: Any) -> Any:
+    def won(self, *weights: Float[np.ndarray, " _m"]) -> Any:
+        low, middle, high = weights
         return middle @ self._in_order(*self._beside_middle(low, high))
 
     def _beside_middle(
@@ -127,7 +128,8 @@ class OrdinalTripleCounts(VolumeCounts):
         # Members that tie are in order for one of their two, or six, permutations.
         return (below + tied_below / 2) * (above + tied_above / 2) - tied_below * tied_above / 12
 
-    def derivatives(self, low: Any, middle: Any, high: Any) -> Iterable[np.ndarray]:
+    def derivatives(self, *weights: Float[np.ndarray, " _m"]) -> Iterable[np.ndarray]:
+        low, middle, high = weights
         below, tied_below, tied_above, above = self._beside_middle(low, high)
         d_below, d_above = middle * (above + tied_above / 2), middle * (below + tied_below / 2)
         d_tied_below = d_below / 2 - middle * tied_above / 12
