@@ -416,7 +416,7 @@ print(json.dumps(told))
         "rows": "rows must be one of ('predicted', 'true'), but it is 'columns'",
         "alternative": "alternative must be one of ('two-sided', 'greater', 'less'), but it is",
         "thresholds": "n_thresholds must be an integer >= 1, but it is 9.5",
-        "flag": "shrinkage must be finite and >= 0, but it is -1",
+        "flag": "shrinkage must be a finite number >= 0, but it is -1",
         "pair": "pair_weights: the cost matrix has the key 'a', which is not a pair of classes",
     }
     assert set(told) == set(expected)
