@@ -152,3 +152,18 @@ def generator_of(random_state: Any) -> np.random.Generator:
             "random_state must be an integer >= 0, a numpy.random.Generator or None, but it is "
             f"{_found(random_state)}"
         ) from error
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed of the random streams."""
+    if isinstance(random_state, Integral):
+        return integer("random_state", random_state, 0)
+    return int(generator_of(random_state).integers(2**31))
+
+
+def check_level(level: Any) -> float:
+    """Return the nominal coverage of intervals; refuse one outside (0, 1)."""
+    checked = number("level", level)
+    if not 0 < checked < 1:
+        raise ValueError(f"level must be between 0 and 1, such as 0.95, but it is {level!r}")
+    return checked
