@@ -35,6 +35,12 @@ from .analyses.evaluation import (
 from .analyses.evaluation import (
     evaluate as evaluate,
 )
+from .analyses.items import (
+    ItemScores as ItemScores,
+)
+from .analyses.items import (
+    items as items,
+)
 from .analyses.planning import (
     Plan as Plan,
 )

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.options import check_level
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.level import check_level
 from dmfroc.inference.selection import Winner, may_be_best
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import chdtri, nctdtr, stdtrit
 
-from dmfroc._kit.options import number, numbers, positive
+from dmfroc._kit.options import check_level, number, numbers, positive, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.inference.influences import (
@@ -21,9 +21,7 @@ from dmfroc.inference.influences import (
     moments_of,
     standard_error,
 )
-from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.rows import check_same_observations, matched

@@ -18,12 +18,11 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
 
-from dmfroc._kit.options import flag, is_one_of
+from dmfroc._kit.options import check_level, flag, is_one_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.inference.influences import influences_of
 from dmfroc.inference.interval_method import check_finite
-from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.indexes import Rows, row_index

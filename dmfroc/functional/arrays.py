@@ -47,12 +47,21 @@ def _program(function: Callable[..., Any]) -> Callable[..., Any]:
 
     JAX runs the backward pass when the user's configuration is in force again.
     """
-    in_64_bits = compiled(lambda *arrays: function(*jax.tree.map(_wide, arrays)))
+
+    @compiled
+    def in_64_bits(*arrays: Any) -> Any:
+        return function(*jax.tree.map(_wide, arrays))
+
+    @double_precision
+    def forward(*arrays: Any) -> Any:
+        return jax.vjp(in_64_bits, *arrays)
+
+    @double_precision
+    def backward(pull_back: Any, derivatives: Any) -> Any:
+        return pull_back(derivatives)
+
     run = jax.custom_vjp(in_64_bits)
-    run.defvjp(
-        double_precision(lambda *arrays: jax.vjp(in_64_bits, *arrays)),
-        double_precision(lambda pull_back, derivatives: pull_back(derivatives)),
-    )
+    run.defvjp(forward, backward)
     return run
 
 

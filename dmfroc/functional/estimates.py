@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 import jax
@@ -168,16 +168,14 @@ def estimate_many(
     if batch_size is None:
         batch_size = max(_SCORES_AT_ONCE // scores[0].size, 1)
     batch_size = min(integer("batch_size", batch_size, 1), len(y))
-    settings = {"function": function, "n_classes": n_classes, **options}
-    program = WithOptions(_estimate_one, tuple(settings.items()))
-    try:
-        evaluate = _batches(program, batch_size)
-    except TypeError as error:
-        if "unhashable" not in str(error):
-            raise
-        raise TypeError(
-            f"options must be hashable, such as numbers and tuples, to compile once: {error}"
-        ) from None
+    for name, option in options.items():
+        if not isinstance(option, Hashable):
+            raise TypeError(
+                f"{name} must be hashable, such as a number or a tuple, but it is of type "
+                f"{type(option).__name__}"
+            )
+    program = WithOptions(_estimate_one, function=function, n_classes=n_classes, **options)
+    evaluate = _batches(program, batch_size)
     at_once = batch_size * _BATCHES_PER_TASK
 
     def run(first: int) -> list[np.ndarray]:
@@ -186,13 +184,14 @@ def estimate_many(
         return [np.asarray(x) for x in evaluate(tuple(x[rows] for x in arrays))]
 
     parts = parallel_map(run, range(0, len(y), at_once), "data sets")
-    value, error = (np.concatenate(part)[: len(y)] for part in zip(*parts, strict=True))
-    return ValueWithError(value, error)
+    values, errors = (np.concatenate(part)[: len(y)] for part in zip(*parts, strict=True))
+    return ValueWithError(values, errors)
 
 
-def _estimate_one(arrays: tuple[Array, ...], **settings: Any) -> ValueWithError:
-    function = settings.pop("function")
-    return estimate(function, *arrays, **settings)
+def _estimate_one(
+    arrays: tuple[Array, ...], *, function: Callable[..., Any], **options: Any
+) -> ValueWithError:
+    return estimate(function, *arrays, **options)
 
 
 @functools.cache

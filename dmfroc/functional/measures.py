@@ -25,8 +25,13 @@ from dmfroc.measures.statistics.confusion import confusion_counts
 from dmfroc.measures.statistics.curves import curve_counts
 from dmfroc.measures.statistics.forecasts import RowSums, loss_numbers, probability_losses
 from dmfroc.measures.statistics.pairs import pair_counts
-from dmfroc.measures.statistics.projections import ProjectedPairs
+from dmfroc.measures.statistics.projections import projected_pair_counts
 from dmfroc.measures.table import Weighting as OfTable
+
+_STATISTICS = (
+    *(confusion_counts, curve_counts, pair_counts, probability_losses),
+    projected_pair_counts,
+)
 
 
 def value(
@@ -82,10 +87,7 @@ def value(
         del options["random_state"]
         return dmf_auc(y, scores, weights, n_classes=n_classes, **options)
     statistic = measure.statistic
-    if not measure.is_smooth or not (
-        statistic in (confusion_counts, curve_counts, pair_counts, probability_losses)
-        or isinstance(statistic, ProjectedPairs)
-    ):
+    if not measure.is_smooth or _function_of(statistic) not in _STATISTICS:
         raise ValueError(
             f"{measure.name} has no form in JAX: take dmfroc.estimate, or a smooth measure of "
             "pairs, curves, hard labels or probabilities"
@@ -106,9 +108,14 @@ def value(
         y_pred = observations(y_pred, None, None, n_classes, needs_all_classes=False).y
         if y_pred.shape != data.y.shape:
             raise ValueError(f"y_pred must have shape {data.y.shape}, not {y_pred.shape}")
-    settings = {"statistic": statistic, "summary": measure.summary, "n_classes": n_classes}
-    function = WithOptions(_summarise, tuple(settings.items()))
+    function = WithOptions(
+        _summarise, statistic=statistic, summary=measure.summary, n_classes=n_classes
+    )
     return run(function, *data, y_pred)
+
+
+def _function_of(statistic: Any) -> Any:
+    return statistic.func if isinstance(statistic, WithOptions) else statistic
 
 
 def _summarise(
@@ -135,7 +142,7 @@ def _summarise(
     elif statistic is pair_counts:
         table = pair_table(y, scores, weights, np.arange(n_classes))
     else:
-        partition = statistic.partition
+        partition = statistic.keywords["partition"]
         table = projected_pair_table(
             y, scores, weights, None if partition is None else np.array(partition)
         )

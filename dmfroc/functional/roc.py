@@ -15,6 +15,7 @@ from dmfroc.functional.counts import class_weights, pair_table, rate_table
 from dmfroc.measures.measure import WithOptions
 from dmfroc.measures.ranking import mean_pairwise_area
 from dmfroc.multiclass import curve, rank_one
+from dmfroc.multiclass.center import center as rank_one_center
 from dmfroc.multiclass.costs import PairWeights, weights_of_pairs
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
@@ -126,7 +127,7 @@ def _check_range(name: str, x: Any, most: float = np.inf) -> None:
 
 def _center(rates: Array, weights: Array, shrinkage: Array) -> CenterOfRates:
     cells = weights.reshape(*(1,) * (3 - weights.ndim), *weights.shape)
-    solution = curve.center(rates, cells / rates.shape[-1], _positive(shrinkage), xp=jnp)
+    solution = rank_one_center(rates, cells / rates.shape[-1], _positive(shrinkage), xp=jnp)
     fpr, tpr = curve.curve_points(solution, jnp)
     mean = solution.column_effect.mean()
     eta = solution.row_effect * solution.column_effect[:, None, None]
@@ -265,14 +266,14 @@ def _table_program(
 ) -> WithOptions:
     kind = pair_weights if isinstance(pair_weights, str) else "equal"
     checked = CurveOptions(kind, n_thresholds, threshold_pool=threshold_pool)
-    options = {
-        "n_classes": n_classes,
-        "n_thresholds": checked.n_thresholds,
-        "is_balanced": checked.threshold_pool == "balanced",
-        "is_prevalence": kind == "prevalence",
-        "summary": summary,
-    }
-    return WithOptions(_of_rates, tuple(options.items()))
+    return WithOptions(
+        _of_rates,
+        n_classes=n_classes,
+        n_thresholds=checked.n_thresholds,
+        is_balanced=checked.threshold_pool == "balanced",
+        is_prevalence=kind == "prevalence",
+        summary=summary,
+    )
 
 
 def _run(

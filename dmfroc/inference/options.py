@@ -8,10 +8,8 @@ from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
-from dmfroc._kit.options import flag, is_one_of, number
+from dmfroc._kit.options import check_level, flag, is_one_of, number, seed_of
 from dmfroc._kit.text import did_you_mean
-from dmfroc.inference.level import check_level
-from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import Sample, sample_of
 from dmfroc.inputs.predictions import Predictions
 

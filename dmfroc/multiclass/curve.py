@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.autodiff import after, before, value_and_pull_back
-from dmfroc._kit.options import is_one_of
+from dmfroc._kit.options import choice, is_one_of
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import one_blas_thread
 from dmfroc.inputs.predictions import Predictions, as_predictions
@@ -330,8 +330,7 @@ def multiclass_roc(
     options = CurveOptions(
         pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state
     )
-    if not is_one_of(link, get_args(Link)):
-        raise ValueError(f"link must be one of {get_args(Link)}, but it is {link!r}")
+    choice("link", link, get_args(Link))
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     warn_of_absent_classes(predictions)
     curve = curve_of(predictions, options, link)

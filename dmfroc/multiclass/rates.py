@@ -11,7 +11,7 @@ from jaxtyping import Float, Int, Integer, Shaped
 from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows, sum_at
 from dmfroc._kit.autodiff import take
 from dmfroc._kit.memory import check_memory
-from dmfroc._kit.options import integer, is_one_of, number
+from dmfroc._kit.options import choice, integer, nonnegative
 from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, rows_by_class, to_ordered_integers
@@ -185,20 +185,16 @@ class CurveOptions:
 
     def __post_init__(self) -> None:
         check_kind(self.pair_weights)
-        object.__setattr__(self, "n_thresholds", integer("n_thresholds", self.n_thresholds, 1))
-        shrinkage = number("shrinkage", self.shrinkage)
-        if not 0 <= shrinkage < np.inf:
-            raise ValueError(f"shrinkage must be finite and >= 0, but it is {self.shrinkage!r}")
-        object.__setattr__(self, "shrinkage", shrinkage)
-        if self.n_pairs is not None:
-            object.__setattr__(self, "n_pairs", integer("n_pairs", self.n_pairs, 2))
-        seed = integer("random_state", self.random_state, 0, most=1 << 128)
-        object.__setattr__(self, "random_state", seed)
-        if not is_one_of(self.threshold_pool, get_args(ThresholdPool)):
-            raise ValueError(
-                f"threshold_pool must be one of {get_args(ThresholdPool)}, but it is "
-                f"{self.threshold_pool!r}"
-            )
+        pools = get_args(ThresholdPool)
+        checked = {
+            "n_thresholds": integer("n_thresholds", self.n_thresholds, 1),
+            "shrinkage": nonnegative("shrinkage", self.shrinkage),
+            "threshold_pool": choice("threshold_pool", self.threshold_pool, pools),
+            "n_pairs": None if self.n_pairs is None else integer("n_pairs", self.n_pairs, 2),
+            "random_state": integer("random_state", self.random_state, 0, most=1 << 128),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     def _n_bytes(self, n_pairs: int) -> int:
         """Return how much memory the rates of pairs of classes and their fit take at most."""
