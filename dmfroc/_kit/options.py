@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,23 @@ def positive(name: str, value: Any) -> float:
     found = number(name, value)
     if not 0 < found < np.inf:
         raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
+    return found
+
+
+def proportion(name: str, value: Any, interval: Literal["(0, 1)", "(0, 1]", "[0, 1]"]) -> float:
+    """Return a real number of any kind in an interval with open or closed ends."""
+    found = number(name, value)
+    is_above = found > 0 or (found == 0 and interval[0] == "[")
+    if not (is_above and (found < 1 or (found == 1 and interval[-1] == "]"))):
+        raise ValueError(f"{name} must be in {interval}, but it is {value!r}")
+    return found
+
+
+def nonnegative(name: str, value: Any) -> float:
+    """Return a real number of any kind that is finite and not below zero."""
+    found = number(name, value)
+    if not 0 <= found < np.inf:
+        raise ValueError(f"{name} must be a finite number >= 0, but it is {value!r}")
     return found
 
 
@@ -81,6 +98,13 @@ def column_names(name: str, values: Any, least: int = 1) -> list[str]:
 def is_one_of(value: Any, choices: Collection[str]) -> bool:
     """Whether a value is one of several words; what is no word may not compare at all."""
     return isinstance(value, str) and value in choices
+
+
+def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Return one of several words."""
+    if not is_one_of(value, choices):
+        raise ValueError(f"{name} must be one of {choices}, but it is {value!r}")
+    return str(value)
 
 
 def flag(name: str, value: Any) -> bool:

@@ -144,38 +144,60 @@ def compare(
         predictions = {name: counts.predictions for name, counts in scan.bound.items()}
         method, joint = _jointly_of_scan(scan, measure, intervals, paired, hypothesis)
         units = None  # the scores are not at hand
-    level, seed = intervals.level, intervals.seed
+    return Comparison(
+        measure=measure.name,
+        title=title_for(measure, *predictions.values()),
+        method=method.name,
+        predictions=predictions,
+        units=units,
+        curve_options=curve_options_of(measure),
+        **compared(
+            joint,
+            hypothesis,
+            greater_is_better=measure.greater_is_better,
+            simultaneous=simultaneous,
+            level=intervals.level,
+            seed=intervals.seed,
+        ),
+    )
+
+
+def compared(
+    joint: JointEstimates,
+    hypothesis: Hypothesis,
+    *,
+    greater_is_better: bool,
+    simultaneous: bool,
+    level: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Return what a `Comparison` says of values that are jointly known, as its fields."""
+    value_intervals, winner = None, None
     if flag("simultaneous", simultaneous):
-        differences, value_intervals, winner = _all_at_once(joint, measure, level, seed, hypothesis)
+        differences, value_intervals, winner = _all_at_once(
+            joint, greater_is_better, level, seed, hypothesis
+        )
     else:
         adjusted = holm([d.p_value for d in joint.differences.values()])
         pairs = zip(joint.differences.values(), adjusted.tolist(), strict=True)
         differences = tuple(replace(d, adjusted_p_value=p_value) for d, p_value in pairs)
-        value_intervals, winner = None, None
-    return Comparison(
-        measure=measure.name,
-        title=title_for(measure, *predictions.values()),
-        estimates=joint.estimates,
-        differences=differences,
-        order_probabilities=_order_probabilities(
-            differences, joint.qualities, tuple(joint.estimates), seed
-        ),
-        level=level,
-        rope=hypothesis.rope,
-        method=method.name,
-        n_draws=len(joint.qualities),
-        seed=seed,
-        greater_is_better=measure.greater_is_better,
-        covariance=joint.covariance,
-        simultaneous=simultaneous,
-        value_intervals=value_intervals,
-        winner=winner,
-        predictions=predictions,
-        units=units,
-        curve_options=curve_options_of(measure),
-        alternative=hypothesis.alternative,
-        margin=hypothesis.margin,
-    )
+    names = tuple(joint.estimates)
+    return {
+        "estimates": joint.estimates,
+        "differences": differences,
+        "order_probabilities": _order_probabilities(differences, joint.qualities, names, seed),
+        "level": level,
+        "rope": hypothesis.rope,
+        "n_draws": len(joint.qualities),
+        "seed": seed,
+        "greater_is_better": greater_is_better,
+        "covariance": joint.covariance,
+        "simultaneous": simultaneous,
+        "value_intervals": value_intervals,
+        "winner": winner,
+        "alternative": hypothesis.alternative,
+        "margin": hypothesis.margin,
+    }
 
 
 def _jointly(
@@ -228,7 +250,7 @@ def _warn_of_caveats(measure: Measure, predictions: Iterable[Predictions]) -> No
 
 
 def _all_at_once(
-    joint: JointEstimates, measure: Measure, level: float, seed: int, hypothesis: Hypothesis
+    joint: JointEstimates, greater_is_better: bool, level: float, seed: int, hypothesis: Hypothesis
 ) -> tuple[tuple[Difference, ...], dict[str, tuple[float, float]], Winner]:
     """Return differences and intervals of the values that hold all at once, and the winner."""
     n = len(joint.estimates)
@@ -248,7 +270,7 @@ def _all_at_once(
     level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
     intervals = {name: joint.interval_of_value(name, level_of_value) for name in joint.estimates}
     winner = winner_of(
-        joint, largest_size, greater_is_better=measure.greater_is_better, level=level, seed=seed
+        joint, largest_size, greater_is_better=greater_is_better, level=level, seed=seed
     )
     return differences, intervals, winner
 

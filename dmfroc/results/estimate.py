@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.text import printable
+from dmfroc.results.judge import JudgedLabels
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Name, Table, plain
 
@@ -53,6 +54,8 @@ class Estimate(Result):
     error_bound : float
         By how much the value differs at most from that of all scores, where `dmfroc.scan` or an
         `dmfroc.Accumulator` has counted them in bins; else 0.
+    judge : JudgedLabels or None
+        What the labels of a judge added, if there is one.
     """
 
     main_table: ClassVar[str] = "estimates"
@@ -71,6 +74,7 @@ class Estimate(Result):
     warnings: tuple[str, ...] = ()
     draws: Float[np.ndarray, " draws"] | None = field(default=None, repr=False, compare=False)
     error_bound: float = 0.0
+    judge: JudgedLabels | None = None
 
     def to_datatree(self) -> xarray.DataTree:
         """Return the draws as an ArviZ tree with the dimensions chain and draw.
