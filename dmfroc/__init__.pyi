@@ -1,5 +1,6 @@
 from . import curves as curves
 from . import decisions as decisions
+from . import functional as functional
 from . import measures as measures
 from . import papers as papers
 from . import plots as plots
@@ -33,6 +34,12 @@ from .analyses.evaluation import (
 )
 from .analyses.evaluation import (
     evaluate as evaluate,
+)
+from .analyses.items import (
+    ItemScores as ItemScores,
+)
+from .analyses.items import (
+    items as items,
 )
 from .analyses.planning import (
     Plan as Plan,

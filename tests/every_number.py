@@ -124,8 +124,17 @@ CALLS = {
         f(Y, SCORES).curve,
     ],
     "fisher_exact_test": lambda f: f(dmfroc.ContingencyTable.from_cells(tp=3, fp=1, fn=2, tn=5)),
+    "functional": lambda module: [
+        tuple(module.estimate_many(getattr(module, name), Y[None], SCORES[None], n_classes=3))
+        for name in ("dmf_auc", "hand_till", "log_loss")
+    ],
     "influences": lambda f: f("dmf_auc", Y, SCORES),
+    "items": lambda f: [
+        f({"a": TWO, "b": LABELS > 0, "c": P}, groups=Y, by=np.arange(45) % 2).estimates,
+        f({"a": np.where(np.arange(45) % 3, np.nan, TWO)}, judge=LABELS > 0).estimates,
+    ],
     "isometrics": lambda f: f(dmfroc.curves.roc_curve(TWO, P), values=[0.25]),
+    "lc_index": lambda f: f([0, 0, 1, 0, 1, 1], [1, 3, 2, 4, 5, 6], [2, 1, 4, 3, 6, 5]),
     "moses_littenberg_roc": lambda f: f(*(STUDIES[x] for x in ("tp", "fp", "fn", "tn"))),
     "majority_costs": lambda f: f(Y, 1 / 3),
     "measures": lambda module: [

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from dmfroc._kit.options import integer, numbers
-from dmfroc.analyses.evaluation import Evaluation, evaluation_of
+from dmfroc.analyses.evaluation import Evaluation, Measures, evaluation_of
 from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
 from dmfroc.counted.checkpoint import (
@@ -280,7 +280,7 @@ class Accumulator:
 
     def compute(
         self,
-        measures: Sequence[str | Measure] | Literal["all"] | None = None,
+        measures: Measures = None,
         *,
         pair_weights: PairWeights = "equal",
         level: float = DEFAULT_LEVEL,

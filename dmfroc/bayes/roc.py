@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 
 from dmfroc._kit.autodiff import value_and_pull_back
 from dmfroc._kit.compiled import double_precision
+from dmfroc._kit.options import check_level, seed_of
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.models import Likelihood, Priors, Structure, ThresholdCounts, model_of
 from dmfroc.bayes.options import check_choice, check_priors, check_size
@@ -39,9 +40,7 @@ from dmfroc.inference.influences import (
     moments_of,
     standard_error,
 )
-from dmfroc.inference.level import check_level
 from dmfroc.inference.remarks import few_decide, few_decide_message
-from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import effective_sizes, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import Measure, absent_classes_message, bind, warn_of_absent_classes

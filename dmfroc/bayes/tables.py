@@ -8,11 +8,10 @@ import arviz
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import positive
+from dmfroc._kit.options import check_level, positive
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.options import check_choice, check_size
 from dmfroc.bayes.posterior import Posterior, summarize
-from dmfroc.inference.level import check_level
 from dmfroc.inference.units import effective_sizes
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, absent_classes_message, warn_of_absent_classes

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.options import is_one_of, number
+from dmfroc._kit.options import choice, nonnegative
 from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.curve import Curve, Line, Projection, integrate
 from dmfroc.curves.points import OperatingPoints, count_points
@@ -242,6 +242,9 @@ def roc_curve(cases: Cases) -> Curve:
     Curve(roc of 1: 6 points, area 0.8333)
     >>> round(curve.integral("left"), 4), round(curve.integral("right"), 4)
     (0.7778, 0.8889)
+    >>> fpr, tpr, thresholds = curve
+    >>> thresholds
+    array([inf, 0.9, 0.6, 0.5, 0.4, 0.2])
     """
     return draw_roc(count_points(cases))
 
@@ -386,7 +389,7 @@ def lift_curve(cases: Cases, *, scale: LiftScale = "recall") -> Curve:
     >>> round(lift_curve(truth, scores).area, 4), lift_curve(truth, scores, scale="counts").area
     (0.6667, 2.0)
     """
-    _check_choice("scale", scale, get_args(LiftScale))
+    choice("scale", scale, get_args(LiftScale))
     return _draw_lift("lift", count_points(cases), scale)
 
 
@@ -547,7 +550,7 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
     (np.float64(-0.415), np.float64(-1.585))
     """
     s = nonnegative("s", s)
-    _check_choice("smoothing", smoothing, get_args(Smoothing))
+    choice("smoothing", smoothing, get_args(Smoothing))
     points = count_points(cases)
     projection = partial(_bird, s=s, smoothing=smoothing)
     x, y = projection(points)
@@ -556,17 +559,3 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
     even = (0, 0), (min(0.0, float(y[np.isfinite(y)].min(initial=0))), 0)
     names = "Relative drift [bits]", "Bookmaker information [bits]"
     return draw("bird", points, projection, *names, chance=chance, break_even=even, area=None)
-
-
-def nonnegative(name: str, value: Number) -> float:
-    """Return a finite number that is not below zero."""
-    checked = number(name, value)
-    if not 0 <= checked < np.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, but it is {value}")
-    return checked
-
-
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if not is_one_of(value, choices):
-        listed = ", ".join(map(repr, choices))
-        raise ValueError(f"{name} must be one of {listed}, but it is {value!r}")

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.options import number, numbers
+from dmfroc._kit.options import numbers, proportion
 from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
@@ -176,9 +176,7 @@ def least_precision(recall: Any, prevalence: Number) -> Float[np.ndarray, "*r"]:
     >>> least_precision([0, 0.5, 1], 0.5)
     array([0.        , 0.33333333, 0.5       ])
     """
-    recall, prevalence = numbers("recall", recall), number("prevalence", prevalence)
+    recall, prevalence = numbers("recall", recall), proportion("prevalence", prevalence, "(0, 1)")
     if not ((recall >= 0) & (recall <= 1)).all():
         raise ValueError(f"recall must be in [0, 1], but it is {recall}")
-    if not 0 < prevalence < 1:
-        raise ValueError(f"prevalence must be in (0, 1), but it is {prevalence}")
     return prevalence * recall / (1 - prevalence + prevalence * recall)

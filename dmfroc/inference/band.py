@@ -20,10 +20,9 @@ from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.options import integer
+from dmfroc._kit.options import check_level, integer
 from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of
-from dmfroc.inference.level import check_level
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions

@@ -11,7 +11,6 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures
@@ -85,9 +84,6 @@ class IntervalMethod(ABC):
 
     level: float = DEFAULT_LEVEL
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "level", check_level(self.level))
 
     @classmethod
     @abstractmethod

@@ -8,10 +8,8 @@ from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
-from dmfroc._kit.options import flag, is_one_of, number
+from dmfroc._kit.options import check_level, flag, is_one_of, number, seed_of
 from dmfroc._kit.text import did_you_mean
-from dmfroc.inference.level import check_level
-from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import Sample, sample_of
 from dmfroc.inputs.predictions import Predictions
 
@@ -53,6 +51,31 @@ class CommonOptions(_FoldOptions, IntervalOptions, total=False):
     """
 
 
+class InputOptions(TypedDict, total=False):
+    """What comes with the classes and scores of all rows, see `Predictions.from_arrays`."""
+
+    labels: Any
+    sample_weight: Any
+    frequency_weight: Any
+    y_pred: Any
+
+
+class _TestSetOptions(InputOptions, total=False):
+    pos_label: Any
+    folds: Any
+
+
+class EvaluationOptions(_TestSetOptions, CommonOptions, total=False):
+    """All that `evaluate`, `estimate` and `compare` have in common.
+
+    `dmfroc.estimate` explains each option. By default there are no labels, weights and folds.
+    """
+
+
+class SubgroupOptions(InputOptions, IntervalOptions, total=False):
+    """What comes with the rows, and how intervals are made, where there are no folds."""
+
+
 @dataclass(frozen=True)
 class Options:
     """The options as the user gave them; None is what was not given.
@@ -89,16 +112,17 @@ class Options:
 
     @classmethod
     def from_user(cls, function: str, given: Mapping[str, Any], known: type) -> Options:
-        """Return the options that the user gave to a public function, which has no others.
+        """Return the options of intervals that the user gave to a public function.
 
-        ``known`` is the typed dict that its signature names.
+        ``known`` is the typed dict that its signature names; what else is in it comes with the
+        rows, see `inputs_from`.
         """
         for name in given:
             if name not in known.__annotations__:
                 hint = did_you_mean(name, known.__annotations__)
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
-        others = {name: value for name, value in given.items() if name != "random_state"}
-        return cls(**others, seed=seed_of(given.get("random_state", 0)))
+        own = {name: given[name] for name in given if name in cls.__annotations__}
+        return cls(**own, seed=seed_of(given.get("random_state", 0)))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "level", check_level(self.level))
@@ -124,3 +148,8 @@ class Options:
     def sample_of(self, predictions: Predictions) -> Sample:
         """Return the observations that count, with their independent units."""
         return sample_of(predictions, self.groups, stratify=self.stratify)
+
+
+def inputs_from(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the user gave with the rows: labels, weights, hard labels, folds."""
+    return {name: given[name] for name in given if name in _TestSetOptions.__annotations__}

@@ -66,7 +66,6 @@ class Resampling(IntervalMethod):
     n_draws: int = DEFAULT_N_DRAWS
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not is_one_of(self.interval_type, INTERVAL_TYPES):
             raise ValueError(
                 f"interval_type must be one of {INTERVAL_TYPES}, but it is {self.interval_type!r}"

@@ -347,7 +347,7 @@ class Predictions:
                 read_only(value)
         self.__dict__.update(state)
 
-    @property
+    @cached_property
     def n_observations(self) -> int:
         """Number of observations, n."""
         return len(self.true)
@@ -357,7 +357,7 @@ class Predictions:
         """Whether all scores are held here, and not counted in bins."""
         return True
 
-    @property
+    @cached_property
     def n_classes(self) -> int:
         """Number of classes with a score column, K, observed or not."""
         return len(self.labels)

@@ -105,8 +105,8 @@ def class_scores(
         for place, column in enumerate(columns):
             scores[:, place] = column
     scores = _checked(scores, names, labels, source, has_all)
-    warn([_same_values_message(scores, labels if names is None else names, source)])
-    warn([_outside_message(scores, source)])
+    same_values = _same_values_message(scores, labels if names is None else names, source)
+    warn([same_values, _outside_message(scores, source)])
     return ClassScores(labels, scores, False, names)
 
 

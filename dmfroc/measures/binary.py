@@ -18,7 +18,8 @@ from dmfroc.measures.cells import (
     ratio,
     root,
 )
-from dmfroc.measures.hard_labels import POSITIVE, UNIT, of_each_class, of_positive_class
+from dmfroc.measures.hard_labels import of_each_class, of_positive_class
+from dmfroc.measures.measure import POSITIVE, UNIT
 
 # Margins
 

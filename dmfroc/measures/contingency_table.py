@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import is_one_of, number, numbers
+from dmfroc._kit.options import choice, nonnegative, numbers, proportion
+from dmfroc._kit.options import positive as check_positive
 
 # The functions of tables register themselves.
 from dmfroc._kit.remarks import warn
@@ -93,8 +94,7 @@ class ContingencyTable:
         [[0. 0.]
          [1. 2.]]
         """
-        if not is_one_of(rows, get_args(Rows)):
-            raise ValueError(f"rows must be 'predicted' or 'true', but it is {rows!r}")
+        choice("rows", rows, get_args(Rows))
         if hasattr(matrix, "index") and hasattr(matrix, "columns"):
             index, columns = list(matrix.index), list(matrix.columns)
             if index != columns:
@@ -154,10 +154,8 @@ class ContingencyTable:
         >>> round(table.measures()["informedness"], 12)
         0.2
         """
-        cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
-        for name, cell in cells.items():
-            if not 0 <= number(name, cell) < np.inf:
-                raise ValueError(f"{name} must be a finite count >= 0, but it is {cell}")
+        for name, cell in {"tp": tp, "fp": fp, "fn": fn, "tn": tn}.items():
+            nonnegative(name, cell)
         return cls.from_matrix([[tn, fn], [fp, tp]], rows="predicted")
 
     @classmethod
@@ -191,12 +189,8 @@ class ContingencyTable:
         >>> round(measures["accuracy"], 12), round(measures["f1"], 12)
         (0.58, 0.588235294118)
         """
-        tpr, fpr, skew = number("tpr", tpr), number("fpr", fpr), number("skew", skew)
-        for name, rate in (("tpr", tpr), ("fpr", fpr)):
-            if not 0 <= rate <= 1:
-                raise ValueError(f"{name} must be a rate in [0, 1], but it is {rate}")
-        if not 0 < skew < np.inf:
-            raise ValueError(f"skew must be positive and finite, but it is {skew}")
+        tpr, fpr = proportion("tpr", tpr, "[0, 1]"), proportion("fpr", fpr, "[0, 1]")
+        skew = check_positive("skew", skew)
         positive, negative = 1 / (1 + skew), skew / (1 + skew)
         return cls.from_cells(
             tp=tpr * positive,
@@ -462,10 +456,8 @@ class ContingencyTable:
         >>> ContingencyTable.from_cells(tp=30, fp=12, fn=30, tn=28).f_score(2).round(4)
         array([0.6422, 0.5319])
         """
-        if not 0 < number("beta", beta) < np.inf:
-            raise ValueError(f"beta must be positive and finite, but it is {beta}")
         cells = one_vs_rest(self.counts / self.total, np)
-        scores = binary.f_score(cells, float(beta))
+        scores = binary.f_score(cells, check_positive("beta", beta))
         names = (f"F of class {label!r}" for label in self.labels)
         warn([undefined_message(dict(zip(names, scores.tolist(), strict=True)))])
         return scores

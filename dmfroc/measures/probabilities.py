@@ -8,6 +8,7 @@ uncertainty, the last being the score of always forecasting how often the classe
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
@@ -17,8 +18,9 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import integer
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.bound import Summary
 from dmfroc.measures.curve_summaries import divide
-from dmfroc.measures.measure import Measure, WithOptions
+from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT, Measure, WithOptions
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.forecasts import (
     Bins,
@@ -32,10 +34,6 @@ from dmfroc.measures.statistics.forecasts import (
 
 DEFAULT_N_BINS = 10
 _MOST_BINS = 10**6
-
-
-def _mean_of(place: int) -> WithOptions:
-    return WithOptions(_mean, (("place", place),))
 
 
 def _mean(table: Sums, xp: Any, place: int) -> Any:
@@ -69,8 +67,16 @@ def _expected_error(table: Bins, xp: Any) -> Float[AnyArray, ""]:
     return xp.abs(table.forecast - table.outcome).sum() / table.weight.sum()
 
 
-def _checked(n_bins: int) -> int:
-    return integer("n_bins", n_bins, 1, _MOST_BINS)
+def _in_bins(
+    name: str,
+    title: str,
+    bins: Callable[..., Any],
+    n_bins: int,
+    summary: Summary,
+    **attributes: Any,
+) -> Measure:
+    statistic = WithOptions(bins, n_bins=integer("n_bins", n_bins, 1, _MOST_BINS))
+    return _measure(name=name, title=title, statistic=statistic, summary=summary, **attributes)
 
 
 def _too_few_classes(k: int, predictions: Predictions) -> str | None:
@@ -82,15 +88,16 @@ def _too_few_classes(k: int, predictions: Predictions) -> str | None:
     )
 
 
-_of_probabilities = partial(
+_measure = partial(
     Measure,
+    bounds=UNIT,
     family="probabilities",
     needs="probabilities",
     obstacle=no_probabilities,
     greater_is_better=False,
     caveats=(),
 )
-_of_losses = partial(_of_probabilities, statistic=probability_losses)
+_mean_loss = partial(_measure, statistic=probability_losses)
 
 
 @register()
@@ -118,9 +125,7 @@ def brier_score() -> Measure:
     >>> round(brier_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.075
     """
-    return _of_losses(
-        name="brier_score", title="Brier score", summary=_mean_of(0), bounds=(0.0, 1.0)
-    )
+    return _mean_loss(name="brier_score", title="Brier score", summary=WithOptions(_mean, place=0))
 
 
 @register()
@@ -147,7 +152,7 @@ def brier_skill_score() -> Measure:
     >>> round(brier_skill_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.7
     """
-    return _of_losses(
+    return _mean_loss(
         name="brier_skill_score",
         title="Brier skill score",
         summary=_skill,
@@ -182,9 +187,8 @@ def log_loss() -> Measure:
     >>> round(log_loss()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.299
     """
-    return _of_losses(
-        name="log_loss", title="Log loss", summary=_mean_of(1), bounds=(0.0, math.inf)
-    )
+    summary = WithOptions(_mean, place=1)
+    return _mean_loss(name="log_loss", title="Log loss", summary=summary, bounds=POSITIVE)
 
 
 @register()
@@ -220,13 +224,7 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_reliability(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.065
     """
-    return _of_probabilities(
-        name="brier_reliability",
-        title="Brier reliability",
-        statistic=WithOptions(class_bins, (("n_bins", _checked(n_bins)),)),
-        summary=_reliability,
-        bounds=(0.0, 1.0),
-    )
+    return _in_bins("brier_reliability", "Brier reliability", class_bins, n_bins, _reliability)
 
 
 @register()
@@ -260,12 +258,13 @@ def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_resolution(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.24
     """
-    return _of_probabilities(
-        name="brier_resolution",
-        title="Brier resolution",
-        statistic=WithOptions(class_bins, (("n_bins", _checked(n_bins)),)),
-        summary=_resolution,
-        bounds=(-1.0, 1.0),
+    return _in_bins(
+        "brier_resolution",
+        "Brier resolution",
+        class_bins,
+        n_bins,
+        _resolution,
+        bounds=SIGNED,
         chance=0.0,
         greater_is_better=True,
     )
@@ -311,14 +310,8 @@ def expected_calibration_error(
     0.25
     """
     bins = top_label_bins if of == "top_label" else class_bins
-    return _of_probabilities(
-        name="expected_calibration_error",
-        title="Expected calibration error",
-        statistic=WithOptions(bins, (("n_bins", _checked(n_bins)),)),
-        summary=_expected_error,
-        bounds=(0.0, 1.0),
-        is_smooth=False,
-    )
+    name, title = "expected_calibration_error", "Expected calibration error"
+    return _in_bins(name, title, bins, n_bins, _expected_error, is_smooth=False)
 
 
 @register()
@@ -354,9 +347,9 @@ def top_k_accuracy(k: int = 2) -> Measure:
     return Measure(
         name="top_k_accuracy",
         title=f"Top-{k} accuracy",
-        statistic=WithOptions(top_ranks, (("k", k),)),
-        summary=_mean_of(0),
-        bounds=(0.0, 1.0),
+        statistic=WithOptions(top_ranks, k=k),
+        summary=WithOptions(_mean, place=0),
+        bounds=UNIT,
         family="ranking",
         obstacle=partial(_too_few_classes, k),
         caveats=(),

@@ -12,20 +12,16 @@ from typing import Any, Literal
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import binary, ranges
 from dmfroc.measures.cells import Table, coefficient, corrected_for_chance, root
 from dmfroc.measures.hard_labels import (
-    POSITIVE,
-    SIGNED,
-    UNIT,
     never_observed,
     never_predicted,
     never_recalled,
     of_table,
     unused,
 )
-from dmfroc.measures.measure import value_of
+from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT
 from dmfroc.measures.registry import FACTORIES
 
 Weighting = Literal["bias", "prevalence", "macro"]
@@ -380,10 +376,8 @@ def informedness_score(
     >>> round(informedness_score(["a", "a", "b", "c"], ["a", "b", "b", "c"]), 4)
     0.7083
     """
-    predictions = Predictions.from_labels(
-        y_true, y_pred, labels=labels, sample_weight=sample_weight
-    )
-    return value_of(FACTORIES["informedness"](weighting), predictions)
+    measure = FACTORIES["informedness"](weighting)
+    return measure(y_true, y_pred=y_pred, labels=labels, sample_weight=sample_weight)
 
 
 def cohen_kappa_score(
@@ -416,7 +410,5 @@ def cohen_kappa_score(
     >>> round(cohen_kappa_score(["a", "a", "b", "c"], ["a", "b", "b", "c"]), 4)
     0.6364
     """
-    predictions = Predictions.from_labels(
-        y_true, y_pred, labels=labels, sample_weight=sample_weight
-    )
-    return value_of(FACTORIES["cohen_kappa"](), predictions)
+    measure = FACTORIES["cohen_kappa"]()
+    return measure(y_true, y_pred=y_pred, labels=labels, sample_weight=sample_weight)

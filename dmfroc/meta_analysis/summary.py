@@ -6,10 +6,9 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
+from dmfroc._kit.options import check_level, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.bayes.options import check_choice, check_priors, check_size
-from dmfroc.inference.level import check_level
-from dmfroc.inference.seed import seed_of
 from dmfroc.meta_analysis.data import ThresholdScale, read_studies
 from dmfroc.meta_analysis.fit import Settings, fit
 from dmfroc.meta_analysis.models import ModelName, SummaryPriors

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.autodiff import after, before, constant, value_and_pull_back
-from dmfroc._kit.options import is_one_of
+from dmfroc._kit.autodiff import after, before, value_and_pull_back
+from dmfroc._kit.options import choice, is_one_of
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import one_blas_thread
 from dmfroc.inputs.predictions import Predictions, as_predictions
@@ -42,8 +42,7 @@ def fit(table: RateTable, xp: Any) -> Center:
     if xp is np:
         return fit_problem(_problem(table))
     rates = table.rates(xp)
-    weights, shrinkage = (constant(x, xp) for x in (table.cell_weights, table.shrinkage))
-    return center(rates, weights / rates.shape[-1], shrinkage, xp=xp)
+    return center(rates, table.cell_weights / rates.shape[-1], table.shrinkage, xp=xp)
 
 
 def _problem(table: RateTable) -> Problem:
@@ -331,8 +330,7 @@ def multiclass_roc(
     options = CurveOptions(
         pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state
     )
-    if not is_one_of(link, get_args(Link)):
-        raise ValueError(f"link must be one of {get_args(Link)}, but it is {link!r}")
+    choice("link", link, get_args(Link))
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     warn_of_absent_classes(predictions)
     curve = curve_of(predictions, options, link)

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int, Integer, Shaped
 from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows, sum_at
 from dmfroc._kit.autodiff import take
 from dmfroc._kit.memory import check_memory
-from dmfroc._kit.options import integer, is_one_of, number
+from dmfroc._kit.options import choice, integer, nonnegative
 from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, rows_by_class, to_ordered_integers
@@ -33,7 +33,7 @@ DEFAULT_N_THRESHOLDS = 99
 # deviation, does not fall any further where the penalty is stronger. No strength has the most
 # power everywhere: a smaller one sees more of what is easy, a greater one more of what is hard.
 DEFAULT_SHRINKAGE = 1.0
-_LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
+LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
 
 _CELLS_AT_ONCE = 1 << 15  # what is made of which fits a processor's cache
 _TASKS_PER_CORE = 8
@@ -105,7 +105,7 @@ class RateCounts(Statistic):
             ) -> Float[AnyArray, "p 2 t"]:
                 up_to, starts = cumulative_sum(summed[rows], xp), starts[..., None]
                 before = up_to[stops][..., None], up_to[starts + above], up_to[starts + at_least]
-                counts = _above_with_ties(*before, share)
+                counts = above_with_ties(*before, share)
                 if exponents is not None:
                     counts = xp.ldexp(counts, exponents[of][..., None])
                 # Whole weights have exact sums; those of others can exceed the whole by rounding.
@@ -128,7 +128,7 @@ class RateCounts(Statistic):
         def count(firsts: range) -> None:
             for first in firsts:
                 some = slice(first, first + at_once)
-                flat[some] = _above_with_ties(*(x[some] for x in arrays))
+                flat[some] = above_with_ties(*(x[some] for x in arrays))
 
         tasks = tasks_of(range(0, len(flat), at_once), _TASKS_PER_CORE)
         parallel(count, tasks, found.size)
@@ -159,7 +159,7 @@ class RateCounts(Statistic):
         return gradient + of_counts
 
 
-def _above_with_ties(
+def above_with_ties(
     total: Shaped[AnyArray, "p 2 1"],
     up_to: Shaped[AnyArray, "p 2 t"],
     before: Shaped[AnyArray, "p 2 t"],
@@ -185,20 +185,16 @@ class CurveOptions:
 
     def __post_init__(self) -> None:
         check_kind(self.pair_weights)
-        object.__setattr__(self, "n_thresholds", integer("n_thresholds", self.n_thresholds, 1))
-        shrinkage = number("shrinkage", self.shrinkage)
-        if not 0 <= shrinkage < np.inf:
-            raise ValueError(f"shrinkage must be finite and >= 0, but it is {self.shrinkage!r}")
-        object.__setattr__(self, "shrinkage", shrinkage)
-        if self.n_pairs is not None:
-            object.__setattr__(self, "n_pairs", integer("n_pairs", self.n_pairs, 2))
-        seed = integer("random_state", self.random_state, 0, most=1 << 128)
-        object.__setattr__(self, "random_state", seed)
-        if not is_one_of(self.threshold_pool, get_args(ThresholdPool)):
-            raise ValueError(
-                f"threshold_pool must be one of {get_args(ThresholdPool)}, but it is "
-                f"{self.threshold_pool!r}"
-            )
+        pools = get_args(ThresholdPool)
+        checked = {
+            "n_thresholds": integer("n_thresholds", self.n_thresholds, 1),
+            "shrinkage": nonnegative("shrinkage", self.shrinkage),
+            "threshold_pool": choice("threshold_pool", self.threshold_pool, pools),
+            "n_pairs": None if self.n_pairs is None else integer("n_pairs", self.n_pairs, 2),
+            "random_state": integer("random_state", self.random_state, 0, most=1 << 128),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     def _n_bytes(self, n_pairs: int) -> int:
         """Return how much memory the rates of pairs of classes and their fit take at most."""
@@ -257,7 +253,7 @@ class CurveOptions:
             above,
             tied_share,
             self._cell_weights(predictions, layout.counted),
-            shrinkage=np.array(max(float(self.shrinkage), _LEAST_SHRINKAGE)),
+            shrinkage=np.array(max(float(self.shrinkage), LEAST_SHRINKAGE)),
             totals=totals,
             n_pairs=n_pairs,
         )

@@ -150,7 +150,7 @@ def test_a_pilot_that_says_nothing_is_refused():
     y = np.arange(30) % 3
     with pytest.raises(ValueError, match="does not vary there"):
         plan(Predictions.from_arrays(y, np.eye(3)[y]), "hand_till", half_width=0.01)
-    with pytest.raises(ValueError, match="same classes and observations"):
+    with pytest.raises(ValueError, match="needs the same observations"):
         plan({"a": pilot(), "b": pilot(120)}, "hand_till", difference=0.1)
 
 

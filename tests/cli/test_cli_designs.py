@@ -7,8 +7,8 @@ import matplotlib.image
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from pages import page_parts
-from typer.testing import CliRunner
 
 import dmfroc
 from dmfroc.cli import commands as cli

@@ -107,45 +107,41 @@ class ProjectedPairCounts(Statistic):
         return np.bincount(self.rows, d_places, len(weights))
 
 
-@dataclass(frozen=True)
-class ProjectedPairs:
-    """The statistic for a partition matrix, or for differences of scores; equal if that is."""
-
-    partition: tuple[tuple[float, ...], ...] | None = None
-
-    def __call__(self, predictions: Predictions) -> ProjectedPairCounts:
-        """Sort the projections of every pair of classes that occur."""
-        matrix = None if self.partition is None else np.array(self.partition)
-        if matrix is not None and len(matrix) != predictions.n_classes:
-            raise ValueError(
-                f"partition must have one row and column per class, {predictions.n_classes}, but "
-                f"its shape is {matrix.shape}"
-            )
-        scores = predictions.scores.astype(float)
-        rows_of: dict[Hashable, Any] = {
-            k: np.flatnonzero(predictions.true == k).astype(np.int32) for k in predictions.present
-        }
-        rows, is_first, projections = [], [], []
-        for i, j in combinations(predictions.present, 2):
-            of_pair = np.concatenate([rows_of[i], rows_of[j]])
-            if matrix is None:
-                projection = scores[of_pair, i] - scores[of_pair, j]
-            else:
-                projection = scores[of_pair] @ (matrix[j] - matrix[i])
-            order = np.argsort(projection)
-            rows.append(of_pair[order])
-            is_first.append(order < len(rows_of[i]))
-            projections.append(projection[order])
-        sizes = [len(of_pair) for of_pair in rows]
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-        ends = run_ends(np.concatenate(projections), starts[:-1])
-        firsts = np.flatnonzero(np.append(True, ends[1:] != ends[:-1])).astype(np.int32)
-        return ProjectedPairCounts(
-            rows=np.concatenate(rows),
-            pair=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
-            is_first=np.concatenate(is_first),
-            run_start=np.repeat(firsts, np.diff(np.append(firsts, len(ends)))),
-            run_end=ends,
-            starts=starts,
-            share=1 / len(sizes),
+def projected_pair_counts(
+    predictions: Predictions, partition: tuple[tuple[float, ...], ...] | None = None
+) -> ProjectedPairCounts:
+    """Sort the projections of every pair of classes, by a partition matrix or by differences."""
+    matrix = None if partition is None else np.array(partition)
+    if matrix is not None and len(matrix) != predictions.n_classes:
+        raise ValueError(
+            f"partition must have one row and column per class, {predictions.n_classes}, but "
+            f"its shape is {matrix.shape}"
         )
+    scores = predictions.scores.astype(float)
+    rows_of: dict[Hashable, Any] = {
+        k: np.flatnonzero(predictions.true == k).astype(np.int32) for k in predictions.present
+    }
+    rows, is_first, projections = [], [], []
+    for i, j in combinations(predictions.present, 2):
+        of_pair = np.concatenate([rows_of[i], rows_of[j]])
+        if matrix is None:
+            projection = scores[of_pair, i] - scores[of_pair, j]
+        else:
+            projection = scores[of_pair] @ (matrix[j] - matrix[i])
+        order = np.argsort(projection)
+        rows.append(of_pair[order])
+        is_first.append(order < len(rows_of[i]))
+        projections.append(projection[order])
+    sizes = [len(of_pair) for of_pair in rows]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    ends = run_ends(np.concatenate(projections), starts[:-1])
+    firsts = np.flatnonzero(np.append(True, ends[1:] != ends[:-1])).astype(np.int32)
+    return ProjectedPairCounts(
+        rows=np.concatenate(rows),
+        pair=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
+        is_first=np.concatenate(is_first),
+        run_start=np.repeat(firsts, np.diff(np.append(firsts, len(ends)))),
+        run_end=ends,
+        starts=starts,
+        share=1 / len(sizes),
+    )
