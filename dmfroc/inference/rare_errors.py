@@ -140,7 +140,7 @@ def pools_classes(measure: Measure, predictions: Predictions) -> bool:
     if not abs(other - some) > _NOTABLE * abs(some - best):  # false for NaN too
         return False
     of_average = abs(of_all - best) * weights.min() / weights.sum()
-    return of_average > 0 and abs(of_rarest - best) <= _HEAVIEST * of_average
+    return bool(of_average > 0 and abs(of_rarest - best) <= _HEAVIEST * of_average)
 
 
 def _has_value(measure: Measure, predictions: Predictions) -> bool:

@@ -151,8 +151,8 @@ def estimates_table(estimates: Iterable[Estimate]) -> Table:
         Column("level", ""): [e.level for e in shown],
         Column("method", several, "name"): methods,
     }
-    if any(e.exact_limit for e in shown):
-        columns[Column("exact_limit", "exact limit", "name")] = [e.exact_limit or "" for e in shown]
+    limits = [e.exact_limit or "" for e in shown]
+    columns[Column("exact_limit", "exact limit" if any(limits) else "", "name")] = limits
     if any(bounds):
         columns[Column("error_bound", "binning error", "bound")] = bounds
     return Table.from_columns("estimates", "Measures", columns, is_by_name=True)

@@ -113,12 +113,9 @@ def as_json(estimate, **others):
 
 
 def measures_as_json(evaluation):
-    estimates = evaluation.estimates
-    has_exact_limits = any(e.exact_limit for e in estimates.values())
-    limits = [{"exact_limit": e.exact_limit or ""} for e in estimates.values()]
     return {
-        name: as_json(e, level=e.level, method=e.method) | (limit if has_exact_limits else {})
-        for (name, e), limit in zip(estimates.items(), limits, strict=True)
+        name: as_json(e, level=e.level, method=e.method) | {"exact_limit": e.exact_limit or ""}
+        for name, e in evaluation.estimates.items()
     }
 
 
