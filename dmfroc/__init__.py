@@ -23,6 +23,7 @@ RENDERERS |= {
     "SubgroupComparison.plot": "dmfroc.plots.results:plot_subgroups",
     "RunsComparison.plot": "dmfroc.plots.results:plot_runs",
     "Plan.plot": "dmfroc.plots.results:plot_plan",
+    "ConfidenceSequence.plot": "dmfroc.plots.results:plot_sequence",
     "Posterior.plot": "dmfroc.plots.results:plot_posterior",
     "Posterior.plot_pairs": "dmfroc.plots.results:plot_posterior_pairs",
     "SummaryROC.plot": "dmfroc.plots.results:plot_summary",
