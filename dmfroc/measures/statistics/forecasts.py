@@ -25,7 +25,7 @@ class Sums(NamedTuple):
 class RowSums(Statistic):
     """Adds up the numbers of each row."""
 
-    numbers: Float[np.ndarray, "n m"]
+    numbers: Float[AnyArray, "n m"]
 
     is_batched: ClassVar[bool] = True
 
@@ -98,7 +98,11 @@ def _probabilities_of(predictions: Predictions) -> Float[np.ndarray, "n k"]:
 
 def no_probabilities(predictions: Predictions) -> str | None:
     """Say so unless the scores are probabilities of the classes."""
-    probabilities = _probabilities_of(predictions)
+    return wrong_probabilities(_probabilities_of(predictions))
+
+
+def wrong_probabilities(probabilities: Float[np.ndarray, "n k"]) -> str | None:
+    """Say, to complete a sentence, which row holds no probabilities, if one does."""
     is_outside = ~((probabilities >= 0) & (probabilities <= 1)).all(axis=1)
     is_wrong = is_outside | (np.abs(probabilities.sum(axis=1) - 1) > _SUM_TOLERANCE)
     if not is_wrong.any():
@@ -122,12 +126,18 @@ def _indicators(predictions: Predictions) -> Float[np.ndarray, "n k"]:
 
 def probability_losses(predictions: Predictions) -> RowSums:
     """Bind half the squared error and the logarithmic loss of each row, and its class."""
-    probabilities, outcomes = _probabilities_of(predictions), _indicators(predictions)
+    return RowSums(loss_numbers(_probabilities_of(predictions), predictions.true, np))
+
+
+def loss_numbers(
+    probabilities: Float[AnyArray, "n k"], true: Int[AnyArray, " n"], xp: Any
+) -> Float[AnyArray, "n k_plus_3"]:
+    """Return half the squared error and the logarithmic loss of each row, its class, and 1."""
+    outcomes = xp.eye(probabilities.shape[1])[true]
     squared = ((probabilities - outcomes) ** 2).sum(axis=1) / 2
-    of_class = np.take_along_axis(probabilities, predictions.true[:, None], axis=1)[:, 0]
-    logarithmic = -np.log(np.maximum(of_class, np.finfo(np.float64).eps))
-    ones = np.ones(predictions.n_observations)
-    return RowSums(np.column_stack([squared, logarithmic, outcomes, ones]))
+    of_class = xp.take_along_axis(probabilities, true[:, None], axis=1)[:, 0]
+    logarithmic = -xp.log(xp.maximum(of_class, np.finfo(np.float64).eps))
+    return xp.column_stack([squared, logarithmic, outcomes, xp.ones(len(true))])
 
 
 def top_ranks(predictions: Predictions, k: int) -> RowSums:
