@@ -381,7 +381,7 @@ class Accumulator:
         ...     sequence = accumulator.confidence_sequence("hand_till")
         >>> low, high = sequence.interval
         >>> round(low, 3), round(high, 3), len(sequence.looks)
-        (0.839, 0.880, 20)
+        (0.841, 0.879, 20)
         """
         measure = get_measure(measure)
         level = check_level(level)
@@ -440,7 +440,7 @@ class Accumulator:
         ...     if found.alarm:
         ...         break
         >>> found.alarm_at, found.changed_at
-        (680, 600)
+        (720, 600)
         """
         measure = get_measure(measure)
         level, baseline = check_level(level), number("baseline", baseline)

@@ -360,9 +360,11 @@ class DriftMonitor:
         logs = evidence_of_sums(total - np.array(self.sums), n_since)
         self._weigh(seen, n, logs, level, total)
 
-    def _weigh(self, seen: Seen, logs: Float[np.ndarray, " s"], level: float, total: float) -> None:
+    def _weigh(
+        self, seen: Seen, n: int, logs: Float[np.ndarray, " s"], level: float, total: float
+    ) -> None:
         log_evidence, best = evidence_of_change(logs)
-        self.n = n = seen.n_observations
+        self.n = n
         self.p_value = min(self.p_value, math.exp(-max(log_evidence, 0.0)))
         add_look(self.looks, look(seen, level)._replace(p_value=self.p_value))
         if self.alarm_at is None and self.p_value <= 1 - level:
@@ -399,7 +401,7 @@ def joint_of_streams(
         differences[pair] = Difference(
             *pair,
             value=value,
-            standard_error=float(np.hypot(*(_error(streams[name]) for name in pair))),
+            standard_error=math.hypot(*(_error(streams[name]) for name in pair)),
             interval=interval_of(*pair, level),
             p_value=p_value,
             two_sided_p_value=hypothesis.two_sided.p_value(value, ends_at),
