@@ -17,6 +17,7 @@ from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import one_blas_thread
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
+from dmfroc.measures.statistics.curves import one_curve
 from dmfroc.multiclass.center import Problem, center, fit_problem, problem_of_counts
 from dmfroc.multiclass.costs import PairWeights, one_curve_message, weight_matrices
 from dmfroc.multiclass.links import Link, fit_with_link, link_of, log_rates
@@ -388,14 +389,10 @@ def curve_of_rates(
 
 def _binary_roc(predictions: Predictions, link: Link) -> MulticlassROC:
     """Return the empirical curve: with one column the factorization is saturated."""
-    order = np.argsort(predictions.scores[:, 1], kind="stable")[::-1]
-    scores, positive = predictions.scores[order, 1], predictions.true[order] == 1
-    weights = predictions.sample_weight[order]
-    is_last_of_run = np.append(scores[1:] != scores[:-1], True)
-    true, false = (
-        np.cumsum(weights * counted)[is_last_of_run] for counted in (positive, ~positive)
-    )
-    return binary_curve(true, false, predictions.labels, link)
+    curve = one_curve(predictions.scores[:, 1], predictions.true == 1)
+    counts = curve.count(predictions.sample_weight, np)
+    ends = np.unique(curve.above[0])[1:]  # of the runs of equal scores
+    return binary_curve(counts.tp[0, ends], counts.fp[0, ends], predictions.labels, link)
 
 
 def binary_curve(

@@ -78,15 +78,6 @@ def grid_levels(n_thresholds: int) -> Levels:
     return Levels(numerators, 2 * (n_thresholds + 1))
 
 
-class _SizeGroup(NamedTuple):
-    """Blocks of similar size, padded to one length, so that one call sorts them all."""
-
-    places: Int[np.ndarray, "m longest"]  # in the row, or one beyond it where nothing is
-    names: Int[np.ndarray, " m_longest"]  # the observations there
-    occupied: Int[np.ndarray, " of_group"]  # where something is, in the flattened places
-    destination: Int[np.ndarray, " of_group"]  # the same places in the row
-
-
 def sort_blocks(
     scores: Int[np.ndarray, "g l"],
     names: Int[np.ndarray, " l"],
@@ -94,6 +85,7 @@ def sort_blocks(
 ) -> SortedBlocks:
     """Sort the blocks of every row in place; ``names`` are the observations in a row."""
     sizes = np.diff(starts)
+    # Blocks of similar size are padded to one length, so that one call sorts them all
     groups, is_large = [], sizes >= _LARGE
     by_size = np.argsort(sizes, kind="stable")[: np.count_nonzero(~is_large)]
     while len(by_size):
@@ -105,22 +97,22 @@ def sort_blocks(
         is_real = position < sizes[blocks][:, None]
         destination = places[is_real]
         places[~is_real] = scores.shape[1]
-        of_places = np.append(names, -1).take(places.ravel())
-        groups.append(_SizeGroup(places, of_places, np.flatnonzero(is_real), destination))
+        names_there = np.append(names, -1).take(places.ravel())
+        groups.append((places, names_there, np.flatnonzero(is_real), destination))
     rows = np.empty(scores.shape, np.int32)
 
     def sort_row(row: int) -> None:
-        of_row, found = scores[row], rows[row]
+        row_scores, row_names = scores[row], rows[row]
         for block in np.flatnonzero(is_large):
             part = slice(starts[block], starts[block + 1])
-            order, in_order = sort_rows(of_row[None, part])
-            of_row[part], found[part] = in_order[0], names[part][order[0]]
+            order, in_order = sort_rows(row_scores[None, part])
+            row_scores[part], row_names[part] = in_order[0], names[part][order[0]]
         if groups:
-            padded = np.append(of_row, np.iinfo(scores.dtype).max)
-        for group in groups:
-            order, in_order = sort_rows(padded.take(group.places))
-            of_row[group.destination] = in_order.take(group.occupied)
-            found[group.destination] = group.names.take(order.take(group.occupied))
+            padded = np.append(row_scores, np.iinfo(scores.dtype).max)
+        for places, names_there, occupied, destination in groups:
+            order, in_order = sort_rows(padded.take(places))
+            row_scores[destination] = in_order.take(occupied)
+            row_names[destination] = names_there.take(order.take(occupied))
 
     parallel(sort_row, range(len(scores)), scores.size)
     return SortedBlocks(scores, rows)
@@ -156,24 +148,15 @@ def place_thresholds(
             return None
         return some.sizes[:, ::-1].astype(np.int64) if is_balanced else np.ones_like(some.sizes)
 
-    def place(pairs: Int[np.ndarray, " m"]) -> None:
-        some = pools.of(pairs)
-        of_classes = weights_of_classes(some)
-        if _is_merged(some):
-            store(pairs, _by_merging(blocks, some, weights, of_classes, levels))
-        else:
-            store(pairs, _by_bisection(blocks, some, weights, of_classes, levels))
-
-    def place_all(batches: list[Int[np.ndarray, " m"]]) -> None:
+    def place(batches: list[Int[np.ndarray, " m"]]) -> None:
         for pairs in batches:
-            place(pairs)
+            some = pools.of(pairs)
+            is_small = 2 * some.sizes.sum(axis=1).max() <= _LARGEST_MERGED
+            place_pools = _by_merging if is_small else _by_bisection
+            store(pairs, place_pools(blocks, some, weights, weights_of_classes(some), levels))
 
     tasks = tasks_of(_batches(pools), _TASKS_PER_CORE)
-    parallel(place_all, tasks, int(pools.sizes.sum()))
-
-
-def _is_merged(pools: Pools) -> bool:
-    return int(2 * pools.sizes.sum(axis=1).max()) <= _LARGEST_MERGED
+    parallel(place, tasks, int(pools.sizes.sum()))
 
 
 def _batches(pools: Pools) -> list[Int[np.ndarray, " m"]]:
@@ -189,20 +172,11 @@ def _batches(pools: Pools) -> list[Int[np.ndarray, " m"]]:
     return batches
 
 
-class _PoolShape(NamedTuple):
-    """The columns of pools of several pairs, one row for each, padded to a common length."""
-
-    block: Int[np.ndarray, " l"]
-    position: Int[np.ndarray, " l"]  # in the block
-    is_second: Bool[np.ndarray, " l"]  # of class j
-    one_of_block: Int[np.ndarray, " l"]  # one, in the bits of the block's count
-
-
 @functools.lru_cache(maxsize=64)
-def _shape_of_pool(*sizes: int) -> _PoolShape:
+def _pool_columns(*sizes: int) -> tuple[Int[np.ndarray, " l"], Int[np.ndarray, " l"]]:
+    """Return the block of each column of padded pools, and the place in the block."""
     block = np.repeat(np.arange(4), sizes)
-    position = np.concatenate([np.arange(size) for size in sizes])
-    return _PoolShape(block, position, (block == 1) | (block == 2), 1 << _BITS * block)
+    return block, np.concatenate([np.arange(size) for size in sizes])
 
 
 def _by_merging(
@@ -215,11 +189,10 @@ def _by_merging(
     """Sort pools of few scores; sums along them say where any score falls in each block."""
     sizes = pools.sizes_of_blocks
     longest = sizes.max(axis=0)
-    shape = _shape_of_pool(*longest.tolist())
-    block = shape.block
+    block, position = _pool_columns(*longest.tolist())
     places = pools.starts.take(block, axis=1)
-    places += shape.position
-    is_padding = shape.position >= sizes.take(block, axis=1)
+    places += position
+    is_padding = position >= sizes.take(block, axis=1)
     places[is_padding] = 0
     scores = blocks.scores.ravel().take(places)
     scores[is_padding] = np.iinfo(scores.dtype).max
@@ -237,12 +210,13 @@ def _by_merging(
         rows = zip(mass[:, 1:], limits[:, ::-1], strict=True)
         found = np.stack([sums.searchsorted(limit, "right") for sums, limit in rows])[:, ::-1]
     else:
-        is_second = shape.is_second.take(column)
+        is_second = ((block == 1) | (block == 2)).take(column)
         mass = cumulative_sum(np.where(is_second, of_classes[:, 1:], of_classes[:, :1]), np)
         total = 2 * (of_classes * pools.sizes).sum(axis=1, keepdims=True)
         found = _within_levels(mass[:, 1:], total, levels)
     first, last = _ends_of_ties(scores, found)
-    counts = cumulative_sum(shape.one_of_block.take(column), np)
+    ones = 1 << _BITS * block  # one, in the bits of the block's count
+    counts = cumulative_sum(ones.take(column), np)
     in_sums = firsts * (length + 1)
     first, last = first + in_sums, last + (in_sums + 1)
     up_to, before = (counts.take(x).astype("<i8").view("<u2") for x in (last, first))
