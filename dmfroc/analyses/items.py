@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dmfroc._kit.options import check_level, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.comparison import compared
 from dmfroc.analyses.comparison_result import Comparison
@@ -16,9 +17,7 @@ from dmfroc.inference.bounded_mean import BoundedMean
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import JointEstimates, joint_noise
 from dmfroc.inference.item_mean import MEASURE, TITLE, mean_of
-from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.seed import seed_of
 from dmfroc.inference.simultaneous import holm
 from dmfroc.inputs.item_scores import ScoredItems, check_scored, scored_items
 from dmfroc.inputs.subgroups import crossed
