@@ -27,7 +27,8 @@ def _reciprocal_pr(points: OperatingPoints) -> Coordinates:
 def _log_pr(points: OperatingPoints) -> Coordinates:
     with np.errstate(divide="ignore", invalid="ignore"):
         # The logarithm of one is 0, and not -0
-        return tuple(0.0 - np.log2(rate) for rate in _PR(points))
+        recall, precision = (0.0 - np.log2(rate) for rate in _PR(points))
+        return recall, precision
 
 
 @compute_by_class
