@@ -19,7 +19,11 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import agreement as _agreement  # noqa: F401
 from dmfroc.measures import binary
 from dmfroc.measures.cells import one_vs_rest
-from dmfroc.measures.hard_labels import never_observed_message, never_predicted_message, values_of
+from dmfroc.measures.hard_labels import (
+    never_observed_message,
+    never_predicted_message,
+    table_values,
+)
 from dmfroc.measures.measure import classes_message, no_hard_labels, undefined_message
 from dmfroc.measures.statistics.confusion import confusion_counts
 
@@ -375,7 +379,7 @@ class ContingencyTable:
 
     @cached_property
     def _evaluated(self) -> tuple[dict[str, float], dict[str, Float[np.ndarray, " k"]]]:
-        return values_of(self.counts, self.labels)
+        return table_values(self.counts, self.labels)
 
     def measures(self) -> dict[str, float]:
         """Return every measure of the table by name; see the page on contingency measures.

@@ -42,7 +42,7 @@ def _solve_backward(
     del max_sweeps
     rates, weights, shrinkage, start, solution = residuals
     return (
-        adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp).of_columns(),
+        adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp).columns(),
         jnp.zeros_like(weights),
         jnp.zeros_like(shrinkage),
         jax.tree.map(jnp.zeros_like, start),

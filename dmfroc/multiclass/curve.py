@@ -78,7 +78,7 @@ class SummaryOfCenter:
             with one_blas_thread():
                 d_rates = adjoint().pull_back(to_center(d_value), np)
             d_counts = _CountDerivatives(table, d_rates)
-            return table._replace(counts=d_counts, totals=d_counts.of_totals(problem))
+            return table._replace(counts=d_counts, totals=d_counts.for_totals(problem))
 
         return value, pull_back
 
@@ -98,15 +98,15 @@ class SummaryOfCenter:
         through_fit = (d_rates.weights[..., 0] * residual).sum(axis=1) * v
         # What takes the effects of the pairs takes their mean alone.
         through_mean = d_center.column_effect.sum() * (v - v.mean()) / len(v)
-        found: Float[np.ndarray, " q"] = through_mean - through_fit
-        return found
+        total: Float[np.ndarray, " q"] = through_mean - through_fit
+        return total
 
 
 class _CountDerivatives:
     """Derivatives with respect to the counts, made group by group: together they are many."""
 
-    def __init__(self, table: RateTable, of_rates: RateDerivatives) -> None:
-        self._of_rates = of_rates
+    def __init__(self, table: RateTable, rate_derivatives: RateDerivatives) -> None:
+        self._rate_derivatives = rate_derivatives
         self._shape = table.counts.shape
         self._counted = table.counted
         self._totals = table.totals
@@ -117,12 +117,12 @@ class _CountDerivatives:
         first = group * n_pairs - self._n_left_out
         if first < 0:
             return np.zeros(self._shape[1:])
-        of_rates = self._of_rates.of_columns(slice(first, first + n_pairs))
-        return of_rates / self._totals[self._counted[group]][..., None]
+        rate_derivatives = self._rate_derivatives.columns(slice(first, first + n_pairs))
+        return rate_derivatives / self._totals[self._counted[group]][..., None]
 
-    def of_totals(self, problem: Problem) -> Float[np.ndarray, " c"]:
+    def for_totals(self, problem: Problem) -> Float[np.ndarray, " c"]:
         """Return the derivatives with respect to the totals, by which the counts are divided."""
-        d = self._of_rates
+        d = self._rate_derivatives
         by_half = d.column_effect[:, None] * problem.times(d.row_adjoint)
         by_half += d.column_adjoint[:, None] * problem.times(d.row_effect)
         by_half *= d.weights[..., 0]

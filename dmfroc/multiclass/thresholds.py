@@ -48,7 +48,7 @@ class Pools(NamedTuple):
         return Pools(self.starts[pairs], self.sizes[pairs])
 
     @property
-    def sizes_of_blocks(self) -> Int[np.ndarray, "u 4"]:
+    def block_sizes(self) -> Int[np.ndarray, "u 4"]:
         """The numbers of scores in the blocks."""
         return self.sizes[:, _CLASS_OF_BLOCK]
 
@@ -143,7 +143,7 @@ def place_thresholds(
         Without weights: whether both classes of a pool weigh the same in all.
     """
 
-    def weights_of_classes(some: Pools) -> Int[np.ndarray, "m 2"] | None:
+    def class_weights_in(some: Pools) -> Int[np.ndarray, "m 2"] | None:
         if weights is not None:
             return None
         return some.sizes[:, ::-1].astype(np.int64) if is_balanced else np.ones_like(some.sizes)
@@ -153,7 +153,7 @@ def place_thresholds(
             some = pools.of(pairs)
             is_small = 2 * some.sizes.sum(axis=1).max() <= _LARGEST_MERGED
             place_pools = _by_merging if is_small else _by_bisection
-            store(pairs, place_pools(blocks, some, weights, weights_of_classes(some), levels))
+            store(pairs, place_pools(blocks, some, weights, class_weights_in(some), levels))
 
     tasks = tasks_of(_batches(pools), _TASKS_PER_CORE)
     parallel(place, tasks, int(pools.sizes.sum()))
@@ -183,11 +183,11 @@ def _by_merging(
     blocks: SortedBlocks,
     pools: Pools,
     weights: Float[np.ndarray, " n"] | None,
-    of_classes: Int[np.ndarray, "m 2"] | None,
+    class_weights: Int[np.ndarray, "m 2"] | None,
     levels: Levels,
 ) -> Placed:
     """Sort pools of few scores; sums along them say where any score falls in each block."""
-    sizes = pools.sizes_of_blocks
+    sizes = pools.block_sizes
     longest = sizes.max(axis=0)
     block, position = _pool_columns(*longest.tolist())
     places = pools.starts.take(block, axis=1)
@@ -200,21 +200,21 @@ def _by_merging(
     firsts = np.arange(m)[:, None]
     order, scores = sort_rows(scores)
     column = order - firsts * length  # in the pool before it was sorted
-    if of_classes is None:
+    if class_weights is None:
         assert weights is not None
-        of_scores = weights.take(blocks.rows.ravel().take(places))
-        of_scores[is_padding] = 0
-        mass = cumulative_sum(of_scores.take(order), np)
+        score_weights = weights.take(blocks.rows.ravel().take(places))
+        score_weights[is_padding] = 0
+        mass = cumulative_sum(score_weights.take(order), np)
         total = mass[:, -1:]
         limits = total * (levels.denominator - levels.numerators) / levels.denominator
         rows = zip(mass[:, 1:], limits[:, ::-1], strict=True)
-        found = np.stack([sums.searchsorted(limit, "right") for sums, limit in rows])[:, ::-1]
+        crossings = np.stack([sums.searchsorted(limit, "right") for sums, limit in rows])[:, ::-1]
     else:
         is_second = ((block == 1) | (block == 2)).take(column)
-        mass = cumulative_sum(np.where(is_second, of_classes[:, 1:], of_classes[:, :1]), np)
-        total = 2 * (of_classes * pools.sizes).sum(axis=1, keepdims=True)
-        found = _within_levels(mass[:, 1:], total, levels)
-    first, last = _ends_of_ties(scores, found)
+        mass = cumulative_sum(np.where(is_second, class_weights[:, 1:], class_weights[:, :1]), np)
+        total = 2 * (class_weights * pools.sizes).sum(axis=1, keepdims=True)
+        crossings = _within_levels(mass[:, 1:], total, levels)
+    first, last = _ends_of_ties(scores, crossings)
     ones = 1 << _BITS * block  # one, in the bits of the block's count
     counts = cumulative_sum(ones.take(column), np)
     in_sums = firsts * (length + 1)
@@ -264,16 +264,16 @@ def _by_bisection(
     blocks: SortedBlocks,
     pools: Pools,
     weights: Float[np.ndarray, " n"] | None,
-    of_classes: Int[np.ndarray, "m 2"] | None,
+    class_weights: Int[np.ndarray, "m 2"] | None,
     levels: Levels,
 ) -> Placed:
     """Find the thresholds of pools of many scores, and look them up in each block."""
-    sizes, flat = pools.sizes_of_blocks, blocks.scores.ravel()
+    sizes, flat = pools.block_sizes, blocks.scores.ravel()
     parts = [
-        [slice(start, start + size) for start, size in zip(*of_pair, strict=True)]
-        for of_pair in zip(pools.starts, sizes, strict=True)
+        [slice(start, start + size) for start, size in zip(*pair_blocks, strict=True)]
+        for pair_blocks in zip(pools.starts, sizes, strict=True)
     ]
-    if of_classes is None:
+    if class_weights is None:
         assert weights is not None
         rows = blocks.rows.ravel()
         sums = []
@@ -281,30 +281,30 @@ def _by_bisection(
         for pair, four in enumerate(parts):
             scores = np.concatenate([flat[part] for part in four])
             order = np.argsort(scores, kind="stable")
-            of_pool = np.concatenate([rows[part] for part in four])
-            mass = cumulative_sum(weights[of_pool[order]], np)
+            pool_rows = np.concatenate([rows[part] for part in four])
+            mass = cumulative_sum(weights[pool_rows[order]], np)
             limits = mass[-1] * (levels.denominator - levels.numerators) / levels.denominator
             thresholds[pair] = scores[order[mass[1:].searchsorted(limits, "right")]]
             sums.append(mass)
         total = np.array([mass[-1:] for mass in sums])
     else:
-        total = 2 * (of_classes * pools.sizes).sum(axis=1, keepdims=True)
+        total = 2 * (class_weights * pools.sizes).sum(axis=1, keepdims=True)
         limits = total * (levels.denominator - levels.numerators) // levels.denominator
-        of_both = []
+        merged = []
         for two in ([0, 3], [1, 2]):
             scores = np.concatenate(
                 [_padded(flat, pools.starts[:, b], sizes[:, b]) for b in two], 1
             )
             scores.sort(axis=1, kind="stable")  # merges the two sorted blocks
-            of_both.append(scores)
-        thresholds = _smallest_beyond(limits, of_both[0], of_both[1], *of_classes.T[..., None])
+            merged.append(scores)
+        thresholds = _smallest_beyond(limits, merged[0], merged[1], *class_weights.T[..., None])
 
     def look_up(side: Literal["left", "right"]) -> Int[np.ndarray, "m 4 t"]:
-        found = [
+        places = [
             [flat[part].searchsorted(x, side) for part in four]
             for x, four in zip(thresholds, parts, strict=True)
         ]
-        return np.array(found)
+        return np.array(places)
 
     def is_threshold(place: Int[np.ndarray, "m 4 t"]) -> Bool[np.ndarray, "m 4 t"]:
         score = flat.take(pools.starts[..., None] + place, mode="clip")
@@ -314,14 +314,14 @@ def _by_bisection(
     up_to = before + is_threshold(before)
     if is_threshold(up_to).any():
         up_to = look_up("right")
-    if of_classes is None:
+    if class_weights is None:
         ends = [
             np.stack([mass[x.sum(axis=0)] for mass, x in zip(sums, places, strict=True)])
             for places in (before, up_to)
         ]
     else:
-        of_blocks = of_classes[:, _CLASS_OF_BLOCK, None]
-        ends = [(of_blocks * places).sum(axis=1) for places in (before, up_to)]
+        block_weights = class_weights[:, _CLASS_OF_BLOCK, None]
+        ends = [(block_weights * places).sum(axis=1) for places in (before, up_to)]
     return Placed(up_to, before, _share_of_ties(ends[0], ends[1], total, levels))
 
 
@@ -329,10 +329,10 @@ def _padded(
     flat: Int[np.ndarray, " l"], starts: Int[np.ndarray, " m"], sizes: Int[np.ndarray, " m"]
 ) -> Int[np.ndarray, "m longest"]:
     """Return a row for each block, filled up with what is larger than any score."""
-    found = np.full((len(starts), sizes.max()), np.iinfo(flat.dtype).max, flat.dtype)
-    for row, start, size in zip(found, starts, sizes, strict=True):
+    padded = np.full((len(starts), sizes.max()), np.iinfo(flat.dtype).max, flat.dtype)
+    for row, start, size in zip(padded, starts, sizes, strict=True):
         row[:size] = flat[start : start + size]
-    return found
+    return padded
 
 
 def _share_of_ties(

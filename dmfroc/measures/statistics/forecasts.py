@@ -116,8 +116,8 @@ def probability_losses(predictions: Predictions) -> RowSums:
     """Bind half the squared error and the logarithmic loss of each row, and its class."""
     probabilities, outcomes = _probabilities(predictions), _indicators(predictions)
     squared = ((probabilities - outcomes) ** 2).sum(axis=1) / 2
-    of_class = np.take_along_axis(probabilities, predictions.true[:, None], axis=1)[:, 0]
-    logarithmic = -np.log(np.maximum(of_class, np.finfo(np.float64).eps))
+    observed = np.take_along_axis(probabilities, predictions.true[:, None], axis=1)[:, 0]
+    logarithmic = -np.log(np.maximum(observed, np.finfo(np.float64).eps))
     ones = np.ones(predictions.n_observations)
     return RowSums(np.column_stack([squared, logarithmic, outcomes, ones]))
 
