@@ -1,5 +1,6 @@
 from . import curves as curves
 from . import decisions as decisions
+from . import functional as functional
 from . import measures as measures
 from . import papers as papers
 from . import plots as plots

@@ -124,6 +124,10 @@ CALLS = {
         f(Y, SCORES).curve,
     ],
     "fisher_exact_test": lambda f: f(dmfroc.ContingencyTable.from_cells(tp=3, fp=1, fn=2, tn=5)),
+    "functional": lambda module: [
+        tuple(module.estimate_many(getattr(module, name), Y[None], SCORES[None], n_classes=3))
+        for name in ("dmf_auc", "hand_till", "log_loss")
+    ],
     "influences": lambda f: f("dmf_auc", Y, SCORES),
     "items": lambda f: [
         f({"a": TWO, "b": LABELS > 0, "c": P}, groups=Y, by=np.arange(45) % 2).estimates,

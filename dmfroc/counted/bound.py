@@ -29,8 +29,7 @@ from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.multiclass.costs import cell_weights, weight_matrices
 from dmfroc.multiclass.curve import MulticlassROC, area, binary_curve, curve_of_rates
 from dmfroc.multiclass.measure import curve_options_of
-from dmfroc.multiclass.rates import _LEAST_SHRINKAGE as LEAST_SHRINKAGE
-from dmfroc.multiclass.rates import CurveOptions, RateTable, ordered_pairs
+from dmfroc.multiclass.rates import LEAST_SHRINKAGE, CurveOptions, RateTable, ordered_pairs
 
 
 class LookUp(NamedTuple):

@@ -8,12 +8,13 @@ the true positive rate of (i, j) the weight C[i, j] and its false positive rate 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import is_one_of, number, numbers
 from dmfroc.inputs.predictions import Predictions
 
@@ -62,13 +63,20 @@ def cell_weights(
     matrices = list(weight_matrices(pair_weights, predictions))
     if len(present) < predictions.n_classes:
         matrices = [matrix[np.ix_(present, present)] for matrix in matrices]
-    is_pair = ~np.eye(len(present), dtype=bool)  # the diagonal has no meaning
-    mean = sum(matrix.mean(where=is_pair) for matrix in matrices) / 2
-    i, j = np.moveaxis(counted, -1, 0)
-    weights = np.stack([matrix[i, j] for matrix in matrices], axis=-1)
+    weights: Float[np.ndarray, "g p 2"] = weights_of_pairs(matrices, counted, np)
     if (weights.sum(axis=(0, 1)) == 0).any():
         raise ValueError("pair_weights gives all true or all false positive rates the weight 0")
-    return weights / mean
+    return weights
+
+
+def weights_of_pairs(
+    matrices: Sequence[Any], counted: Int[np.ndarray, "g p 2"], xp: Any
+) -> Float[AnyArray, "g p 2"]:
+    """Return the weights of both rates of pairs, whose mean over all pairs is one."""
+    is_pair = ~np.eye(len(matrices[0]), dtype=bool)  # the diagonal has no meaning
+    mean = sum(matrix.mean(where=is_pair) for matrix in matrices) / 2
+    i, j = np.moveaxis(counted, -1, 0)
+    return xp.stack([matrix[i, j] for matrix in matrices], axis=-1) / mean
 
 
 def weight_matrices(

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.autodiff import after, before, constant, value_and_pull_back
+from dmfroc._kit.autodiff import after, before, value_and_pull_back
 from dmfroc._kit.options import choice, is_one_of
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import one_blas_thread
@@ -43,8 +43,7 @@ def fit(table: RateTable, xp: Any) -> Center:
     if xp is np:
         return fit_problem(_problem(table))
     rates = table.rates(xp)
-    weights, shrinkage = (constant(x, xp) for x in (table.cell_weights, table.shrinkage))
-    return center(rates, weights / rates.shape[-1], shrinkage, xp=xp)
+    return center(rates, table.cell_weights / rates.shape[-1], table.shrinkage, xp=xp)
 
 
 def _problem(table: RateTable) -> Problem:

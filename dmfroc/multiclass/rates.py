@@ -33,7 +33,7 @@ DEFAULT_N_THRESHOLDS = 99
 # deviation, does not fall any further where the penalty is stronger. No strength has the most
 # power everywhere: a smaller one sees more of what is easy, a greater one more of what is hard.
 DEFAULT_SHRINKAGE = 1.0
-_LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
+LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
 
 _CELLS_AT_ONCE = 1 << 15  # what is made of which fits a processor's cache
 _TASKS_PER_CORE = 8
@@ -105,7 +105,7 @@ class RateCounts(Statistic):
             ) -> Float[AnyArray, "p 2 t"]:
                 up_to, starts = cumulative_sum(summed[rows], xp), starts[..., None]
                 before = up_to[stops][..., None], up_to[starts + above], up_to[starts + at_least]
-                counts = _above_with_ties(*before, share)
+                counts = above_with_ties(*before, share)
                 if exponents is not None:
                     counts = xp.ldexp(counts, exponents[of][..., None])
                 # Whole weights have exact sums; those of others can exceed the whole by rounding.
@@ -128,7 +128,7 @@ class RateCounts(Statistic):
         def count(firsts: range) -> None:
             for first in firsts:
                 some = slice(first, first + at_once)
-                flat[some] = _above_with_ties(*(x[some] for x in arrays))
+                flat[some] = above_with_ties(*(x[some] for x in arrays))
 
         tasks = tasks_of(range(0, len(flat), at_once), _TASKS_PER_CORE)
         parallel(count, tasks, counts.size)
@@ -159,7 +159,7 @@ class RateCounts(Statistic):
         return gradient + through_counts
 
 
-def _above_with_ties(
+def above_with_ties(
     total: Shaped[AnyArray, "p 2 1"],
     up_to: Shaped[AnyArray, "p 2 t"],
     before: Shaped[AnyArray, "p 2 t"],
@@ -253,7 +253,7 @@ class CurveOptions:
             above,
             tied_share,
             self._cell_weights(predictions, layout.counted),
-            shrinkage=np.array(max(float(self.shrinkage), _LEAST_SHRINKAGE)),
+            shrinkage=np.array(max(float(self.shrinkage), LEAST_SHRINKAGE)),
             totals=totals,
             n_pairs=n_pairs,
         )

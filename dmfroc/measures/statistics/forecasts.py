@@ -25,7 +25,7 @@ class Sums(NamedTuple):
 class RowSums(Statistic):
     """Adds up the numbers of each row."""
 
-    numbers: Float[np.ndarray, "n m"]
+    numbers: Float[AnyArray, "n m"]
 
     is_batched: ClassVar[bool] = True
 
@@ -93,7 +93,11 @@ def _probabilities(predictions: Predictions) -> Float[np.ndarray, "n k"]:
 
 def no_probabilities(predictions: Predictions) -> str | None:
     """Say so unless the scores are probabilities of the classes."""
-    probabilities = _probabilities(predictions)
+    return wrong_probabilities(_probabilities(predictions))
+
+
+def wrong_probabilities(probabilities: Float[np.ndarray, "n k"]) -> str | None:
+    """Say, to complete a sentence, which row holds no probabilities, if one does."""
     is_outside = ~((probabilities >= 0) & (probabilities <= 1)).all(axis=1)
     is_wrong = is_outside | (np.abs(probabilities.sum(axis=1) - 1) > _SUM_TOLERANCE)
     if not is_wrong.any():
@@ -114,12 +118,18 @@ def _indicators(predictions: Predictions) -> Float[np.ndarray, "n k"]:
 
 def probability_losses(predictions: Predictions) -> RowSums:
     """Bind half the squared error and the logarithmic loss of each row, and its class."""
-    probabilities, outcomes = _probabilities(predictions), _indicators(predictions)
+    return RowSums(loss_numbers(_probabilities(predictions), predictions.true, np))
+
+
+def loss_numbers(
+    probabilities: Float[AnyArray, "n k"], true: Int[AnyArray, " n"], xp: Any
+) -> Float[AnyArray, "n k_plus_3"]:
+    """Return half the squared error and the logarithmic loss of each row, its class, and 1."""
+    outcomes = xp.eye(probabilities.shape[1])[true]
     squared = ((probabilities - outcomes) ** 2).sum(axis=1) / 2
-    observed = np.take_along_axis(probabilities, predictions.true[:, None], axis=1)[:, 0]
-    logarithmic = -np.log(np.maximum(observed, np.finfo(np.float64).eps))
-    ones = np.ones(predictions.n_observations)
-    return RowSums(np.column_stack([squared, logarithmic, outcomes, ones]))
+    observed = xp.take_along_axis(probabilities, true[:, None], axis=1)[:, 0]
+    logarithmic = -xp.log(xp.maximum(observed, np.finfo(np.float64).eps))
+    return xp.column_stack([squared, logarithmic, outcomes, xp.ones(len(true))])
 
 
 def top_ranks(predictions: Predictions, k: int) -> RowSums:
