@@ -63,8 +63,9 @@ def cell_weights(
     matrices = list(weight_matrices(pair_weights, predictions))
     if len(present) < predictions.n_classes:
         matrices = [matrix[np.ix_(present, present)] for matrix in matrices]
-    weights: Float[np.ndarray, "g p 2"] = weights_of_pairs(matrices, counted, np)
-    if (weights.sum(axis=(0, 1)) == 0).any():
+    with np.errstate(invalid="ignore"):  # of weights that are all 0
+        weights: Float[np.ndarray, "g p 2"] = weights_of_pairs(matrices, counted, np)
+    if not (weights.sum(axis=(0, 1)) > 0).all():
         raise ValueError("pair_weights gives all true or all false positive rates the weight 0")
     return weights
 
