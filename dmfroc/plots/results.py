@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dmfroc.multiclass.curve import mean_curve_of
-from dmfroc.plots._style import COLORS, new_axes
-from dmfroc.plots.comparison import ComparisonDisplay
+from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.forest import (
     ForestRow,
     IntervalDisplay,
@@ -14,7 +13,6 @@ from dmfroc.plots.forest import (
     group_rows,
     value_rows,
 )
-from dmfroc.plots.meta_analysis import ForestDisplay, SummaryROCDisplay
 from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from dmfroc.analyses.training_runs import RunsComparison
     from dmfroc.bayes.posterior import Posterior
     from dmfroc.inference.band import BandKind
-    from dmfroc.meta_analysis.result import SummaryROC
     from dmfroc.results.estimate import Estimate
 
 
@@ -56,11 +53,6 @@ def plot_estimate(estimate: Estimate, ax: Axes | None = None, **options: Any) ->
     rows = [ForestRow(estimate.title, estimate.value, estimate.interval)]
     xlabel = f"{100 * estimate.level:g} % interval"
     return IntervalDisplay(rows, xlabel=xlabel).plot(ax, **options)
-
-
-def plot_comparison(comparison: Comparison, **options: Any) -> ComparisonDisplay:
-    """Draw the differences with their intervals, and the probabilities of the orders."""
-    return ComparisonDisplay(comparison).plot(**options)
 
 
 def plot_best_set(
@@ -105,11 +97,6 @@ def run_rows(comparison: RunsComparison) -> list[ForestRow]:
     return [row for place in range(n) for row in named[place::n]]
 
 
-def plot_posterior(posterior: Posterior, **options: Any) -> MulticlassROCDisplay:
-    """Draw the mean curve with its credible band."""
-    return MulticlassROCDisplay.from_posterior(posterior, **options)
-
-
 def plot_posterior_pairs(posterior: Posterior, **options: Any) -> IntervalDisplay:
     """Draw the areas of the pairs of classes, the worst pair on top, and those in the sample."""
     pairs = posterior.pairs().sort_values("value", kind="stable")
@@ -123,22 +110,7 @@ def plot_posterior_pairs(posterior: Posterior, **options: Any) -> IntervalDispla
     return display
 
 
-def plot_summary(summary: SummaryROC, **options: Any) -> SummaryROCDisplay:
-    """Draw studies, summary point, regions and curve of a meta-analysis."""
-    return SummaryROCDisplay(summary).plot(**options)
-
-
-def plot_summary_forest(summary: SummaryROC, **options: Any) -> ForestDisplay:
-    """Draw sensitivity and specificity of every study with intervals, and their summary."""
-    return ForestDisplay(summary).plot(**options)
-
-
-def plot_plan(plan: Plan, ax: Axes | None = None, **line_kwargs: Any) -> PlanDisplay:
-    """Draw power, or half-width, against the number of cases, with the planned one marked."""
-    return PlanDisplay(plan).plot(ax, **line_kwargs)
-
-
-class PlanDisplay:
+class PlanDisplay(Display):
     """Power, or half-width, against the number of cases.
 
     Parameters
@@ -161,8 +133,6 @@ class PlanDisplay:
     line_: Line2D
     point_: Line2D
     interval_: Any
-    ax_: Axes
-    figure_: Any
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -182,8 +152,7 @@ class PlanDisplay:
         PlanDisplay
             This display.
         """
-        plan, ax = self.plan, new_axes() if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        plan, ax = self.plan, self._draws_on(ax)
         what = "half_width" if plan.difference is None else "power"
         planned = plan.half_width(plan.n) if plan.difference is None else plan.power(plan.n)
         table = plan.curve()
