@@ -23,6 +23,7 @@ RENDERERS |= {
     "SubgroupComparison.plot": "dmfroc.plots.results:plot_subgroups",
     "RunsComparison.plot": "dmfroc.plots.results:plot_runs",
     "Plan.plot": "dmfroc.plots.results:PlanDisplay._from_result",
+    "ConfidenceSequence.plot": "dmfroc.plots.results:SequenceDisplay._from_result",
     "Posterior.plot": "dmfroc.plots.multiclass_roc:MulticlassROCDisplay.from_posterior",
     "Posterior.plot_pairs": "dmfroc.plots.results:plot_posterior_pairs",
     "SummaryROC.plot": "dmfroc.plots.meta_analysis:SummaryROCDisplay._from_result",
