@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dmfroc.inference.evidence import FactsInMemory
 from dmfroc.inference.influences import Influences, Moments, PerfectAt, moments_of, standard_error
@@ -93,7 +93,7 @@ class CombinedJackknife(Jackknife):
         )
 
 
-def units_of_rows(of_row: Float[np.ndarray, " n"]) -> Units:
+def units_of_rows(of_row: Int[np.ndarray, " n"]) -> Units:
     """Return units in one stratum: their classes differ from label to label."""
     n = int(of_row.max()) + 1
     return Units(of_row, np.zeros(n, int), np.array([n]), n)
