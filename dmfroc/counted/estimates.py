@@ -221,19 +221,21 @@ class CountedEvidence:
         self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
     ) -> list[Estimate]:
         """Estimate measures."""
+        jackknife = Jackknife.from_options(self.options)
+        return [jackknife.estimate(facts) for facts in self.facts_of(measures)]
+
+    def facts_of(self, measures: Sequence[Measure]) -> list[CountedFacts]:
+        """Return what the counts say of measures."""
         name, bound = self.classifier, self.bound
         values = [self.counted.value(measure, name) for measure in measures]
         spreads = self.counted.spreads({name: values}, stratify=self.options.stratify)
-        jackknife = Jackknife.from_options(self.options)
-        estimates = []
+        facts = []
         for place, (measure, value) in enumerate(zip(measures, values, strict=True)):
             is_pooled = pools_classes(measure, bound.predictions)
             of_measure = spreads.in_one_stratum if is_pooled else spreads
             moments = of_measure.moments[place]
-            estimates.append(
-                jackknife.estimate(_facts(measure, value, bound, of_measure.units, moments))
-            )
-        return estimates
+            facts.append(_facts(measure, value, bound, of_measure.units, moments))
+        return facts
 
     def curve(self, options: CurveOptions) -> MulticlassROC:
         """Return the multiclass ROC curve."""
