@@ -50,6 +50,12 @@ from .analyses.planning import (
 from .analyses.scorers import (
     scorers as scorers,
 )
+from .analyses.sequences import (
+    ConfidenceSequence as ConfidenceSequence,
+)
+from .analyses.sequences import (
+    Drift as Drift,
+)
 from .analyses.subgroups import (
     SubgroupComparison as SubgroupComparison,
 )

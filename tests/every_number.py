@@ -81,7 +81,9 @@ def accumulated(kind):
     """Estimates of an accumulator."""
     accumulator = kind(np.unique(Y), n_bins=8)
     accumulator.update(Y, SCORES)
-    return accumulator.compute().estimates
+    sequence = accumulator.confidence_sequence("hand_till").looks
+    drift = accumulator.drift(baseline=0.9).looks
+    return [accumulator.compute().estimates, sequence, drift]
 
 
 def public(name):

@@ -218,12 +218,16 @@ class CountedEvidence:
         self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
     ) -> list[Estimate]:
         """Estimate measures."""
+        jackknife = Jackknife.from_options(self.options)
+        return [jackknife.estimate(facts) for facts in self.facts_of(measures)]
+
+    def facts_of(self, measures: Sequence[Measure]) -> list[CountedFacts]:
+        """Return what the counts say of measures."""
         name, bound = self.classifier, self.bound
         values = [self.counted.value(measure, name) for measure in measures]
         spreads = self.counted.spreads({name: values}, stratify=self.options.stratify)
-        jackknife = Jackknife.from_options(self.options)
         return [
-            jackknife.estimate(_facts(measure, value, bound, spreads.units, moments))
+            _facts(measure, value, bound, spreads.units, moments)
             for measure, value, moments in zip(measures, values, spreads.moments, strict=True)
         ]
 

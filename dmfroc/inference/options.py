@@ -39,18 +39,6 @@ class IntervalOptions(TypedDict, total=False):
     random_state: int | np.random.Generator | None
 
 
-class _FoldOptions(TypedDict, total=False):
-    target: Target
-    train_fraction: float | None
-
-
-class CommonOptions(_FoldOptions, IntervalOptions, total=False):
-    """How intervals are made, those of folds included; `dmfroc.estimate` says what each means.
-
-    By default the target is ``"fits"`` and the share of the training sets is what the folds leave.
-    """
-
-
 class InputOptions(TypedDict, total=False):
     """What comes with the classes and scores of all rows, see `Predictions.from_arrays`."""
 
@@ -60,20 +48,23 @@ class InputOptions(TypedDict, total=False):
     y_pred: Any
 
 
-class _TestSetOptions(InputOptions, total=False):
+class _FoldOptions(TypedDict, total=False):
     pos_label: Any
     folds: Any
-
-
-class EvaluationOptions(_TestSetOptions, CommonOptions, total=False):
-    """All that `evaluate`, `estimate` and `compare` have in common.
-
-    `dmfroc.estimate` explains each option. By default there are no labels, weights and folds.
-    """
+    target: Target
+    train_fraction: float | None
 
 
 class SubgroupOptions(InputOptions, IntervalOptions, total=False):
     """What comes with the rows, and how intervals are made, where there are no folds."""
+
+
+class EvaluationOptions(InputOptions, _FoldOptions, IntervalOptions, total=False):
+    """All that `evaluate`, `estimate` and `compare` have in common.
+
+    `dmfroc.estimate` explains each option. By default there are no labels, weights and folds, the
+    target is ``"fits"`` and the share of the training sets is what the folds leave.
+    """
 
 
 @dataclass(frozen=True)
@@ -152,4 +143,5 @@ class Options:
 
 def inputs_from(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the user gave with the rows: labels, weights, hard labels, folds."""
-    return {name: given[name] for name in given if name in _TestSetOptions.__annotations__}
+    names = (*InputOptions.__annotations__, "pos_label", "folds")
+    return {name: given[name] for name in names if name in given}

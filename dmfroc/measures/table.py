@@ -18,7 +18,7 @@ from dmfroc.measures.hard_labels import (
     never_observed,
     never_predicted,
     never_recalled,
-    of_table,
+    register_table_number,
     unused,
 )
 from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT
@@ -64,7 +64,7 @@ def _mean_over_classes(
     return (shares * per_class).sum()
 
 
-@of_table(
+@register_table_number(
     "Informedness",
     SIGNED,
     chance=0.0,
@@ -97,7 +97,7 @@ def informedness(table: Table, weighting: Weighting = "bias") -> Float[AnyArray,
     return _mean_over_classes(table.cells.informedness, table, weighting)
 
 
-@of_table(
+@register_table_number(
     "Markedness",
     SIGNED,
     chance=0.0,
@@ -129,7 +129,7 @@ def markedness(table: Table, weighting: Weighting = "prevalence") -> Float[AnyAr
     return _mean_over_classes(table.cells.markedness, table, weighting)
 
 
-@of_table("Correlation", SIGNED, chance=0.0, caveats=(never_observed, never_predicted))
+@register_table_number("Correlation", SIGNED, chance=0.0, caveats=(never_observed, never_predicted))
 def correlation(table: Table) -> Float[AnyArray, ""]:
     """Return the geometric mean of informedness and markedness, with their sign.
 
@@ -154,7 +154,7 @@ def correlation(table: Table) -> Float[AnyArray, ""]:
     return table.xp.where(product < 0, table.xp.nan, table.xp.sign(informed) * size)
 
 
-@of_table("Gorodkin's R_K", SIGNED, chance=0.0)
+@register_table_number("Gorodkin's R_K", SIGNED, chance=0.0)
 def gorodkin_correlation(table: Table) -> Float[AnyArray, ""]:
     """Return the correlation of the indicators of predicted and observed class, R_K."""
     cells = table.cells
@@ -162,7 +162,7 @@ def gorodkin_correlation(table: Table) -> Float[AnyArray, ""]:
     return coefficient(cells.covariance.sum(), root(variances, table.xp), table.xp)
 
 
-@of_table("Accuracy", UNIT)
+@register_table_number("Accuracy", UNIT)
 def accuracy(table: Table) -> Float[AnyArray, ""]:
     """Return the proportion of right predictions."""
     return table.cells.tp.sum()
@@ -176,7 +176,7 @@ def _f1_of_classes(table: Table) -> Float[AnyArray, " k"]:
     return xp.where(is_empty, 0.0, right / xp.where(is_empty, 1.0, right + cells.fp + cells.fn))
 
 
-@of_table("Macro F1", UNIT, caveats=(unused,))
+@register_table_number("Macro F1", UNIT, caveats=(unused,))
 def macro_f1(table: Table) -> Float[AnyArray, ""]:
     """Return the mean over the classes of F1, each class against the rest.
 
@@ -189,7 +189,7 @@ def macro_f1(table: Table) -> Float[AnyArray, ""]:
     return _f1_of_classes(table).mean()
 
 
-@of_table("Weighted F1", UNIT)
+@register_table_number("Weighted F1", UNIT)
 def weighted_f1(table: Table) -> Float[AnyArray, ""]:
     """Return the mean over the observations of the F1 of their class.
 
@@ -201,7 +201,7 @@ def weighted_f1(table: Table) -> Float[AnyArray, ""]:
     return (table.cells.prevalence * _f1_of_classes(table)).sum()
 
 
-@of_table("Balanced accuracy", UNIT, caveats=(never_recalled,))
+@register_table_number("Balanced accuracy", UNIT, caveats=(never_recalled,))
 def balanced_accuracy(table: Table) -> Float[AnyArray, ""]:
     """Return the mean recall of the classes that occur.
 
@@ -217,14 +217,14 @@ def balanced_accuracy(table: Table) -> Float[AnyArray, ""]:
     return recalls.sum() / occurs.sum()
 
 
-@of_table("Cohen's kappa", SIGNED, chance=0.0, range_of_shares=ranges.cohen_kappa)
+@register_table_number("Cohen's kappa", SIGNED, chance=0.0, range_of_shares=ranges.cohen_kappa)
 def cohen_kappa(table: Table) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with the margins of the table."""
     expected_error = (table.cells.bias * table.cells.inverse_prevalence).sum()
     return corrected_for_chance(table.error, expected_error, table.xp)
 
 
-@of_table("Scott's pi", SIGNED, range_of_shares=ranges.scott_pi)
+@register_table_number("Scott's pi", SIGNED, range_of_shares=ranges.scott_pi)
 def scott_pi(table: Table) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with the mean of both margins."""
     cells = table.cells
@@ -233,7 +233,7 @@ def scott_pi(table: Table) -> Float[AnyArray, ""]:
     return corrected_for_chance(table.error, (mean * others).sum() / 4, table.xp)
 
 
-@of_table("Bennett's S", SIGNED, range_of_shares=ranges.s_coefficient)
+@register_table_number("Bennett's S", SIGNED, range_of_shares=ranges.s_coefficient)
 def s_coefficient(table: Table) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with equally likely answers."""
     n_classes = len(table.proportions)
@@ -245,13 +245,13 @@ def _harmonic_mean(x: Float[AnyArray, " k"], xp: Any) -> Float[AnyArray, ""]:
     return xp.where(is_positive, 1 / (1 / xp.where(is_positive, x, 1.0)).mean(), 0.0)
 
 
-@of_table()
+@register_table_number()
 def evenness_real(table: Table) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the observed classes."""
     return _harmonic_mean(table.cells.variance_real, table.xp)
 
 
-@of_table(
+@register_table_number(
     "Evenness of predictions",
     (0.0, 0.25),
     range_of_shares=ranges.evenness_predicted,
@@ -263,7 +263,7 @@ def evenness_predicted(table: Table) -> Float[AnyArray, ""]:
     return _harmonic_mean(table.cells.variance_predicted, table.xp)
 
 
-@of_table(
+@register_table_number(
     "Global evenness",
     (0.0, 0.25),
     range_of_shares=ranges.evenness_global,
@@ -275,13 +275,13 @@ def evenness_global(table: Table) -> Float[AnyArray, ""]:
     return root(evenness_real(table) * evenness_predicted(table), table.xp)
 
 
-@of_table()
+@register_table_number()
 def entropy_real(table: Table) -> Float[AnyArray, ""]:
     """Return the entropy of the observed class in nats."""
     return table.entropy_real
 
 
-@of_table(
+@register_table_number(
     "Entropy of predictions (nats)",
     POSITIVE,
     range_of_shares=ranges.entropy_predicted,
@@ -293,7 +293,7 @@ def entropy_predicted(table: Table) -> Float[AnyArray, ""]:
     return table.entropy_predicted
 
 
-@of_table(
+@register_table_number(
     "Entropy of class given prediction (nats)",
     POSITIVE,
     greater_is_better=False,
@@ -306,7 +306,7 @@ def entropy_real_given_predicted(table: Table) -> Float[AnyArray, ""]:
     return table.xp.maximum(table.entropy - table.entropy_predicted, 0)
 
 
-@of_table(
+@register_table_number(
     "Entropy of prediction given class (nats)",
     POSITIVE,
     greater_is_better=False,
@@ -319,7 +319,7 @@ def entropy_predicted_given_real(table: Table) -> Float[AnyArray, ""]:
     return table.xp.maximum(table.entropy - table.entropy_real, 0)
 
 
-@of_table(
+@register_table_number(
     "Mutual information (nats)",
     POSITIVE,
     chance=0.0,

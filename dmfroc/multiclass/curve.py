@@ -17,6 +17,7 @@ from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import one_blas_thread
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
+from dmfroc.measures.statistics.curves import one_curve
 from dmfroc.multiclass.center import Problem, center, fit_problem, problem_of_counts
 from dmfroc.multiclass.costs import PairWeights, one_curve_message, weight_matrices
 from dmfroc.multiclass.links import Link, fit_with_link, link_of, log_rates
@@ -76,7 +77,7 @@ class SummaryOfCenter:
             with one_blas_thread():
                 d_rates = adjoint().pull_back(to_center(d_value), np)
             d_counts = _CountDerivatives(table, d_rates)
-            return table._replace(counts=d_counts, totals=d_counts.of_totals(problem))
+            return table._replace(counts=d_counts, totals=d_counts.for_totals(problem))
 
         return value, pull_back
 
@@ -96,15 +97,15 @@ class SummaryOfCenter:
         through_fit = (d_rates.weights[..., 0] * residual).sum(axis=1) * v
         # What takes the effects of the pairs takes their mean alone.
         through_mean = d_center.column_effect.sum() * (v - v.mean()) / len(v)
-        found: Float[np.ndarray, " q"] = through_mean - through_fit
-        return found
+        total: Float[np.ndarray, " q"] = through_mean - through_fit
+        return total
 
 
 class _CountDerivatives:
     """Derivatives with respect to the counts, made group by group: together they are many."""
 
-    def __init__(self, table: RateTable, of_rates: RateDerivatives) -> None:
-        self._of_rates = of_rates
+    def __init__(self, table: RateTable, rate_derivatives: RateDerivatives) -> None:
+        self._rate_derivatives = rate_derivatives
         self._shape = table.counts.shape
         self._counted = table.counted
         self._totals = table.totals
@@ -115,12 +116,12 @@ class _CountDerivatives:
         first = group * n_pairs - self._n_left_out
         if first < 0:
             return np.zeros(self._shape[1:])
-        of_rates = self._of_rates.of_columns(slice(first, first + n_pairs))
-        return of_rates / self._totals[self._counted[group]][..., None]
+        rate_derivatives = self._rate_derivatives.columns(slice(first, first + n_pairs))
+        return rate_derivatives / self._totals[self._counted[group]][..., None]
 
-    def of_totals(self, problem: Problem) -> Float[np.ndarray, " c"]:
+    def for_totals(self, problem: Problem) -> Float[np.ndarray, " c"]:
         """Return the derivatives with respect to the totals, by which the counts are divided."""
-        d = self._of_rates
+        d = self._rate_derivatives
         by_half = d.column_effect[:, None] * problem.times(d.row_adjoint)
         by_half += d.column_adjoint[:, None] * problem.times(d.row_effect)
         by_half *= d.weights[..., 0]
@@ -387,14 +388,10 @@ def curve_of_rates(
 
 def _binary_roc(predictions: Predictions, link: Link) -> MulticlassROC:
     """Return the empirical curve: with one column the factorization is saturated."""
-    order = np.argsort(predictions.scores[:, 1], kind="stable")[::-1]
-    scores, positive = predictions.scores[order, 1], predictions.true[order] == 1
-    weights = predictions.sample_weight[order]
-    is_last_of_run = np.append(scores[1:] != scores[:-1], True)
-    true, false = (
-        np.cumsum(weights * counted)[is_last_of_run] for counted in (positive, ~positive)
-    )
-    return binary_curve(true, false, predictions.labels, link)
+    curve = one_curve(predictions.scores[:, 1], predictions.true == 1)
+    counts = curve.count(predictions.sample_weight, np)
+    ends = np.unique(curve.above[0])[1:]  # of the runs of equal scores
+    return binary_curve(counts.tp[0, ends], counts.fp[0, ends], predictions.labels, link)
 
 
 def binary_curve(

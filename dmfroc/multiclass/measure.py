@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import is_one_of
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SampledParts, SummariesOfCounts
-from dmfroc.measures.measure import Measure, absent_classes_message, value_of
+from dmfroc.measures.measure import UNIT, Measure, absent_classes_message
 from dmfroc.measures.ranking import mean_pairwise_area
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.pairs import pair_counts_of
@@ -95,16 +95,15 @@ def dmf_auc(
     options = CurveOptions(
         pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state
     )
+    caveats = (absent_classes_message,)
     return Measure(
         name="dmf_auc",
         title="DMF-AUC",
         bind=partial(_bind, options),
-        bounds=(0.0, 1.0),
+        bounds=UNIT,
         chance=0.5,
         family="multiclass ROC",
-        caveats=(absent_classes_message,)
-        if is_one_of(pair_weights, ("equal",))
-        else (absent_classes_message, one_curve_message),
+        caveats=caveats if is_one_of(pair_weights, ("equal",)) else (*caveats, one_curve_message),
         is_dmf_auc=True,
     )
 
@@ -155,13 +154,5 @@ def dmf_auc_score(
     >>> dmf_auc_score(["no", "no", "yes", "yes"], [0.1, 0.6, 0.4, 0.9])
     0.75
     """
-    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
-    measure = dmf_auc(
-        pair_weights=pair_weights,
-        n_thresholds=n_thresholds,
-        shrinkage=shrinkage,
-        threshold_pool=threshold_pool,
-        n_pairs=n_pairs,
-        random_state=random_state,
-    )
-    return value_of(measure, predictions)
+    measure = dmf_auc(pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state)
+    return measure(y_true, y_score, labels=labels, sample_weight=sample_weight)
