@@ -87,7 +87,7 @@ class Resampling(IntervalMethod):
         )
 
     @property
-    def binds_together(self) -> bool:
+    def binds_together(self) -> bool:  # type: ignore[override]
         """Whether it takes a vector of values: not if each replicate needs a standard error."""
         return self.interval_type != "studentized"
 

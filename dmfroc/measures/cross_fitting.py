@@ -24,7 +24,7 @@ from dmfroc._kit.threads import parallel_map
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import ValueAndInfluences
 from dmfroc.measures.statistics.curves import CurveCounts, CurvePoints, curve_counts
-from dmfroc.measures.statistics.shared import once_per_predictions
+from dmfroc.measures.statistics.statistic import once_per_predictions
 
 Judged = Callable[[CurvePoints, CurvePoints, Any], Any]
 """Takes the hulls of the other folds, the points of the fold that judges at the same thresholds,

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import number
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.cells import Table
+from dmfroc.measures.cells import Proportions
 from dmfroc.measures.measure import (
     UNIT,
     Caveat,
@@ -44,13 +44,13 @@ def summarise_table(
     matrix: ConfusionMatrix, xp: Any, function: TableFunction, **options: Any
 ) -> Any:
     """Return a number of a table, from the weights of its cells."""
-    return function(Table(matrix.cells / matrix.cells.sum(), xp, matrix.values), **options)
+    return function(Proportions(matrix.cells / matrix.cells.sum(), xp, matrix.values), **options)
 
 
 def _summarise_positive_class(
     matrix: ConfusionMatrix, xp: Any, function: CellsFunction, **options: Any
 ) -> Any:
-    return function(Table(matrix.cells / matrix.cells.sum(), xp).positive_class, **options)
+    return function(Proportions(matrix.cells / matrix.cells.sum(), xp).positive_class, **options)
 
 
 def register_table_number(
@@ -203,7 +203,7 @@ def table_values(
     counts: Float[np.ndarray, "k k"], labels: Sequence[Hashable]
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Return all numbers of a table by name, and those of each class."""
-    table = Table(counts / counts.sum(), np, label_values(labels))
+    table = Proportions(counts / counts.sum(), np, label_values(labels))
     with np.errstate(all="ignore"):
         values = {name: function(table) for name, function in TABLE_FUNCTIONS.items()}
         by_class = {name: function(table.cells) for name, function in CLASS_FUNCTIONS.items()}

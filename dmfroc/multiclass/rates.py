@@ -292,7 +292,7 @@ def ordered_pairs(n_classes: int) -> Int[np.ndarray, "c c_minus_1 2"]:
     return np.stack([own, reference], axis=-1)
 
 
-class _Layout(NamedTuple):
+class _PairScores(NamedTuple):
     """The sorted scores of pairs of classes, and where those of each pair are."""
 
     blocks: SortedBlocks
@@ -304,7 +304,7 @@ class _Layout(NamedTuple):
     place_of_pair: Int[np.ndarray, "2 2 u"]  # of (i, j) and of (j, i): the group, the place in it
 
 
-def _all_pairs(predictions: Predictions) -> _Layout:
+def _all_pairs(predictions: Predictions) -> _PairScores:
     """Sort all columns within classes."""
     by_class = group_by_class(predictions)
     n_classes, starts = by_class.n_classes, by_class.starts
@@ -316,7 +316,7 @@ def _all_pairs(predictions: Predictions) -> _Layout:
         np.stack([row_i + starts[i], row_i + starts[j], row_j + starts[j], row_j + starts[i]], 1),
         np.diff(starts)[np.stack([i, j], axis=1)].astype(np.int64),
     )
-    return _Layout(
+    return _PairScores(
         blocks,
         by_class.class_of_row,
         counted,
@@ -327,7 +327,7 @@ def _all_pairs(predictions: Predictions) -> _Layout:
     )
 
 
-def _sampled_pairs(predictions: Predictions, numbers: Int[np.ndarray, " u"]) -> _Layout:
+def _sampled_pairs(predictions: Predictions, numbers: Int[np.ndarray, " u"]) -> _PairScores:
     """Sort the scores of some pairs i < j, which are numbered by j, then by i."""
     j = ((1 + np.sqrt(1 + 8 * numbers.astype(float))) // 2).astype(np.int64)
     i = numbers - j * (j - 1) // 2
@@ -346,7 +346,7 @@ def _sampled_pairs(predictions: Predictions, numbers: Int[np.ndarray, " u"]) -> 
     u = np.arange(len(numbers))
     ordered_starts = by_pair.reshape(1, -1, 2)  # (i, j), then (j, i)
     counted = np.stack([i, j, j, i], axis=1).reshape(1, -1, 2).astype(np.int32)
-    return _Layout(
+    return _PairScores(
         blocks,
         place_of_class[predictions.true],
         counted,

@@ -18,8 +18,7 @@ from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows,
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, run_ends
-from dmfroc.measures.statistics.shared import once_per_predictions
-from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _ROWS_AT_ONCE = 1 << 15  # what a processor's cache holds
 _MOST_ROWS_AT_ONCE = 1 << 21  # which bounds the memory beside the statistic
