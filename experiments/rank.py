@@ -115,27 +115,27 @@ def page(table: pd.DataFrame) -> str:
         ]
         for (shrinkage, rank), moved in moves.items()
     ]
+    n_splits = default["replication"].nunique()
+    changes = ["shrinkage", "rank", "mean change from rank one", "largest", "sd over splits"]
     return f"""# Does a higher rank earn its keep?
 
-Made by `experiments/rank.py`. Three classifiers are fitted to one half of each data set and score the
-other, as in [real data](real_data.md), in {default["replication"].nunique()} splits. The rates of a random
-half of the scored rows are fitted by models of rank one, two and three with the default shrinkage. The
-deviance of these rates from the fit, and that of the rates of the other half at the same thresholds, are
-given per cell, times 1,000. A smaller deviance held out means that the model predicts the rates of new
-observations better. The areas are those of all scored rows.
+Made by `experiments/rank.py`. Three classifiers are fitted to one half of each data set and score
+the other, as in [real data](real_data.md), in {n_splits} splits. The rates of a random half of the
+scored rows are fitted by models of rank one, two and three with the default shrinkage. The table
+has the deviance of these rates from the fit, and that of the rates of the other half at the same
+thresholds, per cell and times 1,000. A smaller deviance held out means that the model predicts
+the rates of new observations better. The areas are those of all scored rows.
 
 {markdown_table(header, rows)}
 
-Held out, rank one was best for {n_best[1]} of {len(rows)} classifiers, rank two for {n_best[2]}, and rank
-three for {n_best[3]}. Rank two beat rank one in {100 * wins[2]:.0f} % of the splits, with a median gain of
-{100 * gains[2]:.0f} % of the held-out deviance; rank three in {100 * wins[3]:.0f} %, with
-{100 * gains[3]:.0f} %.
+Held out, rank one was best for {n_best[1]} of {len(rows)} classifiers, rank two for {n_best[2]},
+and rank three for {n_best[3]}. Rank two beat rank one in {100 * wins[2]:.0f} % of the splits,
+with a median gain of {100 * gains[2]:.0f} % of the held-out deviance; rank three did in
+{100 * wins[3]:.0f} %, with {100 * gains[3]:.0f} %.
 
-What it does to the area, in all splits:
+What the rank does to the area, in all splits:
 
-{markdown_table(["shrinkage", "rank", "mean change from rank one", "largest", "sd over splits"], lines)}
-
-VERDICT
+{markdown_table(changes, lines)}
 """
 
 

@@ -95,6 +95,9 @@ def _start(rates: Float[Array, "q r"], rank: int, link: Link) -> tuple[Array, Ar
     return right[:rank].T * scale, left[:, :rank] * scale
 
 
+_State = tuple[Array, Array, Array, Array]  # effects of rows, of columns, gradient, sweeps
+
+
 def _fit(problem: _Problem, rank: int, link: Link) -> tuple[tuple[Array, Array], Array, Array]:
     """Take damped steps of Fisher scoring in the rows, then in the columns, until none is left."""
     row_weights, column_weights = problem.weights.sum(axis=0), problem.weights.sum(axis=1)
@@ -106,7 +109,7 @@ def _fit(problem: _Problem, rank: int, link: Link) -> tuple[tuple[Array, Array],
         gradient -= problem.rates * slope / jnp.exp(log_p)
         return problem.weights * gradient, problem.weights * slope**2 / jnp.exp(log_p + log_q)
 
-    def step(state: tuple[Array, ...]) -> tuple[Array, ...]:
+    def step(state: _State) -> _State:
         rows, columns, _, n_sweeps = state
         centred = columns - columns.mean(axis=0)
         spread = problem.penalty * centred.T @ centred
@@ -129,7 +132,7 @@ def _fit(problem: _Problem, rank: int, link: Link) -> tuple[tuple[Array, Array],
         gradient_norm = jnp.maximum(norm_of_rows.max(), norm_of_columns.max())
         return left * scale, columns @ right.T * scale, gradient_norm, n_sweeps + 1
 
-    def unfinished(state: tuple[Array, ...]) -> Array:
+    def unfinished(state: _State) -> Array:
         return (state[2] > _TOLERANCE) & (state[3] < _MOST_SWEEPS)
 
     start = *_start(problem.rates, rank, link), jnp.asarray(jnp.inf), jnp.asarray(0)
@@ -211,7 +214,7 @@ def center_of_rank(
     return HigherRankCenter(eta.mean(axis=0), eta, gradient_norm, n_iter)
 
 
-_compiled_center = compiled(center_of_rank, static_argnums=(3, 4))
+_compiled_center: Any = compiled(center_of_rank, static_argnums=(3, 4))
 
 
 def fit_center(
