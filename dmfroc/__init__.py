@@ -32,6 +32,7 @@ RENDERERS |= {
     "Result.page": "dmfroc.reports.designs:result_page",
     "Evaluation.page": "dmfroc.reports.page:evaluation_page",
     "Comparison.page": "dmfroc.reports.page:comparison_page",
+    "MultilabelComparison.page": "dmfroc.reports.designs:result_page",
     "ItemScores.page": "dmfroc.reports.designs:result_page",
     "SubgroupComparison.page": "dmfroc.reports.designs:subgroups_page",
     "RunsComparison.page": "dmfroc.reports.designs:runs_page",

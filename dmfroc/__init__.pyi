@@ -41,6 +41,12 @@ from .analyses.items import (
 from .analyses.items import (
     items as items,
 )
+from .analyses.multilabel import (
+    MultilabelComparison as MultilabelComparison,
+)
+from .analyses.multilabel import (
+    multilabel as multilabel,
+)
 from .analyses.planning import (
     Plan as Plan,
 )

@@ -25,6 +25,7 @@ from dmfroc.inference.influences import (
     Interval,
     Moments,
     PerfectAt,
+    PerfectSample,
     influences_of,
     interval,
     interval_below,
@@ -100,9 +101,12 @@ class Facts(ABC):
         """The range of the measure, given the class sizes unless they add to its error."""
         return self.bounds_of_any_sizes if self.moments.depends_on_sizes else self.bounds
 
+    def perfect(self, error: float) -> PerfectSample | None:
+        """Return what a perfect sample would show, with this error probability."""
+        return self._perfect_at(error)
+
     @cached_property
-    def perfect(self) -> PerfectAt:
-        """What a perfect sample would show."""
+    def _perfect_at(self) -> PerfectAt:
         best = self.bounds[int(self.measure.greater_is_better)]
         return perfect_sample(self.measure, self.predictions, self.units.evidence, best)
 

@@ -152,6 +152,14 @@ def test_a_pilot_that_says_nothing_is_refused():
         plan(Predictions.from_arrays(y, np.eye(3)[y]), "hand_till", half_width=0.01)
     with pytest.raises(ValueError, match="needs the same observations"):
         plan({"a": pilot(), "b": pilot(120)}, "hand_till", difference=0.1)
+    pilots = {
+        name: Predictions.from_arrays(
+            y, np.eye(3)[(y + (y > shift)) % 3], sample_weight=1 + y * shift
+        )
+        for name, shift in (("a", 0), ("b", 1))
+    }
+    with pytest.raises(ValueError, match="weights of 'a' and 'b' differ, first in row 1"):
+        plan(pilots, "hand_till", difference=0.1)
 
 
 def test_four_times_the_cases_have_half_the_error():
