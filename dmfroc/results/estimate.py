@@ -88,8 +88,6 @@ class Estimate(Result):
         ------
         ValueError
             If the method has no draws.
-        ImportError
-            If ArviZ is not installed; it comes with ``dmfroc[bayes]``.
         """
         if self.draws is None:
             raise ValueError(
