@@ -41,6 +41,12 @@ from .analyses.items import (
 from .analyses.items import (
     items as items,
 )
+from .analyses.multilabel import (
+    MultilabelComparison as MultilabelComparison,
+)
+from .analyses.multilabel import (
+    multilabel as multilabel,
+)
 from .analyses.planning import (
     Plan as Plan,
 )
@@ -49,6 +55,12 @@ from .analyses.planning import (
 )
 from .analyses.scorers import (
     scorers as scorers,
+)
+from .analyses.sequences import (
+    ConfidenceSequence as ConfidenceSequence,
+)
+from .analyses.sequences import (
+    Drift as Drift,
 )
 from .analyses.subgroups import (
     SubgroupComparison as SubgroupComparison,

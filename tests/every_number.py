@@ -81,7 +81,9 @@ def accumulated(kind):
     """Estimates of an accumulator."""
     accumulator = kind(np.unique(Y), n_bins=8)
     accumulator.update(Y, SCORES)
-    return accumulator.compute().estimates
+    sequence = accumulator.confidence_sequence("hand_till").looks
+    drift = accumulator.drift(baseline=0.9).looks
+    return [accumulator.compute().estimates, sequence, drift]
 
 
 def public(name):
@@ -141,6 +143,11 @@ CALLS = {
         measures.MEASURES[name](Y, SCORES)
         for name in measures.MEASURES
         if measures.MEASURES[name].applies_to(dmfroc.Predictions.from_arrays(Y, SCORES))
+    ],
+    "multilabel": lambda f: [
+        f(np.eye(3)[Y], OTHER, average="macro").differences,
+        f(np.eye(3)[Y], SCORES, "average_precision", average="micro").estimates,
+        f(np.eye(3)[Y], y_pred=SCORES > 0.4, groups=np.arange(45) // 3).by_label,
     ],
     "nested_class_weights": lambda f: f(GaussianNB(), SCORES, Y, cv=3, inner_cv=2, n_starts=2),
     "nested_threshold_selection": lambda f: f(GaussianNB(), SCORES, TWO, cv=3, inner_cv=2),

@@ -12,10 +12,13 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import flag
 from dmfroc._kit.remarks import warn
+from dmfroc.analyses.accumulation import Accumulator
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evidence import below_chance_message, counted_sample
 from dmfroc.analyses.methods import choose_methods
+from dmfroc.analyses.sequences import METHOD as ANY_TIME
+from dmfroc.analyses.sequences import joint_of_streams
 from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
@@ -51,6 +54,8 @@ def compare(
     Parameters
     ----------
     y_true : array-like of shape (n,), dict of str to Predictions, or Scan of several classifiers
+        Also a dict of str to `Accumulator`, of independent streams: then limits and p-values hold
+        at all times at once, and you may stop when you like.
         Observed classes; or finished predictions by name of the classifier, of the same
         observations unless ``paired=False``: in the same order, or with ``id=`` that says which
         rows belong together, see `Predictions.from_arrays`.
@@ -137,17 +142,22 @@ def compare(
     intervals = Options.from_user("compare", options, EvaluationOptions)
     hypothesis.check(intervals.level, measure.largest_difference)
     scan = counted_sample(y_true, {"y_score": y_score} | given)
-    if scan is None:
+    units = None
+    if is_of_streams(y_true):
+        joint = _jointly_of_streams(y_true, measure, intervals, hypothesis, simultaneous, given)
+        predictions, name = {}, ANY_TIME
+    elif scan is None:
         predictions = _predictions(y_true, y_score, measure.needs, paired, given)
         method, joint, units = _jointly(predictions, measure, intervals, paired, hypothesis)
+        name = method.name
     else:
         predictions = {name: counts.predictions for name, counts in scan.bound.items()}
         method, joint = _jointly_of_scan(scan, measure, intervals, paired, hypothesis)
-        units = None  # the scores are not at hand
+        name = method.name
     return Comparison(
         measure=measure.name,
-        title=title_for(measure, *predictions.values()),
-        method=method.name,
+        title=title_for(measure, *predictions.values()) if predictions else measure.title,
+        method=name,
         predictions=predictions,
         units=units,
         curve_options=curve_options_of(measure),
@@ -243,6 +253,38 @@ def _jointly_of_scan(
     return method, joint_estimates_of_counts(
         scan, measure, method, stratify=options.stratify, hypothesis=hypothesis
     )
+
+
+def is_of_streams(y_true: Any) -> bool:
+    """Whether all that is to be compared are accumulators."""
+    is_dict = isinstance(y_true, Mapping) and len(y_true) > 0
+    return is_dict and all(isinstance(x, Accumulator) for x in y_true.values())
+
+
+def _jointly_of_streams(
+    streams: Mapping[str, Accumulator],
+    measure: Measure,
+    options: Options,
+    hypothesis: Hypothesis,
+    simultaneous: bool,
+    given: Mapping[str, Any],
+) -> JointEstimates:
+    refused = [*given, *options.given, *(["method"] if options.method else [])]
+    if refused or simultaneous:
+        raise ValueError(
+            f"{', '.join(refused) or 'simultaneous'} is no option of a comparison of accumulators: "
+            "its limits hold at all times, and p-values are adjusted by Holm's method; leave it out"
+        )
+    if len(streams) < 2:
+        raise ValueError("at least two accumulators are needed, but there is one")
+    seen = {name: accumulator.seen(measure) for name, accumulator in streams.items()}
+    for name, stream in seen.items():
+        if stream.obstacle is not None:
+            raise ValueError(
+                f"{measure.name} of {name!r} cannot be compared yet: {stream.obstacle}; wait for "
+                "more rows"
+            )
+    return joint_of_streams(seen, measure, options.level, options.seed, hypothesis)
 
 
 def _warn_of_caveats(measure: Measure, predictions: Iterable[Predictions]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
-from dmfroc._kit.options import listed
+from dmfroc._kit.options import is_one_of, listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.evidence import Evidence, evidence_of, warned_estimates
 from dmfroc.inference.band import BandKind, CurveBand, check_kind
@@ -22,7 +22,7 @@ from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.estimate import Estimate, estimates_table
+from dmfroc.results.estimate import Estimate, estimates_table, exact_limit_line
 from dmfroc.results.result import Result, sample_facts
 from dmfroc.results.table import Table
 
@@ -145,6 +145,10 @@ class Evaluation(Result):
         """Return the sample in a line."""
         return [repr(self.predictions)]
 
+    def foot(self) -> list[str]:
+        """Return what an exact limit is, if an estimate has one."""
+        return exact_limit_line(self.shown)
+
 
 def evaluate(
     y_true: Any,
@@ -236,7 +240,7 @@ def evaluation_of(
         chosen = evidence.possible(chosen)
     estimates = {e.measure: e for e in warned_estimates(evidence, chosen)}
     curves = ((m.name, options) for m in chosen if (options := curve_options_of(m)) is not None)
-    area, curve_options = next(curves, (None, CurveOptions(pair_weights)))
+    area, curve_options = next(curves, None) or (None, CurveOptions(pair_weights))
     return Evaluation(
         evidence.predictions, estimates, curve_options, area, evidence.sample, evidence
     )
@@ -246,7 +250,9 @@ def _choose(
     measures: Measures, predictions: Predictions, pair_weights: PairWeights, has_scores: bool
 ) -> list[Measure]:
     """Return the measures asked for; the area that is asked for by name has the pair weights."""
-    by_name = MEASURES | {"dmf_auc": replace(dmf_auc(pair_weights=pair_weights), name="dmf_auc")}
+    by_name = MEASURES
+    if not is_one_of(pair_weights, ("equal",)):
+        by_name = by_name | {"dmf_auc": replace(dmf_auc(pair_weights), name="dmf_auc")}
     if not (measures is None or isinstance(measures, str)):
         given = [(x, get_measure(x)) for x in listed("measures", measures)]
         chosen = [by_name.get(m.name, m) if isinstance(x, str) else m for x, m in given]

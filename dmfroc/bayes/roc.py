@@ -13,10 +13,10 @@ from jaxtyping import Float, Int
 
 from dmfroc._kit.autodiff import value_and_pull_back
 from dmfroc._kit.compiled import double_precision
-from dmfroc._kit.options import check_level, seed_of
+from dmfroc._kit.options import check_level, choice, seed_of
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.models import Likelihood, Priors, Structure, ThresholdCounts, model_of
-from dmfroc.bayes.options import check_choice, check_priors, check_size
+from dmfroc.bayes.options import check_priors, check_size
 from dmfroc.bayes.pairs import EFFECTS, areas, rates_in_parts, replicated_counts
 from dmfroc.bayes.posterior import Posterior, sampling_problems, summarize
 from dmfroc.bayes.sampling import (
@@ -401,9 +401,7 @@ def _warnings(
             "structure='hierarchical', or priors=Priors(split_scale=5), or use the jackknife"
         )
     if few_decide(area, value, area.bounds, moments, _FEW_ERRORS):
-        remarks.append(
-            few_decide_message("ten per cent less than it says; the jackknife allows for that")
-        )
+        remarks.append(few_decide_message("ten points (the jackknife adjusts for that) below"))
     return remarks
 
 
@@ -471,4 +469,4 @@ def check_choices(**options: str) -> None:
         "algorithm": Algorithm,
     }
     for name, value in options.items():
-        check_choice(name, value, get_args(choices[name]))
+        choice(name, value, get_args(choices[name]))

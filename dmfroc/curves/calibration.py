@@ -16,7 +16,7 @@ from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.local_regression import loess
 from dmfroc.curves.points import OperatingPoints, count_points
-from dmfroc.measures.statistics.forecasts import bin_of
+from dmfroc.measures.statistics.forecasts import bin_numbers
 
 Axes = Literal["standard", "vuk_curk"]
 
@@ -157,7 +157,7 @@ def calibration_curve(
         values, group = np.unique(probabilities, return_inverse=True)
         n_groups = len(values)
     else:
-        group, n_groups = bin_of(probabilities, n_bins), n_bins
+        group, n_groups = bin_numbers(probabilities, n_bins), n_bins
     all_counts, predicted, positive = (
         np.bincount(group, weights=cases.weights * values, minlength=n_groups)
         for values in (np.ones_like(probabilities), probabilities, outcomes)

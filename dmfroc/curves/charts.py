@@ -7,6 +7,7 @@ Curk (ROC curve, lift chart and calibration plot).
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from typing import Literal, get_args
 
 import numpy as np
@@ -86,25 +87,11 @@ def _delta_pn(points: OperatingPoints) -> Coordinates:
     return false_positives, true_positives - false_positives
 
 
-def _roc(points: OperatingPoints) -> Coordinates:
-    return points.false_positive_rate, points.true_positive_rate
-
-
-def _boc(points: OperatingPoints) -> Coordinates:
-    return points.false_positive_rate, points.informedness
-
-
-def _det(points: OperatingPoints) -> Coordinates:
-    misses = (points.positives - points.true_positives) / points.positives
-    return points.false_positive_rate, misses
-
-
-def _accuracy(points: OperatingPoints) -> Coordinates:
-    return points.bias, points.accuracy
-
-
-def _bift(points: OperatingPoints) -> Coordinates:
-    return points.bias, points.informedness
+_ROC = attrgetter("false_positive_rate", "true_positive_rate")
+_BOC = attrgetter("false_positive_rate", "informedness")
+_DET = attrgetter("false_positive_rate", "false_negative_rate")
+_ACCURACY = attrgetter("bias", "accuracy")
+_BIFT = attrgetter("bias", "informedness")
 
 
 def _lift(points: OperatingPoints, *, scale: LiftScale) -> Coordinates:
@@ -207,7 +194,7 @@ def delta_pn_curve(cases: Cases) -> Curve:
 def draw_roc(points: OperatingPoints) -> Curve:
     """Put points on the ROC chart."""
     area = points.summarise(curve_summaries.roc_area)
-    return draw("roc", points, _roc, _FPR, _TPR, chance=((0, 1), (0, 1)), area=area)
+    return draw("roc", points, _ROC, _FPR, _TPR, chance=((0, 1), (0, 1)), area=area)
 
 
 @compute_by_class
@@ -282,7 +269,7 @@ def boc_curve(cases: Cases) -> Curve:
     """
     points = count_points(cases)
     area = _auc_above_chance(points)
-    return draw("boc", points, _boc, _FPR, _INFORMEDNESS, chance=((0, 1), (0, 0)), area=area)
+    return draw("boc", points, _BOC, _FPR, _INFORMEDNESS, chance=((0, 1), (0, 0)), area=area)
 
 
 @compute_by_class
@@ -315,7 +302,7 @@ def det_curve(cases: Cases) -> Curve:
     array([1. , 0.5, 0. , 0. ])
     """
     chance = (0, 1), (1, 0)
-    return draw("det", count_points(cases), _det, _FPR, "False negative rate", chance=chance)
+    return draw("det", count_points(cases), _DET, _FPR, "False negative rate", chance=chance)
 
 
 @compute_by_class
@@ -350,7 +337,7 @@ def accuracy_curve(cases: Cases) -> Curve:
     """
     points = count_points(cases)
     chance = (0, 1), (1 - points.prevalence, points.prevalence)
-    return draw("accuracy", points, _accuracy, _SHARE, "Accuracy", chance=chance)
+    return draw("accuracy", points, _ACCURACY, _SHARE, "Accuracy", chance=chance)
 
 
 @compute_by_class
@@ -466,7 +453,7 @@ def bift_curve(cases: Cases) -> Curve:
     """
     points = count_points(cases)
     area = _auc_above_chance(points)
-    return draw("bift", points, _bift, _SHARE, _INFORMEDNESS, chance=((0, 1), (0, 0)), area=area)
+    return draw("bift", points, _BIFT, _SHARE, _INFORMEDNESS, chance=((0, 1), (0, 0)), area=area)
 
 
 @compute_by_class

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dmfroc._kit.options import listed, number, proportion
+from dmfroc._kit.options import listed, nonnegative, number, proportion
 from dmfroc.curves.cases import Number
 from dmfroc.curves.gain import f_gains, gain_of_errors
 from dmfroc.curves.points import OperatingPoints
@@ -125,11 +125,7 @@ def _cells(name: str, table: Sequence[Number]) -> list[float]:
 
 def _table(tp: Number, fp: Number, fn: Number, tn: Number) -> OperatingPoints:
     cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
-    for name, count in cells.items():
-        cells[name] = number(name, count)
-        if not 0 <= cells[name] < np.inf:
-            raise ValueError(f"{name} must be a finite count >= 0, but it is {count}")
-    tp, fp, fn, tn = cells.values()
+    tp, fp, fn, tn = (nonnegative(name, count) for name, count in cells.items())
     for name, total in (("positive", tp + fn), ("negative", fp + tn)):
         if total == 0:
             raise ValueError(f"gains need a {name} case, but the table has none")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,7 @@ from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import OperatingPoints, count_points
 
-
-def _pr(points: OperatingPoints) -> Coordinates:
-    return points.true_positive_rate, points.precision
+_PR = attrgetter("true_positive_rate", "precision")
 
 
 def _reciprocal_pr(points: OperatingPoints) -> Coordinates:
@@ -28,7 +27,8 @@ def _reciprocal_pr(points: OperatingPoints) -> Coordinates:
 def _log_pr(points: OperatingPoints) -> Coordinates:
     with np.errstate(divide="ignore", invalid="ignore"):
         # The logarithm of one is 0, and not -0
-        return tuple(0.0 - np.log2(rate) for rate in _pr(points))  # type: ignore[return-value]
+        recall, precision = (0.0 - np.log2(rate) for rate in _PR(points))
+        return recall, precision
 
 
 @compute_by_class
@@ -67,7 +67,7 @@ def precision_recall_curve(cases: Cases) -> Curve:
     points = count_points(cases)
     names, area = ("Recall", "Precision"), points.summarise(curve_summaries.precision_recall_area)
     chance, even = ((0, 1), (points.prevalence, points.prevalence)), ((0, 1), (0, 1))
-    return draw("pr", points, _pr, *names, chance=chance, break_even=even, area=area)
+    return draw("pr", points, _PR, *names, chance=chance, break_even=even, area=area)
 
 
 @compute_by_class

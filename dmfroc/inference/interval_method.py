@@ -72,6 +72,8 @@ class IntervalMethod(ABC):
         The options that it does not use, and what to do instead of giving them.
     warns_itself : bool
         Whether it warns of what a reader has to know, so that its caller need not.
+    binds_together : bool
+        Whether it takes measures that are bound as one function with a vector of values.
     level : float
         Nominal coverage of the intervals.
     seed : int
@@ -81,6 +83,7 @@ class IntervalMethod(ABC):
     name: ClassVar[str]
     remedies: ClassVar[Mapping[str, str]]
     warns_itself: ClassVar[bool] = False
+    binds_together: ClassVar[bool] = True
 
     level: float = DEFAULT_LEVEL
     seed: int = 0
@@ -89,11 +92,6 @@ class IntervalMethod(ABC):
     @abstractmethod
     def from_options(cls, options: Options) -> IntervalMethod:
         """Return the method with those of the options that it uses."""
-
-    @property
-    def binds_together(self) -> bool:
-        """Whether it takes measures that are bound as one function with a vector of values."""
-        return True
 
     def refusal_to_compare(self, *, paired: bool) -> str | None:
         """Say why classifiers cannot be compared with these options, if that is so."""

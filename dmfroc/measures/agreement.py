@@ -14,7 +14,7 @@ from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import is_one_of, numbers
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import table as _table  # noqa: F401  # whose measures are listed first
-from dmfroc.measures.cells import Table, corrected_for_chance
+from dmfroc.measures.cells import Proportions, corrected_for_chance
 from dmfroc.measures.hard_labels import TABLE_FUNCTIONS, summarise_table
 from dmfroc.measures.measure import SIGNED, Measure, WithOptions, no_hard_labels
 from dmfroc.measures.registry import register
@@ -40,7 +40,9 @@ def _checked(weights: Any) -> _Costs:
     return tuple(map(tuple, matrix.tolist()))
 
 
-def _kappa(table: Table, weights: _Costs | Growth, by: Distance) -> Float[AnyArray, ""] | None:
+def _kappa(
+    table: Proportions, weights: _Costs | Growth, by: Distance
+) -> Float[AnyArray, ""] | None:
     """Return weighted kappa; None if classes are to be numbers but are none."""
     if isinstance(weights, str):
         if by == "values" and not table.values:

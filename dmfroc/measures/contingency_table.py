@@ -19,8 +19,13 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import agreement as _agreement  # noqa: F401
 from dmfroc.measures import binary
 from dmfroc.measures.cells import one_vs_rest
-from dmfroc.measures.hard_labels import never_observed_message, never_predicted_message, values_of
-from dmfroc.measures.measure import classes_message, undefined_message
+from dmfroc.measures.hard_labels import (
+    never_observed_message,
+    never_predicted_message,
+    table_values,
+)
+from dmfroc.measures.measure import classes_message, no_hard_labels, undefined_message
+from dmfroc.measures.statistics.confusion import confusion_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -258,15 +263,10 @@ class ContingencyTable:
         array([[1., 1.],
                [0., 1.]])
         """
-        if predictions.predicted is None:
-            raise ValueError(
-                "a table needs hard labels, and a one-dimensional y_score has no threshold of its "
-                "own: pass y_pred, or the scores of both classes"
-            )
-        k = predictions.n_classes
-        cells = predictions.predicted * k + predictions.true
-        counts = np.bincount(cells, predictions.sample_weight, minlength=k * k)
-        return cls(counts.reshape(k, k), predictions.labels)
+        if (obstacle := no_hard_labels(predictions)) is not None:
+            raise ValueError(f"a table {obstacle}")
+        counts = confusion_counts(predictions).count(predictions.sample_weight, np)
+        return cls(counts.cells, predictions.labels)
 
     @property
     def n_classes(self) -> int:
@@ -379,7 +379,7 @@ class ContingencyTable:
 
     @cached_property
     def _evaluated(self) -> tuple[dict[str, float], dict[str, Float[np.ndarray, " k"]]]:
-        return values_of(self.counts, self.labels)
+        return table_values(self.counts, self.labels)
 
     def measures(self) -> dict[str, float]:
         """Return every measure of the table by name; see the page on contingency measures.

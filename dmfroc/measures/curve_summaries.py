@@ -49,9 +49,9 @@ def _steps(points: CurvePoints) -> _Steps:
     return _Steps(before(tp), after(tp), before(fp), after(fp), last(tp), last(fp))
 
 
-def _total(of_steps: Float[AnyArray, "*curves steps"], divisor: Any = 1.0) -> Any:
+def _total(parts: Float[AnyArray, "*curves steps"], divisor: Any = 1.0) -> Any:
     """Add up what the steps contribute, then divide: whole numbers have exact sums."""
-    return (of_steps.sum(-1, keepdims=True) / divisor)[..., 0]
+    return (parts.sum(-1, keepdims=True) / divisor)[..., 0]
 
 
 def divide(numerator: Any, divisor: Any, xp: Any) -> Any:
@@ -315,7 +315,7 @@ def judged_h_measure(
 
     The costs at which the threshold changes are those of the others' hull.
     """
-    steps, of_others = _steps(points), _steps(hulls)
+    steps, chosen_steps = _steps(points), _steps(hulls)
     # Differences of the weights are exactly 0 where a vertex is repeated.
     total = steps.positives + steps.negatives
     gain, loss = steps.rise / total, steps.width / total
@@ -326,13 +326,13 @@ def judged_h_measure(
         Up to a cost it pays and costs false positives, from there on it costs misses. That cost
         minimises the sum of both: it has no first-order effect.
         """
-        of_misses, of_false_positives = _expected_costs(fixed_gain, fixed_loss, alpha, beta)
-        return (gain * of_misses + loss * of_false_positives).sum(-1)
+        miss_cost, alarm_cost = _expected_costs(fixed_gain, fixed_loss, alpha, beta)
+        return (gain * miss_cost + loss * alarm_cost).sum(-1)
 
     prevalence, rest = steps.positives / total, steps.negatives / total
     blind = expected(prevalence, rest, constant(prevalence, xp), constant(rest, xp))
-    all_of_others = of_others.positives + of_others.negatives
-    at = (constant(x / all_of_others, xp) for x in (of_others.rise, of_others.width))
+    chosen_total = chosen_steps.positives + chosen_steps.negatives
+    at = (constant(x / chosen_total, xp) for x in (chosen_steps.rise, chosen_steps.width))
     return 1 - expected(gain, loss, *at) / blind
 
 
@@ -348,5 +348,5 @@ def _expected_costs(
 
     # Rounding exceeds 1. Each integral from its own end: next to it the other is exact, too.
     share, rest = (np.clip(divide(x, gain + loss, np), 0, 1) for x in (gain, loss))
-    of_misses = beta / (alpha + beta) * betainc(beta + 1, alpha, rest)
-    return of_misses, alpha / (alpha + beta) * betainc(alpha + 1, beta, share)
+    miss_cost = beta / (alpha + beta) * betainc(beta + 1, alpha, rest)
+    return miss_cost, alpha / (alpha + beta) * betainc(alpha + 1, beta, share)

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import number
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.cells import Table
+from dmfroc.measures.cells import Proportions
 from dmfroc.measures.measure import (
     UNIT,
     Caveat,
@@ -44,16 +44,16 @@ def summarise_table(
     matrix: ConfusionMatrix, xp: Any, function: TableFunction, **options: Any
 ) -> Any:
     """Return a number of a table, from the weights of its cells."""
-    return function(Table(matrix.cells / matrix.cells.sum(), xp, matrix.values), **options)
+    return function(Proportions(matrix.cells / matrix.cells.sum(), xp, matrix.values), **options)
 
 
 def _summarise_positive_class(
     matrix: ConfusionMatrix, xp: Any, function: CellsFunction, **options: Any
 ) -> Any:
-    return function(Table(matrix.cells / matrix.cells.sum(), xp).positive_class, **options)
+    return function(Proportions(matrix.cells / matrix.cells.sum(), xp).positive_class, **options)
 
 
-def of_table(
+def register_table_number(
     title: str | None = None,
     bounds: tuple[float, float] = UNIT,
     *,
@@ -77,13 +77,13 @@ def of_table(
     return decorate
 
 
-def of_each_class(function: CellsFunction) -> CellsFunction:
+def register_class_number(function: CellsFunction) -> CellsFunction:
     """Make a function of the four cells a number of each class of a table."""
     CLASS_FUNCTIONS[function.__name__] = function
     return function
 
 
-def of_positive_class(
+def register_class_measure(
     title: str, bounds: tuple[float, float], **attributes: Any
 ) -> Callable[[CellsFunction], CellsFunction]:
     """Make a function of the four cells a number of each class, and a measure of two classes."""
@@ -91,7 +91,7 @@ def of_positive_class(
     def decorate(function: CellsFunction) -> CellsFunction:
         attributes["obstacle"] = _not_two_classes
         _register(function, _summarise_positive_class, title, bounds, ({},), **attributes)
-        return of_each_class(function)
+        return register_class_number(function)
 
     return decorate
 
@@ -199,11 +199,11 @@ def _not_predicted(predictions: Predictions) -> list[Hashable]:
     return [predictions.labels[k] for k in np.flatnonzero(matrix.sum(axis=1) == 0)]
 
 
-def values_of(
+def table_values(
     counts: Float[np.ndarray, "k k"], labels: Sequence[Hashable]
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Return all numbers of a table by name, and those of each class."""
-    table = Table(counts / counts.sum(), np, label_values(labels))
+    table = Proportions(counts / counts.sum(), np, label_values(labels))
     with np.errstate(all="ignore"):
         values = {name: function(table) for name, function in TABLE_FUNCTIONS.items()}
         by_class = {name: function(table.cells) for name, function in CLASS_FUNCTIONS.items()}

@@ -223,7 +223,7 @@ class Measure:
 
     @property
     def default_method(self) -> str:
-        """How its interval is found unless asked for otherwise."""
+        """The interval method by default."""
         return "jackknife" if self.is_smooth or self.cross_fit is not None else "bootstrap"
 
     @property
@@ -340,7 +340,7 @@ def _bind_in_folds(
     rows = tuple(np.flatnonzero(folds == fold) for fold in np.unique(folds))
     whole = replace(predictions, folds=None)
     return MeanOverFolds(
-        rows, tuple(_bind_group(measures, whole.rows(of_fold)) for of_fold in rows)
+        rows, tuple(_bind_group(measures, whole.rows(fold_rows)) for fold_rows in rows)
     )
 
 

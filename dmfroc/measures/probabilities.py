@@ -40,11 +40,11 @@ def _mean(table: Sums, xp: Any, place: int) -> Any:
     return table.sums[..., place] / table.sums[..., -1]
 
 
-def _uncertainty(of_classes: Any, total: Any) -> Any:
+def _uncertainty(class_weights: Any, total: Any) -> Any:
     """Return the Brier score of always forecasting how often the classes occur."""
     # Not the total less each class, which would lose light classes beside a heavy one
-    others = of_classes @ (1 - np.eye(of_classes.shape[-1]))
-    return (of_classes * others).sum(-1) / (2 * total**2)
+    others = class_weights @ (1 - np.eye(class_weights.shape[-1]))
+    return (class_weights * others).sum(-1) / (2 * total**2)
 
 
 def _skill(table: Sums, xp: Any) -> Any:

@@ -49,7 +49,7 @@ def _solve_backward(
     del max_sweeps
     rates, weights, shrinkage, start, solution = residuals
     found = adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp)
-    unweighted = found._replace(weights=jnp.ones_like(weights)).of_columns()
+    unweighted = found._replace(weights=jnp.ones_like(weights)).columns()
     eta = solution.row_effect * as_columns(solution.column_effect, rates.ndim)
     of_cells = (rates - sigmoid(eta, jnp)) * unweighted
     repeated = [axis for axis, size in enumerate(weights.shape) if size < rates.shape[axis]]

@@ -187,8 +187,9 @@ def alternate(
         return _over_columns(rates, weights, row_effect, column_effect, xp)
 
     def step_columns(row_effect: Any, column_effect: Any) -> tuple[Derivatives, Any]:
-        found = _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
-        return found, stepped_columns(found, row_effect, column_effect, shrinkage, xp)
+        derivatives = _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
+        stepped = stepped_columns(derivatives, row_effect, column_effect, shrinkage, xp)
+        return derivatives, stepped
 
     totals = row_weight, column_weight
     return alternate_with(over_columns, step_columns, totals, shrinkage, start, max_sweeps, xp)
@@ -222,16 +223,16 @@ def alternate_with(
 
     def sweep(state: Center) -> Center:
         row_effect, column_effect = state.row_effect, state.column_effect
-        of_rows = over_columns(row_effect, column_effect)
-        row_effect = row_effect + _newton_step(of_rows, xp.abs(column_effect).max(), xp)
-        of_columns, column_effect = step_columns(row_effect, column_effect)
+        row_derivatives = over_columns(row_effect, column_effect)
+        row_effect = row_effect + _newton_step(row_derivatives, xp.abs(column_effect).max(), xp)
+        column_derivatives, column_effect = step_columns(row_effect, column_effect)
         # The two steps leave the common scale almost where it was; with mean one the prior is
         # least, and the product of the effects, thus the deviance, does not change.
         scale = xp.where(shrinkage > 0, column_effect.mean(), 1.0)
         row_effect, column_effect = row_effect * scale, column_effect / scale
         gradient_norm = xp.maximum(
-            (xp.abs(of_rows.gradient) / row_weight).max(),
-            (xp.abs(of_columns.gradient) / column_weight).max(),
+            (xp.abs(row_derivatives.gradient) / row_weight).max(),
+            (xp.abs(column_derivatives.gradient) / column_weight).max(),
         )
         return Center(row_effect, column_effect, gradient_norm, state.n_sweeps + 1)
 
@@ -257,7 +258,7 @@ class RateDerivatives(NamedTuple):
     row_adjoint: Float[AnyArray, "*row"]
     column_adjoint: Float[AnyArray, " q"]
 
-    def of_columns(self, some: slice = slice(None)) -> Float[AnyArray, " some *row"]:
+    def columns(self, some: slice = slice(None)) -> Float[AnyArray, " some *row"]:
         """Return the derivatives with respect to the rates of some columns."""
         weights = self.weights[some] if len(self.weights) > 1 else self.weights
         ndim = 1 + self.row_effect.ndim

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dmfroc.analyses.sequences import Drift
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.forest import (
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from dmfroc.analyses.comparison_result import Comparison
     from dmfroc.analyses.evaluation import Evaluation
     from dmfroc.analyses.planning import Plan
+    from dmfroc.analyses.sequences import ConfidenceSequence
     from dmfroc.analyses.subgroups import SubgroupComparison
     from dmfroc.analyses.training_runs import RunsComparison
     from dmfroc.bayes.posterior import Posterior
@@ -108,6 +110,60 @@ def plot_posterior_pairs(posterior: Posterior, **options: Any) -> IntervalDispla
     observed, places = pairs["observed"], range(len(pairs))
     display.ax_.plot(observed, places, "o", color="0.4", markerfacecolor="none")
     return display
+
+
+class SequenceDisplay(Display):
+    """A value with its limits over time.
+
+    Parameters
+    ----------
+    sequence : ConfidenceSequence or Drift
+        What an accumulator returns.
+
+    Attributes
+    ----------
+    line_ : matplotlib.lines.Line2D
+        The value after each look.
+    limits_ : matplotlib.collections.PolyCollection
+        The limits that hold at all times.
+    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
+        Where they were drawn last.
+    """
+
+    line_: Line2D
+    limits_: Any
+
+    def __init__(self, sequence: ConfidenceSequence) -> None:
+        self.sequence = sequence
+
+    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> SequenceDisplay:
+        """Draw the line and the limits.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        **line_kwargs
+            For the `matplotlib.lines.Line2D` of the value.
+
+        Returns
+        -------
+        SequenceDisplay
+            This display.
+        """
+        sequence, ax = self.sequence, self._draws_on(ax)
+        rows = [look.n_observations for look in sequence.looks]
+        low, high = zip(*(look.interval for look in sequence.looks), strict=True)
+        values = [look.value for look in sequence.looks]
+        (self.line_,) = ax.plot(rows, values, **({"color": COLORS[0]} | line_kwargs))
+        color = self.line_.get_color()
+        self.limits_ = ax.fill_between(rows, low, high, color=color, alpha=0.15, linewidth=0)
+        if isinstance(sequence, Drift):
+            ax.axhline(sequence.baseline, color="0.4", linewidth=1, linestyle=":")
+            if sequence.alarm_at is not None:
+                ax.axvline(sequence.alarm_at, color=COLORS[1], linewidth=1)
+        ax.set(xlabel="rows", ylabel=sequence.title)
+        return self
 
 
 class PlanDisplay(Display):

@@ -918,7 +918,7 @@ PROBABILITIES = (SCORES - SCORES.min()) / np.ptp(SCORES)
         ),
         (
             lambda: curves.precision_gain(-1, 2, 3, 4),
-            "tp must be a finite count >= 0, but it is -1",
+            "tp must be a finite number >= 0, but it is -1",
         ),
         (lambda: curves.recall_gain(0, 2, 0, 4), "gains need a positive case"),
         (

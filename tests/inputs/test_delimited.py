@@ -347,7 +347,7 @@ def test_lists_in_parquet(tmp_path, kind):
     [
         (["[0.1, 0.9]", "[0.1, 0.2, 0.7]"], "lists of 2, 3 numbers: all must have one number"),
         (["[0.1 ... 0.9]", "[0.1 ... 0.7]"], "lists other things than numbers"),
-        (["[0.1, 0.9]", "tensor([0.1, 0.7])"], "data row 2, which is no list of scores"),
+        (["[0.1, 0.9]", "vector([0.1, 0.7])"], "data row 2, which is no list of scores"),
         (["[0.1, 0.9]", ""], "data row 2, which is no list of scores"),
         (["[0.1, 0.9]", "[]"], "has no list of scores at data row 2"),
         (['[["a", 1], ["a", 2]]', '[["a", 1], ["b", 2]]'], "each class once"),

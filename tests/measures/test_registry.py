@@ -250,7 +250,7 @@ def test_a_title_of_ones_own_is_used():
         ("dmf_auc", {"threshold_pool": "joint"}, r"threshold_pool must be one of \('balanced'"),
         ("dmf_auc", {"pair_weights": "even"}, "pair_weights must be 'equal', 'prevalence', a cost"),
         ("dmf_auc", {"n_thresholds": 0}, "n_thresholds must be an integer >= 1, but it is 0"),
-        ("dmf_auc", {"shrinkage": -1}, "shrinkage must be finite and >= 0, but it is -1"),
+        ("dmf_auc", {"shrinkage": -1}, "shrinkage must be a finite number >= 0, but it is -1"),
         ("partial_auc", {"max_fpr": 2}, r"max_fpr must be in \(0, 1\], such as 0.1, but it is 2"),
     ],
 )

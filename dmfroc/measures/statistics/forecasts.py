@@ -35,8 +35,8 @@ class RowSums(Statistic):
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
-        found: np.ndarray = self.numbers @ derivatives.sums
-        return found
+        gradient: np.ndarray = self.numbers @ derivatives.sums
+        return gradient
 
 
 class Bins(NamedTuple):
@@ -60,35 +60,30 @@ class BinnedForecasts(Statistic):
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> Bins:
         n_curves = len(self.bins)
         places = self.bins + self.n_bins * np.arange(n_curves)[:, None]
-        ones = np.ones_like(self.forecast)
-        numbers = ones, self.forecast, self.outcome, (self.forecast - self.outcome) ** 2
-        return Bins(
-            *(
-                sum_at(places, weights * x, n_curves * self.n_bins, xp).reshape(n_curves, -1)
-                for x in numbers
-            )
-        )
+        size = n_curves * self.n_bins
+        sums = (sum_at(places, weights * x, size, xp) for x in self._numbers())
+        return Bins(*(x.reshape(n_curves, -1) for x in sums))
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Bins, derivatives: Bins
     ) -> Float[np.ndarray, " n"]:
-        d_weight, d_forecast, d_outcome, d_squared = (
-            np.take_along_axis(d, self.bins, axis=1) for d in derivatives
-        )
+        both = zip(derivatives, self._numbers(), strict=True)
+        cells: Any = sum(np.take_along_axis(d, self.bins, axis=1) * x for d, x in both)
+        gradient: np.ndarray = cells.sum(axis=0)
+        return gradient
+
+    def _numbers(self) -> tuple[Float[np.ndarray, "curves n"], ...]:
+        """Return what is added up in each bin, in the order of `Bins`."""
         squared = (self.forecast - self.outcome) ** 2
-        of_cells = (
-            d_weight + d_forecast * self.forecast + d_outcome * self.outcome + d_squared * squared
-        )
-        found: np.ndarray = of_cells.sum(axis=0)
-        return found
+        return np.ones_like(self.forecast), self.forecast, self.outcome, squared
 
 
-def bin_of(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.ndarray, "*n"]:
+def bin_numbers(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.ndarray, "*n"]:
     """Return the bins of equal width, closed on their right; the first includes 0."""
     return np.searchsorted(np.linspace(0, 1, n_bins + 1)[1:-1], probabilities)
 
 
-def _probabilities_of(predictions: Predictions) -> Float[np.ndarray, "n k"]:
+def _probabilities(predictions: Predictions) -> Float[np.ndarray, "n k"]:
     """Return the scores; of a one-dimensional one, which is that of the second class, both."""
     scores = predictions.scores.astype(np.float64)
     if scores.shape[1] == 2 and (scores[:, 0] == -scores[:, 1]).all():
@@ -98,7 +93,7 @@ def _probabilities_of(predictions: Predictions) -> Float[np.ndarray, "n k"]:
 
 def no_probabilities(predictions: Predictions) -> str | None:
     """Say so unless the scores are probabilities of the classes."""
-    return wrong_probabilities(_probabilities_of(predictions))
+    return wrong_probabilities(_probabilities(predictions))
 
 
 def wrong_probabilities(probabilities: Float[np.ndarray, "n k"]) -> str | None:
@@ -108,11 +103,8 @@ def wrong_probabilities(probabilities: Float[np.ndarray, "n k"]) -> str | None:
     if not is_wrong.any():
         return None
     row = int(np.argmax(is_wrong))
-    what = (
-        "has a score outside [0, 1]"
-        if is_outside[row]
-        else f"sums to {probabilities[row].sum():.6g}"
-    )
+    total = f"sums to {probabilities[row].sum():.6g}"
+    what = "has a score outside [0, 1]" if is_outside[row] else total
     return (
         f"needs probabilities, rows of numbers in [0, 1] that sum to one, but row {row} (counting "
         f"from 0) {what}: calibrate the scores first, or take a measure of their ranks"
@@ -126,7 +118,7 @@ def _indicators(predictions: Predictions) -> Float[np.ndarray, "n k"]:
 
 def probability_losses(predictions: Predictions) -> RowSums:
     """Bind half the squared error and the logarithmic loss of each row, and its class."""
-    return RowSums(loss_numbers(_probabilities_of(predictions), predictions.true, np))
+    return RowSums(loss_numbers(_probabilities(predictions), predictions.true, np))
 
 
 def loss_numbers(
@@ -135,8 +127,8 @@ def loss_numbers(
     """Return half the squared error and the logarithmic loss of each row, its class, and 1."""
     outcomes = xp.eye(probabilities.shape[1])[true]
     squared = ((probabilities - outcomes) ** 2).sum(axis=1) / 2
-    of_class = xp.take_along_axis(probabilities, true[:, None], axis=1)[:, 0]
-    logarithmic = -xp.log(xp.maximum(of_class, np.finfo(np.float64).eps))
+    observed = xp.take_along_axis(probabilities, true[:, None], axis=1)[:, 0]
+    logarithmic = -xp.log(xp.maximum(observed, np.finfo(np.float64).eps))
     return xp.column_stack([squared, logarithmic, outcomes, xp.ones(len(true))])
 
 
@@ -151,13 +143,13 @@ def top_ranks(predictions: Predictions, k: int) -> RowSums:
 
 def class_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
     """Bind the probability of every class, and whether it is observed."""
-    forecast, outcome = _probabilities_of(predictions).T, _indicators(predictions).T
-    return BinnedForecasts(bin_of(forecast, n_bins), forecast, outcome, n_bins)
+    forecast, outcome = _probabilities(predictions).T, _indicators(predictions).T
+    return BinnedForecasts(bin_numbers(forecast, n_bins), forecast, outcome, n_bins)
 
 
 def top_label_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
     """Bind the largest probability of each row, and whether its class is observed."""
-    probabilities = _probabilities_of(predictions)
+    probabilities = _probabilities(predictions)
     forecast = probabilities.max(axis=1)[None]
     outcome = (probabilities.argmax(axis=1) == predictions.true).astype(np.float64)[None]
-    return BinnedForecasts(bin_of(forecast, n_bins), forecast, outcome, n_bins)
+    return BinnedForecasts(bin_numbers(forecast, n_bins), forecast, outcome, n_bins)

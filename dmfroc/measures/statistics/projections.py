@@ -43,13 +43,13 @@ class ProjectedPairCounts(Statistic):
     share: float
 
     def parts(self) -> list[ProjectedPairCounts]:
-        found, first = [], 0
+        blocks, first = [], 0
         while first < len(self.starts) - 1:
             start = self.starts[first]
             last = int(self.starts.searchsorted(start + _PLACES_AT_ONCE, "right")) - 1
             last = max(last, first + 1)
             places = slice(start, self.starts[last])
-            found.append(
+            blocks.append(
                 ProjectedPairCounts(
                     rows=self.rows[places],
                     pair=self.pair[places] - np.int32(first),
@@ -61,13 +61,13 @@ class ProjectedPairCounts(Statistic):
                 )
             )
             first = last
-        return found
+        return blocks
 
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> ProjectedPairTable:
-        of_first, of_second = self._by_class(weights, xp)
-        first, _ = self._totals_and_below(of_first, xp)
-        second, below = self._totals_and_below(of_second, xp)
-        won = segment_sum(of_first * below, self.starts[:-1], self.pair, xp)
+        first_weights, second_weights = self._by_class(weights, xp)
+        first, _ = self._totals_and_below(first_weights, xp)
+        second, below = self._totals_and_below(second_weights, xp)
+        won = segment_sum(first_weights * below, self.starts[:-1], self.pair, xp)
         # Whole weights have exact sums; those of others can exceed the whole by rounding.
         return ProjectedPairTable(xp.minimum(won, first * second), first, second, self.share)
 
@@ -98,9 +98,9 @@ class ProjectedPairCounts(Statistic):
         derivatives: ProjectedPairTable,
     ) -> Float[np.ndarray, " n"]:
         """Add what one of the first class wins below it, and one of the second loses above it."""
-        of_first, of_second = self._by_class(weights, np)
-        first, first_below = self._totals_and_below(of_first, np)
-        _, second_below = self._totals_and_below(of_second, np)
+        first_weights, second_weights = self._by_class(weights, np)
+        first, first_below = self._totals_and_below(first_weights, np)
+        _, second_below = self._totals_and_below(second_weights, np)
         won = np.where(self.is_first, second_below, first[self.pair] - first_below)
         d_own = np.where(self.is_first, derivatives.first[self.pair], derivatives.second[self.pair])
         d_places = derivatives.won[self.pair] * won + d_own
@@ -118,21 +118,21 @@ def projected_pair_counts(
             f"its shape is {matrix.shape}"
         )
     scores = predictions.scores.astype(float)
-    rows_of: dict[Hashable, Any] = {
+    class_rows: dict[Hashable, Any] = {
         k: np.flatnonzero(predictions.true == k).astype(np.int32) for k in predictions.present
     }
     rows, is_first, projections = [], [], []
     for i, j in combinations(predictions.present, 2):
-        of_pair = np.concatenate([rows_of[i], rows_of[j]])
+        pair_rows = np.concatenate([class_rows[i], class_rows[j]])
         if matrix is None:
-            projection = scores[of_pair, i] - scores[of_pair, j]
+            projection = scores[pair_rows, i] - scores[pair_rows, j]
         else:
-            projection = scores[of_pair] @ (matrix[j] - matrix[i])
+            projection = scores[pair_rows] @ (matrix[j] - matrix[i])
         order = np.argsort(projection)
-        rows.append(of_pair[order])
-        is_first.append(order < len(rows_of[i]))
+        rows.append(pair_rows[order])
+        is_first.append(order < len(class_rows[i]))
         projections.append(projection[order])
-    sizes = [len(of_pair) for of_pair in rows]
+    sizes = [len(pair_rows) for pair_rows in rows]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     ends = run_ends(np.concatenate(projections), starts[:-1])
     firsts = np.flatnonzero(np.append(True, ends[1:] != ends[:-1])).astype(np.int32)

@@ -118,10 +118,10 @@ class OrdinalTripleCounts(VolumeCounts):
         self, low: Float[np.ndarray, " l"], high: Float[np.ndarray, " h"]
     ) -> tuple[Float[np.ndarray, " middle"], ...]:
         """Return what is below, tied in the lower class, tied in the upper class, and above."""
-        of_low, of_high = (np.append(0, np.cumsum(x)) for x in (low, high))
-        below, at_most = of_low[self.lower[0]], of_low[self.lower[1]]
-        not_above, up_to = of_high[self.upper[0]], of_high[self.upper[1]]
-        return below, at_most - below, up_to - not_above, of_high[-1] - up_to
+        up_to_low, up_to_high = (np.append(0, np.cumsum(x)) for x in (low, high))
+        below, at_most = up_to_low[self.lower[0]], up_to_low[self.lower[1]]
+        not_above, up_to = up_to_high[self.upper[0]], up_to_high[self.upper[1]]
+        return below, at_most - below, up_to - not_above, up_to_high[-1] - up_to
 
     @staticmethod
     def _in_order(below: Any, tied_below: Any, tied_above: Any, above: Any) -> Any:
@@ -254,8 +254,8 @@ def nominal_triple_counts(predictions: Predictions) -> NominalTripleCounts:
     a, b, c = classes
     scores = predictions.scores.astype(float)
     rows = class_rows(predictions)
-    of_a, of_b, of_c = (scores[rows[k]] for k in classes)
-    from_a, from_b = of_c[:, a] - of_c[:, c], of_c[:, b] - of_c[:, c]
+    a_scores, b_scores, c_scores = (scores[rows[k]] for k in classes)
+    from_a, from_b = c_scores[:, a] - c_scores[:, c], c_scores[:, b] - c_scores[:, c]
 
     def rank(x: Float[np.ndarray, " c"]) -> Int[np.ndarray, " c"]:
         return np.argsort(np.argsort(x, kind="stable"), kind="stable")
@@ -263,10 +263,10 @@ def nominal_triple_counts(predictions: Predictions) -> NominalTripleCounts:
     return NominalTripleCounts(
         rows=rows,
         classes=classes,
-        a_to_b=of_a[:, a] - of_a[:, b],
-        a_to_c=of_a[:, a] - of_a[:, c],
-        b_to_a=of_b[:, b] - of_b[:, a],
-        b_to_c=of_b[:, b] - of_b[:, c],
+        a_to_b=a_scores[:, a] - a_scores[:, b],
+        a_to_c=a_scores[:, a] - a_scores[:, c],
+        b_to_a=b_scores[:, b] - b_scores[:, a],
+        b_to_c=b_scores[:, b] - b_scores[:, c],
         from_a=np.sort(from_a),
         from_b=np.sort(from_b),
         rank_from_a=rank(from_a),

@@ -58,16 +58,16 @@ def tuple_counts(predictions: Predictions) -> TupleCounts:
     n_classes = predictions.n_classes
     rows = class_rows(predictions)
     scores = [
-        predictions.scores[of_class]
+        predictions.scores[members]
         .astype(float)
         .reshape(*(-1 if k == axis else 1 for axis in range(n_classes)), n_classes)
-        for k, of_class in enumerate(rows)
+        for k, members in enumerate(rows)
     ]
 
     def sums(assignment: tuple[int, ...]) -> Float[np.ndarray, " *sizes"]:
         total = scores[0][..., assignment[0]]
-        for of_class, assigned in zip(scores[1:], assignment[1:], strict=True):
-            total = total + of_class[..., assigned]
+        for members, assigned in zip(scores[1:], assignment[1:], strict=True):
+            total = total + members[..., assigned]
         return total
 
     right = sums(tuple(range(n_classes)))
