@@ -21,17 +21,22 @@ def with_errors(measure, classes, taken_for, share):
     )
 
 
-def limit_of_no_errors(measure, classes, error):
-    """Return how bad a classifier without errors may be: the worst of what may go unobserved."""
+def limit_of_no_errors(measure, classes, error, bounds=(0, 1)):
+    """Return how bad a classifier without errors may be: the worst of what may go unobserved.
+
+    At 95 %; at other levels as if it were a proportion with that limit.
+    """
     sizes = np.bincount(classes)
     lightest, heaviest = (list(np.argsort(x, kind="stable")) for x in (sizes, -sizes))
     values = []
     for missed in ([lightest[0]], [heaviest[0]], range(len(sizes))):
-        share = 1 - error ** (1 / sizes[list(missed)].sum())
+        share = 1 - 0.05 ** (1 / sizes[list(missed)].sum())
         for order in (lightest, heaviest):
             taken_for = {c: next(x for x in order if x != c) for c in missed}
             values.append(with_errors(measure, classes, taken_for, share))
-    return min(values)
+    low, high = bounds
+    n = np.log(0.05) / np.log((min(values) - low) / (high - low))
+    return low + (high - low) * error ** (1 / n)
 
 
 def exact_limit(value, variance, bounds, of_no_errors, error, tail):
@@ -52,7 +57,7 @@ def exact_limit(value, variance, bounds, of_no_errors, error, tail):
 
 def clipped(ends, measure, classes, value, scale, bounds, error):
     """Return an interval whose lower end is within the exact limits."""
-    of_no_errors = limit_of_no_errors(measure, classes, error)
+    of_no_errors = limit_of_no_errors(measure, classes, error, bounds)
     least, most = (
         exact_limit(value, scale**2, bounds, of_no_errors, error, tail)
         for tail in (error, error / 2)

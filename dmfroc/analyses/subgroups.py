@@ -21,6 +21,7 @@ from dmfroc.analyses.evidence import estimates_of
 from dmfroc.analyses.methods import choose_methods
 from dmfroc.inference.evidence import facts_of, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.independent import IntervalAt, ends_of_contrast
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Moments,
@@ -30,6 +31,7 @@ from dmfroc.inference.influences import (
 from dmfroc.inference.interval_method import IntervalMethod, check_finite
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import Options, SubgroupOptions, inputs_from
+from dmfroc.inference.scale import IDENTITY, scale_of
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units, group_names, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
@@ -241,9 +243,11 @@ def compare_subgroups(
     warn(attributed({name: part.remarks for name, part in parts.items()}))
     check_finite(measure, {name: part.estimate.value for name, part in parts.items()})
     if clusters is None or _are_apart(clusters, list(members.values())):
-        contrasts: _Contrasts = _Independent(list(parts.values()))
+        contrasts: _Contrasts = _Independent(measure, list(parts.values()))
     elif isinstance(chosen, Jackknife):
-        contrasts = _Correlated(list(parts.values()), predictions, clusters, list(members.values()))
+        contrasts = _Correlated(
+            measure, list(parts.values()), predictions, clusters, list(members.values())
+        )
     else:
         raise ValueError(
             "groups has members in several subgroups, whose values are then correlated: use "
@@ -255,7 +259,7 @@ def compare_subgroups(
         title=title_for(measure, predictions),
         estimates={name: part.estimate for name, part in parts.items()},
         sizes=sizes,
-        differences=_differences(measure, parts, contrasts, sizes, intervals),
+        differences=_differences(parts, contrasts, sizes, intervals),
         omnibus=contrasts.omnibus(np.array([part.estimate.value for part in parts.values()])),
         left_out=left_out,
         level=intervals.level,
@@ -298,6 +302,7 @@ class _Part(NamedTuple):
     influences: Float[np.ndarray, " m"]
     moments: Moments
     remarks: list[str]
+    interval_at: IntervalAt  # as if the value were not biased
 
 
 def _parts(
@@ -323,7 +328,14 @@ def _parts(
             error = standard_error(moments)
             if error > 0:
                 moments = moments.scaled(estimate.standard_error / error)
-        return _Part(estimate, facts.influences.influences, moments, caveats([measure], part))
+            facts = replace(facts, moments=moments)
+        return _Part(
+            estimate,
+            facts.influences.influences,
+            moments,
+            caveats([measure], part),
+            facts.unbiased_interval_at,
+        )
 
     parts = parallel(find, list(members), predictions.scores.size)
     return dict(zip(members, parts, strict=True))
@@ -338,7 +350,8 @@ def _are_apart(clusters: NDArray[Any], members: Sequence[Bool[np.ndarray, " n"]]
 class _Independent:
     """Linear combinations of the values of independent groups."""
 
-    def __init__(self, parts: Sequence[_Part]) -> None:
+    def __init__(self, measure: Measure, parts: Sequence[_Part]) -> None:
+        self._measure, self._parts = measure, parts
         self._moments = [part.moments for part in parts]
         spreads = [moments.spread for moments in self._moments]
         self._variances = np.array([s.scale for s in spreads]) ** 2
@@ -353,12 +366,42 @@ class _Independent:
         parts = zip(self._moments, contrast, strict=True)
         return reduce(Moments.beside, [m.scaled(factor) for m, factor in parts if factor != 0])
 
+    def difference(
+        self, pair: tuple[str, str], contrast: Float[np.ndarray, " g"], level: float
+    ) -> Difference:
+        """Return a contrast with the interval that follows from those of the groups (MOVER)."""
+        values = np.array([part.estimate.value for part in self._parts])
+        value = float(contrast @ values)
+
+        def ends_at(error: float) -> tuple[float, float]:
+            intervals = [part.interval_at(error) for part in self._parts]
+            return ends_of_contrast(contrast.tolist(), values.tolist(), intervals)
+
+        p_value = Hypothesis().p_value(value, ends_at)
+        is_better = (value > 0) == self._measure.greater_is_better
+        return Difference(
+            *pair,
+            value=value,
+            standard_error=standard_error(self.moments(contrast)),
+            interval=ends_at(1 - level),
+            p_value=p_value,
+            two_sided_p_value=p_value,
+            adjusted_p_value=p_value,
+            probability_better=1 - p_value / 2 if is_better else p_value / 2,
+            probability_equivalent=0.0,
+        )
+
     def omnibus(self, values: Float[np.ndarray, " g"]) -> OmnibusTest:
-        """Return Welch's test of equal values."""
+        """Return Welch's test of equal values, on the scale where their range has no ends."""
         n = len(values)
         if self._variances.min() <= NO_VARIATION**2:
             return OmnibusTest(np.nan, (float(n - 1), np.nan), np.nan)
-        weights = 1 / self._variances
+        low, high = self._measure.bounds
+        inside = low < values.min() and values.max() < high
+        on_line = inside and not self._measure.is_flat_at_ends
+        to_scale = scale_of(self._measure.bounds) if on_line else IDENTITY
+        weights = 1 / (self._variances * to_scale.slope(values) ** 2)
+        values = to_scale.to_line(values)
         mean = weights @ values / weights.sum()
         doubt = ((1 - weights / weights.sum()) ** 2 / self._freedom).sum()
         statistic = (weights @ (values - mean) ** 2) / (n - 1)
@@ -371,6 +414,7 @@ class _Correlated:
 
     def __init__(
         self,
+        measure: Measure,
         parts: Sequence[_Part],
         predictions: Predictions,
         clusters: NDArray[Any],
@@ -382,6 +426,14 @@ class _Correlated:
         for row, part, rows in zip(influences, parts, members, strict=True):
             row[rows[used]] = part.influences
         self._sums = np.stack([self._units.sums(row) for row in influences])
+        self._measure, self._values = measure, np.array([part.estimate.value for part in parts])
+
+    def difference(
+        self, pair: tuple[str, str], contrast: Float[np.ndarray, " g"], level: float
+    ) -> Difference:
+        """Return a contrast with the interval that follows from its influences."""
+        value, moments = float(contrast @ self._values), self.moments(contrast)
+        return Jackknife(level).difference(pair, self._measure, value, moments, Hypothesis())
 
     @property
     def covariance(self) -> Float[np.ndarray, "g g"]:
@@ -413,7 +465,6 @@ def _f_test(statistic: float, numerator: int, denominator: float) -> OmnibusTest
 
 
 def _differences(
-    measure: Measure,
     parts: Mapping[str, _Part],
     contrasts: _Contrasts,
     sizes: Mapping[str, int],
@@ -428,12 +479,10 @@ def _differences(
         against = np.eye(len(parts)) - shares / shares.sum(axis=1, keepdims=True)
         vectors = np.concatenate([vectors, against])
     largest = largest_statistic(contrasts.covariance, vectors, options.seed)
-    jackknife = Jackknife(largest.level_of_each(options.level))
-    values = np.array([part.estimate.value for part in parts.values()])
+    level = largest.level_of_each(options.level)
     found = []
     for pair, vector in zip(pairs, vectors, strict=True):
-        moments, value = contrasts.moments(vector), float(vector @ values)
-        difference = jackknife.difference(pair, measure, value, moments, Hypothesis())
+        difference = contrasts.difference(pair, vector, level)
         adjusted = largest.adjusted(difference.p_value)
         found.append(replace(difference, adjusted_p_value=adjusted))
     return tuple(found)

@@ -43,8 +43,9 @@ class CombinedFacts(FactsInMemory):
         """The range of the measure, whatever the class sizes."""
         return self.measure.range_in(self.predictions)
 
-    def rare(self, error: float) -> None:
-        """Return nothing: what a sample without errors consists of is not known."""
+    @cached_property
+    def rare(self) -> None:
+        """Nothing: what a sample without errors consists of is not known."""
         return None
 
     def bias_beside(self, error: float) -> float:

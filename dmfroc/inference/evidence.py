@@ -34,7 +34,7 @@ from dmfroc.inference.influences import (
     with_rare_errors,
     without_variation,
 )
-from dmfroc.inference.rare_errors import RareErrors, RareErrorsAt, pools_classes, rare_errors
+from dmfroc.inference.rare_errors import RareErrors, pools_classes, rare_errors
 from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
@@ -100,12 +100,9 @@ class Facts(ABC):
         """The range of the measure, given the class sizes unless they add to its error."""
         return self.bounds_of_any_sizes if self.moments.depends_on_sizes else self.bounds
 
-    def rare(self, error: float) -> RareErrors | None:
-        """Return what a sample without errors would show, with this error probability."""
-        return self._rare_at(error)
-
     @cached_property
-    def _rare_at(self) -> RareErrorsAt:
+    def rare(self) -> RareErrors | None:
+        """What a sample without errors would show."""
         return rare_errors(self.measure, self.predictions, self.units.evidence, self.bounds)
 
     def bias_beside(self, error: float) -> float:

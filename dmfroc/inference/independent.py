@@ -8,7 +8,7 @@ range of the measure. It is for independent values only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -22,16 +22,25 @@ IntervalAt = Callable[[float], Interval]
 _GRID = np.concatenate([np.geomspace(1e-9, 0.01, 30)[:-1], np.linspace(0.01, 1.0, 67)])
 
 
+def ends_of_contrast(
+    factors: Sequence[float], values: Sequence[float], intervals: Sequence[Interval]
+) -> tuple[float, float]:
+    """Return the interval of a sum of multiples of independent values."""
+    parts = [
+        (f * x, *sorted((f * ends.low, f * ends.high)))
+        for f, x, ends in zip(factors, values, intervals, strict=True)
+    ]
+    value, low, high = np.array(parts).T
+    total = value.sum()
+    below, above = (float(np.linalg.norm(x - value)) for x in (low, high))
+    return float(total - below), float(total + above)
+
+
 def ends_of_difference(
     first: float, first_at: IntervalAt, second: float, second_at: IntervalAt, error: float
 ) -> tuple[float, float]:
     """Return the interval of the first value less the second."""
-    a, b = first_at(error), second_at(error)
-    value = first - second
-    return (
-        value - float(np.hypot(first - a.low, b.high - second)),
-        value + float(np.hypot(a.high - first, second - b.low)),
-    )
+    return ends_of_contrast((1, -1), (first, second), (first_at(error), second_at(error)))
 
 
 def p_value(

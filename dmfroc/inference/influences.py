@@ -21,7 +21,7 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.lending import lending
-from dmfroc.inference.rare_errors import RareErrorsAt
+from dmfroc.inference.rare_errors import RareErrors
 from dmfroc.inference.scale import IDENTITY, scale_of
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
@@ -345,7 +345,7 @@ def interval(
     range_of_sizes: tuple[float, float] | None = None,
     *,
     symmetric_on_line: bool = True,
-    rare: RareErrorsAt | None = None,
+    rare: RareErrors | None = None,
 ) -> Interval:
     """Return the confidence interval of a measure with the given ``bounds``.
 
@@ -392,19 +392,18 @@ def interval(
 
 
 def with_rare_errors(
-    found: Interval, value: float, moments: Moments, error: float, rare: RareErrorsAt | None
+    found: Interval, value: float, moments: Moments, error: float, rare: RareErrors | None
 ) -> Interval:
     """Return an interval whose worse limit accounts for errors that the sample does not show.
 
     It lies between the exact limits, for one more gross error than was observed, at the error
     probability of a one-sided and of a two-sided interval.
     """
-    without = None if rare is None else rare(error)
-    if without is None:
+    if rare is None:
         return found
     variance = moments.spread.scale**2
-    least, most = (without.worse_limit(value, variance, x) for x in (error, error / 2))
-    if without.worst < without.best:
+    least, most = (rare.worse_limit(value, variance, x) for x in (error, error / 2))
+    if rare.worst < rare.best:
         low = min(max(found.low, most), least, value)
         return replace(found, low=low, exact_limit="lower" if found.low > least else None)
     high = max(min(found.high, most), least, value)
@@ -433,7 +432,7 @@ def without_variation(
     n_sets: float | int,
     error: float,
     bounds: tuple[float, float],
-    rare: RareErrorsAt | None = None,
+    rare: RareErrors | None = None,
 ) -> Interval:
     """Return an interval where every observation has the same influence.
 
@@ -445,10 +444,9 @@ def without_variation(
     without errors.
     """
     low, high = bounds
-    without = None if rare is None else rare(error)
-    if without is not None and abs(value - without.best) <= _PERFECT:
-        ends = np.clip(sorted((without.limit, value)), *bounds)
-        side: ExactLimit = "lower" if without.worst < without.best else "upper"
+    if rare is not None and abs(value - rare.best) <= _PERFECT:
+        ends = np.clip(sorted((rare.worse_limit(rare.best, 0.0, error), value)), *bounds)
+        side: ExactLimit = "lower" if rare.worst < rare.best else "upper"
         return Interval(float(ends[0]), float(ends[1]), is_degenerate=True, exact_limit=side)
     p = error ** (1 / n_sets)
     return Interval(p * value + (1 - p) * low, p * value + (1 - p) * high, is_degenerate=True)

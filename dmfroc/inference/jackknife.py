@@ -109,9 +109,7 @@ class Jackknife(IntervalMethod):
             remarks.append(small_classes_message(facts, facts.bias))
         if ends.is_degenerate:
             remarks.append(no_variation_message(value, facts.bounds, moments))
-        elif facts.rare(1 - self.level) is None and few_decide(
-            measure, value, facts.bounds, moments
-        ):
+        elif facts.rare is None and few_decide(measure, value, facts.bounds, moments):
             remarks.append(few_decide_message("a few points below"))
         return Estimate(
             measure=measure.name,

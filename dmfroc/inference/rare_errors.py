@@ -10,7 +10,6 @@ predicted, as a case of another class.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from dmfroc.measures.bound import FunctionOfWeights
 from dmfroc.measures.measure import Measure, bare_value_of, bind
 
 _USERS = "user-defined"  # measures that may fail for other samples than those of their users
+_ERROR = 0.05  # error probability at which errors are counted; other limits follow
 _TOLERANCE = 1e-6  # of a value that is fitted
 _LEAST_PROBABILITY = float(np.finfo(float).eps)  # as which the log loss counts less
 _SHARE = 0.01  # of errors, for comparing classes: small, so that losses are nearly linear
@@ -30,22 +30,19 @@ _HEAVIEST = 2.0  # times the average loss per observation, up to which classes a
 
 
 class RareErrors(NamedTuple):
-    """What a sample without errors says about a measure, at one error probability.
+    """What a sample without errors says about a measure.
 
     Attributes
     ----------
     best, worst : float
         The ends of the measure's range: its value without errors, and the other end.
     limit : float
-        The confidence limit of a sample without errors.
-    error : float
-        The error probability of that limit.
+        The 95 % confidence limit of a sample without errors.
     """
 
     best: float
     worst: float
     limit: float
-    error: float
 
     def worse_limit(self, value: float, variance: float, error: float) -> float:
         """Return the one-sided limit of a value with this variance, counting one more gross error.
@@ -60,12 +57,12 @@ class RareErrors(NamedTuple):
         if unseen >= room or error == 0:
             return self.worst
         if not np.isfinite(room):
-            largest = -unseen / np.log(self.error)
+            largest = -unseen / np.log(_ERROR)
             mean, variance = lost + largest, variance + largest**2
             shape = 2 * mean**2 / variance
             return float(self.best + sign * variance / (2 * mean) * chdtri(shape, error))
         # As a proportion of n trials, of which one more has failed.
-        n = np.log(self.error) / np.log1p(-unseen / room)
+        n = np.log(_ERROR) / np.log1p(-unseen / room)
         share = min(lost / room, 1.0)
         mean = (n * share + 1) / (n + 1)
         of_mean = (variance / room**2 * n**3 + (1 - share) * n) / ((n + 1) ** 2 * (n + 2))
@@ -76,43 +73,34 @@ class RareErrors(NamedTuple):
         return float(self.best + sign * room * (1 - tail))
 
 
-RareErrorsAt = Callable[[float], RareErrors | None]
-"""Takes the error probability, 0.05 for 95 %; returns nothing if no sample is without errors."""
-
-
 def rare_errors(
     measure: Measure,
     predictions: Predictions,
     evidence: Float[np.ndarray, " c"] | None,
     bounds: tuple[float, float],
-) -> RareErrorsAt:
-    """Return what says, for an error probability, what a sample without errors would show.
+) -> RareErrors | None:
+    """Return what a sample without errors would show.
 
     Only the classes of the predictions, their weights and how small probabilities are matter; the
     classes that occur have the effective sizes ``evidence``. There is no answer for measures that
     perfect predictions do not bring to the better one of their ``bounds``.
     """
     worst, best = bounds if measure.greater_is_better else bounds[::-1]
-
-    @cache
-    def at(error: float) -> RareErrors | None:
-        if evidence is None or not np.isfinite(best) or not _has_value(measure, predictions):
-            return None
-        sample = _sample_of(measure, predictions)
-        value = _value_of(measure, sample(0.0))
-        if not abs(value - best) <= _TOLERANCE:
-            return None
-        # Errors in the class with the least evidence, in the heaviest class, or in all alike;
-        # predicted as the lightest or the heaviest of the other classes.
-        weights, places = _weights(predictions), np.arange(len(evidence))
-        values = []
-        for missed in (places == evidence.argmin(), places == weights.argmax(), places >= 0):
-            unseen = float(1 - error ** (1 / evidence[missed].sum()))
-            values += [_value_of(measure, sample(unseen * missed, x)) for x in (weights, -weights)]
-        limit = min(values) if measure.greater_is_better else max(values)
-        return RareErrors(value, worst, limit, error) if np.isfinite(limit) else None
-
-    return at
+    if evidence is None or not np.isfinite(best) or not _has_value(measure, predictions):
+        return None
+    sample = _sample_of(measure, predictions)
+    value = _value_of(measure, sample(0.0))
+    if not abs(value - best) <= _TOLERANCE:
+        return None
+    # Errors in the class with the least evidence, in the heaviest class, or in all alike; predicted
+    # as the lightest or the heaviest of the other classes.
+    weights, places = _weights(predictions), np.arange(len(evidence))
+    values = []
+    for missed in (places == evidence.argmin(), places == weights.argmax(), places >= 0):
+        unseen = float(1 - _ERROR ** (1 / evidence[missed].sum()))
+        values += [_value_of(measure, sample(unseen * missed, x)) for x in (weights, -weights)]
+    limit = min(values) if measure.greater_is_better else max(values)
+    return RareErrors(value, worst, limit) if np.isfinite(limit) else None
 
 
 def pools_classes(measure: Measure, predictions: Predictions) -> bool:

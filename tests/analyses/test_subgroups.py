@@ -86,13 +86,35 @@ def test_omnibus_test_of_two_groups_is_the_square_of_their_difference():
 def test_omnibus_statistic_is_wald_s_in_large_groups():
     y, scores, site = sample(n=30_000)
     found = compare_subgroups(y, scores, site, "hand_till")
+    # On the logit scale, where a small group's variance depends less on its value
     values = np.array([e.value for e in found.estimates.values()])
-    covariance = np.diag([e.standard_error**2 for e in found.estimates.values()])
+    errors = np.array([e.standard_error for e in found.estimates.values()])
+    covariance = np.diag((errors / (values * (1 - values))) ** 2)
+    values = np.log(values / (1 - values))
     contrasts = np.array([[1, -1, 0], [1, 0, -1]])
     gaps = contrasts @ values
     wald = gaps @ np.linalg.solve(contrasts @ covariance @ contrasts.T, gaps)
     assert found.omnibus.statistic == pytest.approx(wald / 2, rel=0.005)
     assert found.omnibus.p_value == pytest.approx(stats.chi2.sf(wald, 2), abs=0.005)
+
+
+def test_differences_of_independent_groups_have_the_intervals_of_independent_samples():
+    y, scores, site = sample()
+    is_first = site == "a"
+    found = compare_subgroups(y, scores, is_first, "hand_till")
+    names = [difference.first for difference in found.differences]
+    samples = {str(part): (y[is_first == part], scores[is_first == part]) for part in (True, False)}
+    first = names[0].rpartition("=")[2].rpartition(" ")[2]
+    other = str(first != "True")
+    [expected] = compare(
+        {name: Predictions.from_arrays(*samples[name]) for name in (first, other)},
+        measure="hand_till",
+        paired=False,
+    ).differences
+    [difference] = found.differences
+    assert difference.interval == pytest.approx(expected.interval, rel=1e-9)
+    assert difference.p_value == pytest.approx(expected.p_value, rel=1e-6)
+    assert difference.probability_better == pytest.approx(expected.probability_better, rel=1e-6)
 
 
 def test_columns_cross():

@@ -217,7 +217,7 @@ def test_influences_take_what_estimate_takes():
 def test_errors_of_one_size_have_the_exact_limit_of_a_poisson_mean(n_errors, error):
     """Without a worst value, as of the log loss."""
     weight = 0.01
-    rare = RareErrors(1.0, -np.inf, 1 + weight * np.log(0.05), 0.05)
+    rare = RareErrors(1.0, -np.inf, 1 + weight * np.log(0.05))
     limit = rare.worse_limit(1 - n_errors * weight, n_errors * weight**2, error)
     # The mean under which so few errors have the probability of the error
     mean = (1 - limit) / weight
@@ -227,7 +227,7 @@ def test_errors_of_one_size_have_the_exact_limit_of_a_poisson_mean(n_errors, err
 @pytest.mark.parametrize("error", [0.025, 0.2])
 @pytest.mark.parametrize(("n_errors", "n"), [(0, 20), (1, 20), (7, 300), (299, 300), (300, 300)])
 def test_the_limit_of_a_proportion_is_clopper_and_pearsons(n_errors, n, error):
-    rare = RareErrors(1.0, 0.0, 0.05 ** (1 / n), 0.05)
+    rare = RareErrors(1.0, 0.0, 0.05 ** (1 / n))
     share = n_errors / n
     found = rare.worse_limit(1 - share, share * (1 - share) / n, error)
     exact = stats.binomtest(n - n_errors, n).proportion_ci(1 - 2 * error, method="exact").low
@@ -237,14 +237,14 @@ def test_the_limit_of_a_proportion_is_clopper_and_pearsons(n_errors, n, error):
 def test_no_limit_excludes_anything_without_an_error_probability():
     classes, scores = normal_scores(1, 60, 3, 2.0)
     predictions = Predictions.from_arrays(classes, scores)
-    at = rare_errors(get_measure("hand_till"), predictions, np.full(3, 20.0), (0.0, 1.0))
-    assert at(0.0).worse_limit(0.9, 1e-3, 0.0) == 0
+    rare = rare_errors(get_measure("hand_till"), predictions, np.full(3, 20.0), (0.0, 1.0))
+    assert rare.worse_limit(0.9, 1e-3, 0.0) == 0
 
 
 @pytest.mark.parametrize("worst", [0.0, -np.inf])
 def test_the_limit_of_a_loss_is_the_mirrored_one(worst):
-    up = RareErrors(1.0, worst, 0.9, 0.05).worse_limit(0.95, 1e-3, 0.025)
-    down = RareErrors(0.0, 1 - worst, 0.1, 0.05).worse_limit(0.05, 1e-3, 0.025)
+    up = RareErrors(1.0, worst, 0.9).worse_limit(0.95, 1e-3, 0.025)
+    down = RareErrors(0.0, 1 - worst, 0.1).worse_limit(0.05, 1e-3, 0.025)
     assert down == pytest.approx(1 - up, rel=1e-12)
 
 
@@ -253,7 +253,7 @@ def test_the_limit_of_a_loss_is_the_mirrored_one(worst):
 def test_the_limit_falls_with_every_error(seed, worst):
     """One more error of any size makes a sample worse."""
     generator = np.random.default_rng(seed)
-    rare = RareErrors(1.0, worst, 0.97, 0.05)
+    rare = RareErrors(1.0, worst, 0.97)
     losses = generator.uniform(0, 0.03 / -np.log(0.05), 20)
     ends = [
         rare.worse_limit(1 - losses[:n].sum(), (losses[:n] ** 2).sum(), 0.05) for n in range(21)
