@@ -62,7 +62,10 @@ def compare(
         observations unless ``paired=False``: in the same order, or with ``id=`` that says which
         rows belong together, see `Predictions.from_arrays`.
     y_score : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
-        Each classifier's scores, by its name.
+        Each classifier's scores, by its name. Or, instead of scores, the name of a baseline:
+        ``"treat all"`` and ``"treat none"`` of two classes, which give the second class the
+        probability 1 and 0, or ``"always CLASS"`` of any number. None stands for the baseline of
+        the classifier's own name.
     measure : str or Measure, optional
         What to compare, see `estimate`; by default the DMF-AUC, and of hard labels without scores
         the informedness.
@@ -223,7 +226,8 @@ def _of_predictions(
     else:
         samples = {name: options.sample_of(p) for name, p in predictions.items()}
     joint = chosen.joint_estimates(measure, samples, paired=paired, hypothesis=hypothesis)
-    warn([below_chance_message([measure], [list(joint.estimates.values())])])
+    below_chance = below_chance_message([measure], [list(joint.estimates.values())])
+    warn([below_chance, _target_message(measure)])
     return chosen, joint, units
 
 
@@ -306,21 +310,28 @@ def _named_predictions(
 ) -> dict[str, Predictions]:
     if isinstance(y_true, Mapping) and y_score is None:
         named = {}
+        of_baselines = {x: v for x, v in y_true.items() if v is None or isinstance(v, str)}
         for name, value in y_true.items():
+            if name in of_baselines:
+                continue
             if not isinstance(value, Predictions):
                 raise TypeError(
                     f"y_true as a dict must hold Predictions, but {name!r} is a "
                     f"{type(value).__name__}; for arrays pass y_true and a dict of scores"
                 )
             named[name] = as_predictions(value, y_pred=y_pred, needs=needs, **given)
+        named = _with_baselines(named, of_baselines, list(y_true))
     elif y_score is None and y_pred is not None:
         named = _of_hard_labels(y_true, y_pred, needs, given)
     elif isinstance(y_score, Mapping):
         hard_labels = _named_hard_labels(y_pred, y_score)
+        of_baselines = {x: v for x, v in y_score.items() if v is None or isinstance(v, str)}
         named = {
             name: Predictions.from_arrays(y_true, scores, y_pred=hard_labels.get(name), **given)
             for name, scores in y_score.items()
+            if name not in of_baselines
         }
+        named = _with_baselines(named, of_baselines, list(y_score))
     else:
         raise TypeError(
             "y_score must be a dict of scores by name of the classifier, but it is a "
@@ -339,6 +350,53 @@ def _named_predictions(
             "each, or a file for each"
         )
     return named
+
+
+def _with_baselines(
+    named: dict[str, Predictions], baselines: Mapping[str, str | None], order: list[str]
+) -> dict[str, Predictions]:
+    """Add classifiers that give one class the probability 1, whatever the observation."""
+    if not baselines:
+        return named
+    if not named:
+        raise ValueError("baselines are compared with the scores of at least one classifier")
+    first = next(iter(named.values()))
+    for name, baseline in baselines.items():
+        place = _class_of_baseline(name, baseline or name, first.labels)
+        predicted = np.full(first.n_observations, place, np.int32)
+        scores = np.eye(first.n_classes)[predicted]
+        named[name] = replace(first, scores=scores, predicted=predicted)
+    return {name: named[name] for name in order}
+
+
+def _class_of_baseline(name: str, baseline: str, labels: Sequence[Any]) -> int:
+    """Return the place of the class for which a baseline always decides."""
+    if baseline in ("treat all", "treat none"):
+        if len(labels) > 2:
+            raise ValueError(
+                f"the baseline {baseline!r} of {name!r} is one of two classes, and there are "
+                f"{len(labels)}: take 'always {labels[0]}' and so on"
+            )
+        return int(baseline == "treat all")
+    always = [f"always {label}" for label in labels]
+    if baseline not in always:
+        known = ["treat all", "treat none"] * (len(labels) == 2) + always[:5]
+        raise ValueError(
+            f"{baseline!r}, which {name!r} has instead of scores, is no baseline: take one of "
+            f"{known}, or give the scores"
+        )
+    return always.index(baseline)
+
+
+def _target_message(measure: Measure) -> str | None:
+    """Say that neither a greater nor a smaller value is better."""
+    if np.isnan(measure.target):
+        return None
+    return (
+        f"{measure.name} is best at {measure.target:g}, so that neither a greater nor a smaller "
+        "value is better: differences show which one is greater. To find the better classifier "
+        "compare brier_score or log_loss."
+    )
 
 
 def _of_hard_labels(
