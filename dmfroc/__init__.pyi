@@ -1,5 +1,6 @@
 from . import curves as curves
 from . import decisions as decisions
+from . import functional as functional
 from . import measures as measures
 from . import papers as papers
 from . import plots as plots
@@ -34,6 +35,18 @@ from .analyses.evaluation import (
 from .analyses.evaluation import (
     evaluate as evaluate,
 )
+from .analyses.items import (
+    ItemScores as ItemScores,
+)
+from .analyses.items import (
+    items as items,
+)
+from .analyses.multilabel import (
+    MultilabelComparison as MultilabelComparison,
+)
+from .analyses.multilabel import (
+    multilabel as multilabel,
+)
 from .analyses.planning import (
     Plan as Plan,
 )
@@ -42,6 +55,12 @@ from .analyses.planning import (
 )
 from .analyses.scorers import (
     scorers as scorers,
+)
+from .analyses.sequences import (
+    ConfidenceSequence as ConfidenceSequence,
+)
+from .analyses.sequences import (
+    Drift as Drift,
 )
 from .analyses.subgroups import (
     SubgroupComparison as SubgroupComparison,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from _known_data import NAMES as LOCAL
+from _known_data import local_dataset
 from _study import (
     RESULTS,
     arguments,
@@ -19,7 +22,7 @@ from _study import (
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from sklearn.base import ClassifierMixin
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -42,13 +45,20 @@ from dmfroc import Predictions, measures, plots
 from dmfroc.simulation.datasets import Dataset, design_matrix, load_dataset
 from dmfroc.simulation.study import Study
 
-SHIPPED = {"breast_cancer": load_breast_cancer, "wine": load_wine}  # with scikit-learn
+SHIPPED = {
+    "breast_cancer": load_breast_cancer,
+    "digits": load_digits,
+    "wine": load_wine,
+}  # with scikit-learn
 NAMES = (
     *("breast_cancer", "credit_a", "heart_c", "ionosphere", "tic_tac_toe", "vote"),
     *("car", "glass", "iris", "optdigits", "pendigits", "tae", "waveform5000", "wine", "zoo"),
+    *("digits", *LOCAL),
 )
-TASK = ["data", "target", "replication"]
+REST = "rest"
+TASK = ["data", "target", "against", "replication"]
 MOST_ROWS = 600
+FEWEST_ROWS = 60  # the training part holds fifty neighbours
 N_FOLDS = 10
 AREAS = {
     "AUPRG": measures.precision_recall_gain_area(),
@@ -111,6 +121,8 @@ def models(seed: int) -> dict[str, ClassifierMixin]:
 
 @lru_cache
 def load(name: str) -> Dataset:
+    if name in LOCAL:
+        return local_dataset(name)
     if name not in SHIPPED:
         return load_dataset(name)
     bunch = SHIPPED[name](as_frame=True)
@@ -118,16 +130,40 @@ def load(name: str) -> Dataset:
 
 
 def tasks(names: tuple[str, ...], n_folds: int) -> list[dict]:
-    """Return the binary tasks: of more than two classes, each that all folds hold, and the rest."""
-    found = []
+    """Return the binary tasks: each class against the rest, and each pair of more than two.
+
+    Only classes that all folds hold make a task, and only pairs that are large enough.
+    """
+    settings = []
     for name in names:
         labels, counts = np.unique(load(name).y, return_counts=True)
-        chosen = labels[counts.argmin()] if len(labels) == 2 else labels[counts >= n_folds]
-        found += [
-            {"data": name, "target": str(label), "n_folds": n_folds}
-            for label in np.atleast_1d(chosen)
+        large = labels[counts >= n_folds].astype(str)
+        sizes = dict(zip(labels.astype(str), counts, strict=True))
+        pairs = [
+            (x, z)
+            for x, z in itertools.combinations(large if len(labels) > 2 else (), 2)
+            if sizes[x] + sizes[z] >= FEWEST_ROWS
         ]
-    return found
+        targets = large if len(labels) > 2 else labels[[counts.argmin()]].astype(str)
+        settings += [
+            {"data": name, "target": str(x), "against": str(z), "n_folds": n_folds}
+            for x, z in (*((x, REST) for x in targets), *pairs)
+        ]
+    return settings
+
+
+def task_data(name: str, target: str, against: str, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the features and classes of one task; 1 is the smaller class."""
+    dataset = load(name)
+    labels = dataset.y.astype(str)
+    chosen = np.flatnonzero(np.isin(labels, [target, against]) | (against == REST))
+    y = (labels[chosen] == target).astype(int)
+    y = y if 2 * y.sum() <= len(y) else 1 - y
+    if len(y) > MOST_ROWS:
+        chosen, _, y, _ = train_test_split(
+            chosen, y, train_size=MOST_ROWS, stratify=y, random_state=seed
+        )
+    return dataset.X.iloc[chosen], y
 
 
 def scores_of(model: ClassifierMixin, X: np.ndarray) -> np.ndarray:
@@ -137,15 +173,11 @@ def scores_of(model: ClassifierMixin, X: np.ndarray) -> np.ndarray:
 
 
 def rank_disagreement(
-    generator: np.random.Generator, data: str, target: str, n_folds: int
+    generator: np.random.Generator, data: str, target: str, against: str, n_folds: int
 ) -> list[dict]:
     """Cross-validate all models on one task; the smaller class is positive."""
     dataset, seed = load(data), int(generator.integers(2**31))
-    y = (dataset.y == target).astype(int)
-    y = y if 2 * y.sum() <= len(y) else 1 - y
-    X = dataset.X
-    if len(y) > MOST_ROWS:
-        X, _, y, _ = train_test_split(X, y, train_size=MOST_ROWS, stratify=y, random_state=seed)
+    X, y = task_data(data, target, against, seed)
     scores = {name: np.empty(len(y)) for name in models(seed)}
     for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(X, y):
         features = design_matrix(dataset).fit(X.iloc[train])
@@ -248,15 +280,11 @@ def most_discordant(part: pd.DataFrame) -> tuple[str, str]:
 
 def scores_in_task(setting: dict, names: tuple[str, ...]) -> dict[str, Predictions]:
     """Return the scores that some of the models had in the study of one task."""
-    data, target, n_folds = setting["data"], setting["target"], setting["n_folds"]
-    dataset, seed = load(data), int(study([setting]).generator(setting, 0).integers(2**31))
-    y = (dataset.y == target).astype(int)
-    y = y if 2 * y.sum() <= len(y) else 1 - y
-    chosen = np.arange(len(y))
-    if len(y) > MOST_ROWS:
-        chosen, _ = train_test_split(chosen, train_size=MOST_ROWS, stratify=y, random_state=seed)
-    X, y = dataset.X.iloc[chosen], y[chosen]
-    folds, found = StratifiedKFold(n_folds, shuffle=True, random_state=seed), {}
+    seed = int(study([setting]).generator(setting, 0).integers(2**31))
+    dataset = load(setting["data"])
+    X, y = task_data(setting["data"], setting["target"], setting["against"], seed)
+    folds = StratifiedKFold(setting["n_folds"], shuffle=True, random_state=seed)
+    found = {}
     for name in names:
         model = models(seed)[name]
         has_decision = hasattr(model, "decision_function")
@@ -281,13 +309,16 @@ def task_picture(table: pd.DataFrame, n_folds: int) -> Figure:
         shown = part[part["AUPRG"] > 0]
         ax.plot(shown["AUPR"], shown["AUPRG"], "^", color="0.4", markerfacecolor="none")
         ax.set(xlabel="AUPR", ylabel="AUPRG")
-        ax.set_title(f"{key[0]}, {key[1]}: rank correlation {correlation:.3f}", fontsize="medium")
+        ax.set_title(
+            f"{key[0]}, {key[1]} against {key[2]}: rank correlation {correlation:.3f}",
+            fontsize="medium",
+        )
         if quantile > 0.5:
             continue
-        names, target = most_discordant(part), {"data": key[0], "target": key[1]}
+        names, task = most_discordant(part), dict(zip(TASK[:3], key, strict=False))
         chosen = shown.set_index("model").loc[list(names)]
         ax.plot(chosen["AUPR"], chosen["AUPRG"], "o", color="C3", markersize=13, fillstyle="none")
-    found = scores_in_task(target | {"n_folds": n_folds}, names)
+    found = scores_in_task(task | {"n_folds": n_folds}, names)
     displays = (plots.ROCDisplay, plots.PrecisionRecallDisplay, plots.PRGDisplay)
     bare = dict.fromkeys(("plot_break_even", "plot_isometrics", "plot_legend"), False)
     for ax, display in zip(below.subplots(1, 3), displays, strict=True):
@@ -344,10 +375,10 @@ Made by `experiments/rank_disagreement.py`, after section 4 of Flach and Kull (2
 models in each of 886 binary tasks of OpenML by the areas under the precision-recall-gain, the
 precision-recall (with hyperbolic interpolation) and the ROC curve. Here
 {table["model"].nunique()} scikit-learn models of many kinds are ranked in {n_tasks} tasks from
-{table["data"].nunique()} data sets: their two classes, or each class against the rest. Scores are
-from {n_folds}-fold cross-validation, the smaller class is positive, and of larger data sets
-{MOST_ROWS} rows are drawn. {n_tasks - n_decided} tasks have ties among the first three models and
-are left out.
+{table["data"].nunique()} data sets: their two classes, each class against the rest, and each pair
+of classes. Scores come from {n_folds}-fold cross-validation, the smaller class is positive, and
+{MOST_ROWS} rows are drawn from larger data sets. {n_tasks - n_decided} tasks have ties among the
+first three models and are left out.
 
 {claims(found)}
 
@@ -373,7 +404,7 @@ the first places differ depends on how close the best models are to each other.
 if __name__ == "__main__":
     options = arguments(__doc__, is_study=True)
     if options.quick:
-        small = study(tasks(("iris",), n_folds=2)[-1:])
+        small = study(tasks(("iris",), n_folds=2)[2:3])
         print(page(run_study(small, options), n_folds=2))
     else:
         table = run_study(study(tasks(NAMES, N_FOLDS)), options)

@@ -20,7 +20,7 @@ N = 2000
 LEAST_CLASS = 20
 CONCENTRATIONS = (1, 10)
 TRAININGS = ("balanced", "skewed")
-REPLICATIONS = 20
+REPLICATIONS = 200
 CHOSEN: dict[str, Measure] = {
     "DMF-AUC": dmf_auc(),
     "DMF-AUC, no shrinkage": dmf_auc(shrinkage=0),

@@ -81,7 +81,9 @@ def accumulated(kind):
     """Estimates of an accumulator."""
     accumulator = kind(np.unique(Y), n_bins=8)
     accumulator.update(Y, SCORES)
-    return accumulator.compute().estimates
+    sequence = accumulator.confidence_sequence("hand_till").looks
+    drift = accumulator.drift(baseline=0.9).looks
+    return [accumulator.compute().estimates, sequence, drift]
 
 
 def public(name):
@@ -124,14 +126,28 @@ CALLS = {
         f(Y, SCORES).curve,
     ],
     "fisher_exact_test": lambda f: f(dmfroc.ContingencyTable.from_cells(tp=3, fp=1, fn=2, tn=5)),
+    "functional": lambda module: [
+        tuple(module.estimate_many(getattr(module, name), Y[None], SCORES[None], n_classes=3))
+        for name in ("dmf_auc", "hand_till", "log_loss")
+    ],
     "influences": lambda f: f("dmf_auc", Y, SCORES),
+    "items": lambda f: [
+        f({"a": TWO, "b": LABELS > 0, "c": P}, groups=Y, by=np.arange(45) % 2).estimates,
+        f({"a": np.where(np.arange(45) % 3, np.nan, TWO)}, judge=LABELS > 0).estimates,
+    ],
     "isometrics": lambda f: f(dmfroc.curves.roc_curve(TWO, P), values=[0.25]),
+    "lc_index": lambda f: f([0, 0, 1, 0, 1, 1], [1, 3, 2, 4, 5, 6], [2, 1, 4, 3, 6, 5]),
     "moses_littenberg_roc": lambda f: f(*(STUDIES[x] for x in ("tp", "fp", "fn", "tn"))),
     "majority_costs": lambda f: f(Y, 1 / 3),
     "measures": lambda module: [
         measures.MEASURES[name](Y, SCORES)
         for name in measures.MEASURES
         if measures.MEASURES[name].applies_to(dmfroc.Predictions.from_arrays(Y, SCORES))
+    ],
+    "multilabel": lambda f: [
+        f(np.eye(3)[Y], OTHER, average="macro").differences,
+        f(np.eye(3)[Y], SCORES, "average_precision", average="micro").estimates,
+        f(np.eye(3)[Y], y_pred=SCORES > 0.4, groups=np.arange(45) // 3).by_label,
     ],
     "nested_class_weights": lambda f: f(GaussianNB(), SCORES, Y, cv=3, inner_cv=2, n_starts=2),
     "nested_threshold_selection": lambda f: f(GaussianNB(), SCORES, TWO, cv=3, inner_cv=2),

@@ -16,7 +16,7 @@ FLOORS = [
     ["results"],
     ["measures", "simulation"],
     ["multiclass", "curves"],
-    ["inference"],
+    ["inference", "functional"],
     ["bayes", "counted", "decisions", "papers"],
     ["meta_analysis"],
     ["analyses"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,23 @@ def positive(name: str, value: Any) -> float:
     found = number(name, value)
     if not 0 < found < np.inf:
         raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
+    return found
+
+
+def proportion(name: str, value: Any, interval: Literal["(0, 1)", "(0, 1]", "[0, 1]"]) -> float:
+    """Return a real number of any kind in an interval with open or closed ends."""
+    found = number(name, value)
+    is_above = found > 0 or (found == 0 and interval[0] == "[")
+    if not (is_above and (found < 1 or (found == 1 and interval[-1] == "]"))):
+        raise ValueError(f"{name} must be in {interval}, but it is {value!r}")
+    return found
+
+
+def nonnegative(name: str, value: Any) -> float:
+    """Return a real number of any kind that is finite and not below zero."""
+    found = number(name, value)
+    if not 0 <= found < np.inf:
+        raise ValueError(f"{name} must be a finite number >= 0, but it is {value!r}")
     return found
 
 
@@ -83,6 +100,13 @@ def is_one_of(value: Any, choices: Collection[str]) -> bool:
     return isinstance(value, str) and value in choices
 
 
+def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Return one of several words."""
+    if not is_one_of(value, choices):
+        raise ValueError(f"{name} must be one of {choices}, but it is {value!r}")
+    return str(value)
+
+
 def flag(name: str, value: Any) -> bool:
     """Return True or False."""
     scalar = _scalar(value)
@@ -128,3 +152,18 @@ def generator_of(random_state: Any) -> np.random.Generator:
             "random_state must be an integer >= 0, a numpy.random.Generator or None, but it is "
             f"{_found(random_state)}"
         ) from error
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed of the random streams."""
+    if isinstance(random_state, Integral):
+        return integer("random_state", random_state, 0)
+    return int(generator_of(random_state).integers(2**31))
+
+
+def check_level(level: Any) -> float:
+    """Return the nominal coverage of intervals; refuse one outside (0, 1)."""
+    checked = number("level", level)
+    if not 0 < checked < 1:
+        raise ValueError(f"level must be between 0 and 1, such as 0.95, but it is {level!r}")
+    return checked

@@ -22,16 +22,14 @@ _FEW_NUMBERS = 100_000  # for fewer, starting threads takes longer than the work
 _INTERRUPTIBLE_AFTER = 0.1  # seconds
 
 
-def parallel[T](function: Callable[[T], None], items: Sequence[T], n_numbers: int) -> None:
-    """Call ``function`` on every item, on all cores if there are many numbers to work on.
+def parallel[T, R](function: Callable[[T], R], items: Sequence[T], n_numbers: int) -> list[R]:
+    """Return ``function`` of every item, on all cores if there are many numbers to work on.
 
     NumPy's sorts and copies release the GIL.
     """
     if n_numbers < _FEW_NUMBERS:
-        for item in items:
-            function(item)
-    else:
-        parallel_map(function, items)
+        return [function(item) for item in items]
+    return parallel_map(function, items)
 
 
 def parallel_map[T, R](

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from dmfroc._kit.options import integer, numbers
-from dmfroc.analyses.evaluation import Evaluation, evaluation_of
-from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows
+from dmfroc._kit.options import check_level, integer, number, numbers
+from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.evaluation import Evaluation, Measures, evaluation_of
+from dmfroc.analyses.sequences import (
+    ConfidenceSequence,
+    Drift,
+    DriftMonitor,
+    Look,
+    Seen,
+    add_look,
+    look,
+    named,
+    seen_of_counts,
+    seen_of_share,
+)
+from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows, joined
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
 from dmfroc.counted.checkpoint import (
     content_as_header,
@@ -119,6 +134,10 @@ class Accumulator:
         self._waiting: list[Batch] = []  # for cut points
         self._sample: RowSample | None = None
         self._pending: list[RowSample] = []
+        # After each update, so that drift can be looked for: rows, and how many were right
+        self._rows, self._right = array("q"), array("q")
+        self._looks: dict[tuple[str, float], list[Look]] = {}
+        self._monitors: dict[tuple[str, float, float], DriftMonitor] = {}
 
     def __repr__(self) -> str:
         return f"Accumulator({self.n_observations} observations, {len(self.labels)} classes)"
@@ -168,8 +187,16 @@ class Accumulator:
                     self._grid, self._counts = grid, Counts.empty({ONLY: grid})
                 self._counts.add(batch, {ONLY: grid})
             self._draw(batch)
+            self._note(batch.true, batch.predicted[ONLY])
             if self._grid is None and self.n_observations >= self._learn_from:
                 self._learned()
+
+    def _note(self, true: Any, predicted: Any) -> None:
+        """Note how many rows there were after an update, and how many of them were right."""
+        rows, right = (x[-1] if x else 0 for x in (self._rows, self._right))
+        self._rows.append(rows + len(true))
+        is_right = 0 if predicted is None else int((predicted == true).sum())
+        self._right.append(right + is_right)
 
     def _own_grid(self, dtype: Any) -> Grid | None:
         if self._cuts is None:
@@ -274,13 +301,17 @@ class Accumulator:
             self._content = replace(content, where="the batches before")
             drawn = [] if other._sample is None else [other._sample]
             self._pending = [*self._pending, *drawn, *other._pending]
+            if other._rows:
+                totals = [x[-1] if x else 0 for x in (self._rows, self._right)]
+                self._rows.append(totals[0] + other._rows[-1])
+                self._right.append(totals[1] + other._right[-1])
             if self._grid is None and self.n_observations >= self._learn_from:
                 self._learned()
         return self
 
     def compute(
         self,
-        measures: Sequence[str | Measure] | Literal["all"] | None = None,
+        measures: Measures = None,
         *,
         pair_weights: PairWeights = "equal",
         level: float = DEFAULT_LEVEL,
@@ -310,6 +341,147 @@ class Accumulator:
         if len(observed) < 2:
             raise ValueError(one_class_message("y_true", self.labels[observed[0]]))
         return evaluation_of(CountedEvidence(self, options), measures, pair_weights)
+
+    def confidence_sequence(
+        self, measure: str | Measure, level: float | int = DEFAULT_LEVEL
+    ) -> ConfidenceSequence:
+        """Return limits of a measure that hold at all times at once, however often one looks.
+
+        Ordinary intervals hold at one time that was chosen beforehand: who looks after each batch
+        will see one exclude the truth. These are wider, and may be looked at any number of times.
+
+        Parameters
+        ----------
+        measure : str or Measure
+            As for `estimate`.
+        level : float
+            Probability with which the limits of all times hold the true value.
+
+        Returns
+        -------
+        ConfidenceSequence
+            With the ``value`` and the ``interval`` now, and those of earlier calls in ``looks``.
+            The limits of accuracy, and of recall, specificity, precision and their complements of
+            two classes, are exact for rows without weights; all others are asymptotic.
+
+        References
+        ----------
+        Robbins (1970), Statistical methods related to the law of the iterated logarithm;
+        Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), Time-uniform central limit theory
+        and asymptotic confidence sequences; Waudby-Smith and Ramdas (2024), Estimating means of
+        bounded random variables by betting.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> accumulator = Accumulator([0, 1, 2])
+        >>> for step in range(20):
+        ...     y = rng.integers(3, size=64)
+        ...     accumulator.update(y, rng.normal(size=(64, 3)) + 1.5 * np.eye(3)[y])
+        ...     sequence = accumulator.confidence_sequence("hand_till")
+        >>> low, high = sequence.interval
+        >>> round(low, 3), round(high, 3), len(sequence.looks)
+        (0.841, 0.879, 20)
+        """
+        measure = get_measure(measure)
+        level = check_level(level)
+        seen = self.seen(measure)
+        looks = self._looks.setdefault((measure.name, level), [])
+        if not looks or looks[-1].n_observations < seen.n_observations:
+            add_look(looks, look(seen, level))
+        return ConfidenceSequence(
+            **named(measure, level, seen, looks),
+        )
+
+    def drift(
+        self,
+        measure: str | Measure = "accuracy",
+        *,
+        baseline: float | int,
+        level: float | int = DEFAULT_LEVEL,
+    ) -> Drift:
+        """Say whether the stream has become worse than a baseline, with few false alarms.
+
+        It can be called after each batch, for as long as the stream lasts: a stream that stays as
+        good as the baseline has an alarm at any time with probability ``1 - level`` at most. A
+        change is found wherever it begins; healthy rows before it do not hide it.
+
+        Parameters
+        ----------
+        measure : str or Measure
+            As for `estimate`; by default the accuracy.
+        baseline : float
+            The value that is expected, as from a test set. If it is itself uncertain, give the
+            worse end of its interval.
+        level : float
+            One less the probability of a false alarm.
+
+        Returns
+        -------
+        Drift
+            With ``alarm``, ``alarm_at`` and ``changed_at``, rows counted from the first. Evidence
+            of accuracy, without weights, is exact and weighed after every update; of any other
+            measure it is asymptotic, and weighed at each call.
+
+        References
+        ----------
+        Shin, Ramdas and Rinaldo (2024), E-detectors: a nonparametric framework for sequential
+        change detection; Ville (1939).
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> accumulator = Accumulator([0, 1])
+        >>> for step in range(60):
+        ...     y = rng.integers(2, size=20)
+        ...     is_right = rng.random(20) < (0.9 if step < 30 else 0.7)
+        ...     accumulator.update(y, np.eye(2)[np.where(is_right, y, 1 - y)])
+        ...     found = accumulator.drift(baseline=0.9)
+        ...     if found.alarm:
+        ...         break
+        >>> found.alarm_at, found.changed_at
+        (720, 600)
+        """
+        measure = get_measure(measure)
+        level, baseline = check_level(level), number("baseline", baseline)
+        low, high = measure.bounds
+        if not low < baseline < high:
+            raise ValueError(
+                f"baseline must be between {low:g} and {high:g}, the range of {measure.name}, but "
+                f"it is {baseline!r}"
+            )
+        seen = self.seen(measure)
+        key = (measure.name, baseline, level)
+        sign = 1 if measure.greater_is_better else -1
+        monitor = self._monitors.setdefault(key, DriftMonitor(baseline, sign))
+        if measure.name == "accuracy" and seen.exact:
+            monitor.add_shares(self._rows, self._right, level)
+        elif seen.exact:
+            monitor.add_share(seen, level)
+        else:
+            monitor.add_facts(seen, level)
+        return Drift(
+            **named(measure, level, seen, monitor.looks or [look(seen, level)]),
+            baseline=baseline,
+            alarm_at=monitor.alarm_at,
+            changed_at=monitor.changed_at,
+        )
+
+    def seen(self, measure: Measure) -> Seen:
+        """Return what all rows so far say of a measure, at any time.
+
+        Cut points are not learned for that: it takes those that would be learned now.
+        """
+        self._check_whole()
+        form = None if self._content is None else self._content.form
+        has_labels = form is not None and form.has_classes_of_rows[0]
+        if measure.name == "accuracy" and has_labels and form and not form.has_weights:
+            return seen_of_share(self._right[-1], self._rows[-1], self._rows[-1])
+        self._waiting = joined(self._waiting)
+        now = copy(self)
+        _, counts, content = now._prepare()
+        content.check_weights(counts.sizes)
+        return seen_of_counts(measure, counts.confusion[ONLY], CountedEvidence(now, Options()))
 
     def _prepare(self) -> tuple[Grid, Counts, Content]:
         """Return all that has been seen, once it has cut points."""
@@ -411,4 +583,6 @@ class Accumulator:
                 raise ValueError(f"cuts are {arrays['cuts'].dtype}, scores {dtype}")
             found._grid = grid_from_user(arrays["cuts"], len(found.labels), dtype)
             found._counts = counts_from(header, arrays, {ONLY: found._grid}, found._content)
+            found._rows.append(int(found._counts.sizes.sum()))
+            found._right.append(round(np.trace(found._counts.confusion[ONLY])))
         return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, Unpack
 
 import numpy as np
@@ -11,22 +12,23 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import flag
 from dmfroc._kit.remarks import warn
+from dmfroc.analyses.accumulation import Accumulator
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.estimation import below_chance_message
-from dmfroc.analyses.evidence import counted_sample
+from dmfroc.analyses.evidence import below_chance_message, counted_sample
 from dmfroc.analyses.methods import choose_methods
+from dmfroc.analyses.sequences import METHOD as ANY_TIME
+from dmfroc.analyses.sequences import joint_of_streams
 from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample
-from dmfroc.inference.options import CommonOptions, Options
+from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
-from dmfroc.inputs.indexes import Rows
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
-from dmfroc.inputs.rows import matched
+from dmfroc.inputs.rows import check_same_observations, matched
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.results.difference import Difference
@@ -45,19 +47,15 @@ def compare(
     margin: float = 0.0,
     rope: float = 0.0,
     simultaneous: bool = False,
-    labels: Any = None,
-    sample_weight: Any = None,
-    frequency_weight: Any = None,
-    y_pred: Mapping[str, Any] | None = None,
-    pos_label: Any = None,
-    folds: Any = None,
-    **interval_options: Unpack[CommonOptions],
+    **options: Unpack[EvaluationOptions],
 ) -> Comparison:
     """Compare any number of classifiers, on the same observations or on independent samples.
 
     Parameters
     ----------
     y_true : array-like of shape (n,), dict of str to Predictions, or Scan of several classifiers
+        Also a dict of str to `Accumulator`, of independent streams: then limits and p-values hold
+        at all times at once, and you may stop when you like.
         Observed classes; or finished predictions by name of the classifier, of the same
         observations unless ``paired=False``: in the same order, or with ``id=`` that says which
         rows belong together, see `Predictions.from_arrays`.
@@ -138,152 +136,174 @@ def compare(
     >>> compare(y, y_pred=predicted).best_set()
     ('good',)
     """
+    given = inputs_from(options)
     if measure is None:
-        measure = "dmf_auc" if y_score is not None or y_pred is None else "informedness"
+        has_scores = y_score is not None or given.get("y_pred") is None
+        measure = "dmf_auc" if has_scores else "informedness"
     measure = get_measure(measure)
     paired, hypothesis = flag("paired", paired), Hypothesis(alternative, margin, rope)
-    options = Options.from_user("compare", interval_options, CommonOptions)
-    hypothesis.check(options.level, measure.largest_difference)
-    predictions: dict[str, Predictions]
-    counted = counted_sample(
-        y_true,
-        y_score=y_score,
-        labels=labels,
-        sample_weight=sample_weight,
-        frequency_weight=frequency_weight,
-        y_pred=y_pred,
-        pos_label=pos_label,
-        folds=folds,
-    )
-    if counted is not None:
-        chosen, joint = _of_scan(counted, measure, options, paired, hypothesis)
-        units = None  # the scores are not at hand
-        predictions = {name: x.predictions for name, x in counted.bound.items()}
+    intervals = Options.from_user("compare", options, EvaluationOptions)
+    hypothesis.check(intervals.level, measure.largest_difference)
+    scan = counted_sample(y_true, {"y_score": y_score} | given)
+    units = None
+    if is_of_streams(y_true):
+        joint = _jointly_of_streams(y_true, measure, intervals, hypothesis, simultaneous, given)
+        predictions, name = {}, ANY_TIME
+    elif scan is None:
+        predictions = _predictions(y_true, y_score, measure.needs, paired, given)
+        method, joint, units = _jointly(predictions, measure, intervals, paired, hypothesis)
+        name = method.name
     else:
-        given = {"labels": labels, "sample_weight": sample_weight}
-        given["frequency_weight"] = frequency_weight
-        predictions = _named_predictions(y_true, y_score, y_pred, measure.needs, given)
-        if pos_label is not None:
-            predictions = {x: p.with_positive_class(pos_label) for x, p in predictions.items()}
-        if paired:
-            predictions = matched(predictions)
-        if folds is not None:
-            if not paired:
-                raise ValueError("folds cannot be given for independent samples (paired=False)")
-            predictions = {name: p.in_folds(folds) for name, p in predictions.items()}
-        chosen, joint, units = _of_predictions(predictions, measure, options, paired, hypothesis)
-    if flag("simultaneous", simultaneous):
-        differences, value_intervals, winner = _all_at_once(
-            joint, measure, options.level, options.seed, hypothesis
-        )
-    else:
-        differences, value_intervals, winner = _differences(joint.differences), None, None
+        predictions = {name: counts.predictions for name, counts in scan.bound.items()}
+        method, joint = _jointly_of_scan(scan, measure, intervals, paired, hypothesis)
+        name = method.name
     return Comparison(
         measure=measure.name,
-        title=title_for(measure, *predictions.values()),
-        estimates=joint.estimates,
-        differences=differences,
-        order_probabilities=_order_probabilities(
-            differences, joint.qualities, tuple(joint.estimates), options.seed
-        ),
-        level=options.level,
-        rope=hypothesis.rope,
-        method=chosen.name,
-        n_draws=len(joint.qualities),
-        seed=options.seed,
-        greater_is_better=measure.greater_is_better,
-        covariance=joint.covariance,
-        simultaneous=simultaneous,
-        value_intervals=value_intervals,
-        winner=winner,
+        title=title_for(measure, *predictions.values()) if predictions else measure.title,
+        method=name,
         predictions=predictions,
         units=units,
         curve_options=curve_options_of(measure),
-        alternative=hypothesis.alternative,
-        margin=hypothesis.margin,
+        **compared(
+            joint,
+            hypothesis,
+            greater_is_better=measure.greater_is_better,
+            simultaneous=simultaneous,
+            level=intervals.level,
+            seed=intervals.seed,
+        ),
     )
 
 
-def _of_predictions(
+def compared(
+    joint: JointEstimates,
+    hypothesis: Hypothesis,
+    *,
+    greater_is_better: bool,
+    simultaneous: bool,
+    level: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Return what a `Comparison` says of values that are jointly known, as its fields."""
+    value_intervals, winner = None, None
+    if flag("simultaneous", simultaneous):
+        differences, value_intervals, winner = _all_at_once(
+            joint, greater_is_better, level, seed, hypothesis
+        )
+    else:
+        adjusted = holm([d.p_value for d in joint.differences.values()])
+        pairs = zip(joint.differences.values(), adjusted.tolist(), strict=True)
+        differences = tuple(replace(d, adjusted_p_value=p_value) for d, p_value in pairs)
+    names = tuple(joint.estimates)
+    return {
+        "estimates": joint.estimates,
+        "differences": differences,
+        "order_probabilities": _order_probabilities(differences, joint.qualities, names, seed),
+        "level": level,
+        "rope": hypothesis.rope,
+        "n_draws": len(joint.qualities),
+        "seed": seed,
+        "greater_is_better": greater_is_better,
+        "covariance": joint.covariance,
+        "simultaneous": simultaneous,
+        "value_intervals": value_intervals,
+        "winner": winner,
+        "alternative": hypothesis.alternative,
+        "margin": hypothesis.margin,
+    }
+
+
+def _jointly(
     predictions: dict[str, Predictions],
     measure: Measure,
     options: Options,
     paired: bool,
     hypothesis: Hypothesis,
 ) -> tuple[IntervalMethod, JointEstimates, Units | None]:
+    """Return method, estimates and differences, and the units that all classifiers share."""
     first = next(iter(predictions.values()))
-    [chosen] = choose_methods(options.method, [measure], first, options)
-    _check_options(chosen, paired, options.groups)
+    [method] = choose_methods(options.method, [measure], first, options)
+    if (refusal := method.refusal_to_compare(paired=paired)) is not None:
+        raise ValueError(refusal)
+    if options.groups is not None and not paired:
+        raise ValueError("groups cannot be given for independent samples (paired=False)")
     if paired:
-        _check_same_observations(predictions)
+        check_same_observations(predictions)
         warn([_same_scores_message(predictions)])
-    if not chosen.warns_itself:
-        _warn_of_caveats(measure, predictions)
+    if not method.warns_itself:
+        _warn_of_caveats(measure, predictions.values())
     units = None
     if paired:  # the same observations have the same units, held once
         units = options.sample_of(first).units
         samples = {name: Sample(p.counted, units) for name, p in predictions.items()}
     else:
         samples = {name: options.sample_of(p) for name, p in predictions.items()}
-    joint = chosen.joint_estimates(measure, samples, paired=paired, hypothesis=hypothesis)
+    joint = method.joint_estimates(measure, samples, paired=paired, hypothesis=hypothesis)
     below_chance = below_chance_message([measure], [list(joint.estimates.values())])
     warn([below_chance, _target_message(measure)])
-    return chosen, joint, units
+    return method, joint, units
 
 
-def _of_scan(
-    sample: Scan,
-    measure: Measure,
-    options: Options,
-    paired: bool,
-    hypothesis: Hypothesis,
+def _jointly_of_scan(
+    scan: Scan, measure: Measure, options: Options, paired: bool, hypothesis: Hypothesis
 ) -> tuple[IntervalMethod, JointEstimates]:
-    chosen = jackknife_for(sample, [measure], options)
-    if not paired or len(sample.classifiers) < 2:
+    method = jackknife_for(scan, [measure], options)
+    if not paired or len(scan.classifiers) < 2:
         raise ValueError(
             "classifiers of a scan are compared on the same observations: give it the score "
             "columns of each, scan(..., scores={'a': [...], 'b': [...]}), and leave paired=True"
         )
-    _warn_of_caveats(measure, {name: x.predictions for name, x in sample.bound.items()})
-    joint = joint_estimates_of_counts(
-        sample, measure, chosen, stratify=options.stratify, hypothesis=hypothesis
+    _warn_of_caveats(measure, [counts.predictions for counts in scan.bound.values()])
+    return method, joint_estimates_of_counts(
+        scan, measure, method, stratify=options.stratify, hypothesis=hypothesis
     )
-    return chosen, joint
 
 
-def _warn_of_caveats(measure: Measure, predictions: Mapping[str, Predictions]) -> None:
-    remarks = (remark for p in predictions.values() for remark in caveats([measure], p))
-    warn(dict.fromkeys(remarks))
+def is_of_streams(y_true: Any) -> bool:
+    """Whether all that is to be compared are accumulators."""
+    is_dict = isinstance(y_true, Mapping) and len(y_true) > 0
+    return is_dict and all(isinstance(x, Accumulator) for x in y_true.values())
 
 
-def _check_options(method: IntervalMethod, paired: bool, groups: Any) -> None:
-    if (refusal := method.refusal_to_compare(paired=paired)) is not None:
-        raise ValueError(refusal)
-    if groups is not None and not paired:
-        raise ValueError("groups cannot be given for independent samples (paired=False)")
+def _jointly_of_streams(
+    streams: Mapping[str, Accumulator],
+    measure: Measure,
+    options: Options,
+    hypothesis: Hypothesis,
+    simultaneous: bool,
+    given: Mapping[str, Any],
+) -> JointEstimates:
+    refused = [*given, *options.given, *(["method"] if options.method else [])]
+    if refused or simultaneous:
+        raise ValueError(
+            f"{', '.join(refused) or 'simultaneous'} is no option of a comparison of accumulators: "
+            "its limits hold at all times, and p-values are adjusted by Holm's method; leave it out"
+        )
+    if len(streams) < 2:
+        raise ValueError("at least two accumulators are needed, but there is one")
+    seen = {name: accumulator.seen(measure) for name, accumulator in streams.items()}
+    for name, stream in seen.items():
+        if stream.obstacle is not None:
+            raise ValueError(
+                f"{measure.name} of {name!r} cannot be compared yet: {stream.obstacle}; wait for "
+                "more rows"
+            )
+    return joint_of_streams(seen, measure, options.level, options.seed, hypothesis)
 
 
-def _differences(differences: Mapping[tuple[str, str], Difference]) -> tuple[Difference, ...]:
-    """Adjust the p-values by Holm's method."""
-    adjusted = holm([difference.p_value for difference in differences.values()])
-    return tuple(
-        replace(difference, adjusted_p_value=float(p_value))
-        for difference, p_value in zip(differences.values(), adjusted, strict=True)
-    )
+def _warn_of_caveats(measure: Measure, predictions: Iterable[Predictions]) -> None:
+    warn(dict.fromkeys(remark for p in predictions for remark in caveats([measure], p)))
 
 
 def _all_at_once(
-    joint: JointEstimates, measure: Measure, level: float, seed: int, hypothesis: Hypothesis
+    joint: JointEstimates, greater_is_better: bool, level: float, seed: int, hypothesis: Hypothesis
 ) -> tuple[tuple[Difference, ...], dict[str, tuple[float, float]], Winner]:
     """Return differences and intervals of the values that hold all at once, and the winner."""
     n = len(joint.estimates)
-    of_pairs = pairwise_differences(n)
-    of_sizes = largest_statistic(joint.covariance, of_pairs, seed)
-    largest = (
-        of_sizes
-        if hypothesis.is_two_sided
-        else largest_statistic(joint.covariance, of_pairs, seed, two_sided=False)
-    )
+    pairs = pairwise_differences(n)
+    largest_size = largest = largest_statistic(joint.covariance, pairs, seed)
+    if not hypothesis.is_two_sided:
+        largest = largest_statistic(joint.covariance, pairs, seed, two_sided=False)
     level_of_each = largest.level_of_each(level)
     differences = tuple(
         replace(
@@ -296,47 +316,26 @@ def _all_at_once(
     level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
     intervals = {name: joint.interval_of_value(name, level_of_value) for name in joint.estimates}
     winner = winner_of(
-        joint, of_sizes, greater_is_better=measure.greater_is_better, level=level, seed=seed
+        joint, largest_size, greater_is_better=greater_is_better, level=level, seed=seed
     )
     return differences, intervals, winner
 
 
-def _named_predictions(
-    y_true: Any,
-    y_score: Mapping[str, Any] | None,
-    y_pred: Mapping[str, Any] | None,
-    needs: Needs,
-    given: dict[str, Any],
+def _predictions(
+    y_true: Any, y_score: Any, needs: Needs, paired: bool, given: Mapping[str, Any]
 ) -> dict[str, Predictions]:
-    if isinstance(y_true, Mapping) and y_score is None:
-        named = {}
-        of_baselines = {x: v for x, v in y_true.items() if v is None or isinstance(v, str)}
-        for name, value in y_true.items():
-            if name in of_baselines:
-                continue
-            if not isinstance(value, Predictions):
-                raise TypeError(
-                    f"y_true as a dict must hold Predictions, but {name!r} is a "
-                    f"{type(value).__name__}; for arrays pass y_true and a dict of scores"
-                )
-            named[name] = as_predictions(value, y_pred=y_pred, needs=needs, **given)
-        named = _with_baselines(named, of_baselines, list(y_true))
-    elif y_score is None and y_pred is not None:
-        named = _of_hard_labels(y_true, y_pred, needs, given)
-    elif isinstance(y_score, Mapping):
-        hard_labels = _named_hard_labels(y_pred, y_score)
-        of_baselines = {x: v for x, v in y_score.items() if v is None or isinstance(v, str)}
-        named = {
-            name: Predictions.from_arrays(y_true, scores, y_pred=hard_labels.get(name), **given)
-            for name, scores in y_score.items()
-            if name not in of_baselines
-        }
-        named = _with_baselines(named, of_baselines, list(y_score))
+    """Return the predictions of each classifier, whose rows have one order if they are paired."""
+    others: dict[str, Any] = {"y_pred": None, "pos_label": None, "folds": None, **given}
+    y_pred, pos_label, folds = (others.pop(name) for name in ("y_pred", "pos_label", "folds"))
+    whose = y_true if y_score is None else y_score
+    if isinstance(whose, Mapping):
+        baselines = {x: v for x, v in whose.items() if v is None or isinstance(v, str)}
+        scored = {x: v for x, v in whose.items() if x not in baselines}
+        y_true, y_score = (scored, None) if y_score is None else (y_true, scored)
+        named = _named_predictions(y_true, y_score, y_pred, needs, others)
+        named = _with_baselines(named, baselines, list(whose))
     else:
-        raise TypeError(
-            "y_score must be a dict of scores by name of the classifier, but it is a "
-            f"{type(y_score).__name__}"
-        )
+        named = _named_predictions(y_true, y_score, y_pred, needs, others)
     for name in named:
         if not isinstance(name, str):
             raise TypeError(
@@ -349,6 +348,14 @@ def _named_predictions(
             f"at least two classifiers are needed, but there are {len(named)}: give the scores of "
             "each, or a file for each"
         )
+    if pos_label is not None:
+        named = {name: p.with_positive_class(pos_label) for name, p in named.items()}
+    if paired:
+        named = matched(named)
+    if folds is not None:
+        if not paired:
+            raise ValueError("folds cannot be given for independent samples (paired=False)")
+        named = {name: p.in_folds(folds) for name, p in named.items()}
     return named
 
 
@@ -399,75 +406,57 @@ def _target_message(measure: Measure) -> str | None:
     )
 
 
-def _of_hard_labels(
-    y_true: Any, y_pred: Any, needs: Needs, given: dict[str, Any]
+def _named_predictions(
+    y_true: Any, y_score: Any, y_pred: Any, needs: Needs, others: Mapping[str, Any]
 ) -> dict[str, Predictions]:
-    """Return the predictions of classifiers without scores, all with the same classes."""
-
-    def checked(labels: Any) -> dict[str, Predictions]:
+    if isinstance(y_true, Mapping) and y_score is None:
+        for name, value in y_true.items():
+            if not isinstance(value, Predictions):
+                raise TypeError(
+                    f"y_true as a dict must hold Predictions, but {name!r} is a "
+                    f"{type(value).__name__}; for arrays pass y_true and a dict of scores"
+                )
         return {
-            name: as_predictions(y_true, y_pred=hard, needs=needs, **given | {"labels": labels})
-            for name, hard in _check_named(y_pred).items()
+            name: as_predictions(value, y_pred=y_pred, needs=needs, **others)
+            for name, value in y_true.items()
         }
-
-    found = checked(given["labels"])
-    classes = {label for p in found.values() for label in p.labels}
-    # A class that one of them alone predicts is a class of all of them.
-    if any(len(p.labels) < len(classes) for p in found.values()):
-        return checked(sorted(classes))
-    return found
-
-
-def _check_named(y_pred: Any) -> Mapping[str, Any]:
-    if not isinstance(y_pred, Mapping):
+    if not isinstance(y_score, Mapping) and (y_score is not None or y_pred is None):
+        raise TypeError(
+            "y_score must be a dict of scores by name of the classifier, but it is a "
+            f"{type(y_score).__name__}"
+        )
+    if y_pred is not None and not isinstance(y_pred, Mapping):
         raise TypeError(
             "y_pred must be a dict of hard labels by name of the classifier, but it is a "
             f"{type(y_pred).__name__}"
         )
-    return y_pred
+    if y_score is None:
+        return _of_hard_labels(y_true, y_pred, needs, others)
+    unknown = [name for name in y_pred or () if name not in y_score]
+    if unknown:
+        raise ValueError(
+            f"y_pred has hard labels of {unknown[0]!r}, but y_score has the classifiers "
+            f"{list(y_score)}: use the same names"
+        )
+    return {
+        name: Predictions.from_arrays(y_true, scores, y_pred=(y_pred or {}).get(name), **others)
+        for name, scores in y_score.items()
+    }
 
 
-def _named_hard_labels(
-    y_pred: Mapping[str, Any] | None, y_score: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    if y_pred is None:
-        return {}
-    for name in _check_named(y_pred):
-        if name not in y_score:
-            raise ValueError(
-                f"y_pred has hard labels of {name!r}, but y_score has the classifiers "
-                f"{list(y_score)}: use the same names"
-            )
-    return y_pred
-
-
-def _check_same_observations(named: dict[str, Predictions]) -> None:
-    """Refuse classifiers whose classes, observed labels or weights differ."""
-    (first_name, first), *others = named.items()
-    rows = Rows(first.index, repr(first_name))
-    for name, other in others:
-        if other.labels != first.labels:
-            raise ValueError(
-                f"{first_name!r} has the classes {list(first.labels)} and {name!r} has "
-                f"{list(other.labels)}: give both the same labels="
-            )
-        if len(other.true) != len(first.true):
-            raise ValueError(
-                f"{first_name!r} has {len(first.true)} observations and {name!r} has "
-                f"{len(other.true)}: a paired comparison needs the same observations"
-            )
-        rows.check_same(other.index, repr(name))
-        for what, a, b in (
-            ("observed classes", first.true, other.true),
-            ("weights", first.sample_weight, other.sample_weight),
-        ):
-            if not np.array_equal(a, b):
-                row = int(np.flatnonzero(a != b)[0])
-                raise ValueError(
-                    f"the {what} of {first_name!r} and {name!r} differ, first in row {row} "
-                    "(counting from 0): a paired comparison needs the same observations in the "
-                    "same order"
-                )
+def _of_hard_labels(
+    y_true: Any, y_pred: Any, needs: Needs, others: Mapping[str, Any]
+) -> dict[str, Predictions]:
+    """Return the predictions of classifiers without scores, all with the same classes."""
+    named = {
+        name: as_predictions(y_true, y_pred=hard, needs=needs, **others)
+        for name, hard in y_pred.items()
+    }
+    classes = {label for p in named.values() for label in p.labels}
+    # A class that one of them alone predicts is a class of all of them.
+    if any(len(p.labels) < len(classes) for p in named.values()):
+        return _of_hard_labels(y_true, y_pred, needs, {**others, "labels": sorted(classes)})
+    return named
 
 
 def _same_scores_message(named: dict[str, Predictions]) -> str | None:
@@ -491,25 +480,17 @@ def _order_probabilities(
 ) -> dict[tuple[str, ...], float]:
     """Count the orders in joint draws of the classifiers' values; of two no draws are needed."""
     if len(names) == 2:
-        [d] = differences
-        of_both = {names: d.probability_better, names[::-1]: 1 - d.probability_better}
-        return {
-            order: of_both[order]
-            for order in sorted(of_both, key=of_both.__getitem__, reverse=True)
-            if of_both[order] > 0
-        }
+        p = differences[0].probability_better
+        orders = [(names, p), (names[::-1], 1 - p)]
+        return {x: p for x, p in sorted(orders, key=itemgetter(1), reverse=True) if p > 0}
     generator = np.random.default_rng(seed)
     # Classifiers that do not differ at all are put in a random order, not in that of their names.
     jitter = generator.uniform(-1e-12, 1e-12, size=draws.shape)
     ranking = np.argsort(-(draws + jitter), axis=1).astype(np.int32)
     n = len(names)
     # One number for each order is much faster to count, as long as the numbers are integers
-    codes = (
-        ranking @ n ** np.arange(n)
-        if n <= _MOST_NUMBERED
-        else ranking.view(np.dtype((np.void, ranking.itemsize * n))).ravel()
-    )
-    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    codes = ranking @ n ** np.arange(n) if n <= _MOST_NUMBERED else ranking
+    _, first, counts = np.unique(codes, return_index=True, return_counts=True, axis=0)
     most_common = np.lexsort((first, -counts))[:_MOST_ORDERS]
     return {
         tuple(names[index] for index in ranking[first[place]]): float(counts[place] / len(draws))

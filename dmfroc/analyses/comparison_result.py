@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.options import check_level
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.level import check_level
 from dmfroc.inference.selection import Winner, may_be_best
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions
@@ -71,6 +70,10 @@ class Comparison(Result):
     """
 
     main_table: ClassVar[str] = "differences"
+    fact_names: ClassVar[tuple[str, ...]] = (
+        *("measure", "method", "level", "alternative", "margin", "tested", "simultaneous"),
+        *("value_intervals", "best_set", "winner", "n_draws", "seed"),
+    )
 
     measure: str
     title: str
@@ -194,52 +197,39 @@ class Comparison(Result):
 
     def facts(self) -> dict[str, Any]:
         """Return the measure, the method, and who may be best."""
-        winner = self.winner
         return {
-            "measure": self.measure,
-            "method": self.method,
-            "level": self.level,
-            "alternative": self.alternative,
-            "margin": self.margin,
-            "tested": self.tested,
-            "simultaneous": self.simultaneous,
-            "value_intervals": self.value_intervals,
-            "best_set": self.best_set(),
-            "winner": None if winner is None else asdict(winner),
-            "n_draws": self.n_draws,
-            "seed": self.seed,
+            name: self.best_set() if name == "best_set" else getattr(self, name)
+            for name in self.fact_names
         }
 
     def tables(self) -> list[Table]:
         """Return the classifiers, their differences, and their most probable orders."""
         interval = f"{100 * self.level:g} % interval"
-        best = self.best_set()
-        classifiers = [
-            Column("classifier", "classifier", "name"),
-            Column("value", self.title, "estimate", interval=interval),
-            Column("may_be_best", "may be best" if len(self.estimates) > 2 else "", "name"),
-        ]
-        rows: list[list[Any]] = [
-            [name, e, Name(name in best, "yes" if name in best else "no")]
-            for name, e in self.estimates.items()
-        ]
+        estimates, best = self.estimates.values(), self.best_set()
+        may_be_best = "may be best" if len(estimates) > 2 else ""
+        classifiers: dict[Column, Iterable[Any]] = {
+            Column("classifier", "classifier", "name"): self.estimates,
+            Column("value", self.title, "estimate", interval=interval): estimates,
+            Column("may_be_best", may_be_best, "name"): [
+                Name(name in best, "yes" if name in best else "no") for name in self.estimates
+            ],
+        }
         if self.value_intervals is not None:
-            classifiers.append(
-                Column("simultaneous_interval", f"simultaneous {interval}", "interval")
-            )
-            for row in rows:
-                row.append((*self.value_intervals[row[0]], row[1].standard_error))
-        if any(e.error_bound for e in self.estimates.values()):
-            classifiers.append(Column("error_bound", "binning error", "bound"))
-            for row in rows:
-                row.append(row[1].error_bound)
+            column = Column("simultaneous_interval", f"simultaneous {interval}", "interval")
+            classifiers[column] = [
+                (*self.value_intervals[name], e.standard_error)
+                for name, e in self.estimates.items()
+            ]
+        if any(e.error_bound for e in estimates):
+            column = Column("error_bound", "binning error", "bound")
+            classifiers[column] = [e.error_bound for e in estimates]
         title = f"Differences in {self.title}, A minus B"
         if not self.hypothesis.is_two_sided:
             title += f". {self.tested}"
         differences = differences_table(
             self.differences,
             title,
-            self.kind_of_interval,
+            self.kind_of_interval + (f" (margin {self.margin:g})" if self.margin else ""),
             simultaneous=self.simultaneous,
             rope=self.rope,
         )
@@ -247,11 +237,12 @@ class Comparison(Result):
             Column("order", "order, best first", "name"),
             Column("probability", "probability", "probability"),
         ]
-        probable = itertools.islice(self.order_probabilities.items(), _MOST_ORDERS)
+        probable = list(self.order_probabilities.items())[:_MOST_ORDERS]
+        values = f"{self.title}, {self.method}"
         return [
-            Table("estimates", f"{self.title}, {self.method}", classifiers, rows, is_by_name=True),
+            Table.from_columns("estimates", values, classifiers, is_by_name=True),
             differences,
-            Table("order_probabilities", "Order of the classifiers", orders, list(probable)),
+            Table("order_probabilities", "Order of the classifiers", orders, probable),
         ]
 
     def foot(self) -> list[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -14,17 +13,15 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils.parallel import Parallel, delayed
 
-from dmfroc._kit.options import integer, n_jobs_of
+from dmfroc._kit.options import check_level, integer, n_jobs_of, seed_of
 from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.analyses.evaluation import Evaluation, evaluate
+from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
 from dmfroc.decisions.threshold_selection import check_estimator, checked, splits_of
 from dmfroc.inference.influences import influences_of, moments_of, standard_error
 from dmfroc.inference.interval_method import check_finite
-from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL, Method, Target
 from dmfroc.inference.scale import IDENTITY, scale_of
-from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.indexes import row_index, row_names
@@ -42,7 +39,7 @@ def cross_validate(
     *,
     cv: Any = 5,
     n_repeats: int = 1,
-    measures: Sequence[str | Measure] | Literal["all"] | None = None,
+    measures: Measures = None,
     groups: Any = None,
     target: Target = "fits",
     method: Method | None = None,
@@ -97,7 +94,7 @@ def cross_validate(
     >>> X, y = load_wine(return_X_y=True)
     >>> found = cross_validate(GaussianNB(), X[:, :2], y, measures=["hand_till"])
     >>> print(found.estimates["hand_till"])
-    hand_till 0.9113 (95 % jackknife interval 0.8640 to 0.9432)
+    hand_till 0.9113 (95 % jackknife interval 0.8648 to 0.9432)
     """
     index = row_index(y) if row_index(X) is None else row_index(X)
     check_estimator(estimator)

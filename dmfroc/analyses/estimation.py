@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -10,10 +9,10 @@ from jaxtyping import Float
 
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.analyses.evidence import evidence_of
+from dmfroc.analyses.evidence import evidence_of, warned_estimates
 from dmfroc.inference.influences import influences_of
-from dmfroc.inference.options import CommonOptions, Options
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
+from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.measure import (
     Measure,
     bind,
@@ -22,21 +21,12 @@ from dmfroc.measures.measure import (
 )
 from dmfroc.results.estimate import Estimate
 
-_CHANCE_OF_AREAS = 0.5
-
 
 def estimate(
     measure: str | Measure,
     y_true: Any,
     y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    frequency_weight: Any = None,
-    y_pred: Any = None,
-    pos_label: Any = None,
-    folds: Any = None,
-    **interval_options: Unpack[CommonOptions],
+    **options: Unpack[EvaluationOptions],
 ) -> Estimate:
     """Estimate a measure with its standard error and interval.
 
@@ -130,24 +120,11 @@ def estimate(
     hand_till 0.9315 (95 % jackknife interval 0.8752 to 0.9634)
     """
     measure = get_measure(measure)
-    options = Options.from_user("estimate", interval_options, CommonOptions)
+    intervals = Options.from_user("estimate", options, EvaluationOptions)
     evidence = evidence_of(
-        y_true,
-        y_score,
-        options,
-        needs=measure.needs,
-        copy=False,
-        labels=labels,
-        sample_weight=sample_weight,
-        frequency_weight=frequency_weight,
-        y_pred=y_pred,
-        pos_label=pos_label,
-        folds=folds,
+        y_true, y_score, intervals, needs=measure.needs, copy=False, **inputs_from(options)
     )
-    methods = evidence.methods([measure])
-    [found] = evidence.estimates([measure], methods)
-    if not methods[0].warns_itself:
-        warn_of([measure], evidence.predictions, [found])
+    [found] = warned_estimates(evidence, [measure])
     return found
 
 
@@ -211,35 +188,3 @@ def influences(
     influences = np.zeros(predictions.n_observations)
     influences[predictions.sample_weight > 0] = found.influences
     return influences
-
-
-def warn_of(
-    measures: Sequence[Measure], predictions: Predictions, estimates: Sequence[Estimate]
-) -> None:
-    """Warn of what has to be known of the values, once each."""
-    values = {estimate.measure: estimate.value for estimate in estimates}
-    below_chance = below_chance_message(measures, [[estimate] for estimate in estimates])
-    warn([*caveats(measures, predictions), undefined_message(values), below_chance])
-
-
-def below_chance_message(
-    measures: Sequence[Measure], estimates: Sequence[Sequence[Estimate]]
-) -> str | None:
-    """Say which areas are below chance with their intervals, those of all classifiers.
-
-    Every measure has the estimates of one or several classifiers.
-    """
-    below = [
-        measure.name
-        for measure, of_measure in zip(measures, estimates, strict=True)
-        if measure.greater_is_better
-        and measure.chance == _CHANCE_OF_AREAS
-        and all(estimate.interval[1] < measure.chance for estimate in of_measure)
-    ]
-    if not below:
-        return None
-    return (
-        f"{', '.join(below)} below chance with the whole interval: perhaps the scores are those of "
-        "other classes, or smaller ones mean that the class is more likely; check labels= and the "
-        "order of the score columns"
-    )

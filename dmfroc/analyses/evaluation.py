@@ -10,24 +10,24 @@ from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
-from dmfroc._kit.options import listed
+from dmfroc._kit.options import is_one_of, listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
-from dmfroc.analyses.estimation import warn_of
-from dmfroc.analyses.evidence import Evidence, evidence_of
+from dmfroc.analyses.evidence import Evidence, evidence_of, warned_estimates
 from dmfroc.inference.band import BandKind, CurveBand, check_kind
-from dmfroc.inference.options import CommonOptions, Options
+from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
 from dmfroc.inference.units import Sample
-from dmfroc.inputs.predictions import Needs, Predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.estimate import Estimate, estimates_table
+from dmfroc.results.estimate import Estimate, estimates_table, exact_limit_line
 from dmfroc.results.result import Result, sample_facts
 from dmfroc.results.table import Table
 
 _SAME = 1e-9  # largest difference of two areas that are the same but for rounding
+Measures = Sequence[str | Measure] | Literal["all"] | None
 DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
 DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlation", "accuracy")
 
@@ -145,20 +145,18 @@ class Evaluation(Result):
         """Return the sample in a line."""
         return [repr(self.predictions)]
 
+    def foot(self) -> list[str]:
+        """Return what an exact limit is, if an estimate has one."""
+        return exact_limit_line(self.shown)
+
 
 def evaluate(
     y_true: Any,
     y_score: Any = None,
     *,
-    measures: Sequence[str | Measure] | Literal["all"] | None = None,
+    measures: Measures = None,
     pair_weights: PairWeights = "equal",
-    labels: Any = None,
-    sample_weight: Any = None,
-    frequency_weight: Any = None,
-    y_pred: Any = None,
-    pos_label: Any = None,
-    folds: Any = None,
-    **interval_options: Unpack[CommonOptions],
+    **options: Unpack[EvaluationOptions],
 ) -> Evaluation:
     """Evaluate a classifier: measures with intervals, and the multiclass ROC curve.
 
@@ -216,104 +214,63 @@ def evaluate(
     >>> list(evaluate(y, y_pred=scores.argmax(axis=1)).estimates)
     ['informedness', 'markedness', 'gorodkin_correlation', 'accuracy']
     """
-    is_scored = y_pred is None and getattr(y_true, "has_scores", True)
+    is_scored = options.get("y_pred") is None and getattr(y_true, "has_scores", True)
     has_scores = y_score is not None or is_scored
-    measures = _listed(measures)
-    options = Options.from_user("evaluate", interval_options, CommonOptions)
+    intervals = Options.from_user("evaluate", options, EvaluationOptions)
+    are_of_labels = not has_scores
+    if not (measures is None or isinstance(measures, str)):
+        measures = listed("measures", measures)  # what may be read once is read now
+        are_of_labels = all(get_measure(measure).needs == "labels" for measure in measures)
     evidence = evidence_of(
         y_true,
         y_score,
-        options,
-        needs=_needs(measures, has_scores),
-        labels=labels,
-        sample_weight=sample_weight,
-        frequency_weight=frequency_weight,
-        y_pred=y_pred,
-        pos_label=pos_label,
-        folds=folds,
+        intervals,
+        needs="labels" if are_of_labels else "scores",
+        **inputs_from(options),
     )
     return evaluation_of(evidence, measures, pair_weights, has_scores=has_scores)
 
 
 def evaluation_of(
-    evidence: Evidence,
-    measures: Sequence[str | Measure] | Literal["all"] | None,
-    pair_weights: PairWeights,
-    *,
-    has_scores: bool = True,
+    evidence: Evidence, measures: Measures, pair_weights: PairWeights, *, has_scores: bool = True
 ) -> Evaluation:
     """Evaluate the classifier that the evidence describes."""
-    measures, predictions = _listed(measures), evidence.predictions
-    chosen = _choose(measures, predictions, pair_weights, has_scores)
+    chosen = _choose(measures, evidence.predictions, pair_weights, has_scores)
     if measures is None or isinstance(measures, str):
         chosen = evidence.possible(chosen)
-    methods = evidence.methods(chosen)
-    found = evidence.estimates(chosen, methods)
-    if not methods[0].warns_itself:  # the same method for all, or methods that do not
-        warn_of(chosen, predictions, found)
-    estimates = {estimate.measure: estimate for estimate in found}
-    area, curve_options = _area_and_curve(chosen, CurveOptions(pair_weights))
-    return Evaluation(predictions, estimates, curve_options, area, evidence.sample, evidence)
-
-
-def _area_and_curve(
-    measures: Sequence[Measure], default: CurveOptions
-) -> tuple[str | None, CurveOptions]:
-    """Return the name of the first area under the curve, and the options of the curve."""
-    for measure in measures:
-        options = curve_options_of(measure)
-        if options is not None:
-            return measure.name, options
-    return None, default
-
-
-def _listed(
-    measures: Sequence[str | Measure] | Literal["all"] | None,
-) -> Sequence[str | Measure] | Literal["all"] | None:
-    """Return what may be read once as a list."""
-    is_word = measures is None or isinstance(measures, str)
-    return measures if is_word else listed("measures", measures)
-
-
-def _needs(measures: Sequence[str | Measure] | Literal["all"] | None, has_scores: bool) -> Needs:
-    """Say whether hard labels are all that the measures look at."""
-    if measures is None or isinstance(measures, str):
-        return "scores" if has_scores else "labels"
-    needs = {get_measure(measure).needs for measure in measures}
-    return "labels" if needs <= {"labels"} else "scores"
+    estimates = {e.measure: e for e in warned_estimates(evidence, chosen)}
+    curves = ((m.name, options) for m in chosen if (options := curve_options_of(m)) is not None)
+    area, curve_options = next(curves, None) or (None, CurveOptions(pair_weights))
+    return Evaluation(
+        evidence.predictions, estimates, curve_options, area, evidence.sample, evidence
+    )
 
 
 def _choose(
-    measures: Sequence[str | Measure] | Literal["all"] | None,
-    predictions: Predictions,
-    pair_weights: PairWeights,
-    has_scores: bool,
+    measures: Measures, predictions: Predictions, pair_weights: PairWeights, has_scores: bool
 ) -> list[Measure]:
     """Return the measures asked for; the area that is asked for by name has the pair weights."""
-    by_name = MEASURES | {"dmf_auc": replace(dmf_auc(pair_weights=pair_weights), name="dmf_auc")}
-    if measures is None or (isinstance(measures, str) and measures == "all"):
-        defaults = DEFAULT_MEASURES if has_scores else DEFAULT_MEASURES_OF_LABELS
-        known = [by_name[name] for name in (by_name if measures == "all" else defaults)]
-        return [
-            measure
-            for measure in known
-            if (has_scores or measure.needs == "labels") and measure.applies_to(predictions)
-        ]
-    if isinstance(measures, str):
+    by_name = MEASURES
+    if not is_one_of(pair_weights, ("equal",)):
+        by_name = by_name | {"dmf_auc": replace(dmf_auc(pair_weights), name="dmf_auc")}
+    if not (measures is None or isinstance(measures, str)):
+        given = [(x, get_measure(x)) for x in listed("measures", measures)]
+        chosen = [by_name.get(m.name, m) if isinstance(x, str) else m for x, m in given]
+        [(name, count)] = Counter(measure.name for measure in chosen).most_common(1)
+        if count > 1:
+            raise ValueError(
+                f"measures has {count} of the name {name!r}, by which results are told apart: "
+                "leave one out, or rename it, dataclasses.replace(measure, name=...)"
+            )
+        return chosen
+    if measures not in (None, "all"):
         raise ValueError(
             "measures must be 'all' or a list of one or more Measures or names, which "
             f"dmfroc.measures.measure_table() lists, but it is {measures!r}"
         )
-    found = [(measure, get_measure(measure)) for measure in measures]
-    chosen = [by_name.get(m.name, m) if isinstance(given, str) else m for given, m in found]
-    _check_distinct(chosen)
-    return chosen
-
-
-def _check_distinct(measures: Sequence[Measure]) -> None:
-    [(name, count)] = Counter(measure.name for measure in measures).most_common(1)
-    if count > 1:
-        raise ValueError(
-            f"measures has {count} of the name {name!r}, by which results are told apart: leave "
-            "one out, or rename it, dataclasses.replace(measure, name=...)"
-        )
+    defaults = DEFAULT_MEASURES if has_scores else DEFAULT_MEASURES_OF_LABELS
+    return [
+        by_name[name]
+        for name in (by_name if measures == "all" else defaults)
+        if (has_scores or by_name[name].needs == "labels") and by_name[name].applies_to(predictions)
+    ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel_map
 from dmfroc.analyses.methods import choose_methods
 from dmfroc.counted.estimates import CountedEvidence
@@ -18,11 +19,13 @@ from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure, bind, bind_in_groups
+from dmfroc.measures.measure import Measure, bind, bind_in_groups, caveats, undefined_message
 from dmfroc.multiclass.curve import MulticlassROC, curve_of
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate
+
+_CHANCE_OF_AREAS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,7 @@ Evidence = EvidenceInMemory | CountedEvidence
 """What a sample of one classifier says: both have the same members."""
 
 
-def counted_sample(y_true: Any, **others: Any) -> Scan | None:
+def counted_sample(y_true: Any, others: Mapping[str, Any]) -> Scan | None:
     """Return the scan that the user hands in, if it is one; it has all others already."""
     if not isinstance(y_true, Scan):
         return None
@@ -95,11 +98,45 @@ def evidence_of(
     **others: Any,
 ) -> Evidence:
     """Return the evidence in what the user hands in, see `as_predictions`."""
-    counted = counted_sample(y_true, y_score=y_score, **others, folds=folds)
+    counted = counted_sample(y_true, {"y_score": y_score} | others | {"folds": folds})
     if counted is not None:
         return CountedEvidence(counted, options)
     predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, **others)
     return EvidenceInMemory(predictions if folds is None else predictions.in_folds(folds), options)
+
+
+def warned_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Estimate]:
+    """Estimate measures, and warn of what has to be known of the values."""
+    methods = evidence.methods(measures)
+    estimates = evidence.estimates(measures, methods)
+    if not methods[0].warns_itself:  # the same method for all, or methods that do not
+        values = {estimate.measure: estimate.value for estimate in estimates}
+        below = below_chance_message(measures, [[estimate] for estimate in estimates])
+        warn([*caveats(measures, evidence.predictions), undefined_message(values), below])
+    return estimates
+
+
+def below_chance_message(
+    measures: Sequence[Measure], estimates: Sequence[Sequence[Estimate]]
+) -> str | None:
+    """Say which areas are below chance with their intervals, those of all classifiers.
+
+    Every measure has the estimates of one or several classifiers.
+    """
+    below = [
+        measure.name
+        for measure, of_measure in zip(measures, estimates, strict=True)
+        if measure.greater_is_better
+        and measure.chance == _CHANCE_OF_AREAS
+        and all(estimate.interval[1] < measure.chance for estimate in of_measure)
+    ]
+    if not below:
+        return None
+    return (
+        f"{', '.join(below)} below chance with the whole interval: perhaps the scores are those of "
+        "other classes, or smaller ones mean that the class is more likely; check labels= and the "
+        "order of the score columns"
+    )
 
 
 class _Task(NamedTuple):

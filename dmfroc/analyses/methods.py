@@ -54,10 +54,12 @@ def choose_methods(
         raise ValueError(
             f"method={name!r} knows no folds: use 'jackknife', 'bootstrap' or 'bayesian_bootstrap'"
         )
-    chosen = [
-        _default_class(measure, predictions) if name is None else _class_named(name)
-        for measure in measures
-    ]
+    if name is not None:
+        chosen = [_class_named(name)] * len(measures)
+    else:
+        defaults = [measure.default_method for measure in measures]
+        with_kinks = Bootstrap if predictions.scores.size <= _MANY_SCORES else Jackknife
+        chosen = [with_kinks if x == "bootstrap" else Jackknife for x in defaults]
     for option in options.given:
         # What the method of one measure does not use, that of another may.
         if all(option in method.remedies for method in chosen):
@@ -78,11 +80,6 @@ def _corrected_resampling(options: Options) -> IntervalMethod:
 def _class_named(name: str) -> type[IntervalMethod]:
     if name in _CLASSES:
         return _CLASSES[name]
-    from dmfroc.bayes.method import Bayes  # an optional dependency
+    from dmfroc.bayes.method import Bayes  # imports NumPyro, which takes seconds
 
     return Bayes
-
-
-def _default_class(measure: Measure, predictions: Predictions) -> type[IntervalMethod]:
-    is_resampled = measure.default_method == "bootstrap"
-    return Bootstrap if is_resampled and predictions.scores.size <= _MANY_SCORES else Jackknife

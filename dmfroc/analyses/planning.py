@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import chdtri, nctdtr, stdtrit
 
-from dmfroc._kit.options import number, numbers, positive
+from dmfroc._kit.options import check_level, number, numbers, positive, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.inference.influences import (
@@ -21,13 +21,11 @@ from dmfroc.inference.influences import (
     moments_of,
     standard_error,
 )
-from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.seed import seed_of
+from dmfroc.inference.rare_errors import pools_classes, rare_errors
 from dmfroc.inference.units import units_of
-from dmfroc.inputs.indexes import Rows
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.rows import matched
+from dmfroc.inputs.rows import check_same_observations, matched
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
@@ -87,6 +85,9 @@ class Plan(Result):
     """
 
     main_table: ClassVar[str] = "curve"
+    fact_names: ClassVar[tuple[str, ...]] = (
+        *("measure", "aim", "value", "n", "n_interval", "n_optimal", "level"),
+    )
 
     measure: str
     title: str
@@ -133,52 +134,29 @@ class Plan(Result):
         """
         return as_frame(self._curve(self._sizes() if sizes is None else sizes))
 
-    def facts(self) -> dict[str, Any]:
-        """Return the aim and the numbers of cases."""
-        return {
-            "measure": self.measure,
-            "aim": self.aim,
-            "value": self.value,
-            "n": self.n,
-            "n_interval": list(self.n_interval),
-            "n_optimal": self.n_optimal,
-            "level": self.level,
-        }
-
     def tables(self) -> list[Table]:
         """Return the cases of each class, and what other numbers of cases would give."""
-        columns = [
-            Column("label", "class", "name"),
-            Column("count", "cases", "count"),
-            Column("share", "share", "percent"),
-            Column("optimal_share", "best share", "percent"),
-        ]
-        rows = [
-            [label, count, self.prevalence[label], self.optimal_prevalence[label]]
-            for label, count in self.class_counts.items()
-        ]
+        classes = {
+            Column("label", "class", "name"): self.class_counts,
+            Column("count", "cases", "count"): self.class_counts.values(),
+            Column("share", "share", "percent"): self.prevalence.values(),
+            Column("optimal_share", "best share", "percent"): self.optimal_prevalence.values(),
+        }
         title = "Cases of each class, and the shares with which fewest cases are needed"
-        return [Table("classes", title, columns, rows), self._curve(self._sizes())]
+        return [Table.from_columns("classes", title, classes), self._curve(self._sizes())]
 
     def _curve(self, sizes: Sequence[int]) -> Table:
-        has_power = self.difference is not None
-        columns = [
-            Column("n", "cases", "count"),
-            Column("standard_error", "std. error", "error"),
-            Column("half_width", f"half-width of the {100 * self.level:g} % interval", "error"),
-            *[Column("power", "power", "probability")] * has_power,
-        ]
-        rows = [
-            [
-                n,
-                self._design.standard_error(n),
-                self.half_width(n),
-                *([self.power(n)] if has_power else []),
-            ]
-            for n in sizes
-        ]
+        error = self._design.standard_error
+        half_width = f"half-width of the {100 * self.level:g} % interval"
+        columns: dict[Column, Iterable[Any]] = {
+            Column("n", "cases", "count"): sizes,
+            Column("standard_error", "std. error", "error"): map(error, sizes),
+            Column("half_width", half_width, "error"): map(self.half_width, sizes),
+        }
+        if self.difference is not None:
+            columns[Column("power", "power", "probability")] = map(self.power, sizes)
         title = "What other numbers of cases would give"
-        return Table("curve", title, columns, rows, is_by_name=True)
+        return Table.from_columns("curve", title, columns, is_by_name=True)
 
     def _sizes(self) -> list[int]:
         least = self._design.least_n
@@ -275,8 +253,7 @@ def plan(
     (True, True)
     """
     measure = get_measure(measure)
-    check_level(level)
-    _check_aim(half_width, difference, margin, power)
+    aim = _Aim(half_width, difference, margin, power, check_level(level))
     seed = seed_of(random_state)
     pilots = _pilots(pilot, classifier, seed)
     warnings = tuple(dict.fromkeys(remark for one in pilots for remark in caveats([measure], one)))
@@ -285,43 +262,27 @@ def plan(
         raise ValueError("margin compares two classifiers: pass a dict of the predictions of both")
     first = pilots[0]
     labels = [first.labels[place] for place in first.present]
-    shares = _shares(prevalence, first)
-    design = _design(measure, pilots, shares, level)
-    if margin is not None:
-        difference = 0.0 if difference is None else float(difference)
-    elif difference is not None:
-        difference = abs(float(difference))
-
-    def needed(of: _Design) -> int:
-        def suffices(n: int) -> bool:
-            if half_width is not None:
-                return of.half_width(n) <= half_width
-            assert difference is not None
-            return of.power(n, difference, margin) >= power
-
-        return _smallest(suffices, of.least_n)
-
-    moments = design.moments
-    deviations = np.sqrt(moments.variances)
+    design = _design(measure, pilots, _shares(prevalence, first), aim.level)
+    deviations = np.sqrt(design.moments.variances)
     # A class that the pilot separates perfectly still needs cases
     deviations = np.maximum(deviations, _LEAST_SHARE * deviations.sum())
-    best = design.with_shares(deviations / deviations.sum())
-    n, n_optimal = needed(design), needed(best)
+    best = replace(design, shares=deviations / deviations.sum())
+    n, n_optimal = aim.smallest_size(design), aim.smallest_size(best)
     if n_optimal > n:  # as where few cases of such a class decide the interval
         best, n_optimal = design, n
     return Plan(
         measure=measure.name,
         title=title_for(measure, first),
         value=design.value,
-        aim=_aim(half_width, difference, margin, power, level),
+        aim=str(aim),
         n=n,
-        n_interval=(needed(design.inflated(0)), needed(design.inflated(1))),
+        n_interval=(aim.smallest_size(design.inflated(0)), aim.smallest_size(design.inflated(1))),
         class_counts=dict(zip(labels, design.counts(n).tolist(), strict=True)),
-        prevalence=dict(zip(labels, shares.tolist(), strict=True)),
+        prevalence=dict(zip(labels, design.shares.tolist(), strict=True)),
         optimal_prevalence=dict(zip(labels, best.shares.tolist(), strict=True)),
         n_optimal=n_optimal,
         level=level,
-        difference=difference,
+        difference=aim.true_difference,
         margin=margin,
         n_classifiers=len(pilots),
         n_pilot=first.n_observations,
@@ -329,6 +290,81 @@ def plan(
         warnings=warnings,
         _design=design,
     )
+
+
+@dataclass(frozen=True)
+class _Aim:
+    """What the planned test set shall show: a half-width, a difference, or non-inferiority."""
+
+    half_width: float | int | None
+    difference: float | int | None
+    margin: float | int | None
+    power: float | int
+    level: float
+
+    def __post_init__(self) -> None:
+        difference, margin = self.difference, self.margin
+        if (self.half_width is None) == (difference is None and margin is None):
+            raise TypeError("give either half_width=, or difference= (or margin=) with power=")
+        for name, value in (("half_width", self.half_width), ("margin", margin)):
+            if value is not None:
+                positive(name, value)
+        if difference is not None:
+            number("difference", difference)
+            if margin is None and difference == 0:
+                raise ValueError(
+                    "difference must not be 0: no number of cases shows what is not there"
+                )
+            if margin is not None and difference <= -margin:
+                raise ValueError(
+                    f"difference is {difference!r}, which is not above -margin = {-margin!r}: no "
+                    "number of cases shows that the first classifier is not inferior"
+                )
+        if not 0 < number("power", self.power) < 1:
+            raise ValueError(
+                f"power must be between 0 and 1, such as 0.8, but it is {self.power!r}"
+            )
+
+    @property
+    def true_difference(self) -> float | None:
+        """The difference that there is; signed for non-inferiority."""
+        if self.margin is not None:
+            return float(self.difference or 0)
+        return None if self.difference is None else abs(float(self.difference))
+
+    def __str__(self) -> str:
+        """Say what is to be shown."""
+        if self.half_width is not None:
+            return f"a {100 * self.level:g} % interval of half-width {self.half_width:g}"
+        chance = f"power {self.power:g}, level {1 - self.level:.3g}"
+        if self.margin is None:
+            return f"a difference of {self.true_difference:g} ({chance})"
+        return (
+            f"non-inferiority by {self.margin:g} if the difference is {self.true_difference:g} "
+            f"({chance})"
+        )
+
+    def is_reached(self, design: _Design, n: int) -> bool:
+        """Say whether so many cases suffice."""
+        if self.half_width is not None:
+            return design.half_width(n) <= self.half_width
+        assert self.true_difference is not None
+        return design.power(n, self.true_difference, self.margin) >= self.power
+
+    def smallest_size(self, design: _Design) -> int:
+        """Return the smallest number of cases that suffices, by bisection."""
+        low, high = design.least_n - 1, design.least_n
+        while not self.is_reached(design, high):
+            low, high = high, 2 * high
+            if high > _MOST_CASES:
+                raise ValueError(
+                    f"more than {_MOST_CASES:,} cases would be needed: ask for less, a wider "
+                    "interval or a larger difference"
+                )
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.is_reached(design, middle) else (middle, high)
+        return high
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,6 +378,9 @@ class _Design:
     moments: Moments  # of the pilot
     shares: Float[np.ndarray, " k"]
     level: float
+    measure: Measure
+    pilot: Predictions  # with the planned class shares
+    pooled_kurtosis: Float[np.ndarray, " 1"] | None  # where all units are one stratum
 
     @property
     def least_n(self) -> int:
@@ -357,19 +396,28 @@ class _Design:
 
     def planned(self, n: int) -> Moments:
         """Return the moments of the influences of n cases."""
-        counts, times = self.counts(n), n / self.moments.sizes.sum()
-        return replace(
-            self.moments,
-            sizes=counts,
-            n_complete_sets=int(counts.min()),
-            of_sizes=self.moments.of_sizes / times,
-            freedom_of_sizes=self.moments.freedom_of_sizes * times,
-        )
+        pilot, counts = self.moments, self.counts(n)
+        n, n_sets = int(counts.sum()), int(counts.min())
+        of_sizes = pilot.of_sizes / (n / pilot.sizes.sum())
+        if self.pooled_kurtosis is None:
+            freedom = pilot.freedom_of_sizes * (n / pilot.sizes.sum())
+            return replace(
+                pilot,
+                sizes=counts,
+                n_complete_sets=n_sets,
+                of_sizes=of_sizes,
+                freedom_of_sizes=freedom,
+            )
+        squares = (pilot.variances * pilot.own / pilot.sizes / counts).sum() + of_sizes.sum()
+        variances = np.array([squares * n**2 / (n - 1)])
+        return Moments(np.array([n]), variances, self.pooled_kurtosis, n_sets)
 
     def standard_error(self, n: int) -> float:
         return standard_error(self.planned(n))
 
     def half_width(self, n: int) -> float:
+        of_value = self.range_of_sizes is not None
+        evidence = self.counts(n).astype(float)
         ends = interval(
             self.value,
             self.planned(n),
@@ -377,6 +425,7 @@ class _Design:
             self.bounds,
             self.range_of_sizes,
             symmetric_on_line=self.symmetric_on_line,
+            rare=rare_errors(self.measure, self.pilot, evidence, self.bounds) if of_value else None,
         )
         return (ends.high - ends.low) / 2
 
@@ -392,9 +441,6 @@ class _Design:
             1 - float(nctdtr(freedom, shift, critical)) + float(nctdtr(freedom, shift, -critical))
         )
 
-    def with_shares(self, shares: Float[np.ndarray, " k"]) -> _Design:
-        return replace(self, shares=shares)
-
     def inflated(self, end: int) -> _Design:
         """Return the design with the variance at the lower (0) or upper (1) end of its interval."""
         freedom = self.moments.spread.degrees_of_freedom
@@ -403,74 +449,23 @@ class _Design:
         return replace(self, moments=self.moments.scaled(float(np.sqrt(factor))))
 
 
-def _check_aim(
-    half_width: float | int | None,
-    difference: float | int | None,
-    margin: float | int | None,
-    power: float | int,
-) -> None:
-    if (half_width is None) == (difference is None and margin is None):
-        raise TypeError("give either half_width=, or difference= (or margin=) with power=")
-    for name, value in (("half_width", half_width), ("margin", margin)):
-        if value is not None:
-            positive(name, value)
-    if difference is not None:
-        number("difference", difference)
-    if difference is not None and margin is None and difference == 0:
-        raise ValueError("difference must not be 0: no number of cases shows what is not there")
-    if margin is not None and difference is not None and difference <= -margin:
-        raise ValueError(
-            f"difference is {difference!r}, which is not above -margin = {-margin!r}: no number of "
-            "cases shows that the first classifier is not inferior"
-        )
-    if not 0 < number("power", power) < 1:
-        raise ValueError(f"power must be between 0 and 1, such as 0.8, but it is {power!r}")
-
-
-def _aim(
-    half_width: float | int | None,
-    difference: float | int | None,
-    margin: float | int | None,
-    power: float | int,
-    level: float,
-) -> str:
-    percent = f"{100 * level:g} %"
-    if half_width is not None:
-        return f"a {percent} interval of half-width {half_width:g}"
-    chance = f"power {power:g}, level {1 - level:.3g}"
-    if margin is not None:
-        return f"non-inferiority by {margin:g} if the difference is {difference:g} ({chance})"
-    return f"a difference of {difference:g} ({chance})"
-
-
 def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Predictions]:
     if isinstance(pilot, MultinomialPopulation):
-        simulated = simulate_predictions(pilot, _N_SIMULATED, classifier, random_state=seed)
-        pilot = simulated if isinstance(simulated, Predictions) else dict(simulated)
-        classifier = None
-    if classifier is not None:
+        pilot = simulate_predictions(pilot, _N_SIMULATED, classifier, random_state=seed)
+    elif classifier is not None:
         raise TypeError("classifier= goes with a MultinomialPopulation as the pilot")
-    found = list(pilot.values()) if isinstance(pilot, Mapping) else [pilot]
-    for one in found:
+    named = dict(pilot) if isinstance(pilot, Mapping) else {"pilot": pilot}
+    for one in named.values():
         if not isinstance(one, Predictions):
             raise TypeError(
                 "pilot must be Predictions, a dict of two Predictions by name, or a "
                 f"MultinomialPopulation, but there is a {type(one).__name__}"
             )
-    if isinstance(pilot, Mapping) and found:
-        found = list(matched(pilot).values())
-    if len(found) not in (1, 2):
-        raise ValueError(f"pilot must have one or two classifiers, but it has {len(found)}")
-    if len(found) == 2:
-        Rows(found[0].index, "the first pilot").check_same(found[1].index, "the second pilot")
-    if len(found) == 2 and (
-        found[0].labels != found[1].labels or not np.array_equal(found[0].true, found[1].true)
-    ):
-        raise ValueError(
-            "both classifiers of the pilot must have the same classes and observations, in the "
-            "same order"
-        )
-    return found
+    if len(named) not in (1, 2):
+        raise ValueError(f"pilot must have one or two classifiers, but it has {len(named)}")
+    named = matched(named)
+    check_same_observations(named)
+    return list(named.values())
 
 
 def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
@@ -506,11 +501,13 @@ def _design(
         [influences] = influences_of([measure], bind(measure, weighted), weighted)
         found.append(influences)
     units = units_of(pilots[0].counted)
-    of_sizes = None
+    of_sizes = kurtosis = None
     if len(found) == 1:
         value, moments = found[0].value, moments_of(found[0].influences, units)
         bounds, on_line = measure.range_in(weighted, sizes_are_fixed=True), True
         of_sizes = measure.range_in(weighted)
+        if pools_classes(measure, weighted):
+            kurtosis = moments_of(found[0].influences, units.in_one_stratum).kurtoses
     else:
         low, high = measure.bounds
         value = found[0].value - found[1].value
@@ -521,20 +518,6 @@ def _design(
             f"{measure.name} is {value:g} in the pilot and does not vary there, as where a "
             "classifier is perfect: this says nothing of other samples; use a larger pilot"
         )
-    return _Design(value, bounds, of_sizes, on_line, moments, shares, level)
-
-
-def _smallest(suffices: Callable[[int], bool], least: int) -> int:
-    """Return the smallest number of cases that suffices, by bisection."""
-    low, high = least - 1, least
-    while not suffices(high):
-        low, high = high, 2 * high
-        if high > _MOST_CASES:
-            raise ValueError(
-                f"more than {_MOST_CASES:,} cases would be needed: ask for less, a wider interval "
-                "or a larger difference"
-            )
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
+    return _Design(
+        value, bounds, of_sizes, on_line, moments, shares, level, measure, weighted, kurtosis
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, ClassVar, NamedTuple, Unpack
 
@@ -29,7 +29,7 @@ from dmfroc.inference.influences import (
 )
 from dmfroc.inference.interval_method import IntervalMethod, check_finite
 from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.options import IntervalOptions, Options
+from dmfroc.inference.options import Options, SubgroupOptions, inputs_from
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units, group_names, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
@@ -102,6 +102,7 @@ class SubgroupComparison(Result):
     """
 
     main_table: ClassVar[str] = "groups"
+    fact_names: ClassVar[tuple[str, ...]] = ("measure", "method", "level", "omnibus", "left_out")
 
     measure: str
     title: str
@@ -116,26 +117,21 @@ class SubgroupComparison(Result):
     greater_is_better: bool
     warnings: tuple[str, ...]
 
-    def facts(self) -> dict[str, Any]:
-        """Return the measure, the method, the test of all groups, and what was left out."""
-        return {
-            "measure": self.measure,
-            "method": self.method,
-            "level": self.level,
-            "omnibus": asdict(self.omnibus),
-            "left_out": self.left_out,
-        }
-
     def tables(self) -> list[Table]:
         """Return the groups, and their differences."""
         percent = f"{100 * self.level:g} %"
-        columns = [
-            Column("group", "group", "name"),
-            Column("n", "n", "count"),
-            Column("value", self.title, "estimate", interval=f"{percent} interval"),
-        ]
-        rows = [[name, self.sizes[name], e] for name, e in self.estimates.items()]
-        title = f"{self.title} in each group, each with its own {percent} interval"
+        groups = Table.from_columns(
+            "groups",
+            f"{self.title} in each group, each with its own {percent} interval",
+            {
+                Column("group", "group", "name"): self.estimates,
+                Column("n", "n", "count"): self.sizes.values(),
+                Column(
+                    "value", self.title, "estimate", interval=f"{percent} interval"
+                ): self.estimates.values(),
+            },
+            is_by_name=True,
+        )
         differences = differences_table(
             self.differences,
             f"Differences in {self.title}, A minus B; all intervals hold at once",
@@ -143,7 +139,7 @@ class SubgroupComparison(Result):
             simultaneous=True,
             with_probabilities=False,
         )
-        return [Table("groups", title, columns, rows, is_by_name=True), differences]
+        return [groups, differences]
 
     def foot(self) -> list[str]:
         """Return the test of all groups, and what was left out."""
@@ -164,11 +160,7 @@ def compare_subgroups(
     measure: str | Measure = "dmf_auc",
     *,
     min_class_size: int = 5,
-    labels: Any = None,
-    sample_weight: Any = None,
-    frequency_weight: Any = None,
-    y_pred: Any = None,
-    **interval_options: Unpack[IntervalOptions],
+    **options: Unpack[SubgroupOptions],
 ) -> SubgroupComparison:
     """Compare a classifier's performance between subgroups of the observations.
 
@@ -229,22 +221,14 @@ def compare_subgroups(
     ('north', 'south', True)
     """
     measure = get_measure(measure)
-    options = Options.from_user("compare_subgroups", interval_options, IntervalOptions)
-    predictions = as_predictions(
-        y_true,
-        y_score,
-        labels=labels,
-        sample_weight=sample_weight,
-        frequency_weight=frequency_weight,
-        y_pred=y_pred,
-        needs=measure.needs,
-    )
+    intervals = Options.from_user("compare_subgroups", options, SubgroupOptions)
+    predictions = as_predictions(y_true, y_score, needs=measure.needs, **inputs_from(options))
     min_class_size = integer("min_class_size", min_class_size, 2)
-    if options.groups is not None:
-        options = replace(options, groups=group_names(options.groups, predictions))
-    clusters = options.groups
+    if intervals.groups is not None:
+        intervals = replace(intervals, groups=group_names(intervals.groups, predictions))
+    clusters = intervals.groups
     names, of_row = crossed(by, predictions.n_observations, predictions.index)
-    [chosen] = choose_methods(options.method, [measure], predictions, options)
+    [chosen] = choose_methods(intervals.method, [measure], predictions, intervals)
     members, left_out = _members(predictions, names, of_row, min_class_size)
     if left_out:
         warn([f"left out: {name}, {reason}" for name, reason in left_out.items()])
@@ -253,33 +237,33 @@ def compare_subgroups(
             f"at least two groups are needed, but of {len(names)} there are {len(members)} with "
             f"{min_class_size} observations of each class"
         )
-    parts = _parts(measure, chosen, predictions, members, options)
+    parts = _parts(measure, chosen, predictions, members, intervals)
     warn(attributed({name: part.remarks for name, part in parts.items()}))
     check_finite(measure, {name: part.estimate.value for name, part in parts.items()})
-    if clusters is None or _are_apart(clusters, members.values()):
+    if clusters is None or _are_apart(clusters, list(members.values())):
         contrasts: _Contrasts = _Independent(list(parts.values()))
-    else:
-        if not isinstance(chosen, Jackknife):
-            raise ValueError(
-                "groups has members in several subgroups, whose values are then correlated: use "
-                "method='jackknife'"
-            )
+    elif isinstance(chosen, Jackknife):
         contrasts = _Correlated(list(parts.values()), predictions, clusters, list(members.values()))
+    else:
+        raise ValueError(
+            "groups has members in several subgroups, whose values are then correlated: use "
+            "method='jackknife'"
+        )
     sizes = {name: int(rows.sum()) for name, rows in members.items()}
     return SubgroupComparison(
         measure=measure.name,
         title=title_for(measure, predictions),
         estimates={name: part.estimate for name, part in parts.items()},
         sizes=sizes,
-        differences=_differences(measure, parts, contrasts, sizes, options),
+        differences=_differences(measure, parts, contrasts, sizes, intervals),
         omnibus=contrasts.omnibus(np.array([part.estimate.value for part in parts.values()])),
         left_out=left_out,
-        level=options.level,
+        level=intervals.level,
         method=chosen.name,
-        seed=options.seed,
+        seed=intervals.seed,
         greater_is_better=measure.greater_is_better,
         warnings=attributed(
-            {name: (*part.remarks, *part.estimate.warnings) for name, part in parts.items()}
+            {name: [*part.remarks, *part.estimate.warnings] for name, part in parts.items()}
         ),
     )
 
@@ -313,7 +297,7 @@ class _Part(NamedTuple):
     estimate: Estimate
     influences: Float[np.ndarray, " m"]
     moments: Moments
-    remarks: tuple[str, ...]
+    remarks: list[str]
 
 
 def _parts(
@@ -324,9 +308,8 @@ def _parts(
     options: Options,
 ) -> dict[str, _Part]:
     """Estimate the measure in each group, many large ones side by side."""
-    found: dict[str, _Part] = {}
 
-    def find(name: str) -> None:
+    def find(name: str) -> _Part:
         rows = members[name]
         part = predictions.rows(rows)
         groups = None if options.groups is None else options.groups[rows]
@@ -340,23 +323,16 @@ def _parts(
             error = standard_error(moments)
             if error > 0:
                 moments = moments.scaled(estimate.standard_error / error)
-        remarks = tuple(caveats([measure], part))
-        found[name] = _Part(estimate, facts.influences.influences, moments, remarks)
+        return _Part(estimate, facts.influences.influences, moments, caveats([measure], part))
 
-    names = list(members)
-    parallel(find, names, predictions.scores.size)
-    return {name: found[name] for name in names}
+    parts = parallel(find, list(members), predictions.scores.size)
+    return dict(zip(members, parts, strict=True))
 
 
-def _are_apart(clusters: NDArray[Any], members: Any) -> bool:
+def _are_apart(clusters: NDArray[Any], members: Sequence[Bool[np.ndarray, " n"]]) -> bool:
     """Say whether no cluster has observations in two of the groups."""
-    seen: set[Any] = set()
-    for rows in members:
-        own = set(np.unique(clusters[rows]).tolist())
-        if seen & own:
-            return False
-        seen |= own
-    return True
+    of_groups = [np.unique(clusters[rows]) for rows in members]
+    return sum(map(len, of_groups)) == len(np.unique(np.concatenate(of_groups)))
 
 
 class _Independent:
@@ -444,14 +420,13 @@ def _differences(
     options: Options,
 ) -> tuple[Difference, ...]:
     """Return all differences with intervals and p-values that hold at once."""
-    names = list(parts)
-    of_pairs = pairwise_differences(len(names))
-    pairs = list(itertools.combinations(names, 2))
-    rows = [of_pairs]
-    if len(names) > 2:
-        rows.append(_against_the_others(np.array([sizes[name] for name in names], float)))
-        pairs += [(name, THE_OTHERS) for name in names]
-    vectors = np.concatenate(rows)
+    pairs, vectors = list(itertools.combinations(parts, 2)), pairwise_differences(len(parts))
+    if len(parts) > 2:
+        pairs += [(name, THE_OTHERS) for name in parts]
+        shares = np.tile(np.array([*sizes.values()], float), (len(parts), 1))
+        np.fill_diagonal(shares, 0)  # of the others, by their sizes
+        against = np.eye(len(parts)) - shares / shares.sum(axis=1, keepdims=True)
+        vectors = np.concatenate([vectors, against])
     largest = largest_statistic(contrasts.covariance, vectors, options.seed)
     jackknife = Jackknife(largest.level_of_each(options.level))
     values = np.array([part.estimate.value for part in parts.values()])
@@ -462,10 +437,3 @@ def _differences(
         adjusted = largest.adjusted(difference.p_value)
         found.append(replace(difference, adjusted_p_value=adjusted))
     return tuple(found)
-
-
-def _against_the_others(sizes: Float[np.ndarray, " g"]) -> Float[np.ndarray, "g g"]:
-    """Return the contrasts of each group with the mean of the others by size."""
-    others = np.broadcast_to(sizes, (len(sizes), len(sizes))).copy()
-    np.fill_diagonal(others, 0)
-    return np.eye(len(sizes)) - others / others.sum(axis=1, keepdims=True)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from dmfroc._kit.options import seed_of
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.bayes.posterior import Posterior
 from dmfroc.bayes.tables import Given, table_posterior
-from dmfroc.inference.seed import seed_of
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.measure import Measure
 

@@ -9,20 +9,20 @@ design.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
 
-from dmfroc._kit.options import flag, is_one_of
+from dmfroc._kit.options import check_level, flag, is_one_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.inference.influences import influences_of
 from dmfroc.inference.interval_method import check_finite
-from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.indexes import Rows, row_index
@@ -136,6 +136,10 @@ class RunsComparison(Result):
     """
 
     main_table: ClassVar[str] = "differences"
+    fact_names: ClassVar[tuple[str, ...]] = (
+        *("measure", "method", "level", "n_observations", "crossed", "mean_squares"),
+        "covariances",
+    )
 
     measure: str
     title: str
@@ -157,84 +161,51 @@ class RunsComparison(Result):
         """The three tests by what they hold for."""
         return {name: getattr(self, name) for name in HOLDS_FOR}
 
-    def facts(self) -> dict[str, Any]:
-        """Return the measure, the design, and the components of the variance."""
-        return {
-            "measure": self.measure,
-            "method": self.method,
-            "level": self.level,
-            "n_observations": self.n_observations,
-            "crossed": self.crossed,
-            "mean_squares": self.mean_squares,
-            "covariances": self.covariances._asdict(),
-        }
-
     def tables(self) -> list[Table]:
         """Return the runs, the differences of the learners, and the tests that all are equal."""
-        runs = [
-            Column("learner", "learner", "name"),
-            Column("runs", "runs", "count"),
-            Column("mean", f"mean {self.title}"),
-            Column("sd", "sd of runs"),
-            Column("values", ""),
-        ]
-        differences = [
-            Column("inference", "holds for", "name"),
-            Column("first", "A", "name"),
-            Column("second", "B", "name"),
-            Column(
-                "value",
-                "A - B",
-                "estimate",
-                interval=f"{100 * self.level:g} % interval",
-                is_signed=True,
-            ),
-            Column("degrees_of_freedom", "df", "freedom"),
-            Column("p_value", "p-value", "p_value"),
-        ]
-        tests = [
+        values = self.values.values()
+        runs: dict[Column, Iterable[Any]] = {
+            Column("learner", "learner", "name"): self.values,
+            Column("runs", "runs", "count"): [len(v) for v in values],
+            Column("mean", f"mean {self.title}"): [v.mean() for v in values],
+            Column("sd", "sd of runs"): [v.std(ddof=1) for v in values],
+            Column("values", ""): values,
+        }
+        tests = [(Name(key, HOLDS_FOR[key]), test) for key, test in self.tests.items()]
+        pairs = [(name, difference) for name, test in tests for difference in test.differences]
+        interval = f"{100 * self.level:g} % interval"
+        differences: dict[Column, Iterable[Any]] = {
+            Column("inference", "holds for", "name"): [name for name, _ in pairs],
+            Column("first", "A", "name"): [d.first for _, d in pairs],
+            Column("second", "B", "name"): [d.second for _, d in pairs],
+            Column("value", "A - B", "estimate", interval=interval, is_signed=True): [
+                d for _, d in pairs
+            ],
+            Column("degrees_of_freedom", "df", "freedom"): [d.degrees_of_freedom for _, d in pairs],
+            Column("p_value", "p-value", "p_value"): [d.p_value for _, d in pairs],
+        }
+        equal = [
             Column("inference", "all equal, for", "name"),
             Column("statistic", "F"),
             Column("df", "df", "freedom"),
             Column("df_of_error", "df of error", "freedom"),
             Column("p_value", "p-value", "p_value"),
         ]
-        n_runs = len(next(iter(self.values.values())))
+        rows = [[name, t.statistic, *t.degrees_of_freedom, t.p_value] for name, t in tests]
+        n_runs = len(next(iter(values)))
         return [
-            Table(
+            Table.from_columns(
                 "runs",
                 f"{self.title} in {n_runs} runs of each learner",
                 runs,
-                [[name, len(v), v.mean(), v.std(ddof=1), v] for name, v in self.values.items()],
                 is_by_name=True,
             ),
-            Table(
+            Table.from_columns(
                 "differences",
                 f"Differences of the means of {self.title}, A minus B, and what they hold for",
                 differences,
-                [
-                    [
-                        Name(key, HOLDS_FOR[key]),
-                        d.first,
-                        d.second,
-                        d,
-                        d.degrees_of_freedom,
-                        d.p_value,
-                    ]
-                    for key, test in self.tests.items()
-                    for d in test.differences
-                ],
             ),
-            Table(
-                "tests",
-                "Tests that all learners are equal",
-                tests,
-                [
-                    [Name(key, HOLDS_FOR[key]), t.statistic, *t.degrees_of_freedom, t.p_value]
-                    for key, t in self.tests.items()
-                ],
-                is_by_name=True,
-            ),
+            Table("tests", "Tests that all learners are equal", equal, rows, is_by_name=True),
         ]
 
 
@@ -315,11 +286,11 @@ def compare_runs(
             f"covariances must be 'influences' or 'leave_one_out', but it is {covariances!r}"
         )
     n_runs = _n_runs(y_score)
-    names, rows = list(y_score), Rows(row_index(y_true))
-    values, errors = np.empty((len(names), n_runs)), []
-    remarks: dict[str, dict[str, None]] = {name: {} for name in names}
-    for place, name in enumerate(names):
-        for run, scores in enumerate(y_score[name]):
+    rows, values, errors = Rows(row_index(y_true)), {}, []
+    remarks: dict[str, dict[str, None]] = {name: {} for name in y_score}
+    for name, runs in y_score.items():
+        values[name] = np.empty(n_runs)
+        for run, scores in enumerate(runs):
             predictions = Predictions.from_arrays(
                 y_true, scores, labels=labels, sample_weight=sample_weight
             )
@@ -328,21 +299,37 @@ def compare_runs(
             sample = sample_of(predictions, groups)
             value, error = _value_and_errors(measure, sample, covariances)
             check_finite(measure, {f"{name}, run {run}": value})
-            values[place, run] = value
+            values[name][run] = value
             errors.append(error)
     warnings = attributed({name: list(of_runs) for name, of_runs in remarks.items()})
     warn(warnings)
-    found = _error_covariances(np.stack(errors), sample.units, covariances)
-    blocks = found.reshape(len(names), n_runs, len(names), n_runs)
-    return _analysis(
-        measure,
-        names,
-        values,
-        blocks,
-        crossed=crossed,
+    covariance = _error_covariances(np.stack(errors), sample.units, covariances)
+    blocks = covariance.reshape(len(values), n_runs, len(values), n_runs)
+    components = _mean_covariances(blocks, crossed=crossed)
+    squares, freedom = _mean_squares(np.stack(list(values.values())), crossed=crossed)
+    within = squares["classifiers:runs" if crossed else "runs within classifiers"]
+    # Hillis: the covariances that runs have in common are no source of error, if estimated below 0.
+    shared = components.same_classifier - components.different
+    random_error = within + n_runs * max(shared, 0.0)
+    others = components.same_run if crossed else components.different
+    fixed_error = components.variance + (n_runs - 1) * shared - others
+    random_freedom = freedom * (random_error / within) ** 2 if within > 0 else np.inf
+    means = {name: float(of_runs.mean()) for name, of_runs in values.items()}
+    tested = partial(_test, means, squares["classifiers"], n_runs, level)
+    return RunsComparison(
+        measure=measure.name,
+        title=measure.title,
+        values=values,
+        random_runs=tested(random_error, random_freedom),
+        fixed_runs=tested(fixed_error, np.inf),
+        fixed_cases=tested(within, float(freedom)),
+        mean_squares=squares,
+        covariances=components,
         level=level,
+        crossed=crossed,
         method=covariances,
         n_observations=sample.predictions.n_observations,
+        greater_is_better=measure.greater_is_better,
         warnings=warnings,
     )
 
@@ -402,67 +389,20 @@ def _error_covariances(
     return found
 
 
-def _analysis(
-    measure: Measure,
-    names: list[str],
-    values: Float[np.ndarray, "t r"],
-    blocks: Float[np.ndarray, "t r t r"],
-    *,
-    crossed: bool,
-    level: float,
-    method: str,
-    n_observations: int,
-    warnings: tuple[str, ...],
-) -> RunsComparison:
-    """Return the analyses of variance, and what they rest on."""
+def _mean_squares(
+    values: Float[np.ndarray, "t r"], *, crossed: bool
+) -> tuple[dict[str, float], int]:
+    """Return the mean squares by source, and the degrees of freedom of the last one."""
     t, r = values.shape
     means, of_runs, grand = values.mean(axis=1), values.mean(axis=0), values.mean()
-    of_classifiers = r * ((means - grand) ** 2).sum() / (t - 1)
-    squares = {"classifiers": float(of_classifiers)}
-    if crossed:
-        rest = values - means[:, None] - of_runs + grand
-        free = (t - 1) * (r - 1)
-        squares["runs"] = float(t * ((of_runs - grand) ** 2).sum() / (r - 1))
-        squares["classifiers:runs"] = float((rest**2).sum() / free)
-        within = squares["classifiers:runs"]
-    else:
+    squares = {"classifiers": float(r * ((means - grand) ** 2).sum() / (t - 1))}
+    if not crossed:
         free = t * (r - 1)
-        within = squares["runs within classifiers"] = float(
-            ((values - means[:, None]) ** 2).sum() / free
-        )
-    covariances = _mean_covariances(blocks, crossed=crossed)
-    # Hillis: the covariances that runs have in common are no source of error, if estimated below 0.
-    extra = r * max(covariances.same_classifier - covariances.different, 0.0)
-    random_error = within + extra
-    fixed_error = covariances.variance + (r - 1) * (
-        covariances.same_classifier - covariances.different
-    )
-    if crossed:
-        fixed_error -= covariances.same_run
-    else:
-        fixed_error -= covariances.different
-
-    of_random = free * (random_error / within) ** 2 if within > 0 else np.inf
-
-    def analysed(error: float, freedom: float) -> RunsTest:
-        return _test(names, means, of_classifiers, max(error, 0.0), r, freedom, level)
-
-    return RunsComparison(
-        measure=measure.name,
-        title=measure.title,
-        values=dict(zip(names, values, strict=True)),
-        random_runs=analysed(random_error, of_random),
-        fixed_runs=analysed(fixed_error, np.inf),
-        fixed_cases=analysed(within, float(free)),
-        mean_squares=squares,
-        covariances=covariances,
-        level=level,
-        crossed=crossed,
-        method=method,
-        n_observations=n_observations,
-        greater_is_better=measure.greater_is_better,
-        warnings=warnings,
-    )
+        within = ((values - means[:, None]) ** 2).sum() / free
+        return squares | {"runs within classifiers": float(within)}, free
+    rest, free = values - means[:, None] - of_runs + grand, (t - 1) * (r - 1)
+    squares["runs"] = float(t * ((of_runs - grand) ** 2).sum() / (r - 1))
+    return squares | {"classifiers:runs": float((rest**2).sum() / free)}, free
 
 
 def _mean_covariances(blocks: Float[np.ndarray, "t r t r"], *, crossed: bool) -> ErrorCovariances:
@@ -482,33 +422,28 @@ def _mean_covariances(blocks: Float[np.ndarray, "t r t r"], *, crossed: bool) ->
 
 
 def _test(
-    names: list[str],
-    means: Float[np.ndarray, " t"],
-    of_classifiers: float,
-    error: float,
+    means: Mapping[str, float],
+    square: float,
     n_runs: int,
-    freedom: float,
     level: float,
+    error: float,
+    freedom: float,
 ) -> RunsTest:
     """Compare the means by an error mean square with its degrees of freedom."""
-    n = len(names) - 1
+    n, error = len(means) - 1, max(error, 0.0)
     # Runs that are all the same show no difference; others that do not vary show one for certain
-    without_error = np.inf if of_classifiers > 0 else 0.0
-    statistic = of_classifiers / error if error > 0 else without_error
-    if np.isfinite(freedom):
-        p_value = float(fdtrc(n, freedom, statistic))
-        quantile = float(stdtrit(freedom, (1 + level) / 2))
-    else:
-        p_value = float(chdtrc(n, n * statistic))
-        quantile = float(stdtrit(np.inf, (1 + level) / 2))
-    scale = float(np.sqrt(2 * error / n_runs))
-    differences = []
-    for first, second in itertools.combinations(range(len(names)), 2):
-        value = float(means[first] - means[second])
+    without_error = np.inf if square > 0 else 0.0
+    statistic = square / error if error > 0 else without_error
+    is_finite = np.isfinite(freedom)
+    p_value = fdtrc(n, freedom, statistic) if is_finite else chdtrc(n, n * statistic)
+    quantile, scale = float(stdtrit(freedom, (1 + level) / 2)), float(np.sqrt(2 * error / n_runs))
+
+    def difference(first: str, second: str) -> RunsDifference:
+        value = means[first] - means[second]
         ends = (value - quantile * scale, value + quantile * scale)
         certain = float(value == 0)
-        of_pair = float(2 * stdtr(freedom, -abs(value) / scale)) if scale > 0 else certain
-        differences.append(
-            RunsDifference(names[first], names[second], value, scale, freedom, ends, of_pair)
-        )
-    return RunsTest(float(statistic), (float(n), float(freedom)), p_value, tuple(differences))
+        p_value = float(2 * stdtr(freedom, -abs(value) / scale)) if scale > 0 else certain
+        return RunsDifference(first, second, value, scale, freedom, ends, p_value)
+
+    differences = tuple(itertools.starmap(difference, itertools.combinations(means, 2)))
+    return RunsTest(float(statistic), (float(n), float(freedom)), float(p_value), differences)

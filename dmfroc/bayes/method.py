@@ -29,7 +29,7 @@ from dmfroc.measures.curve_areas import is_straight_between_points
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
 from dmfroc.measures.statistics.pairs import pair_counts
-from dmfroc.measures.statistics.shared import once_per_predictions
+from dmfroc.measures.statistics.statistic import once_per_predictions
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import CurveOptions

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dmfroc._kit.options import integer, is_one_of
+from dmfroc._kit.options import integer
 
 _MOST = 10**8  # draws or chains, more than any memory holds
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Refuse an option that is none of several words."""
-    if not is_one_of(value, choices):
-        raise ValueError(f"{name} must be one of {choices}, but it is {value!r}")
 
 
 def check_size(**sizes: int) -> None:

@@ -13,11 +13,10 @@ import xarray
 from jaxtyping import Float
 
 import dmfroc
-from dmfroc._kit.options import integer
+from dmfroc._kit.options import check_level, integer
 from dmfroc.bayes.curve import PosteriorCurve, credible_band, mean_curve
 from dmfroc.bayes.pairs import drawn_areas, drawn_covariances
 from dmfroc.inference.band import DEFAULT_N_POINTS, CurveBand
-from dmfroc.inference.level import check_level
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.renderers import renderer
 from dmfroc.results.text import decimals

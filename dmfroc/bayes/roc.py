@@ -13,9 +13,10 @@ from jaxtyping import Float, Int
 
 from dmfroc._kit.autodiff import value_and_pull_back
 from dmfroc._kit.compiled import double_precision
+from dmfroc._kit.options import check_level, choice, seed_of
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.models import Likelihood, Priors, Structure, ThresholdCounts, model_of
-from dmfroc.bayes.options import check_choice, check_priors, check_size
+from dmfroc.bayes.options import check_priors, check_size
 from dmfroc.bayes.pairs import EFFECTS, areas, rates_in_parts, replicated_counts
 from dmfroc.bayes.posterior import Posterior, sampling_problems, summarize
 from dmfroc.bayes.sampling import (
@@ -39,9 +40,7 @@ from dmfroc.inference.influences import (
     moments_of,
     standard_error,
 )
-from dmfroc.inference.level import check_level
 from dmfroc.inference.remarks import few_decide, few_decide_message
-from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import effective_sizes, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import Measure, absent_classes_message, bind, warn_of_absent_classes
@@ -402,9 +401,7 @@ def _warnings(
             "structure='hierarchical', or priors=Priors(split_scale=5), or use the jackknife"
         )
     if few_decide(area, value, area.bounds, moments, _FEW_ERRORS):
-        remarks.append(
-            few_decide_message("ten per cent less than it says; the jackknife allows for that")
-        )
+        remarks.append(few_decide_message("ten points (the jackknife adjusts for that) below"))
     return remarks
 
 
@@ -472,4 +469,4 @@ def check_choices(**options: str) -> None:
         "algorithm": Algorithm,
     }
     for name, value in options.items():
-        check_choice(name, value, get_args(choices[name]))
+        choice(name, value, get_args(choices[name]))

@@ -8,11 +8,10 @@ import arviz
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import positive
+from dmfroc._kit.options import check_level, choice, positive
 from dmfroc._kit.threads import interruptible
-from dmfroc.bayes.options import check_choice, check_size
+from dmfroc.bayes.options import check_size
 from dmfroc.bayes.posterior import Posterior, summarize
-from dmfroc.inference.level import check_level
 from dmfroc.inference.units import effective_sizes
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, absent_classes_message, warn_of_absent_classes
@@ -50,7 +49,7 @@ def table_posterior(
     obstacle = measure.obstacle(predictions)
     if obstacle is not None:
         raise ValueError(f"{measure.name} {obstacle}")
-    check_choice("given", given, get_args(Given))
+    choice("given", given, get_args(Given))
     if pseudo_count is None:
         cells_of_errors = predictions.n_classes * (predictions.n_classes - 1)
         pseudo_count = 1 / max(cells_of_errors, 1)  # one error in the whole table

@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 import csv
-import functools
-import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dmfroc
 from dmfroc._kit.remarks import collected_remarks, warn
-from dmfroc.cli.options import (
-    By,
-    Count,
-    Decimal,
-    Encoding,
-    Fold,
-    Groups,
-    Id,
-    Ignore,
-    Label,
-    Labels,
-    PosLabel,
-    SampleWeight,
-    Scores,
-    Separator,
-    YPred,
-)
 
 if TYPE_CHECKING:
     from dmfroc.counted.scan import Scan
@@ -41,21 +22,27 @@ type PairWeights = str | list[list[float]]
 class Columns:
     """What the command line says about the contents of a file."""
 
-    label: Label
-    scores: Scores = None
-    labels: Labels = None
-    pos_label: PosLabel = None
-    sample_weight: SampleWeight = None
-    count: Count = None
-    y_pred: YPred = None
-    ignore: Ignore = None
-    id: Id = None
-    fold: Fold = None
-    groups: Groups = None
-    by: By = field(default_factory=list)
-    separator: Separator = None
-    decimal: Decimal = None
-    encoding: Encoding = None
+    label: str
+    scores: Sequence[str] = ()
+    labels: str | None = None
+    pos_label: str | None = None
+    sample_weight: str | None = None
+    count: str | None = None
+    y_pred: str | None = None
+    ignore: Sequence[str] = ()
+    id: str | None = None
+    fold: str | None = None
+    groups: str | None = None
+    by: Sequence[str] = ()
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> Columns:
+        """Take the options of columns out of all that a command was given."""
+        names = [x.name for x in fields(cls) if x.name in options]
+        return cls(**{name: options.pop(name) for name in names})
 
     @property
     def _scores(self) -> str | list[str] | None:
@@ -70,7 +57,7 @@ class Columns:
     def scan(self, files: Path, scheduler: str | None) -> Scan:
         """Return what is to be read in passes."""
         for option in ("count", "fold", "ignore", "pos_label"):
-            if getattr(self, option) is not None:
+            if getattr(self, option):
                 name = option.replace("_", "-")
                 raise ValueError(f"--{name} needs all scores in memory: leave --scan out")
         for option in ("separator", "decimal", "encoding"):
@@ -153,40 +140,8 @@ class Columns:
         return {name: column.repeat(repeats) for name, column in zip(names, columns, strict=True)}
 
 
-def with_columns(*options: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command, in place of its parameter ``columns``, options that say what columns are.
-
-    All but ``id``, ``fold``, ``groups`` and ``by`` are those of every command.
-    """
-    unwanted = {"id", "fold", "groups", "by"} - set(options)
-    fields = [
-        x.replace(kind=x.KEYWORD_ONLY, default=x.empty if x.name == "by" else x.default)
-        for x in inspect.signature(Columns, eval_str=True).parameters.values()
-        if x.name not in unwanted
-    ]
-
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(command)
-        def with_options(**arguments: Any) -> None:
-            given = {x.name: arguments.pop(x.name) for x in fields}
-            command(columns=Columns(**given), **arguments)
-
-        own = inspect.signature(command, eval_str=True).parameters.values()
-        parameters = [
-            new
-            for x in own
-            for new in (fields if x.name == "columns" else [x.replace(kind=x.KEYWORD_ONLY)])
-        ]
-        with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        with_options.__annotations__ = {x.name: x.annotation for x in parameters}
-        del with_options.__wrapped__
-        return with_options
-
-    return decorated
-
-
-def _split(texts: Sequence[str] | None) -> list[str]:
-    return [item for text in texts or () for item in split_list(text)]
+def _split(texts: Sequence[str]) -> list[str]:
+    return [item for text in texts for item in split_list(text)]
 
 
 def split_list(text: str) -> list[str]:

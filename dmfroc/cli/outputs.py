@@ -9,7 +9,7 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,8 @@ import dmfroc
 from dmfroc._kit.files import written
 from dmfroc._kit.progress import is_watched
 from dmfroc._kit.text import printable
+from dmfroc._kit.version import package_version
+from dmfroc.results.renderers import renderer
 from dmfroc.results.writers import json_text, opened_page
 
 if TYPE_CHECKING:
@@ -73,9 +75,21 @@ def show(text: str) -> None:
 
 
 def show_result(
-    result: Result, notes: Iterable[str], file: Path | None, what: str = "picture"
+    result: Result,
+    remarks: Iterable[str],
+    facts: Mapping[str, Any] | None,
+    file: Path | None,
+    what: str = "picture",
 ) -> None:
-    """Print a result with all notes, and where the picture is, or the report."""
+    """Print a result with all warnings, and where the picture is, or the report.
+
+    With facts it is JSON, which begins with them.
+    """
+    notes = notes_of([*result.warnings, *remarks])
+    if facts is not None:
+        version = {"dmfroc_version": package_version()}
+        show_json({**facts, **result.as_json(), "warnings": notes, **version})
+        return
     parts = [result.as_text(warnings=False), "\n".join(f"note: {note}" for note in notes)]
     if file is not None:
         parts.append(f"The {what} is in {printable(file)}")
@@ -83,13 +97,15 @@ def show_result(
 
 
 @contextmanager
-def open_report(path: Path | None) -> Iterator[BinaryIO | None]:
-    """Open a report for writing, if there shall be one."""
+def open_report(path: Path | None) -> Iterator[Callable[..., object]]:
+    """Open a report for writing; yield what writes the page of a result, if there shall be one."""
     if path is None:
-        yield None
+        yield lambda *_: None
         return
     with opened_page(path, "--output") as stream:
-        yield stream
+        yield lambda result, *named: stream.write(
+            renderer(result, "page")(result, *named).encode("utf-8")
+        )
 
 
 @contextmanager

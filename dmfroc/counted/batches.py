@@ -44,6 +44,27 @@ class Batch(NamedTuple):
         return np.ones(len(self.true)) if self.weights is None else self.weights
 
 
+def joined(batches: Sequence[Batch]) -> list[Batch]:
+    """Return batches of one form as one, if there are several."""
+    if len(batches) < 2:
+        return list(batches)
+
+    def of_all(parts: Sequence[Any], axis: int = 0) -> Any:
+        return None if parts[0] is None else np.concatenate(parts, axis=axis)
+
+    names = batches[0].scores
+    return [
+        Batch(
+            of_all([b.hashes for b in batches]),
+            of_all([b.true for b in batches]),
+            {name: of_all([b.scores[name] for b in batches], 1) for name in names},
+            {name: of_all([b.predicted[name] for b in batches]) for name in names},
+            of_all([b.weights for b in batches]),
+            of_all([b.groups for b in batches]),
+        )
+    ]
+
+
 class Form(NamedTuple):
     """What all batches have in common."""
 

@@ -29,8 +29,7 @@ from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.multiclass.costs import cell_weights, weight_matrices
 from dmfroc.multiclass.curve import MulticlassROC, area, binary_curve, curve_of_rates
 from dmfroc.multiclass.measure import curve_options_of
-from dmfroc.multiclass.rates import _LEAST_SHRINKAGE as LEAST_SHRINKAGE
-from dmfroc.multiclass.rates import CurveOptions, RateTable, ordered_pairs
+from dmfroc.multiclass.rates import LEAST_SHRINKAGE, CurveOptions, RateTable, ordered_pairs
 
 
 class LookUp(NamedTuple):
@@ -93,6 +92,8 @@ def refusal(measure: Measure) -> str | None:
     """Say why a measure cannot be computed from counts of bins, if that is so."""
     options = curve_options_of(measure)
     if options is not None:
+        if options.rank > 1:
+            return "has rank 1 here: leave rank out"
         is_sample = options.n_pairs is not None
         return "takes all pairs of classes here: leave n_pairs out" if is_sample else None
     if measure.bind is not None:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from dmfroc._kit.options import integer, is_one_of, numbers
+from dmfroc._kit.options import choice, integer, numbers, proportion
 from dmfroc._kit.options import positive as check_positive
 from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.local_regression import loess
 from dmfroc.curves.points import OperatingPoints, count_points
-from dmfroc.measures.statistics.forecasts import bin_of
+from dmfroc.measures.statistics.forecasts import bin_numbers
 
 Axes = Literal["standard", "vuk_curk"]
 
@@ -25,6 +26,8 @@ _GRID = np.linspace(0, 1, 41)  # of the display's LOESS curve
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CalibrationCurve(Curve):
     """A calibration curve of groups of cases with like predictions.
+
+    It unpacks like scikit-learn's: ``fraction_positive, mean_predicted``.
 
     Attributes
     ----------
@@ -44,6 +47,9 @@ class CalibrationCurve(Curve):
     counts: Float[np.ndarray, " g"]
     all_counts: Float[np.ndarray, " b"]
     brier: float
+
+    def __iter__(self) -> Iterator[Float[np.ndarray, " _"]]:
+        return iter((self.fraction_positive, self.mean_predicted))
 
     @property
     def gaps(self) -> Float[np.ndarray, " g"]:
@@ -89,8 +95,7 @@ class CalibrationCurve(Curve):
         array([[0.   , 0.342],
                [0.658, 1.   ]])
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be in (0, 1), but it is {level}")
+        level = proportion("level", level, "(0, 1)")
         from scipy.special import ndtri
 
         z2 = ndtri((1 + level) / 2) ** 2
@@ -145,14 +150,14 @@ def calibration_curve(
     0.05
     """
     n_bins = n_bins if n_bins is None else integer("n_bins", n_bins, 1)
-    _check_axes(axes)
+    choice("axes", axes, get_args(Axes))
     probabilities, outcomes = cases.scores, cases.is_positive.astype(np.float64)
     _check_probabilities(cases)
     if n_bins is None:
         values, group = np.unique(probabilities, return_inverse=True)
         n_groups = len(values)
     else:
-        group, n_groups = bin_of(probabilities, n_bins), n_bins
+        group, n_groups = bin_numbers(probabilities, n_bins), n_bins
     all_counts, predicted, positive = (
         np.bincount(group, weights=cases.weights * values, minlength=n_groups)
         for values in (np.ones_like(probabilities), probabilities, outcomes)
@@ -215,7 +220,7 @@ def loess_calibration_curve(
     >>> curve.y.round(3)
     array([0.286, 0.5  ])
     """
-    _check_axes(axes)
+    choice("axes", axes, get_args(Axes))
     _check_probabilities(cases)
     lowest, highest = cases.scores.min(), cases.scores.max()
     grid = lowest + (highest - lowest) * _GRID if at is None else numbers("at", at)
@@ -259,7 +264,7 @@ def isotonic_calibration_curve(cases: Cases, *, axes: Axes = "standard") -> Curv
     >>> curve.x, curve.y.round(3)
     (array([0.2, 0.4, 0.5, 0.6, 0.9]), array([0.   , 0.333, 0.333, 1.   , 1.   ]))
     """
-    _check_axes(axes)
+    choice("axes", axes, get_args(Axes))
     points = count_points(cases)
     vertices = points.hull_vertices()
     hits, alarms = (
@@ -355,11 +360,6 @@ def _place(
         x, y = y, x
     shared = {"kind": "calibration", "label": cases.label, "thresholds": predicted}
     return shared | dict(zip(("x", "x_name", "y", "y_name"), x + y, strict=True))
-
-
-def _check_axes(axes: str) -> None:
-    if not is_one_of(axes, get_args(Axes)):
-        raise ValueError(f"axes must be 'standard' or 'vuk_curk', but it is {axes!r}")
 
 
 def _check_probabilities(cases: Cases) -> None:

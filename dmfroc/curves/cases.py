@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, cast, get_args, overload
 import numpy as np
 from jaxtyping import Bool, Float
 
-from dmfroc._kit.options import is_one_of
+from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Predictions, as_predictions
@@ -110,8 +110,7 @@ def for_each_class[T](
     """Compute something for one class, or for each class or pair of classes by name."""
     if multi_class is None:
         return one_class(compute, predictions, pos_label)
-    if not is_one_of(multi_class, get_args(MultiClass)):
-        raise ValueError(f"multi_class must be 'ovr' or 'ovo', but it is {multi_class!r}")
+    choice("multi_class", multi_class, get_args(MultiClass))
     if pos_label is not None:
         raise ValueError(
             f"pos_label is {pos_label!r} and multi_class {multi_class!r}, but only one of them can "

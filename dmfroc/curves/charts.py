@@ -7,12 +7,13 @@ Curk (ROC curve, lift chart and calibration plot).
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from typing import Literal, get_args
 
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.options import is_one_of, number
+from dmfroc._kit.options import choice, nonnegative
 from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.curve import Curve, Line, Projection, integrate
 from dmfroc.curves.points import OperatingPoints, count_points
@@ -86,25 +87,11 @@ def _delta_pn(points: OperatingPoints) -> Coordinates:
     return false_positives, true_positives - false_positives
 
 
-def _roc(points: OperatingPoints) -> Coordinates:
-    return points.false_positive_rate, points.true_positive_rate
-
-
-def _boc(points: OperatingPoints) -> Coordinates:
-    return points.false_positive_rate, points.informedness
-
-
-def _det(points: OperatingPoints) -> Coordinates:
-    misses = (points.positives - points.true_positives) / points.positives
-    return points.false_positive_rate, misses
-
-
-def _accuracy(points: OperatingPoints) -> Coordinates:
-    return points.bias, points.accuracy
-
-
-def _bift(points: OperatingPoints) -> Coordinates:
-    return points.bias, points.informedness
+_ROC = attrgetter("false_positive_rate", "true_positive_rate")
+_BOC = attrgetter("false_positive_rate", "informedness")
+_DET = attrgetter("false_positive_rate", "false_negative_rate")
+_ACCURACY = attrgetter("bias", "accuracy")
+_BIFT = attrgetter("bias", "informedness")
 
 
 def _lift(points: OperatingPoints, *, scale: LiftScale) -> Coordinates:
@@ -207,7 +194,7 @@ def delta_pn_curve(cases: Cases) -> Curve:
 def draw_roc(points: OperatingPoints) -> Curve:
     """Put points on the ROC chart."""
     area = points.summarise(curve_summaries.roc_area)
-    return draw("roc", points, _roc, _FPR, _TPR, chance=((0, 1), (0, 1)), area=area)
+    return draw("roc", points, _ROC, _FPR, _TPR, chance=((0, 1), (0, 1)), area=area)
 
 
 @compute_by_class
@@ -242,6 +229,9 @@ def roc_curve(cases: Cases) -> Curve:
     Curve(roc of 1: 6 points, area 0.8333)
     >>> round(curve.integral("left"), 4), round(curve.integral("right"), 4)
     (0.7778, 0.8889)
+    >>> fpr, tpr, thresholds = curve
+    >>> thresholds
+    array([inf, 0.9, 0.6, 0.5, 0.4, 0.2])
     """
     return draw_roc(count_points(cases))
 
@@ -279,7 +269,7 @@ def boc_curve(cases: Cases) -> Curve:
     """
     points = count_points(cases)
     area = _auc_above_chance(points)
-    return draw("boc", points, _boc, _FPR, _INFORMEDNESS, chance=((0, 1), (0, 0)), area=area)
+    return draw("boc", points, _BOC, _FPR, _INFORMEDNESS, chance=((0, 1), (0, 0)), area=area)
 
 
 @compute_by_class
@@ -312,7 +302,7 @@ def det_curve(cases: Cases) -> Curve:
     array([1. , 0.5, 0. , 0. ])
     """
     chance = (0, 1), (1, 0)
-    return draw("det", count_points(cases), _det, _FPR, "False negative rate", chance=chance)
+    return draw("det", count_points(cases), _DET, _FPR, "False negative rate", chance=chance)
 
 
 @compute_by_class
@@ -347,7 +337,7 @@ def accuracy_curve(cases: Cases) -> Curve:
     """
     points = count_points(cases)
     chance = (0, 1), (1 - points.prevalence, points.prevalence)
-    return draw("accuracy", points, _accuracy, _SHARE, "Accuracy", chance=chance)
+    return draw("accuracy", points, _ACCURACY, _SHARE, "Accuracy", chance=chance)
 
 
 @compute_by_class
@@ -386,7 +376,7 @@ def lift_curve(cases: Cases, *, scale: LiftScale = "recall") -> Curve:
     >>> round(lift_curve(truth, scores).area, 4), lift_curve(truth, scores, scale="counts").area
     (0.6667, 2.0)
     """
-    _check_choice("scale", scale, get_args(LiftScale))
+    choice("scale", scale, get_args(LiftScale))
     return _draw_lift("lift", count_points(cases), scale)
 
 
@@ -463,7 +453,7 @@ def bift_curve(cases: Cases) -> Curve:
     """
     points = count_points(cases)
     area = _auc_above_chance(points)
-    return draw("bift", points, _bift, _SHARE, _INFORMEDNESS, chance=((0, 1), (0, 0)), area=area)
+    return draw("bift", points, _BIFT, _SHARE, _INFORMEDNESS, chance=((0, 1), (0, 0)), area=area)
 
 
 @compute_by_class
@@ -547,7 +537,7 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
     (np.float64(-0.415), np.float64(-1.585))
     """
     s = nonnegative("s", s)
-    _check_choice("smoothing", smoothing, get_args(Smoothing))
+    choice("smoothing", smoothing, get_args(Smoothing))
     points = count_points(cases)
     projection = partial(_bird, s=s, smoothing=smoothing)
     x, y = projection(points)
@@ -556,17 +546,3 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
     even = (0, 0), (min(0.0, float(y[np.isfinite(y)].min(initial=0))), 0)
     names = "Relative drift [bits]", "Bookmaker information [bits]"
     return draw("bird", points, projection, *names, chance=chance, break_even=even, area=None)
-
-
-def nonnegative(name: str, value: Number) -> float:
-    """Return a finite number that is not below zero."""
-    checked = number(name, value)
-    if not 0 <= checked < np.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, but it is {value}")
-    return checked
-
-
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if not is_one_of(value, choices):
-        listed = ", ".join(map(repr, choices))
-        raise ValueError(f"{name} must be one of {listed}, but it is {value!r}")

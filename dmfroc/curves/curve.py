@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import is_one_of
+from dmfroc._kit.options import choice
 from dmfroc.curves.points import Maximum, OperatingPoints
 
 Rule = Literal["left", "trapezoid", "right"]
@@ -27,6 +27,13 @@ class Line(NamedTuple):
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Curve:
     """A curve of one class, with one point per threshold.
+
+    It unpacks in the order and with the conventions of scikit-learn's functions of the same name,
+    which then keep all points (``drop_intermediate=False``): ``fpr, tpr, thresholds``;
+    ``precision, recall, thresholds``, from the lowest threshold on, with the precision 1 at recall
+    0, which has no threshold; and ``fpr, fnr, thresholds`` of a DET curve, from the highest
+    threshold without misses to the lowest without false alarms. Other charts unpack as
+    ``x, y, thresholds``.
 
     Attributes
     ----------
@@ -86,6 +93,15 @@ class Curve:
         """Return the largest y and all thresholds that attain it, in falling order."""
         return Maximum.of(self.y, self.thresholds)
 
+    def __iter__(self) -> Iterator[Float[np.ndarray, " _"]]:
+        x, y, thresholds = self.x, self.y, self.thresholds
+        if self.kind == "pr":
+            x, y, thresholds = np.append(y[:0:-1], 1.0), x[::-1], thresholds[:0:-1]
+        elif self.kind == "det":
+            kept = slice(np.flatnonzero(x == x[0])[-1], np.flatnonzero(y == y[-1])[0] + 1)
+            x, y, thresholds = (values[kept][::-1] for values in (x, y, thresholds))
+        return iter((x, y, thresholds))
+
     def __repr__(self) -> str:
         area = "" if self.area is None else f", area {self.area:.4g}"
         return f"Curve({self.kind} of {self.label!r}: {len(self.x)} points{area})"
@@ -95,9 +111,7 @@ def integrate(x: Float[np.ndarray, " t"], y: Float[np.ndarray, " t"], rule: Rule
     """Return the integral of y over x; stretches without an area count for nothing."""
     left, right = y[:-1], y[1:]
     heights = {"left": left, "trapezoid": (left + right) / 2, "right": right}
-    if not is_one_of(rule, heights):
-        raise ValueError(f"rule must be 'left', 'trapezoid' or 'right', but it is {rule!r}")
-    pieces = heights[rule] * np.diff(x)
+    pieces = heights[choice("rule", rule, tuple(heights))] * np.diff(x)
     return float(np.sum(pieces[np.isfinite(pieces)]))
 
 

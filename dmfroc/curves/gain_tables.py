@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dmfroc._kit.options import listed, number
+from dmfroc._kit.options import listed, nonnegative, number, proportion
 from dmfroc.curves.cases import Number
 from dmfroc.curves.gain import f_gains, gain_of_errors
 from dmfroc.curves.points import OperatingPoints
@@ -125,11 +125,7 @@ def _cells(name: str, table: Sequence[Number]) -> list[float]:
 
 def _table(tp: Number, fp: Number, fn: Number, tn: Number) -> OperatingPoints:
     cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
-    for name, count in cells.items():
-        cells[name] = number(name, count)
-        if not 0 <= cells[name] < np.inf:
-            raise ValueError(f"{name} must be a finite count >= 0, but it is {count}")
-    tp, fp, fn, tn = cells.values()
+    tp, fp, fn, tn = (nonnegative(name, count) for name, count in cells.items())
     for name, total in (("positive", tp + fn), ("negative", fp + tn)):
         if total == 0:
             raise ValueError(f"gains need a {name} case, but the table has none")
@@ -162,9 +158,7 @@ def f_from_gain(gain: Number, prevalence: Number) -> float:
     >>> round(f_from_gain(0.5625, 0.5), 4)
     0.6957
     """
-    gain, prevalence = number("gain", gain), number("prevalence", prevalence)
-    if not 0 < prevalence < 1:
-        raise ValueError(f"prevalence must be in (0, 1), but it is {prevalence}")
+    gain, prevalence = number("gain", gain), proportion("prevalence", prevalence, "(0, 1)")
     if not gain <= 1:
         raise ValueError(f"a gain is at most 1, but it is {gain}")
     return prevalence / (1 - (1 - prevalence) * gain)
@@ -213,9 +207,7 @@ def interpolate_gains(
     >>> interpolate_gains((30, 12, 30, 28), (56, 30, 4, 10), 0.25).recall_gain.__round__(4)
     0.6818
     """
-    share = number("share", share)
-    if not 0 <= share <= 1:
-        raise ValueError(f"share must be in [0, 1], but it is {share}")
+    share = proportion("share", share, "[0, 1]")
     first, second = _cells("first", first), _cells("second", second)
     for name, table in (("first", first), ("second", second)):
         if not table[0] > 0:
@@ -277,11 +269,9 @@ def same_f_beta(precision1: Number, recall1: Number, precision2: Number, recall2
     """
     rates = {"precision1": precision1, "recall1": recall1}
     rates |= {"precision2": precision2, "recall2": recall2}
-    for name, rate in rates.items():
-        rates[name] = number(name, rate)
-        if not 0 < rates[name] <= 1:
-            raise ValueError(f"{name} must be in (0, 1], but it is {rate}")
-    precision1, recall1, precision2, recall2 = rates.values()
+    precision1, recall1, precision2, recall2 = (
+        proportion(name, rate, "(0, 1]") for name, rate in rates.items()
+    )
     if not (precision1 > precision2 and recall1 < recall2):
         raise ValueError(
             "the first point must have the larger precision and the smaller recall, but the "

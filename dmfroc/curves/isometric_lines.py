@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import is_one_of, number, numbers
+from dmfroc._kit.options import choice, numbers, positive
 from dmfroc.curves.cases import Number
 from dmfroc.curves.curve import Curve, check_curve
 from dmfroc.curves.points import OperatingPoints
@@ -107,15 +107,12 @@ def isometrics(
     check_curve(curve)
     if curve.points is None or curve.projection is None:
         raise ValueError(f"there are no isometrics on the chart of {curve!r}")
-    if not 0 < number("beta", beta) < np.inf:
-        raise ValueError(f"beta must be a finite number > 0, but it is {beta}")
+    beta = positive("beta", beta)
     if measure is None:
         if curve.kind not in _USUAL:
             raise ValueError(f"name a measure: no isometrics are usual on the chart of {curve!r}")
         measure = _USUAL[curve.kind]
-    if not is_one_of(measure, get_args(IsometricMeasure)):
-        known = ", ".join(get_args(IsometricMeasure))
-        raise ValueError(f"measure must be one of {known}, but it is {measure!r}")
+    choice("measure", measure, get_args(IsometricMeasure))
     points, lines = curve.points, []
     for value in numbers("values", values).ravel().tolist():
         fpr, tpr = _rates(measure, value, points, beta)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import integer, number, numbers
+from dmfroc._kit.options import integer, numbers, proportion
 from dmfroc.curves.cases import Number
 
 # Numbers that differ by less are tied: a share of the farthest neighbour's distance, next to which
@@ -88,9 +88,7 @@ def loess(
         )
     if len(xs) == 0 or not weights.min() >= 0 or weights.max() == 0:
         raise ValueError("there must be observations, with weights >= 0 that are not all 0")
-    span = number("span", span)
-    if not 0 < span <= 1:
-        raise ValueError(f"span must be in (0, 1], but it is {span}")
+    span = proportion("span", span, "(0, 1]")
     if integer("degree", degree, 1) not in (1, 2):
         raise ValueError(f"degree must be 1 or 2, but it is {degree}")
     counts = weights > 0

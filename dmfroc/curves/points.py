@@ -89,6 +89,11 @@ class OperatingPoints:
         return self.false_positives / self.negatives
 
     @property
+    def false_negative_rate(self) -> Float[np.ndarray, " t"]:
+        """Miss rate, 1 - recall: FN/P."""
+        return (self.positives - self.true_positives) / self.positives
+
+    @property
     def bias(self) -> Float[np.ndarray, " t"]:
         """Share of the cases that is predicted positive."""
         return (self.true_positives + self.false_positives) / self.total

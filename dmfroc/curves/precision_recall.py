@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.options import number, numbers
+from dmfroc._kit.options import numbers, proportion
 from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import OperatingPoints, count_points
 
-
-def _pr(points: OperatingPoints) -> Coordinates:
-    return points.true_positive_rate, points.precision
+_PR = attrgetter("true_positive_rate", "precision")
 
 
 def _reciprocal_pr(points: OperatingPoints) -> Coordinates:
@@ -28,7 +27,8 @@ def _reciprocal_pr(points: OperatingPoints) -> Coordinates:
 def _log_pr(points: OperatingPoints) -> Coordinates:
     with np.errstate(divide="ignore", invalid="ignore"):
         # The logarithm of one is 0, and not -0
-        return tuple(0.0 - np.log2(rate) for rate in _pr(points))  # type: ignore[return-value]
+        recall, precision = (0.0 - np.log2(rate) for rate in _PR(points))
+        return recall, precision
 
 
 @compute_by_class
@@ -67,7 +67,7 @@ def precision_recall_curve(cases: Cases) -> Curve:
     points = count_points(cases)
     names, area = ("Recall", "Precision"), points.summarise(curve_summaries.precision_recall_area)
     chance, even = ((0, 1), (points.prevalence, points.prevalence)), ((0, 1), (0, 1))
-    return draw("pr", points, _pr, *names, chance=chance, break_even=even, area=area)
+    return draw("pr", points, _PR, *names, chance=chance, break_even=even, area=area)
 
 
 @compute_by_class
@@ -176,9 +176,7 @@ def least_precision(recall: Any, prevalence: Number) -> Float[np.ndarray, "*r"]:
     >>> least_precision([0, 0.5, 1], 0.5)
     array([0.        , 0.33333333, 0.5       ])
     """
-    recall, prevalence = numbers("recall", recall), number("prevalence", prevalence)
+    recall, prevalence = numbers("recall", recall), proportion("prevalence", prevalence, "(0, 1)")
     if not ((recall >= 0) & (recall <= 1)).all():
         raise ValueError(f"recall must be in [0, 1], but it is {recall}")
-    if not 0 < prevalence < 1:
-        raise ValueError(f"prevalence must be in (0, 1), but it is {prevalence}")
     return prevalence * recall / (1 - prevalence + prevalence * recall)

@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.options import flag, instance, is_one_of, number, numbers
+from dmfroc._kit.options import choice, flag, instance, numbers, proportion
 from dmfroc.curves.cases import Number
 from dmfroc.curves.points import OperatingPoints
-from dmfroc.measures.curve_areas import KAPPA_AREAS, Kappa
+from dmfroc.measures.curve_areas import Kappa
 
 
 class CertaintyConsistency(NamedTuple):
@@ -95,11 +95,9 @@ def area_under_kappa(
     (0.3122, 0.3165)
     """
     instance("points", points, OperatingPoints)
-    if not is_one_of(method, ("exact", "trapezoid")):
-        raise ValueError(f"method must be 'exact' or 'trapezoid', but it is {method!r}")
-    if not is_one_of(kappa, get_args(Kappa)):
-        raise ValueError(f"kappa must be 'cohen' or 'scott', but it is {kappa!r}")
-    return points.summarise(KAPPA_AREAS[kappa, method])
+    choice("method", method, ("exact", "trapezoid"))
+    choice("kappa", kappa, get_args(Kappa))
+    return points.summarise(curve_summaries.kappa_area, method=method, kappa=kappa)
 
 
 def expected_profits(
@@ -145,9 +143,8 @@ def expected_profits(
     matrix = numbers("benefits", benefits)
     if matrix.shape != (2, 2) or not np.isfinite(matrix).all():
         raise ValueError(f"benefits must be a finite matrix of shape (2, 2), not {benefits!r}")
-    share = points.prevalence if prevalence is None else number("prevalence", prevalence)
-    if not 0 < share < 1:
-        raise ValueError(f"prevalence must be in (0, 1), but it is {prevalence!r}")
+    share = points.prevalence if prevalence is None else prevalence
+    share = proportion("prevalence", share, "(0, 1)")
     (rejection, miss), (alarm, hit) = matrix
     positive = miss + points.true_positive_rate * (hit - miss)
     negative = rejection + points.false_positive_rate * (alarm - rejection)

@@ -66,6 +66,11 @@ class Hypothesis:
             )
 
     @property
+    def two_sided(self) -> Hypothesis:
+        """That there is no difference at all."""
+        return Hypothesis(rope=self.rope)
+
+    @property
     def is_two_sided(self) -> bool:
         """Whether differences of either sign count."""
         return self.alternative == "two-sided"

@@ -11,7 +11,6 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.level import check_level
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures
@@ -73,6 +72,8 @@ class IntervalMethod(ABC):
         The options that it does not use, and what to do instead of giving them.
     warns_itself : bool
         Whether it warns of what a reader has to know, so that its caller need not.
+    binds_together : bool
+        Whether it takes measures that are bound as one function with a vector of values.
     level : float
         Nominal coverage of the intervals.
     seed : int
@@ -82,22 +83,15 @@ class IntervalMethod(ABC):
     name: ClassVar[str]
     remedies: ClassVar[Mapping[str, str]]
     warns_itself: ClassVar[bool] = False
+    binds_together: ClassVar[bool] = True
 
     level: float = DEFAULT_LEVEL
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "level", check_level(self.level))
 
     @classmethod
     @abstractmethod
     def from_options(cls, options: Options) -> IntervalMethod:
         """Return the method with those of the options that it uses."""
-
-    @property
-    def binds_together(self) -> bool:
-        """Whether it takes measures that are bound as one function with a vector of values."""
-        return True
 
     def refusal_to_compare(self, *, paired: bool) -> str | None:
         """Say why classifiers cannot be compared with these options, if that is so."""

@@ -8,10 +8,8 @@ from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
-from dmfroc._kit.options import flag, is_one_of, number
+from dmfroc._kit.options import check_level, flag, is_one_of, number, seed_of
 from dmfroc._kit.text import did_you_mean
-from dmfroc.inference.level import check_level
-from dmfroc.inference.seed import seed_of
 from dmfroc.inference.units import Sample, sample_of
 from dmfroc.inputs.predictions import Predictions
 
@@ -41,15 +39,31 @@ class IntervalOptions(TypedDict, total=False):
     random_state: int | np.random.Generator | None
 
 
+class InputOptions(TypedDict, total=False):
+    """What comes with the classes and scores of all rows, see `Predictions.from_arrays`."""
+
+    labels: Any
+    sample_weight: Any
+    frequency_weight: Any
+    y_pred: Any
+
+
 class _FoldOptions(TypedDict, total=False):
+    pos_label: Any
+    folds: Any
     target: Target
     train_fraction: float | None
 
 
-class CommonOptions(_FoldOptions, IntervalOptions, total=False):
-    """How intervals are made, those of folds included; `dmfroc.estimate` says what each means.
+class SubgroupOptions(InputOptions, IntervalOptions, total=False):
+    """What comes with the rows, and how intervals are made, where there are no folds."""
 
-    By default the target is ``"fits"`` and the share of the training sets is what the folds leave.
+
+class EvaluationOptions(InputOptions, _FoldOptions, IntervalOptions, total=False):
+    """All that `evaluate`, `estimate` and `compare` have in common.
+
+    `dmfroc.estimate` explains each option. By default there are no labels, weights and folds, the
+    target is ``"fits"`` and the share of the training sets is what the folds leave.
     """
 
 
@@ -89,16 +103,17 @@ class Options:
 
     @classmethod
     def from_user(cls, function: str, given: Mapping[str, Any], known: type) -> Options:
-        """Return the options that the user gave to a public function, which has no others.
+        """Return the options of intervals that the user gave to a public function.
 
-        ``known`` is the typed dict that its signature names.
+        ``known`` is the typed dict that its signature names; what else is in it comes with the
+        rows, see `inputs_from`.
         """
         for name in given:
             if name not in known.__annotations__:
                 hint = did_you_mean(name, known.__annotations__)
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
-        others = {name: value for name, value in given.items() if name != "random_state"}
-        return cls(**others, seed=seed_of(given.get("random_state", 0)))
+        own = {name: given[name] for name in given if name in cls.__annotations__}
+        return cls(**own, seed=seed_of(given.get("random_state", 0)))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "level", check_level(self.level))
@@ -124,3 +139,9 @@ class Options:
     def sample_of(self, predictions: Predictions) -> Sample:
         """Return the observations that count, with their independent units."""
         return sample_of(predictions, self.groups, stratify=self.stratify)
+
+
+def inputs_from(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the user gave with the rows: labels, weights, hard labels, folds."""
+    names = (*InputOptions.__annotations__, "pos_label", "folds")
+    return {name: given[name] for name in names if name in given}

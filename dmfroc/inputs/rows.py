@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc.inputs.indexes import Rows
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Predictions
 
@@ -92,3 +93,32 @@ def _is_real(column: Any) -> bool:
     """Whether a column has numbers that are not whole, which name no rows."""
     values = column.to_pylist()
     return any(isinstance(x, float) and x % 1 != 0 for x in values)
+
+
+def check_same_observations(named: Mapping[str, Predictions]) -> None:
+    """Refuse classifiers whose classes, observed labels or weights differ."""
+    (first_name, first), *others = named.items()
+    rows = Rows(first.index, repr(first_name))
+    for name, other in others:
+        if other.labels != first.labels:
+            raise ValueError(
+                f"{first_name!r} has the classes {list(first.labels)} and {name!r} has "
+                f"{list(other.labels)}: give both the same labels="
+            )
+        if len(other.true) != len(first.true):
+            raise ValueError(
+                f"{first_name!r} has {len(first.true)} observations and {name!r} has "
+                f"{len(other.true)}: a paired comparison needs the same observations"
+            )
+        rows.check_same(other.index, repr(name))
+        for what, a, b in (
+            ("observed classes", first.true, other.true),
+            ("weights", first.sample_weight, other.sample_weight),
+        ):
+            if not np.array_equal(a, b):
+                row = int(np.flatnonzero(a != b)[0])
+                raise ValueError(
+                    f"the {what} of {first_name!r} and {name!r} differ, first in row {row} "
+                    "(counting from 0): a paired comparison needs the same observations in the "
+                    "same order"
+                )

@@ -14,11 +14,11 @@ from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import is_one_of, numbers
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import table as _table  # noqa: F401  # whose measures are listed first
-from dmfroc.measures.cells import Table, corrected_for_chance
-from dmfroc.measures.hard_labels import SIGNED, TABLE_FUNCTIONS
-from dmfroc.measures.measure import Measure, WithOptions, no_hard_labels
+from dmfroc.measures.cells import Proportions, corrected_for_chance
+from dmfroc.measures.hard_labels import TABLE_FUNCTIONS, summarise_table
+from dmfroc.measures.measure import SIGNED, Measure, WithOptions, no_hard_labels
 from dmfroc.measures.registry import register
-from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts, label_values
+from dmfroc.measures.statistics.confusion import confusion_counts, label_values
 
 Growth = Literal["quadratic", "linear"]
 Distance = Literal["positions", "values"]
@@ -40,17 +40,10 @@ def _checked(weights: Any) -> _Costs:
     return tuple(map(tuple, matrix.tolist()))
 
 
-def _of_counts(
-    matrix: ConfusionMatrix, xp: Any, *, weights: _Costs | Growth, by: Distance
-) -> Float[AnyArray, ""]:
-    kappa = _of_table(Table(matrix.cells / matrix.cells.sum(), xp, matrix.values), weights, by)
-    assert kappa is not None  # classes that are no numbers are an obstacle
-    return kappa
-
-
-def _of_table(
-    table: Table, weights: _Costs | Growth, by: Distance = "positions"
+def _kappa(
+    table: Proportions, weights: _Costs | Growth, by: Distance
 ) -> Float[AnyArray, ""] | None:
+    """Return weighted kappa; None if classes are to be numbers but are none."""
     if isinstance(weights, str):
         if by == "values" and not table.values:
             return None
@@ -153,16 +146,16 @@ def weighted_kappa(weights: Any = "quadratic", by: Distance = "positions") -> Me
         name=name,
         title=title,
         statistic=confusion_counts,
-        summary=WithOptions(_of_counts, (("weights", costs or weights), ("by", by))),
+        summary=WithOptions(summarise_table, function=_kappa, weights=costs or weights, by=by),
         bounds=(-math.inf, 1.0) if costs else SIGNED,
         chance=0.0,
         family="contingency",
         needs="labels",
-        obstacle=WithOptions(_obstacle, (("costs", costs), ("by", by))),
+        obstacle=WithOptions(_obstacle, costs=costs, by=by),
         caveats=(_uneven_gaps, _alphabetical) if by == "positions" and not costs else (),
     )
 
 
 for _weights, _by in itertools.product(_GROWTHS, _DISTANCES):
     _name = weighted_kappa(_weights, _by).name
-    TABLE_FUNCTIONS[_name] = partial(_of_table, weights=_weights, by=_by)
+    TABLE_FUNCTIONS[_name] = partial(_kappa, weights=_weights, by=_by)

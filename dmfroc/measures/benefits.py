@@ -86,10 +86,9 @@ def _of_threshold(
     summary: Any, threshold: Any, prevalence: Any, pos_label: Hashable, **attributes: Any
 ) -> Measure:
     t, share = checked_threshold(threshold), checked_prevalence(prevalence)
-    options = (("odds", t / (1 - t)), ("prevalence", share))
     return Measure(
-        statistic=WithOptions(treatments, (("threshold", t), ("pos_label", pos_label))),
-        summary=WithOptions(summary, options),
+        statistic=WithOptions(treatments, threshold=t, pos_label=pos_label),
+        summary=WithOptions(summary, odds=t / (1 - t), prevalence=share),
         family="decisions",
         needs="probabilities",
         obstacle=partial(no_single_class, pos_label),
@@ -327,7 +326,7 @@ def expected_utility(cost_matrix: Any = None) -> Measure:
     return Measure(
         name="expected_utility",
         title="Expected utility",
-        statistic=WithOptions(_decisions, (("costs", costs),)),
+        statistic=WithOptions(_decisions, costs=costs),
         summary=_mean_utility,
         bounds=(-float(high), -float(low)),
         family="decisions",

@@ -18,60 +18,61 @@ from dmfroc.measures.cells import (
     ratio,
     root,
 )
-from dmfroc.measures.hard_labels import POSITIVE, UNIT, of_each_class, of_positive_class
+from dmfroc.measures.hard_labels import register_class_measure, register_class_number
+from dmfroc.measures.measure import POSITIVE, UNIT
 
 # Margins
 
 
-@of_each_class
+@register_class_number
 def prevalence(cells: Cells) -> Cell:
     """Proportion of observed positives."""
     return cells.prevalence
 
 
-@of_each_class
+@register_class_number
 def bias(cells: Cells) -> Cell:
     """Proportion of predicted positives."""
     return cells.bias
 
 
-@of_each_class
+@register_class_number
 def class_ratio(cells: Cells) -> Cell:
     """Observed negatives per positive, Powers' skew of the prevalence."""
     return odds(cells.inverse_prevalence, cells.prevalence, cells.xp)
 
 
-@of_each_class
+@register_class_number
 def prediction_ratio(cells: Cells) -> Cell:
     """Predicted negatives per positive, Powers' skew of the bias."""
     return odds(cells.inverse_bias, cells.bias, cells.xp)
 
 
-@of_each_class
+@register_class_number
 def prevalence_odds(cells: Cells) -> Cell:
     """Observed positives per negative."""
     return odds(cells.prevalence, cells.inverse_prevalence, cells.xp)
 
 
-@of_each_class
+@register_class_number
 def relative_drift(cells: Cells) -> Cell:
     """Predicted per observed positive."""
     return odds(cells.bias, cells.prevalence, cells.xp)
 
 
-@of_each_class
+@register_class_number
 def evenness_real(cells: Cells) -> Cell:
     """Variance of the observed class."""
     return cells.variance_real
 
 
-@of_each_class
+@register_class_number
 def evenness_predicted(cells: Cells) -> Cell:
     """Variance of the predicted class."""
     return cells.variance_predicted
 
 
-@of_each_class
+@register_class_number
 def evenness_global(cells: Cells) -> Cell:
     """Geometric mean of the two variances."""
     return root(cells.variance_real * cells.variance_predicted, cells.xp)
@@ -80,67 +81,67 @@ def evenness_global(cells: Cells) -> Cell:
 # Rates
 
 
-@of_positive_class("Recall", UNIT)
+@register_class_measure("Recall", UNIT)
 def recall(cells: Cells) -> Cell:
     """Proportion of the observed positives that are predicted so."""
     return ratio(cells.tp, cells.prevalence, cells.xp)
 
 
-@of_positive_class("Specificity", UNIT)
+@register_class_measure("Specificity", UNIT)
 def specificity(cells: Cells) -> Cell:
     """Proportion of the observed negatives that are predicted so."""
     return ratio(cells.tn, cells.inverse_prevalence, cells.xp)
 
 
-@of_positive_class("Precision", UNIT)
+@register_class_measure("Precision", UNIT)
 def precision(cells: Cells) -> Cell:
     """Proportion of the predicted positives that are observed so."""
     return ratio(cells.tp, cells.bias, cells.xp)
 
 
-@of_positive_class("Negative predictive value", UNIT)
+@register_class_measure("Negative predictive value", UNIT)
 def negative_predictive_value(cells: Cells) -> Cell:
     """Proportion of the predicted negatives that are observed so."""
     return ratio(cells.tn, cells.inverse_bias, cells.xp)
 
 
-@of_positive_class("Fallout", UNIT, greater_is_better=False)
+@register_class_measure("Fallout", UNIT, greater_is_better=False)
 def fallout(cells: Cells) -> Cell:
     """Proportion of the observed negatives that are predicted positive."""
     return ratio(cells.fp, cells.inverse_prevalence, cells.xp)
 
 
-@of_positive_class("Miss rate", UNIT, greater_is_better=False)
+@register_class_measure("Miss rate", UNIT, greater_is_better=False)
 def miss_rate(cells: Cells) -> Cell:
     """Proportion of the observed positives that are predicted negative."""
     return ratio(cells.fn, cells.prevalence, cells.xp)
 
 
-@of_each_class
+@register_class_number
 def accuracy(cells: Cells) -> Cell:
     """Proportion of right predictions."""
     return cells.tp + cells.tn
 
 
-@of_positive_class("Likelihood ratio +", POSITIVE, chance=1.0)
+@register_class_measure("Likelihood ratio +", POSITIVE, chance=1.0)
 def positive_likelihood_ratio(cells: Cells) -> Cell:
     """Recall divided by fallout; infinite if there are true but no false positives."""
     return odds(cells.tp * cells.inverse_prevalence, cells.fp * cells.prevalence, cells.xp)
 
 
-@of_positive_class("Likelihood ratio -", POSITIVE, chance=1.0, greater_is_better=False)
+@register_class_measure("Likelihood ratio -", POSITIVE, chance=1.0, greater_is_better=False)
 def negative_likelihood_ratio(cells: Cells) -> Cell:
     """Miss rate divided by specificity; infinite if there are false but no true negatives."""
     return odds(cells.fn * cells.inverse_prevalence, cells.tn * cells.prevalence, cells.xp)
 
 
-@of_positive_class("Lift", POSITIVE, chance=1.0, range_of_shares=ranges.lift)
+@register_class_measure("Lift", POSITIVE, chance=1.0, range_of_shares=ranges.lift)
 def lift(cells: Cells) -> Cell:
     """Precision divided by prevalence."""
     return ratio(cells.tp, cells.bias * cells.prevalence, cells.xp)
 
 
-@of_positive_class("Distance to (0, 1)", (0.0, 2**0.5), greater_is_better=False)
+@register_class_measure("Distance to (0, 1)", (0.0, 2**0.5), greater_is_better=False)
 def distance_to_perfect(cells: Cells) -> Cell:
     """Distance of the point in ROC space to the corner without errors."""
     return root(fallout(cells) ** 2 + miss_rate(cells) ** 2, cells.xp)
@@ -155,7 +156,7 @@ def f_score(cells: Cells, beta: float = 1.0) -> Cell:
     return ratio(right, right + cells.fp + beta**2 * cells.fn, cells.xp)
 
 
-@of_positive_class("F1", UNIT)
+@register_class_measure("F1", UNIT)
 def f1(cells: Cells) -> Cell:
     """Harmonic mean of precision and recall."""
     return f_score(cells)
@@ -169,7 +170,7 @@ def gain(cells: Cells, errors: Cell) -> Cell:
     return 1 - odds(cells.prevalence * errors, cells.inverse_prevalence * cells.tp, cells.xp)
 
 
-@of_positive_class("F-gain", (-np.inf, 1.0))
+@register_class_measure("F-gain", (-np.inf, 1.0))
 def f_gain(cells: Cells, beta: float | int = 1.0) -> Cell:
     """Weighted mean of precision gain and, with weight beta squared, recall gain.
 
@@ -179,19 +180,19 @@ def f_gain(cells: Cells, beta: float | int = 1.0) -> Cell:
     return gain(cells, (cells.fp + beta**2 * cells.fn) / (1 + beta**2))
 
 
-@of_positive_class("Jaccard", UNIT)
+@register_class_measure("Jaccard", UNIT)
 def jaccard(cells: Cells) -> Cell:
     """Proportion of true positives among all that are positive in either way."""
     return ratio(cells.tp, cells.tp + cells.fp + cells.fn, cells.xp)
 
 
-@of_positive_class("Fowlkes-Mallows", UNIT)
+@register_class_measure("Fowlkes-Mallows", UNIT)
 def fowlkes_mallows(cells: Cells) -> Cell:
     """Geometric mean of precision and recall."""
     return ratio(cells.tp, root(cells.bias * cells.prevalence, cells.xp), cells.xp)
 
 
-@of_each_class
+@register_class_number
 def expected_true_positives(cells: Cells) -> Cell:
     """Proportion of true positives if prediction and class were independent."""
     return cells.bias * cells.prevalence
@@ -200,7 +201,7 @@ def expected_true_positives(cells: Cells) -> Cell:
 # Coefficients that are 0 under chance
 
 
-@of_positive_class(
+@register_class_measure(
     "Weighted relative accuracy",
     (-0.25, 0.25),
     chance=0.0,
@@ -211,44 +212,44 @@ def weighted_relative_accuracy(cells: Cells) -> Cell:
     return cells.covariance
 
 
-@of_each_class
+@register_class_number
 def scaled_weighted_relative_accuracy(cells: Cells) -> Cell:
     """Weighted relative accuracy as in Powers (2011), four times that of Lavrac."""
     return 4 * cells.covariance
 
 
-@of_each_class
+@register_class_number
 def informedness(cells: Cells) -> Cell:
     """Youden's J: recall minus fallout."""
     return cells.informedness
 
 
-@of_each_class
+@register_class_number
 def markedness(cells: Cells) -> Cell:
     """Precision minus false omission rate."""
     return cells.markedness
 
 
-@of_each_class
+@register_class_number
 def correlation(cells: Cells) -> Cell:
     """Matthews's correlation coefficient."""
     return coefficient(cells.covariance, evenness_global(cells), cells.xp)
 
 
-@of_positive_class("Single-point AUC", UNIT, chance=0.5)
+@register_class_measure("Single-point AUC", UNIT, chance=0.5)
 def single_point_auc(cells: Cells) -> Cell:
     """Area under the ROC curve through this one point."""
     return (cells.informedness + 1) / 2
 
 
-@of_each_class
+@register_class_number
 def cohen_kappa(cells: Cells) -> Cell:
     """Accuracy corrected for chance with the margins of the table."""
     expected = cells.bias * cells.inverse_prevalence + cells.inverse_bias * cells.prevalence
     return corrected_for_chance(cells.fp + cells.fn, expected, cells.xp)
 
 
-@of_each_class
+@register_class_number
 def scott_pi(cells: Cells) -> Cell:
     """Accuracy corrected for chance with the mean of both margins."""
     positive = (cells.bias + cells.prevalence) / 2
@@ -256,7 +257,7 @@ def scott_pi(cells: Cells) -> Cell:
     return corrected_for_chance(cells.fp + cells.fn, 2 * positive * negative, cells.xp)
 
 
-@of_each_class
+@register_class_number
 def s_coefficient(cells: Cells) -> Cell:
     """Accuracy corrected for chance with two equally likely answers."""
     return 1 - 2 * (cells.fp + cells.fn)

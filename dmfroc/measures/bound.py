@@ -15,7 +15,7 @@ from dmfroc._kit.autodiff import value_and_derivatives, value_and_pull_back
 from dmfroc._kit.threads import check_stopped, parallel
 from dmfroc.measures.statistics.statistic import Statistic
 
-_STEP = 1e-4  # of a weight, by which derivatives are found that JAX has not
+_STEP = 1e-4  # of a weight, for derivatives by differences
 
 Summary = Callable[[Any, Any], Any]
 """Turns a table into a number, by the array namespace that is its second argument."""
@@ -79,13 +79,13 @@ class SummariesOfCounts(BoundMeasures):
     def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
         """Return the values by NumPy, of one or of several sets of weights."""
         if weights.ndim > 1 and not self.statistic.is_batched:
-            return np.stack([self.values(of_draw) for of_draw in weights])
-        found = np.zeros((*weights.shape[:-1], self.n_values))
+            return np.stack([self.values(draw) for draw in weights])
+        values = np.zeros((*weights.shape[:-1], self.n_values))
         for part in self.statistic.parts():
             check_stopped()
             table = part.count(weights, np)
-            found += np.stack([summary(table, np) for summary in self.summaries], axis=-1)
-        return found
+            values += np.stack([summary(table, np) for summary in self.summaries], axis=-1)
+        return values
 
     def values_and_gradients(
         self, weights: Float[np.ndarray, " n"]
@@ -143,8 +143,9 @@ class MeanOverFolds(BoundMeasures):
 
     def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts | None:
         """Return the means over the folds, in which the same parts are drawn."""
-        of_folds = [b.sampled_parts(weights[r]) for r, b in zip(self.rows, self.bound, strict=True)]
-        drawn = [parts for parts in of_folds if parts is not None]
+        by_fold = zip(self.rows, self.bound, strict=True)
+        parts_by_fold = [bound.sampled_parts(weights[rows]) for rows, bound in by_fold]
+        drawn = [parts for parts in parts_by_fold if parts is not None]
         if not drawn:
             return None
         return drawn[0]._replace(derivatives=np.mean([x.derivatives for x in drawn], axis=0))
@@ -155,13 +156,13 @@ class MeanOverFolds(BoundMeasures):
         gradients: Float[np.ndarray, "values n"] | None = None,
     ) -> Float[np.ndarray, "folds values"]:
         """Return the values in each fold; fill in the derivatives of each with its own rows."""
-        found = []
+        fold_values = []
         for rows, bound in zip(self.rows, self.bound, strict=True):
-            values, of_fold = bound.values_and_gradients(weights[rows])
-            found.append(values)
+            values, fold_gradients = bound.values_and_gradients(weights[rows])
+            fold_values.append(values)
             if gradients is not None:
-                gradients[:, rows] = of_fold
-        return np.stack(found)
+                gradients[:, rows] = fold_gradients
+        return np.stack(fold_values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +189,7 @@ class FunctionOfWeights(BoundMeasures):
     def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws 1"]:
         """Return the value, of one or of several sets of weights."""
         if weights.ndim > 1:
-            return np.stack([self.values(of_draw) for of_draw in weights])
+            return np.stack([self.values(draw) for draw in weights])
         if self.is_compiled:
             return self.values_and_gradients(weights)[0]
         from dmfroc._kit.compiled import in_double_precision
@@ -208,13 +209,13 @@ class FunctionOfWeights(BoundMeasures):
 
     def _differences(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
         """Return the derivatives by central differences, of rows without weight 0."""
-        steps, found = _STEP * weights, np.zeros(len(weights))
+        steps, derivatives = _STEP * weights, np.zeros(len(weights))
         for row in np.flatnonzero(steps):
             moved = np.tile(weights, (2, 1))
             moved[:, row] += [-steps[row], steps[row]]
             low, high = self.values(moved)[:, 0]
-            found[row] = (high - low) / (moved[1, row] - moved[0, row])
-        return found
+            derivatives[row] = (high - low) / (moved[1, row] - moved[0, row])
+        return derivatives
 
 
 def number_of_weights(function: Any, name: str) -> Callable[[Float[AnyArray, " n"]], Any]:

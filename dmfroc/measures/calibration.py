@@ -20,7 +20,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.cross_fitting import folds_of
 from dmfroc.measures.measure import Measure, ValueAndInfluences, WithOptions
 from dmfroc.measures.registry import register
-from dmfroc.measures.statistics.curves import no_lost_sums
+from dmfroc.measures.statistics.curves import no_lost_gain
 from dmfroc.measures.statistics.forecasts import (
     RowSums,
     Sums,
@@ -37,6 +37,8 @@ from dmfroc.measures.statistics.recalibration import (
     LogisticFit,
     isotonic,
 )
+
+_LARGEST_ODDS = 1e6  # of the weights of one observation and of all others
 
 _calibration = partial(Measure, family="calibration", needs="probabilities", caveats=())
 
@@ -70,11 +72,22 @@ def no_logits(
         p = single_class(predictions, pos_label)[1][:, None]
     is_certain = ((p <= 0) | (p >= 1)).any(axis=1)
     if not is_certain.any():
-        return no_lost_sums(predictions)
+        return no_lost_gain(predictions) or _no_lost_fit(predictions)
     row = int(is_certain.argmax())
     return (
         f"takes logits of probabilities, but row {row} (counting from 0) has one that is 0 or 1: "
         "clip them, such as numpy.clip(y_score, 0.001, 0.999), or take a measure without logits"
+    )
+
+
+def _no_lost_fit(predictions: Predictions) -> str | None:
+    weights = predictions.sample_weight
+    largest = weights.max()
+    if largest <= _LARGEST_ODDS * (weights.sum() - largest):
+        return None
+    return (
+        f"is fitted to all observations, but one of them has more than {_LARGEST_ODDS:.0e} times "
+        "the weight of all others: give it a smaller weight"
     )
 
 
@@ -147,7 +160,7 @@ def calibration_intercept(pos_label: Any = None) -> Measure:
     return _calibration(
         name="calibration_intercept",
         title="Calibration intercept (slope 1)",
-        statistic=WithOptions(with_fixed_slope, (("pos_label", pos_label),)),
+        statistic=WithOptions(with_fixed_slope, pos_label=pos_label),
         summary=_last,
         target=0.0,
         obstacle=partial(no_logits, no_single_class, pos_label),
@@ -189,7 +202,7 @@ def calibration_slope(pos_label: Any = None) -> Measure:
     return _calibration(
         name="calibration_slope",
         title="Calibration slope",
-        statistic=WithOptions(with_slope, (("pos_label", pos_label),)),
+        statistic=WithOptions(with_slope, pos_label=pos_label),
         summary=_last,
         target=1.0,
         obstacle=partial(no_logits, no_events, pos_label),
@@ -241,7 +254,7 @@ def observed_expected_ratio(pos_label: Any = None) -> Measure:
     return _calibration(
         name="observed_expected_ratio",
         title="O/E ratio",
-        statistic=WithOptions(_observed_and_expected, (("pos_label", pos_label),)),
+        statistic=WithOptions(_observed_and_expected, pos_label=pos_label),
         summary=_ratio,
         bounds=(0.0, math.inf),
         target=1.0,
@@ -317,7 +330,7 @@ def spiegelhalter_z(pos_label: Any = None) -> Measure:
     return _calibration(
         name="spiegelhalter_z",
         title="Spiegelhalter's z",
-        statistic=WithOptions(_excesses, (("pos_label", pos_label),)),
+        statistic=WithOptions(_excesses, pos_label=pos_label),
         summary=_z,
         target=0.0,
         obstacle=partial(_no_excess, pos_label),
@@ -385,7 +398,7 @@ def _brier_part(
     return _calibration(
         name=name,
         title=title,
-        statistic=WithOptions(_isotonic_losses, (("pos_label", pos_label),)),
+        statistic=WithOptions(_isotonic_losses, pos_label=pos_label),
         summary=part,
         bounds=(0.0, 1.0),
         obstacle=partial(no_events, pos_label),
@@ -523,7 +536,7 @@ def brier_uncertainty(pos_label: Any = None) -> Measure:
     return _calibration(
         name="brier_uncertainty",
         title="Brier uncertainty",
-        statistic=WithOptions(_event_sums, (("pos_label", pos_label),)),
+        statistic=WithOptions(_event_sums, pos_label=pos_label),
         summary=_Part(_CONSTANT, None),
         bounds=(0.0, 0.5),
         range_of_shares=_uncertainty_range,

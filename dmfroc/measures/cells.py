@@ -132,7 +132,7 @@ def _divide(numerator: Cell, denominator: Cell, otherwise: float | Cell, xp: Any
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Proportions:
     """Proportions with predicted classes in the rows, and what several measures need of them."""
 
     proportions: Float[AnyArray, "k k"]

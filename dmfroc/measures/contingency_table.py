@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import is_one_of, number, numbers
+from dmfroc._kit.options import choice, nonnegative, numbers, proportion
+from dmfroc._kit.options import positive as check_positive
 
 # The functions of tables register themselves.
 from dmfroc._kit.remarks import warn
@@ -18,8 +19,13 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import agreement as _agreement  # noqa: F401
 from dmfroc.measures import binary
 from dmfroc.measures.cells import one_vs_rest
-from dmfroc.measures.hard_labels import never_observed_message, never_predicted_message, values_of
-from dmfroc.measures.measure import classes_message, undefined_message
+from dmfroc.measures.hard_labels import (
+    never_observed_message,
+    never_predicted_message,
+    table_values,
+)
+from dmfroc.measures.measure import classes_message, no_hard_labels, undefined_message
+from dmfroc.measures.statistics.confusion import confusion_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,8 +99,7 @@ class ContingencyTable:
         [[0. 0.]
          [1. 2.]]
         """
-        if not is_one_of(rows, get_args(Rows)):
-            raise ValueError(f"rows must be 'predicted' or 'true', but it is {rows!r}")
+        choice("rows", rows, get_args(Rows))
         if hasattr(matrix, "index") and hasattr(matrix, "columns"):
             index, columns = list(matrix.index), list(matrix.columns)
             if index != columns:
@@ -154,10 +159,8 @@ class ContingencyTable:
         >>> round(table.measures()["informedness"], 12)
         0.2
         """
-        cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
-        for name, cell in cells.items():
-            if not 0 <= number(name, cell) < np.inf:
-                raise ValueError(f"{name} must be a finite count >= 0, but it is {cell}")
+        for name, cell in {"tp": tp, "fp": fp, "fn": fn, "tn": tn}.items():
+            nonnegative(name, cell)
         return cls.from_matrix([[tn, fn], [fp, tp]], rows="predicted")
 
     @classmethod
@@ -191,12 +194,8 @@ class ContingencyTable:
         >>> round(measures["accuracy"], 12), round(measures["f1"], 12)
         (0.58, 0.588235294118)
         """
-        tpr, fpr, skew = number("tpr", tpr), number("fpr", fpr), number("skew", skew)
-        for name, rate in (("tpr", tpr), ("fpr", fpr)):
-            if not 0 <= rate <= 1:
-                raise ValueError(f"{name} must be a rate in [0, 1], but it is {rate}")
-        if not 0 < skew < np.inf:
-            raise ValueError(f"skew must be positive and finite, but it is {skew}")
+        tpr, fpr = proportion("tpr", tpr, "[0, 1]"), proportion("fpr", fpr, "[0, 1]")
+        skew = check_positive("skew", skew)
         positive, negative = 1 / (1 + skew), skew / (1 + skew)
         return cls.from_cells(
             tp=tpr * positive,
@@ -264,15 +263,10 @@ class ContingencyTable:
         array([[1., 1.],
                [0., 1.]])
         """
-        if predictions.predicted is None:
-            raise ValueError(
-                "a table needs hard labels, and a one-dimensional y_score has no threshold of its "
-                "own: pass y_pred, or the scores of both classes"
-            )
-        k = predictions.n_classes
-        cells = predictions.predicted * k + predictions.true
-        counts = np.bincount(cells, predictions.sample_weight, minlength=k * k)
-        return cls(counts.reshape(k, k), predictions.labels)
+        if (obstacle := no_hard_labels(predictions)) is not None:
+            raise ValueError(f"a table {obstacle}")
+        counts = confusion_counts(predictions).count(predictions.sample_weight, np)
+        return cls(counts.cells, predictions.labels)
 
     @property
     def n_classes(self) -> int:
@@ -385,7 +379,7 @@ class ContingencyTable:
 
     @cached_property
     def _evaluated(self) -> tuple[dict[str, float], dict[str, Float[np.ndarray, " k"]]]:
-        return values_of(self.counts, self.labels)
+        return table_values(self.counts, self.labels)
 
     def measures(self) -> dict[str, float]:
         """Return every measure of the table by name; see the page on contingency measures.
@@ -462,10 +456,8 @@ class ContingencyTable:
         >>> ContingencyTable.from_cells(tp=30, fp=12, fn=30, tn=28).f_score(2).round(4)
         array([0.6422, 0.5319])
         """
-        if not 0 < number("beta", beta) < np.inf:
-            raise ValueError(f"beta must be positive and finite, but it is {beta}")
         cells = one_vs_rest(self.counts / self.total, np)
-        scores = binary.f_score(cells, float(beta))
+        scores = binary.f_score(cells, check_positive("beta", beta))
         names = (f"F of class {label!r}" for label in self.labels)
         warn([undefined_message(dict(zip(names, scores.tolist(), strict=True)))])
         return scores

@@ -24,7 +24,7 @@ from dmfroc._kit.threads import parallel_map
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import ValueAndInfluences
 from dmfroc.measures.statistics.curves import CurveCounts, CurvePoints, curve_counts
-from dmfroc.measures.statistics.shared import once_per_predictions
+from dmfroc.measures.statistics.statistic import once_per_predictions
 
 Judged = Callable[[CurvePoints, CurvePoints, Any], Any]
 """Takes the hulls of the other folds, the points of the fold that judges at the same thresholds,
@@ -60,8 +60,8 @@ def cross_fitted(
         def summary(points: CurvePoints, xp: Any, hulls: CurvePoints = judgement.hulls) -> Any:
             return judged(hulls, points, xp).sum(-1) * points.share
 
-        of_fold, derivatives = value_and_derivatives(summary, judgement.points)
-        value += float(of_fold)
+        fold_value, derivatives = value_and_derivatives(summary, judgement.points)
+        value += float(fold_value)
         influences[judgement.judges] += weights[judgement.judges] * judgement.pull_back(derivatives)
     rest = 1 - towards_plain
     return rest * value + towards_plain * plain[0], rest * influences + towards_plain * plain[1]
@@ -166,11 +166,11 @@ def _between(
     in the run a threshold should be.
     """
     moved = np.empty_like(places)
-    for curve, of_curve in enumerate(places):
+    for curve, curve_places in enumerate(places):
         sums = points.tp[curve] + points.fp[curve]
-        first = np.searchsorted(sums, sums[of_curve], "left")
-        last = np.searchsorted(sums, sums[of_curve], "right") - 1
+        first = np.searchsorted(sums, sums[curve_places], "left")
+        last = np.searchsorted(sums, sums[curve_places], "right") - 1
         moved[curve] = (first + last) // 2
-        moved[curve][sums[of_curve] == 0] = 0
-        moved[curve][sums[of_curve] == sums[-1]] = len(sums) - 1
+        moved[curve][sums[curve_places] == 0] = 0
+        moved[curve][sums[curve_places] == sums[-1]] = len(sums) - 1
     return moved

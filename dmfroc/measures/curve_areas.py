@@ -7,41 +7,64 @@ positive and its column the score, and the mean over the classes that occur is t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal
 
-from dmfroc._kit.options import flag, number, positive
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc._kit.options import flag, nonnegative, number, positive
 from dmfroc.measures import curve_summaries, ranges
+from dmfroc.measures.bound import Summary
 from dmfroc.measures.cross_fitting import cross_fitted
-from dmfroc.measures.measure import Measure, WithOptions, value_of
+from dmfroc.measures.measure import SIGNED, UNIT, Measure, WithOptions
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.curves import CurvePoints, curve_counts, no_lost_gain, no_lost_sums
 
 Ties = Literal["half", "lower", "upper"]
 Kappa = Literal["cohen", "scott"]
-KAPPA_AREAS = {
-    ("cohen", "exact"): curve_summaries.kappa_area,
-    ("cohen", "trapezoid"): curve_summaries.interpolated_kappa_area,
-    ("scott", "exact"): curve_summaries.scott_area,
-    ("scott", "trapezoid"): curve_summaries.interpolated_scott_area,
-}
 _STRAIGHT = (curve_summaries.partial_area, curve_summaries.roc_area, curve_summaries.gini)
 _SHARE_OF_TIES = {"lower": 0.0, "half": 0.5, "upper": 1.0}
 # Of what its thresholds for all costs gain on the observations that chose them, not lost on others.
 _GAIN_OF_H = 3 / 8
 
 
-@dataclass(frozen=True)
-class _Mean:
-    """The mean over the curves of a summary of each."""
+def _mean_over_curves(points: CurvePoints, xp: Any, summary: Summary, **options: Any) -> Any:
+    return summary(points, xp, **options).sum(-1) * points.share
 
-    of_curve: Callable[..., Any]
 
-    def __call__(self, points: CurvePoints, xp: Any, **options: Any) -> Any:
-        return self.of_curve(points, xp, **options).sum(-1) * points.share
+def _measure(
+    name: str,
+    title: str,
+    summary: Callable[..., Any],
+    options: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    bounds: tuple[float, float] = UNIT,
+    family: str = "ranking",
+    **attributes: Any,
+) -> Measure:
+    """Make a measure of a summary of one curve and its options: the mean over all curves."""
+    return Measure(
+        name=name,
+        title=title,
+        statistic=curve_counts,
+        summary=WithOptions(_mean_over_curves, summary=summary, **options),
+        bounds=bounds,
+        family=family,
+        **attributes,
+    )
+
+
+def _measure_with_ties(
+    name: str, title: str, summary: Callable[..., Any], ties: Ties, **attributes: Any
+) -> Measure:
+    if ties != "half":
+        name, title = f"{name}_{ties}", f"{title}, {ties} staircase"
+    chance = 0.5 if ties == "half" else math.nan
+    options = {"ties": _SHARE_OF_TIES[ties]}
+    return _measure(name, title, summary, options, chance=chance, **attributes)
+
+
+_precision_recall = partial(_measure, family="precision-recall")
 
 
 def is_straight_between_points(measure: Measure) -> bool:
@@ -49,19 +72,8 @@ def is_straight_between_points(measure: Measure) -> bool:
 
     Fewer points tell of it as well, and class sizes make no difference to the curves of each class.
     """
-    summary = measure.summary
-    if not (isinstance(summary, WithOptions) and isinstance(summary.function, _Mean)):
-        return False
-    options = dict(summary.options)
-    return summary.function.of_curve in _STRAIGHT and options.get("ties", 0.5) == 0.5
-
-
-def _mean(of_curve: Callable[..., Any], **options: Any) -> WithOptions:
-    return WithOptions(_Mean(of_curve), tuple(options.items()))
-
-
-_ranking = partial(Measure, family="ranking", statistic=curve_counts)
-_precision_recall = partial(Measure, family="precision-recall", statistic=curve_counts)
+    options = getattr(measure.summary, "keywords", {})
+    return options.get("summary") in _STRAIGHT and options.get("ties", 0.5) == 0.5
 
 
 @register()
@@ -98,10 +110,11 @@ def partial_auc(max_fpr: float | int = 0.1) -> Measure:
         raise ValueError(f"max_fpr must be in (0, 1], such as 0.1, but it is {max_fpr!r}")
     # The area is at least 0, which for a limit below 1 is not the standardised 0.
     lowest = (1 - max_fpr / (2 - max_fpr)) / 2
-    return _ranking(
-        name="partial_auc" if max_fpr == 0.1 else f"partial_auc(max_fpr={max_fpr!r})",
-        title=f"Partial AUC, FPR to {max_fpr:g}",
-        summary=_mean(curve_summaries.partial_area, max_fpr=float(max_fpr)),
+    return _measure(
+        "partial_auc" if max_fpr == 0.1 else f"partial_auc(max_fpr={max_fpr!r})",
+        f"Partial AUC, FPR to {max_fpr:g}",
+        curve_summaries.partial_area,
+        {"max_fpr": float(max_fpr)},
         bounds=(lowest, 1.0),
         chance=0.5,
     )
@@ -138,13 +151,7 @@ def roc_area(ties: Ties = "half") -> Measure:
     >>> [round(roc_area(t)(classes, scores), 4) for t in ("lower", "half", "upper")]
     [0.7778, 0.8333, 0.8889]
     """
-    return _ranking(
-        name="roc_area" if ties == "half" else f"roc_area_{ties}",
-        title="ROC area" if ties == "half" else f"ROC area, {ties} staircase",
-        summary=_mean(curve_summaries.roc_area, ties=_SHARE_OF_TIES[ties]),
-        bounds=(0.0, 1.0),
-        chance=0.5 if ties == "half" else math.nan,
-    )
+    return _measure_with_ties("roc_area", "ROC area", curve_summaries.roc_area, ties)
 
 
 @register()
@@ -166,13 +173,7 @@ def gini() -> Measure:
     >>> round(gini()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.6667
     """
-    return _ranking(
-        name="gini",
-        title="Gini coefficient",
-        summary=_mean(curve_summaries.gini),
-        bounds=(-1.0, 1.0),
-        chance=0.0,
-    )
+    return _measure("gini", "Gini coefficient", curve_summaries.gini, bounds=SIGNED, chance=0.0)
 
 
 @register({}, {"kappa": "scott"})
@@ -210,16 +211,16 @@ def kappa_area(method: Literal["exact", "trapezoid"] = "exact", kappa: Kappa = "
     >>> round(kappa_area()([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2]), 6)
     0.431877
     """
-    return _ranking(
-        name="kappa_area",
-        title="Area under kappa",
-        summary=_mean(KAPPA_AREAS[kappa, method]),
+    is_cohen = kappa == "cohen"
+    return _measure(
+        "kappa_area",
+        "Area under kappa",
+        curve_summaries.kappa_area,
+        {"method": method, "kappa": kappa},
         obstacle=no_lost_sums,
-        bounds=(-1.0, 1.0),
-        range_of_shares=(
-            WithOptions(ranges.kappa_area, (("method", method),)) if kappa == "cohen" else None
-        ),
-        chance=0.0 if kappa == "cohen" else math.nan,
+        bounds=SIGNED,
+        range_of_shares=WithOptions(ranges.kappa_area, method=method) if is_cohen else None,
+        chance=0.0 if is_cohen else math.nan,
     )
 
 
@@ -255,14 +256,9 @@ def lift_area(ties: Ties = "half") -> Measure:
     >>> round(lift_area()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.6667
     """
-    return _ranking(
-        name="lift_area" if ties == "half" else f"lift_area_{ties}",
-        title="Lift area" if ties == "half" else f"Lift area, {ties} staircase",
-        summary=_mean(curve_summaries.lift_area, ties=_SHARE_OF_TIES[ties]),
-        bounds=(0.0, 1.0),
-        range_of_shares=WithOptions(ranges.lift_area, (("ties", ties),)),
-        chance=0.5 if ties == "half" else math.nan,
-    )
+    shares = WithOptions(ranges.lift_area, ties=ties)
+    summary = curve_summaries.lift_area
+    return _measure_with_ties("lift_area", "Lift area", summary, ties, range_of_shares=shares)
 
 
 @register()
@@ -284,10 +280,10 @@ def convex_hull_auc() -> Measure:
     >>> round(convex_hull_auc()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.8889
     """
-    return _ranking(
-        name="convex_hull_auc",
-        title="Convex hull AUC",
-        summary=_mean(curve_summaries.hull_area),
+    return _measure(
+        "convex_hull_auc",
+        "Convex hull AUC",
+        curve_summaries.hull_area,
         obstacle=no_lost_sums,
         cross_fit=partial(cross_fitted, curve_summaries.judged_hull_area),
         bounds=(0.5, 1.0),
@@ -315,13 +311,12 @@ def max_informedness() -> Measure:
     >>> round(max_informedness()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.6667
     """
-    return _ranking(
-        name="max_informedness",
-        title="Maximal informedness",
-        summary=_mean(curve_summaries.max_informedness),
+    return _measure(
+        "max_informedness",
+        "Maximal informedness",
+        curve_summaries.max_informedness,
         obstacle=no_lost_sums,
         cross_fit=partial(cross_fitted, curve_summaries.judged_informedness),
-        bounds=(0.0, 1.0),
         chance=0.0,
         is_smooth=False,
     )
@@ -348,8 +343,7 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     Raises
     ------
     ValueError
-        If ``alpha`` or ``beta`` is
-        not positive and finite.
+        If ``alpha`` or ``beta`` is not positive and finite.
 
     References
     ----------
@@ -361,19 +355,15 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     >>> round(h_measure()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
     0.565432
     """
-    a, b = positive("alpha", alpha), positive("beta", beta)
-    return Measure(
-        name="h_measure",
-        title="H-measure",
-        statistic=curve_counts,
-        summary=_mean(curve_summaries.h_measure, alpha=a, beta=b),
+    options = {"alpha": positive("alpha", alpha), "beta": positive("beta", beta)}
+    judged = WithOptions(curve_summaries.judged_h_measure, **options)
+    return _measure(
+        "h_measure",
+        "H-measure",
+        curve_summaries.h_measure,
+        options,
         obstacle=no_lost_sums,
-        cross_fit=partial(
-            cross_fitted,
-            WithOptions(curve_summaries.judged_h_measure, (("alpha", a), ("beta", b))),
-            towards_plain=_GAIN_OF_H,
-        ),
-        bounds=(0.0, 1.0),
+        cross_fit=partial(cross_fitted, judged, towards_plain=_GAIN_OF_H),
         chance=0.0,
         family="costs",
         is_smooth=False,
@@ -410,10 +400,9 @@ def leave_one_out_average_precision() -> Measure:
     0.805556
     """
     return _precision_recall(
-        name="leave_one_out_average_precision",
-        title="Average precision, leave-one-out",
-        summary=_mean(curve_summaries.leave_one_out_average_precision),
-        bounds=(0.0, 1.0),
+        "leave_one_out_average_precision",
+        "Average precision, leave-one-out",
+        curve_summaries.leave_one_out_average_precision,
     )
 
 
@@ -438,11 +427,10 @@ def average_precision() -> Measure:
     0.866667
     """
     return _precision_recall(
-        name="average_precision",
-        title="Average precision",
-        summary=_mean(curve_summaries.average_precision),
+        "average_precision",
+        "Average precision",
+        curve_summaries.average_precision,
         less_biased=leave_one_out_average_precision(),
-        bounds=(0.0, 1.0),
         range_of_shares=ranges.precision_recall,
     )
 
@@ -468,10 +456,9 @@ def precision_recall_area() -> Measure:
     0.875902
     """
     return _precision_recall(
-        name="precision_recall_area",
-        title="Precision-recall area",
-        summary=_mean(curve_summaries.precision_recall_area),
-        bounds=(0.0, 1.0),
+        "precision_recall_area",
+        "Precision-recall area",
+        curve_summaries.precision_recall_area,
         range_of_shares=ranges.precision_recall,
     )
 
@@ -504,9 +491,10 @@ def precision_recall_gain_area(clip: bool = False) -> Measure:
     0.708333
     """
     return _precision_recall(
-        name="precision_recall_gain_area",
-        title="Precision-recall-gain area",
-        summary=_mean(curve_summaries.precision_recall_gain_area, clip=flag("clip", clip)),
+        "precision_recall_gain_area",
+        "Precision-recall-gain area",
+        curve_summaries.precision_recall_gain_area,
+        {"clip": flag("clip", clip)},
         obstacle=no_lost_gain,
         bounds=(0.0 if clip else -math.inf, 1.0),
         chance=0.0,
@@ -544,12 +532,11 @@ def expected_f_gain(beta: float | int = 1.0) -> Measure:
     >>> expected_f_gain()([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1])
     0.625
     """
-    if not 0 <= number("beta", beta) < math.inf:
-        raise ValueError(f"beta must be a finite number >= 0, but it is {beta!r}")
     return _precision_recall(
-        name="expected_f_gain",
-        title="Expected F-gain",
-        summary=_mean(curve_summaries.expected_f_gain, beta=float(beta)),
+        "expected_f_gain",
+        "Expected F-gain",
+        curve_summaries.expected_f_gain,
+        {"beta": nonnegative("beta", beta)},
         obstacle=no_lost_gain,
         bounds=(-math.inf, 1.0),
     )
@@ -593,5 +580,4 @@ def average_precision_score(
     >>> round(average_precision_score([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
     0.866667
     """
-    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
-    return value_of(average_precision(), predictions)
+    return average_precision()(y_true, y_score, labels=labels, sample_weight=sample_weight)

@@ -49,9 +49,9 @@ def _steps(points: CurvePoints) -> _Steps:
     return _Steps(before(tp), after(tp), before(fp), after(fp), last(tp), last(fp))
 
 
-def _total(of_steps: Float[AnyArray, "*curves steps"], divisor: Any = 1.0) -> Any:
+def _total(parts: Float[AnyArray, "*curves steps"], divisor: Any = 1.0) -> Any:
     """Add up what the steps contribute, then divide: whole numbers have exact sums."""
-    return (of_steps.sum(-1, keepdims=True) / divisor)[..., 0]
+    return (parts.sum(-1, keepdims=True) / divisor)[..., 0]
 
 
 def divide(numerator: Any, divisor: Any, xp: Any) -> Any:
@@ -129,6 +129,15 @@ def _at_end(top: Any, top_end: Any, start: Any, end: Any, xp: Any) -> Any:
     return divide(top_end, end, xp)
 
 
+def kappa_area(points: CurvePoints, xp: Any, method: str = "exact", kappa: str = "cohen") -> Any:
+    """Area under Cohen's kappa or Scott's pi over the false positive rate.
+
+    Exact, it follows the interpolated ROC curve; by trapezoids, the points of kappa are joined.
+    """
+    ratio = _mean_ratio if method == "exact" else _mean_of_ends
+    return (_under_kappa if kappa == "cohen" else _under_scott)(points, xp, ratio)
+
+
 def _under_kappa(points: CurvePoints, xp: Any, ratio: Callable[..., Any]) -> Any:
     steps = _steps(points)
     totals = steps.positives, steps.negatives
@@ -142,26 +151,6 @@ def kappa_terms(tp: Any, fp: Any, positives: Any, negatives: Any) -> tuple[Any, 
     # Of the margins' products, without differences of sums that a heavy class would dominate
     rejected = (positives - tp) + (negatives - fp)
     return 2 * (tp * negatives - fp * positives), positives * rejected + (tp + fp) * negatives
-
-
-def kappa_area(points: CurvePoints, xp: Any) -> Any:
-    """Area under Cohen's kappa over the false positive rate, along the interpolated ROC curve."""
-    return _under_kappa(points, xp, _mean_ratio)
-
-
-def interpolated_kappa_area(points: CurvePoints, xp: Any) -> Any:
-    """Area under Cohen's kappa where kappa itself is interpolated, from point to point."""
-    return _under_kappa(points, xp, _mean_of_ends)
-
-
-def scott_area(points: CurvePoints, xp: Any) -> Any:
-    """Area under Scott's pi over the false positive rate, along the interpolated ROC curve."""
-    return _under_scott(points, xp, _mean_ratio)
-
-
-def interpolated_scott_area(points: CurvePoints, xp: Any) -> Any:
-    """Area under Scott's pi where pi itself is interpolated, from point to point."""
-    return _under_scott(points, xp, _mean_of_ends)
 
 
 def _under_scott(points: CurvePoints, xp: Any, ratio: Callable[..., Any]) -> Any:
@@ -316,21 +305,17 @@ def h_measure(points: CurvePoints, xp: Any, alpha: float = 2.0, beta: float = 2.
     They are those of a false positive, as a share of the costs of both errors.
     """
     vertices = hull(points, xp)
-    return _h_measure(vertices, vertices, xp, alpha, beta)
+    return judged_h_measure(vertices, vertices, xp, alpha, beta)
 
 
 def judged_h_measure(
     hulls: CurvePoints, points: CurvePoints, xp: Any, alpha: float = 2.0, beta: float = 2.0
 ) -> Any:
-    """Hand's H where the thresholds for all costs are those that are best for others."""
-    return _h_measure(hulls, points, xp, alpha, beta)
+    """Hand's H where the thresholds for all costs are those that are best for others.
 
-
-def _h_measure(
-    chosen_on: CurvePoints, points: CurvePoints, xp: Any, alpha: float, beta: float
-) -> Any:
-    """Hand's H of vertices, by the costs at which other vertices, at the same places, change."""
-    steps, of_others = _steps(points), _steps(chosen_on)
+    The costs at which the threshold changes are those of the others' hull.
+    """
+    steps, chosen_steps = _steps(points), _steps(hulls)
     # Differences of the weights are exactly 0 where a vertex is repeated.
     total = steps.positives + steps.negatives
     gain, loss = steps.rise / total, steps.width / total
@@ -341,13 +326,13 @@ def _h_measure(
         Up to a cost it pays and costs false positives, from there on it costs misses. That cost
         minimises the sum of both: it has no first-order effect.
         """
-        of_misses, of_false_positives = _expected_costs(fixed_gain, fixed_loss, alpha, beta)
-        return (gain * of_misses + loss * of_false_positives).sum(-1)
+        miss_cost, alarm_cost = _expected_costs(fixed_gain, fixed_loss, alpha, beta)
+        return (gain * miss_cost + loss * alarm_cost).sum(-1)
 
     prevalence, rest = steps.positives / total, steps.negatives / total
     blind = expected(prevalence, rest, constant(prevalence, xp), constant(rest, xp))
-    all_of_others = of_others.positives + of_others.negatives
-    at = (constant(x / all_of_others, xp) for x in (of_others.rise, of_others.width))
+    chosen_total = chosen_steps.positives + chosen_steps.negatives
+    at = (constant(x / chosen_total, xp) for x in (chosen_steps.rise, chosen_steps.width))
     return 1 - expected(gain, loss, *at) / blind
 
 
@@ -363,5 +348,5 @@ def _expected_costs(
 
     # Rounding exceeds 1. Each integral from its own end: next to it the other is exact, too.
     share, rest = (np.clip(divide(x, gain + loss, np), 0, 1) for x in (gain, loss))
-    of_misses = beta / (alpha + beta) * betainc(beta + 1, alpha, rest)
-    return of_misses, alpha / (alpha + beta) * betainc(alpha + 1, beta, share)
+    miss_cost = beta / (alpha + beta) * betainc(beta + 1, alpha, rest)
+    return miss_cost, alpha / (alpha + beta) * betainc(alpha + 1, beta, share)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,23 +13,22 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import number
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.cells import Table
+from dmfroc.measures.cells import Proportions
 from dmfroc.measures.measure import (
+    UNIT,
+    Caveat,
     Measure,
     WithOptions,
     classes_message,
     no_hard_labels,
 )
+from dmfroc.measures.ranges import RangeOfShares
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.confusion import (
     ConfusionMatrix,
     confusion_counts,
     label_values,
 )
-
-SIGNED = (-1.0, 1.0)
-UNIT = (0.0, 1.0)
-POSITIVE = (0.0, np.inf)
 
 TableFunction = Callable[..., Float[AnyArray, ""]]
 CellsFunction = Callable[..., Float[AnyArray, "*k"]]
@@ -42,24 +40,20 @@ CLASS_FUNCTIONS: dict[str, CellsFunction] = {}
 """Every number of one class against the rest, by name."""
 
 
-@dataclass(frozen=True)
-class _OfTable:
-    function: TableFunction
-
-    def __call__(self, matrix: ConfusionMatrix, xp: Any, **options: Any) -> Any:
-        return self.function(Table(matrix.cells / matrix.cells.sum(), xp), **options)
-
-
-@dataclass(frozen=True)
-class _OfPositiveClass:
-    function: CellsFunction
-
-    def __call__(self, matrix: ConfusionMatrix, xp: Any, **options: Any) -> Any:
-        table = Table(matrix.cells / matrix.cells.sum(), xp)
-        return self.function(table.positive_class, **options)
+def summarise_table(
+    matrix: ConfusionMatrix, xp: Any, function: TableFunction, **options: Any
+) -> Any:
+    """Return a number of a table, from the weights of its cells."""
+    return function(Proportions(matrix.cells / matrix.cells.sum(), xp, matrix.values), **options)
 
 
-def of_table(
+def _summarise_positive_class(
+    matrix: ConfusionMatrix, xp: Any, function: CellsFunction, **options: Any
+) -> Any:
+    return function(Proportions(matrix.cells / matrix.cells.sum(), xp).positive_class, **options)
+
+
+def register_table_number(
     title: str | None = None,
     bounds: tuple[float, float] = UNIT,
     *,
@@ -73,68 +67,68 @@ def of_table(
     """
 
     def decorate(function: TableFunction) -> TableFunction:
-        name = function.__name__
         for options in variants:
-            TABLE_FUNCTIONS["_".join([name, *options.values()])] = partial(function, **options)
+            name = "_".join([function.__name__, *options.values()])
+            TABLE_FUNCTIONS[name] = partial(function, **options)
         if title is not None:
-            _register(name, function, _OfTable(function), title, bounds, variants, attributes)
+            _register(function, summarise_table, title, bounds, variants, **attributes)
         return function
 
     return decorate
 
 
-def of_each_class(function: CellsFunction) -> CellsFunction:
+def register_class_number(function: CellsFunction) -> CellsFunction:
     """Make a function of the four cells a number of each class of a table."""
     CLASS_FUNCTIONS[function.__name__] = function
     return function
 
 
-def of_positive_class(
+def register_class_measure(
     title: str, bounds: tuple[float, float], **attributes: Any
 ) -> Callable[[CellsFunction], CellsFunction]:
     """Make a function of the four cells a number of each class, and a measure of two classes."""
 
     def decorate(function: CellsFunction) -> CellsFunction:
-        summary, attributes["obstacle"] = _OfPositiveClass(function), _not_two_classes
-        _register(function.__name__, function, summary, title, bounds, ({},), attributes)
-        return of_each_class(function)
+        attributes["obstacle"] = _not_two_classes
+        _register(function, _summarise_positive_class, title, bounds, ({},), **attributes)
+        return register_class_number(function)
 
     return decorate
 
 
 def _register(
-    name: str,
     function: Callable[..., Any],
-    summary: Callable[..., Any],
+    summarise: Callable[..., Any],
     title: str,
     bounds: tuple[float, float],
     variants: Sequence[Mapping[str, Any]],
-    attributes: Mapping[str, Any],
+    *,
+    caveats: tuple[Caveat, ...] = (),
+    range_of_shares: RangeOfShares | None = None,
+    **attributes: Any,
 ) -> None:
-    others: dict[str, Any] = {"obstacle": no_hard_labels, "caveats": (), **attributes}
-    range_of_shares = others.pop("range_of_shares", None)
-
     _, *parameters = inspect.signature(function, eval_str=True).parameters.values()
-    of_numbers = [p.name for p in parameters if isinstance(p.default, float)]
+    numeric = [p.name for p in parameters if isinstance(p.default, float)]
 
     def make(**options: Any) -> Measure:
-        for option in of_numbers:
+        for option in numeric:
             if not np.isfinite(number(option, options.get(option, 1.0))):
                 raise ValueError(f"{option} must be finite, but it is {options[option]!r}")
         return Measure(
-            name=name,
+            name=function.__name__,
             title=title,
             statistic=confusion_counts,
-            summary=WithOptions(summary, tuple(options.items())),
+            summary=WithOptions(summarise, function=function, **options),
             bounds=bounds,
-            range_of_shares=range_of_shares
-            and WithOptions(range_of_shares, tuple(options.items())),
+            range_of_shares=range_of_shares and WithOptions(range_of_shares, **options),
             family="contingency",
             needs="labels",
-            **others,
+            caveats=caveats,
+            **attributes,
         )
 
-    make.__name__, make.__module__, make.__doc__ = name, function.__module__, function.__doc__
+    for attribute in ("__name__", "__module__", "__doc__"):
+        setattr(make, attribute, getattr(function, attribute))
     # Its options are those of the function, all but the table
     make.__wrapped__ = partial(function, None)  # type: ignore[attr-defined]
     register(*variants)(make)
@@ -205,15 +199,14 @@ def _not_predicted(predictions: Predictions) -> list[Hashable]:
     return [predictions.labels[k] for k in np.flatnonzero(matrix.sum(axis=1) == 0)]
 
 
-def values_of(
+def table_values(
     counts: Float[np.ndarray, "k k"], labels: Sequence[Hashable]
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Return all numbers of a table by name, and those of each class."""
-    table = Table(counts / counts.sum(), np, label_values(labels))
+    table = Proportions(counts / counts.sum(), np, label_values(labels))
     with np.errstate(all="ignore"):
-        found = {name: function(table) for name, function in TABLE_FUNCTIONS.items()}
-        values = {name: x for name, x in found.items() if x is not None}
-        of_classes = {name: function(table.cells) for name, function in CLASS_FUNCTIONS.items()}
-        if len(counts) == 2:
-            values |= {name: x[1] for name, x in of_classes.items() if name not in values}
-    return {name: float(value) for name, value in values.items()}, of_classes
+        values = {name: function(table) for name, function in TABLE_FUNCTIONS.items()}
+        by_class = {name: function(table.cells) for name, function in CLASS_FUNCTIONS.items()}
+    if len(counts) == 2:
+        values |= {name: x[1] for name, x in by_class.items() if name not in values}
+    return {name: float(x) for name, x in values.items() if x is not None}, by_class

@@ -28,6 +28,9 @@ from dmfroc.measures.bound import (
     number_of_weights,
 )
 
+UNIT, SIGNED, POSITIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
+"""Usual bounds of measures."""
+
 _MOST_TOGETHER = 5  # measures of one statistic; more are split, to be worked on side by side
 _LARGEST_COUNT = 1e9  # larger weights are no numbers of observations
 _ROUNDING = 1e-12  # by which a value may leave its range and is put back
@@ -35,21 +38,25 @@ _ROUNDING = 1e-12  # by which a value may leave its range and is put back
 
 type ValueAndInfluences = tuple[float, Float[np.ndarray, " n"]]
 
+type Caveat = Callable[[Predictions], str | None]
+
 type CrossFit = Callable[
     [Predictions, Int[np.ndarray, " n"], ValueAndInfluences], ValueAndInfluences | None
 ]
 """Takes predictions, the unit of each observation, and the measure's own value and influences."""
 
 
-@dataclass(frozen=True)
-class WithOptions:
+class WithOptions(partial[Any]):
     """A function with options filled in; equal to any other of the same function and options."""
 
-    function: Callable[..., Any]
-    options: tuple[tuple[str, Hashable], ...] = ()
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WithOptions) and self._key() == other._key()
 
-    def __call__(self, *args: Any) -> Any:
-        return self.function(*args, **dict(self.options))
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Hashable, ...]:
+        return self.func, self.args, tuple(self.keywords.items())
 
 
 def nothing(predictions: Predictions) -> None:
@@ -197,8 +204,8 @@ class Measure:
     is_unbiased: bool = False
     less_biased: Measure | None = field(default=None, compare=False)
     cross_fit: CrossFit | None = field(default=None, compare=False)
-    obstacle: Callable[[Predictions], str | None] = nothing
-    caveats: tuple[Callable[[Predictions], str | None], ...] = (absent_classes_message,)
+    obstacle: Caveat = nothing
+    caveats: tuple[Caveat, ...] = (absent_classes_message,)
     is_dmf_auc: bool = False
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
@@ -220,7 +227,7 @@ class Measure:
 
     @property
     def default_method(self) -> str:
-        """How its interval is found unless asked for otherwise."""
+        """The interval method by default."""
         return "jackknife" if self.is_smooth or self.cross_fit is not None else "bootstrap"
 
     @property
@@ -337,7 +344,7 @@ def _bind_in_folds(
     rows = tuple(np.flatnonzero(folds == fold) for fold in np.unique(folds))
     whole = replace(predictions, folds=None)
     return MeanOverFolds(
-        rows, tuple(_bind_group(measures, whole.rows(of_fold)) for of_fold in rows)
+        rows, tuple(_bind_group(measures, whole.rows(fold_rows)) for fold_rows in rows)
     )
 
 
@@ -360,21 +367,19 @@ def value_of(measure: Measure, predictions: Predictions) -> float:
     counted = predictions.counted
     bare = np.asarray(bare_value_of(measure, counted))
     value = float(within(bare, measure.range_in(counted)))
-    warn([*_told(measure.caveats, predictions), undefined_message({measure.name: value})])
+    warn([*_messages(measure.caveats, predictions), undefined_message({measure.name: value})])
     return value
 
 
 def caveats(measures: Iterable[Measure], predictions: Predictions) -> list[str]:
     """Return what has to be known of estimates of the measures, once each."""
     distinct = dict.fromkeys(caveat for measure in measures for caveat in measure.caveats)
-    return _told([*distinct, counts_message], predictions)
+    return _messages([*distinct, counts_message], predictions)
 
 
-def _told(
-    caveats: Iterable[Callable[[Predictions], str | None]], predictions: Predictions
-) -> list[str]:
-    remarks = (caveat(predictions) for caveat in caveats)
-    return [remark for remark in remarks if remark is not None]
+def _messages(caveats: Iterable[Caveat], predictions: Predictions) -> list[str]:
+    messages = (caveat(predictions) for caveat in caveats)
+    return [message for message in messages if message is not None]
 
 
 def undefined_message(values: Mapping[str, float]) -> str | None:

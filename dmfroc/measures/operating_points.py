@@ -28,7 +28,7 @@ from dmfroc.measures.statistics.curves import (
     one_curve,
 )
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
-from dmfroc.measures.statistics.shared import once_per_predictions
+from dmfroc.measures.statistics.statistic import once_per_predictions
 
 _ROUNDING = 1e-12
 _CHORD = 1.5  # standard errors of what is given, to either side

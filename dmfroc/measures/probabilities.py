@@ -19,8 +19,9 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import flag, integer
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.bound import Summary
 from dmfroc.measures.curve_summaries import divide
-from dmfroc.measures.measure import Measure, WithOptions
+from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT, Measure, WithOptions
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.forecasts import (
     Bins,
@@ -37,19 +38,15 @@ DEFAULT_N_BINS = 10
 _MOST_BINS = 10**6
 
 
-def _mean_of(place: int) -> WithOptions:
-    return WithOptions(_mean, (("place", place),))
-
-
 def _mean(table: Sums, xp: Any, place: int) -> Any:
     return table.sums[..., place] / table.sums[..., -1]
 
 
-def _uncertainty(of_classes: Any, total: Any) -> Any:
+def _uncertainty(class_weights: Any, total: Any) -> Any:
     """Return the Brier score of always forecasting how often the classes occur."""
     # Not the total less each class, which would lose light classes beside a heavy one
-    others = of_classes @ (1 - np.eye(of_classes.shape[-1]))
-    return (of_classes * others).sum(-1) / (2 * total**2)
+    others = class_weights @ (1 - np.eye(class_weights.shape[-1]))
+    return (class_weights * others).sum(-1) / (2 * total**2)
 
 
 def _skill(table: Sums, xp: Any) -> Any:
@@ -72,8 +69,16 @@ def _expected_error(table: Bins, xp: Any) -> Float[AnyArray, ""]:
     return xp.abs(table.forecast - table.outcome).sum() / table.weight.sum()
 
 
-def _checked(n_bins: int) -> int:
-    return integer("n_bins", n_bins, 1, _MOST_BINS)
+def _in_bins(
+    name: str,
+    title: str,
+    bins: Callable[..., Any],
+    n_bins: int,
+    summary: Summary,
+    **attributes: Any,
+) -> Measure:
+    statistic = WithOptions(bins, n_bins=integer("n_bins", n_bins, 1, _MOST_BINS))
+    return _measure(name=name, title=title, statistic=statistic, summary=summary, **attributes)
 
 
 def _too_few_classes(k: int, predictions: Predictions) -> str | None:
@@ -85,15 +90,16 @@ def _too_few_classes(k: int, predictions: Predictions) -> str | None:
     )
 
 
-_of_probabilities = partial(
+_measure = partial(
     Measure,
+    bounds=UNIT,
     family="probabilities",
     needs="probabilities",
     obstacle=no_probabilities,
     greater_is_better=False,
     caveats=(),
 )
-_of_losses = partial(_of_probabilities, statistic=probability_losses)
+_mean_loss = partial(_measure, statistic=probability_losses)
 
 
 @register()
@@ -121,9 +127,7 @@ def brier_score() -> Measure:
     >>> round(brier_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.075
     """
-    return _of_losses(
-        name="brier_score", title="Brier score", summary=_mean_of(0), bounds=(0.0, 1.0)
-    )
+    return _mean_loss(name="brier_score", title="Brier score", summary=WithOptions(_mean, place=0))
 
 
 @register()
@@ -150,7 +154,7 @@ def brier_skill_score() -> Measure:
     >>> round(brier_skill_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.7
     """
-    return _of_losses(
+    return _mean_loss(
         name="brier_skill_score",
         title="Brier skill score",
         summary=_skill,
@@ -185,9 +189,8 @@ def log_loss() -> Measure:
     >>> round(log_loss()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.299
     """
-    return _of_losses(
-        name="log_loss", title="Log loss", summary=_mean_of(1), bounds=(0.0, math.inf)
-    )
+    summary = WithOptions(_mean, place=1)
+    return _mean_loss(name="log_loss", title="Log loss", summary=summary, bounds=POSITIVE)
 
 
 @register()
@@ -223,13 +226,7 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_reliability(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.065
     """
-    return _of_probabilities(
-        name="brier_reliability",
-        title="Brier reliability",
-        statistic=WithOptions(class_bins, (("n_bins", _checked(n_bins)),)),
-        summary=_reliability,
-        bounds=(0.0, 1.0),
-    )
+    return _in_bins("brier_reliability", "Brier reliability", class_bins, n_bins, _reliability)
 
 
 @register()
@@ -263,12 +260,13 @@ def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_resolution(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.24
     """
-    return _of_probabilities(
-        name="brier_resolution",
-        title="Brier resolution",
-        statistic=WithOptions(class_bins, (("n_bins", _checked(n_bins)),)),
-        summary=_resolution,
-        bounds=(-1.0, 1.0),
+    return _in_bins(
+        "brier_resolution",
+        "Brier resolution",
+        class_bins,
+        n_bins,
+        _resolution,
+        bounds=SIGNED,
         chance=0.0,
         greater_is_better=True,
     )
@@ -322,26 +320,18 @@ def expected_calibration_error(
     0.25
     """
     bins = top_label_bins if of == "top_label" else class_bins
+    name, title = "expected_calibration_error", "Expected calibration error"
     if flag("debiased", debiased):
-        return _of_probabilities(
-            name="expected_calibration_error",
-            title="Expected calibration error",
-            statistic=WithOptions(
-                bins_with_variances, (("bins", bins), ("n_bins", _checked(n_bins)))
-            ),
-            summary=_DebiasedError(),
-            bounds=(0.0, 1.0),
+        return _in_bins(
+            name,
+            title,
+            WithOptions(bins_with_variances, bins=bins),
+            n_bins,
+            _DebiasedError(),
             is_flat_at_ends=True,  # calibrated forecasts are at the end of the range
             less_biased=expected_calibration_error(n_bins, of),
         )
-    return _of_probabilities(
-        name="expected_calibration_error",
-        title="Expected calibration error",
-        statistic=WithOptions(bins, (("n_bins", _checked(n_bins)),)),
-        summary=_expected_error,
-        bounds=(0.0, 1.0),
-        is_smooth=False,
-    )
+    return _in_bins(name, title, bins, n_bins, _expected_error, is_smooth=False)
 
 
 @dataclass(frozen=True)
@@ -420,9 +410,9 @@ def top_k_accuracy(k: int = 2) -> Measure:
     return Measure(
         name="top_k_accuracy",
         title=f"Top-{k} accuracy",
-        statistic=WithOptions(top_ranks, (("k", k),)),
-        summary=_mean_of(0),
-        bounds=(0.0, 1.0),
+        statistic=WithOptions(top_ranks, k=k),
+        summary=WithOptions(_mean, place=0),
+        bounds=UNIT,
         family="ranking",
         obstacle=partial(_too_few_classes, k),
         caveats=(),

@@ -133,7 +133,7 @@ def weighted_relative_accuracy(shares: Shares, is_fixed: bool) -> Bounds:
     return (-largest, largest) if largest > 0 else (-0.25, 0.25)
 
 
-def _of_curves(shares: Shares) -> Float[np.ndarray, " curves"]:
+def _positive_shares(shares: Shares) -> Float[np.ndarray, " curves"]:
     """Return the shares of the positives of each curve: of two classes there is one."""
     return shares[1:] if len(shares) == 2 else shares[shares > 0]
 
@@ -142,7 +142,7 @@ def lift_area(shares: Shares, is_fixed: bool, ties: str = "half") -> Bounds:
     """p/2 to 1 - p/2, p being the share of the positives; 0 or 1 where ties can reach it."""
     if not is_fixed:
         return 0.0, 1.0
-    half = float(_of_curves(shares).mean()) / 2
+    half = float(_positive_shares(shares).mean()) / 2
     return half if ties != "lower" else 0.0, 1 - half if ties != "upper" else 1.0
 
 
@@ -150,7 +150,7 @@ def precision_recall(shares: Shares, is_fixed: bool) -> Bounds:
     """0 to 1; not below the area where all negatives come first (Boyd et al. 2012)."""
     if not is_fixed:
         return 0.0, 1.0
-    p = _of_curves(shares)
+    p = _positive_shares(shares)
     return float((1 + np.log1p(-p) * (1 - p) / p).mean()), 1.0
 
 
@@ -160,7 +160,7 @@ def kappa_area(shares: Shares, is_fixed: bool, method: str = "exact") -> Bounds:
         return -1.0, 1.0
     if not is_fixed:
         return -0.509, 2 - 2 * float(np.log(2))
-    p = _of_curves(shares)
+    p = _positive_shares(shares)
     # Kappa runs over the false positive rate f, at recall 1 and at recall 0.
     rate = (np.arange(2000) + 0.5)[:, None] / 2000
     perfect = 2 * p * (1 - rate) / (2 * p + rate * (1 - 2 * p))

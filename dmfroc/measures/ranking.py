@@ -9,27 +9,27 @@ by a projection of its own, the volumes triples of observations.
 from __future__ import annotations
 
 import math
-from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.options import is_one_of, numbers
+from dmfroc._kit.options import numbers
 from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.measures.bound import Summary
 from dmfroc.measures.measure import (
+    UNIT,
     Measure,
     WithOptions,
     no_hard_labels,
     nothing,
-    value_of,
     warn_of_absent_classes,
     within,
 )
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.pairs import PairTable, pair_counts
-from dmfroc.measures.statistics.projections import ProjectedPairs, ProjectedPairTable
+from dmfroc.measures.statistics.projections import ProjectedPairTable, projected_pair_counts
 from dmfroc.measures.statistics.triples import (
     NominalTripleCounts,
     TripleTable,
@@ -96,10 +96,9 @@ def _volume(table: TripleTable, xp: Any) -> Any:
     return table.won / xp.prod(table.totals)
 
 
-_area = partial(Measure, bounds=(0.0, 1.0), chance=0.5, family="ranking")
-_volume_measure = partial(
-    Measure, bounds=(0.0, 1.0), chance=1 / 6, family="ranking", summary=_volume, is_unbiased=True
-)
+def _measure(name: str, title: str, statistic: Any, summary: Summary, **attributes: Any) -> Measure:
+    others = {"bounds": UNIT, "chance": 0.5, "family": "ranking", **attributes}
+    return Measure(name=name, title=title, statistic=statistic, summary=summary, **others)
 
 
 @register()
@@ -124,13 +123,7 @@ def hand_till() -> Measure:
     >>> round(hand_till()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.791666666667
     """
-    return _area(
-        name="hand_till",
-        title="Hand-Till M",
-        statistic=pair_counts,
-        summary=mean_pairwise_area,
-        is_unbiased=True,
-    )
+    return _measure("hand_till", "Hand-Till M", pair_counts, mean_pairwise_area, is_unbiased=True)
 
 
 @register()
@@ -166,14 +159,10 @@ def one_vs_one_auc(weighting: Literal["prevalence", "macro"] = "prevalence") -> 
     >>> round(one_vs_one_auc()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.776785714286
     """
-    if weighting not in ("macro", "prevalence"):
-        raise ValueError(f"weighting must be 'macro' or 'prevalence', but it is {weighting!r}")
-    return _area(
-        name=f"one_vs_one_auc_{weighting}",
-        title="One-vs-one AUC, " + ("even" if weighting == "macro" else "by prevalence"),
-        statistic=pair_counts,
-        summary=mean_pairwise_area if weighting == "macro" else _area_by_size_of_pair,
-    )
+    name, is_even = f"one_vs_one_auc_{weighting}", weighting == "macro"
+    title = "One-vs-one AUC, " + ("even" if is_even else "by prevalence")
+    summary = mean_pairwise_area if is_even else _area_by_size_of_pair
+    return _measure(name, title, pair_counts, summary)
 
 
 @register({}, {"weighting": "prevalence"}, {"weighting": "bias"})
@@ -212,15 +201,12 @@ def one_vs_rest_auc(weighting: Weighting = "macro") -> Measure:
     >>> round(one_vs_rest_auc()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.780555555556
     """
-    if not is_one_of(weighting, get_args(Weighting)):
-        raise ValueError(f"weighting must be one of {get_args(Weighting)}, but it is {weighting!r}")
-    return _area(
-        name="one_vs_rest_auc" + ("" if weighting == "macro" else f"_{weighting}"),
-        title="One-vs-rest AUC" + ("" if weighting == "macro" else f", by {weighting}"),
-        statistic=pair_counts,
-        summary=WithOptions(_area_against_the_rest, (("weighting", weighting),)),
-        obstacle=no_hard_labels if weighting == "bias" else nothing,
-    )
+    name, title = "one_vs_rest_auc", "One-vs-rest AUC"
+    if weighting != "macro":
+        name, title = f"{name}_{weighting}", f"{title}, by {weighting}"
+    summary = WithOptions(_area_against_the_rest, weighting=weighting)
+    obstacle = no_hard_labels if weighting == "bias" else nothing
+    return _measure(name, title, pair_counts, summary, obstacle=obstacle)
 
 
 @register()
@@ -264,13 +250,9 @@ def auc_mu(partition: Any = None) -> Measure:
     >>> round(auc_mu()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.805555555556
     """
-    return _area(
-        name="auc_mu",
-        title="AUC-mu",
-        statistic=ProjectedPairs(None if partition is None else _checked_partition(partition)),
-        summary=_mean_projected_area,
-        is_unbiased=True,
-    )
+    matrix = None if partition is None else _checked_partition(partition)
+    statistic = WithOptions(projected_pair_counts, partition=matrix)
+    return _measure("auc_mu", "AUC-mu", statistic, _mean_projected_area, is_unbiased=True)
 
 
 def _checked_partition(partition: Any) -> tuple[tuple[float, ...], ...]:
@@ -338,13 +320,8 @@ def vus() -> Measure:
     >>> round(vus()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.541666666667
     """
-    return _volume_measure(
-        name="vus",
-        title="VUS",
-        statistic=_combinations,
-        obstacle=_no_combinations,
-        chance=math.nan,
-    )
+    attributes = {"obstacle": _no_combinations, "chance": math.nan, "is_unbiased": True}
+    return _measure("vus", "VUS", _combinations, _volume, **attributes)
 
 
 @register()
@@ -379,12 +356,8 @@ def ordinal_vus() -> Measure:
     >>> ordinal_vus()([0, 0, 1, 1, 2, 2], np.column_stack([np.zeros(6), np.zeros(6), x]))
     0.75
     """
-    return _volume_measure(
-        name="ordinal_vus",
-        title="Ordinal VUS",
-        statistic=ordinal_triple_counts,
-        obstacle=not_three_classes,
-    )
+    attributes = {"obstacle": not_three_classes, "chance": 1 / 6, "is_unbiased": True}
+    return _measure("ordinal_vus", "Ordinal VUS", ordinal_triple_counts, _volume, **attributes)
 
 
 def hand_till_score(
@@ -426,8 +399,7 @@ def hand_till_score(
     >>> round(hand_till_score([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.791666666667
     """
-    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
-    return value_of(hand_till(), predictions)
+    return hand_till()(y_true, y_score, labels=labels, sample_weight=sample_weight)
 
 
 def pairwise_auc_matrix(

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 
+from dmfroc._kit.options import choice
 from dmfroc.measures.measure import Measure
 
 FACTORIES: dict[str, Callable[..., Measure]] = {}
@@ -39,21 +40,16 @@ def register[**P](
         def make(*args: P.args, **kwargs: P.kwargs) -> Measure:
             given = signature.bind(*args, **kwargs)
             given.apply_defaults()
+            arguments = given.arguments.items()
             # A number is the same option whether Python's or NumPy's
-            given.arguments.update(
-                {k: x.item() for k, x in given.arguments.items() if isinstance(x, np.generic)}
-            )
-            other = {
-                name: value
-                for name, value in given.arguments.items()
-                if not _is_same(value, signature.parameters[name].default)
-            }
+            options = {k: x.item() if isinstance(x, np.generic) else x for k, x in arguments}
+            defaults = {k: x.default for k, x in signature.parameters.items()}
+            other = {k: x for k, x in options.items() if not _is_same(x, defaults[k])}
             _check_choices(function, other)
-            options = dict(given.arguments)
             measure = function(**options)  # type: ignore[call-arg]
-            if measure.name != function.__name__ or not other:  # it has named itself
-                return replace(measure, options=options)
-            name, title = _with_options(measure.name, measure.title, other)
+            name, title = measure.name, measure.title
+            if other and name == function.__name__:  # it has not named itself
+                name, title = _with_options(name, title, other)
             return replace(measure, name=name, title=title, options=options)
 
         FACTORIES[function.__name__] = make
@@ -70,14 +66,10 @@ def register[**P](
 
 def _check_choices(function: Callable[..., Measure], options: Mapping[str, Any]) -> None:
     """Refuse a word that is none of those that the function's signature names."""
-    if not options:
-        return
-    parameters = inspect.signature(function, eval_str=True).parameters
+    parameters = inspect.signature(function, eval_str=True).parameters if options else {}
     for name, value in options.items():
-        choices = get_args(parameters[name].annotation)
-        is_word = get_origin(parameters[name].annotation) is Literal
-        if is_word and not (isinstance(value, str) and value in choices):
-            raise ValueError(f"{name} must be one of {choices}, but it is {value!r}")
+        if get_origin(parameters[name].annotation) is Literal:
+            choice(name, value, get_args(parameters[name].annotation))
 
 
 def _is_same(value: Any, default: Any) -> bool:

@@ -160,7 +160,7 @@ def _distance(
     return Measure(
         name=name,
         title=title,
-        statistic=WithOptions(_smooth_distances, (("pos_label", pos_label), ("share", share))),
+        statistic=WithOptions(_smooth_distances, pos_label=pos_label, share=share),
         summary=_first,
         bounds=(0.0, 1.0),
         family="calibration",

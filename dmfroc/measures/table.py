@@ -12,20 +12,16 @@ from typing import Any, Literal
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import binary, ranges
-from dmfroc.measures.cells import Table, coefficient, corrected_for_chance, root
+from dmfroc.measures.cells import Proportions, coefficient, corrected_for_chance, root
 from dmfroc.measures.hard_labels import (
-    POSITIVE,
-    SIGNED,
-    UNIT,
     never_observed,
     never_predicted,
     never_recalled,
-    of_table,
+    register_table_number,
     unused,
 )
-from dmfroc.measures.measure import value_of
+from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT
 from dmfroc.measures.registry import FACTORIES
 
 Weighting = Literal["bias", "prevalence", "macro"]
@@ -60,7 +56,7 @@ def _bias_of_half_evenness(value: float, n_classes: int) -> float:
 
 
 def _mean_over_classes(
-    per_class: Float[AnyArray, " k"], table: Table, weighting: Weighting
+    per_class: Float[AnyArray, " k"], table: Proportions, weighting: Weighting
 ) -> Float[AnyArray, ""]:
     if weighting == "macro":
         return per_class.mean()
@@ -68,7 +64,7 @@ def _mean_over_classes(
     return (shares * per_class).sum()
 
 
-@of_table(
+@register_table_number(
     "Informedness",
     SIGNED,
     chance=0.0,
@@ -76,7 +72,7 @@ def _mean_over_classes(
     variants=_BY_BIAS,
     range_of_shares=ranges.informedness,
 )
-def informedness(table: Table, weighting: Weighting = "bias") -> Float[AnyArray, ""]:
+def informedness(table: Proportions, weighting: Weighting = "bias") -> Float[AnyArray, ""]:
     """Return multiclass Bookmaker informedness: how far predictions are informed, above chance.
 
     Parameters
@@ -101,7 +97,7 @@ def informedness(table: Table, weighting: Weighting = "bias") -> Float[AnyArray,
     return _mean_over_classes(table.cells.informedness, table, weighting)
 
 
-@of_table(
+@register_table_number(
     "Markedness",
     SIGNED,
     chance=0.0,
@@ -109,7 +105,7 @@ def informedness(table: Table, weighting: Weighting = "bias") -> Float[AnyArray,
     variants=_BY_PREVALENCE,
     range_of_shares=ranges.markedness,
 )
-def markedness(table: Table, weighting: Weighting = "prevalence") -> Float[AnyArray, ""]:
+def markedness(table: Proportions, weighting: Weighting = "prevalence") -> Float[AnyArray, ""]:
     """Return multiclass markedness: how far predictions can be relied on, above chance.
 
     Parameters
@@ -133,8 +129,8 @@ def markedness(table: Table, weighting: Weighting = "prevalence") -> Float[AnyAr
     return _mean_over_classes(table.cells.markedness, table, weighting)
 
 
-@of_table("Correlation", SIGNED, chance=0.0, caveats=(never_observed, never_predicted))
-def correlation(table: Table) -> Float[AnyArray, ""]:
+@register_table_number("Correlation", SIGNED, chance=0.0, caveats=(never_observed, never_predicted))
+def correlation(table: Proportions) -> Float[AnyArray, ""]:
     """Return the geometric mean of informedness and markedness, with their sign.
 
     Returns
@@ -158,21 +154,21 @@ def correlation(table: Table) -> Float[AnyArray, ""]:
     return table.xp.where(product < 0, table.xp.nan, table.xp.sign(informed) * size)
 
 
-@of_table("Gorodkin's R_K", SIGNED, chance=0.0)
-def gorodkin_correlation(table: Table) -> Float[AnyArray, ""]:
+@register_table_number("Gorodkin's R_K", SIGNED, chance=0.0)
+def gorodkin_correlation(table: Proportions) -> Float[AnyArray, ""]:
     """Return the correlation of the indicators of predicted and observed class, R_K."""
     cells = table.cells
     variances = cells.variance_real.sum() * cells.variance_predicted.sum()
     return coefficient(cells.covariance.sum(), root(variances, table.xp), table.xp)
 
 
-@of_table("Accuracy", UNIT)
-def accuracy(table: Table) -> Float[AnyArray, ""]:
+@register_table_number("Accuracy", UNIT)
+def accuracy(table: Proportions) -> Float[AnyArray, ""]:
     """Return the proportion of right predictions."""
     return table.cells.tp.sum()
 
 
-def _f1_of_classes(table: Table) -> Float[AnyArray, " k"]:
+def _f1_of_classes(table: Proportions) -> Float[AnyArray, " k"]:
     """Return the F1 of each class; 0 of one that is neither observed nor predicted."""
     cells, xp = table.cells, table.xp
     is_empty = cells.prevalence + cells.bias == 0
@@ -180,8 +176,8 @@ def _f1_of_classes(table: Table) -> Float[AnyArray, " k"]:
     return xp.where(is_empty, 0.0, right / xp.where(is_empty, 1.0, right + cells.fp + cells.fn))
 
 
-@of_table("Macro F1", UNIT, caveats=(unused,))
-def macro_f1(table: Table) -> Float[AnyArray, ""]:
+@register_table_number("Macro F1", UNIT, caveats=(unused,))
+def macro_f1(table: Proportions) -> Float[AnyArray, ""]:
     """Return the mean over the classes of F1, each class against the rest.
 
     Returns
@@ -193,8 +189,8 @@ def macro_f1(table: Table) -> Float[AnyArray, ""]:
     return _f1_of_classes(table).mean()
 
 
-@of_table("Weighted F1", UNIT)
-def weighted_f1(table: Table) -> Float[AnyArray, ""]:
+@register_table_number("Weighted F1", UNIT)
+def weighted_f1(table: Proportions) -> Float[AnyArray, ""]:
     """Return the mean over the observations of the F1 of their class.
 
     Returns
@@ -205,8 +201,8 @@ def weighted_f1(table: Table) -> Float[AnyArray, ""]:
     return (table.cells.prevalence * _f1_of_classes(table)).sum()
 
 
-@of_table("Balanced accuracy", UNIT, caveats=(never_recalled,))
-def balanced_accuracy(table: Table) -> Float[AnyArray, ""]:
+@register_table_number("Balanced accuracy", UNIT, caveats=(never_recalled,))
+def balanced_accuracy(table: Proportions) -> Float[AnyArray, ""]:
     """Return the mean recall of the classes that occur.
 
     Returns
@@ -221,15 +217,15 @@ def balanced_accuracy(table: Table) -> Float[AnyArray, ""]:
     return recalls.sum() / occurs.sum()
 
 
-@of_table("Cohen's kappa", SIGNED, chance=0.0, range_of_shares=ranges.cohen_kappa)
-def cohen_kappa(table: Table) -> Float[AnyArray, ""]:
+@register_table_number("Cohen's kappa", SIGNED, chance=0.0, range_of_shares=ranges.cohen_kappa)
+def cohen_kappa(table: Proportions) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with the margins of the table."""
     expected_error = (table.cells.bias * table.cells.inverse_prevalence).sum()
     return corrected_for_chance(table.error, expected_error, table.xp)
 
 
-@of_table("Scott's pi", SIGNED, range_of_shares=ranges.scott_pi)
-def scott_pi(table: Table) -> Float[AnyArray, ""]:
+@register_table_number("Scott's pi", SIGNED, range_of_shares=ranges.scott_pi)
+def scott_pi(table: Proportions) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with the mean of both margins."""
     cells = table.cells
     mean = cells.bias + cells.prevalence
@@ -237,8 +233,8 @@ def scott_pi(table: Table) -> Float[AnyArray, ""]:
     return corrected_for_chance(table.error, (mean * others).sum() / 4, table.xp)
 
 
-@of_table("Bennett's S", SIGNED, range_of_shares=ranges.s_coefficient)
-def s_coefficient(table: Table) -> Float[AnyArray, ""]:
+@register_table_number("Bennett's S", SIGNED, range_of_shares=ranges.s_coefficient)
+def s_coefficient(table: Proportions) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with equally likely answers."""
     n_classes = len(table.proportions)
     return 1 - table.error * n_classes / (n_classes - 1)
@@ -249,55 +245,55 @@ def _harmonic_mean(x: Float[AnyArray, " k"], xp: Any) -> Float[AnyArray, ""]:
     return xp.where(is_positive, 1 / (1 / xp.where(is_positive, x, 1.0)).mean(), 0.0)
 
 
-@of_table()
-def evenness_real(table: Table) -> Float[AnyArray, ""]:
+@register_table_number()
+def evenness_real(table: Proportions) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the observed classes."""
     return _harmonic_mean(table.cells.variance_real, table.xp)
 
 
-@of_table(
+@register_table_number(
     "Evenness of predictions",
     (0.0, 0.25),
     range_of_shares=ranges.evenness_predicted,
     is_flat_at_ends=True,
     bias_of_chance=_bias_of_evenness,
 )
-def evenness_predicted(table: Table) -> Float[AnyArray, ""]:
+def evenness_predicted(table: Proportions) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the predicted classes."""
     return _harmonic_mean(table.cells.variance_predicted, table.xp)
 
 
-@of_table(
+@register_table_number(
     "Global evenness",
     (0.0, 0.25),
     range_of_shares=ranges.evenness_global,
     is_flat_at_ends=True,
     bias_of_chance=_bias_of_half_evenness,
 )
-def evenness_global(table: Table) -> Float[AnyArray, ""]:
+def evenness_global(table: Proportions) -> Float[AnyArray, ""]:
     """Return the geometric mean of the evenness of observed and predicted classes."""
     return root(evenness_real(table) * evenness_predicted(table), table.xp)
 
 
-@of_table()
-def entropy_real(table: Table) -> Float[AnyArray, ""]:
+@register_table_number()
+def entropy_real(table: Proportions) -> Float[AnyArray, ""]:
     """Return the entropy of the observed class in nats."""
     return table.entropy_real
 
 
-@of_table(
+@register_table_number(
     "Entropy of predictions (nats)",
     POSITIVE,
     range_of_shares=ranges.entropy_predicted,
     is_flat_at_ends=True,
     bias_of_chance=_bias_of_margin,
 )
-def entropy_predicted(table: Table) -> Float[AnyArray, ""]:
+def entropy_predicted(table: Proportions) -> Float[AnyArray, ""]:
     """Return the entropy of the predicted class in nats, at most ln K."""
     return table.entropy_predicted
 
 
-@of_table(
+@register_table_number(
     "Entropy of class given prediction (nats)",
     POSITIVE,
     greater_is_better=False,
@@ -305,12 +301,12 @@ def entropy_predicted(table: Table) -> Float[AnyArray, ""]:
     is_flat_at_ends=True,
     bias_of_chance=_bias_of_entropy,
 )
-def entropy_real_given_predicted(table: Table) -> Float[AnyArray, ""]:
+def entropy_real_given_predicted(table: Proportions) -> Float[AnyArray, ""]:
     """Return what remains unknown of the class once it is predicted, in nats, at most ln K."""
     return table.xp.maximum(table.entropy - table.entropy_predicted, 0)
 
 
-@of_table(
+@register_table_number(
     "Entropy of prediction given class (nats)",
     POSITIVE,
     greater_is_better=False,
@@ -318,12 +314,12 @@ def entropy_real_given_predicted(table: Table) -> Float[AnyArray, ""]:
     is_flat_at_ends=True,
     bias_of_chance=_bias_of_entropy,
 )
-def entropy_predicted_given_real(table: Table) -> Float[AnyArray, ""]:
+def entropy_predicted_given_real(table: Proportions) -> Float[AnyArray, ""]:
     """Return what remains unknown of the prediction given the class, in nats, at most ln K."""
     return table.xp.maximum(table.entropy - table.entropy_real, 0)
 
 
-@of_table(
+@register_table_number(
     "Mutual information (nats)",
     POSITIVE,
     chance=0.0,
@@ -331,7 +327,7 @@ def entropy_predicted_given_real(table: Table) -> Float[AnyArray, ""]:
     is_flat_at_ends=True,
     bias_of_chance=_bias_of_information,
 )
-def mutual_information(table: Table) -> Float[AnyArray, ""]:
+def mutual_information(table: Proportions) -> Float[AnyArray, ""]:
     """Return what the prediction tells of the class, in nats, at most ln K."""
     return table.xp.maximum(table.entropy_real + table.entropy_predicted - table.entropy, 0)
 
@@ -380,10 +376,8 @@ def informedness_score(
     >>> round(informedness_score(["a", "a", "b", "c"], ["a", "b", "b", "c"]), 4)
     0.7083
     """
-    predictions = Predictions.from_labels(
-        y_true, y_pred, labels=labels, sample_weight=sample_weight
-    )
-    return value_of(FACTORIES["informedness"](weighting), predictions)
+    measure = FACTORIES["informedness"](weighting)
+    return measure(y_true, y_pred=y_pred, labels=labels, sample_weight=sample_weight)
 
 
 def cohen_kappa_score(
@@ -416,7 +410,5 @@ def cohen_kappa_score(
     >>> round(cohen_kappa_score(["a", "a", "b", "c"], ["a", "b", "b", "c"]), 4)
     0.6364
     """
-    predictions = Predictions.from_labels(
-        y_true, y_pred, labels=labels, sample_weight=sample_weight
-    )
-    return value_of(FACTORIES["cohen_kappa"](), predictions)
+    measure = FACTORIES["cohen_kappa"]()
+    return measure(y_true, y_pred=y_pred, labels=labels, sample_weight=sample_weight)

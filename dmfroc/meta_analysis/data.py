@@ -12,8 +12,7 @@ import narwhals as nw
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import is_one_of
-from dmfroc.bayes.options import check_choice
+from dmfroc._kit.options import choice, is_one_of
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.messages import listing, shortened
 
@@ -124,7 +123,7 @@ def read_studies(
     table: Any, columns: Mapping[str, str | None], threshold_scale: ThresholdScale = "identity"
 ) -> Studies:
     """Read counts from the columns of a table; `columns` gives the name of each role's."""
-    check_choice("threshold_scale", threshold_scale, get_args(ThresholdScale))
+    choice("threshold_scale", threshold_scale, get_args(ThresholdScale))
     if threshold_scale != "identity" and columns.get("threshold") is None:
         raise ValueError(
             f"threshold_scale={threshold_scale!r} is of thresholds: name their column, threshold="

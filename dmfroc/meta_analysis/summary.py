@@ -6,10 +6,9 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
+from dmfroc._kit.options import check_level, choice, seed_of
 from dmfroc._kit.remarks import warn
-from dmfroc.bayes.options import check_choice, check_priors, check_size
-from dmfroc.inference.level import check_level
-from dmfroc.inference.seed import seed_of
+from dmfroc.bayes.options import check_priors, check_size
 from dmfroc.meta_analysis.data import ThresholdScale, read_studies
 from dmfroc.meta_analysis.fit import Settings, fit
 from dmfroc.meta_analysis.models import ModelName, SummaryPriors
@@ -138,7 +137,7 @@ def summary_roc(
 def chosen_model(model: str | None, threshold: str | None, pair: str | None) -> ModelName:
     """Return the model that was asked for, or that of the table."""
     if model is not None:
-        check_choice("model", model, get_args(ModelName))
+        choice("model", model, get_args(ModelName))
     if threshold is not None and pair is not None:
         raise ValueError(
             "threshold= and pair= are of different models: keep one threshold of each study and "

@@ -10,6 +10,7 @@ line.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,8 +50,8 @@ class _Nodes(NamedTuple):
     def basis(self, column_effect: Float[np.ndarray, " b"]) -> Float[np.ndarray, "b m"]:
         """Return what interpolates at these column effects, from values at the nodes."""
         x = (np.log(column_effect) - self.middle) / self.half
-        found: np.ndarray = chebvander(x, len(self.effects) - 1) @ self.coefficients
-        return found
+        basis: np.ndarray = chebvander(x, len(self.effects) - 1) @ self.coefficients
+        return basis
 
     def interpolate(
         self, at_nodes: Float[np.ndarray, "halves m"], column_effect: Float[np.ndarray, " q"]
@@ -61,8 +62,8 @@ class _Nodes(NamedTuple):
 
 def _joined(function: Callable[[slice], np.ndarray], n_columns: int) -> np.ndarray:
     """Return what a function makes of all columns, from blocks of them."""
-    found = parallel_map(lambda blocks: [function(b) for b in blocks], _tasks(n_columns))
-    return np.concatenate([part for parts in found for part in parts])
+    parts = parallel_map(lambda blocks: [function(b) for b in blocks], _tasks(n_columns))
+    return np.concatenate(list(itertools.chain.from_iterable(parts)))
 
 
 def _summed(function: Callable[[slice], np.ndarray], n_columns: int) -> np.ndarray:
@@ -131,8 +132,8 @@ class Products:
             return self._over_columns(row_effect, column_effect, known)
 
         def step_columns(row_effect: Any, column_effect: Any) -> tuple[Derivatives, Any]:
-            derivatives, stepped, of_stepped = self._step_columns(row_effect, column_effect)
-            sums.append(of_stepped / stepped.mean())  # by which a sweep divides the effects
+            derivatives, stepped, stepped_sums = self._step_columns(row_effect, column_effect)
+            sums.append(stepped_sums / stepped.mean())  # by which a sweep divides the effects
             return derivatives, stepped
 
         totals = row_weight, column_weight
@@ -143,7 +144,7 @@ class Products:
 
     # A rate is drawn in from 0 and 1: a constant, and a multiple of counts / sizes
 
-    def _sums_of(
+    def _block_sums(
         self, block: slice, factors: Float[np.ndarray, "b halves"]
     ) -> Float[np.ndarray, "halves t"]:
         """Return the sums over a block's columns of factors times rates."""
@@ -152,7 +153,7 @@ class Products:
         sums = np.stack([x @ counts[:, h] for h, x in enumerate(scaled.T)])
         return sums + INNERMOST_RATE * factors.sum(axis=0)[:, None]
 
-    def _times_of(
+    def _block_times(
         self, block: slice, rows: Float[np.ndarray, "halves t"]
     ) -> Float[np.ndarray, "b halves"]:
         """Return the sums over the halves of a block's columns of rates times ``rows``."""
@@ -164,11 +165,11 @@ class Products:
     def _weighted_sums(
         self, factors: Float[np.ndarray, "q halves"]
     ) -> Float[np.ndarray, "halves t"]:
-        return _summed(lambda block: self._sums_of(block, factors[block]), len(factors))
+        return _summed(lambda block: self._block_sums(block, factors[block]), len(factors))
 
     def times(self, rows: Float[np.ndarray, "halves t"]) -> Float[np.ndarray, "q halves"]:
         """Return the sums over each half of the rates times numbers of the rows."""
-        return _joined(lambda block: self._times_of(block, rows), len(self.counts))
+        return _joined(lambda block: self._block_times(block, rows), len(self.counts))
 
     def fitted_times(
         self, solution: Center, rows: Float[np.ndarray, "halves t"]
@@ -212,16 +213,16 @@ class Products:
         first = (row_effect[..., None] * fitted).sum(axis=1)
         second = (row_effect[..., None] ** 2 * fitted * (1 - fitted)).sum(axis=1)
 
-        def of_block(block: slice) -> Derivatives:
+        def in_block(block: slice) -> Derivatives:
             weights, basis = self.weights[block], nodes.basis(column_effect[block])
-            gradient = weights * (basis @ first.T - self._times_of(block, row_effect))
+            gradient = weights * (basis @ first.T - self._block_times(block, row_effect))
             curvature = weights * (basis @ second.T)
             prior = prior_derivatives(self.shrinkage, column_effect[block], np)
             return Derivatives(
                 gradient.sum(axis=1) + prior.gradient, curvature.sum(axis=1) + prior.curvature
             )
 
-        return of_block
+        return in_block
 
     def _step_columns(
         self, row_effect: Float[np.ndarray, "halves t"], column_effect: Float[np.ndarray, " q"]
@@ -230,18 +231,18 @@ class Products:
 
         All in one go through the counts, which takes as long as reading them does.
         """
-        derivatives_of = self._over_rows(row_effect, column_effect)
+        block_derivatives = self._over_rows(row_effect, column_effect)
 
         def step(blocks: list[slice]) -> tuple[np.ndarray, np.ndarray]:
-            found, total = [], np.zeros_like(row_effect)
+            stepped_blocks, total = [], np.zeros_like(row_effect)
             for block in blocks:
-                derivatives = derivatives_of(block)
+                derivatives = block_derivatives(block)
                 stepped = stepped_columns(
                     derivatives, row_effect, column_effect[block], self.shrinkage, np
                 )
-                found.append(np.stack([*derivatives, stepped]))
-                total += self._sums_of(block, self.weights[block] * stepped[:, None])
-            return np.concatenate(found, axis=1), total
+                stepped_blocks.append(np.stack([*derivatives, stepped]))
+                total += self._block_sums(block, self.weights[block] * stepped[:, None])
+            return np.concatenate(stepped_blocks, axis=1), total
 
         parts = parallel_map(step, _tasks(len(column_effect)))
         gradient, curvature, stepped = np.concatenate([part for part, _ in parts], axis=1)
@@ -253,8 +254,8 @@ class Products:
         n_rows = row_effect.size
         coupling = _Coupling.of(self, solution)
         with one_blas_thread():
-            derivatives_of = self._over_rows(row_effect, column_effect)
-            column_curvature = _joined(lambda b: derivatives_of(b).curvature, len(column_effect))
+            block_derivatives = self._over_rows(row_effect, column_effect)
+            column_curvature = _joined(lambda b: block_derivatives(b).curvature, len(column_effect))
             no_sums = np.zeros_like(row_effect)  # curvature has nothing to do with the rates
             row_curvature = self._over_columns(row_effect, column_effect, no_sums).curvature
             eliminated = coupling.square(column_curvature)
@@ -304,10 +305,10 @@ class _Coupling:
     def __rmatmul__(self, y: Float[np.ndarray, " q"]) -> Float[np.ndarray, " rows"]:
         factors = self.cells.weights * y[:, None]
 
-        def of_block(block: slice) -> np.ndarray:
+        def in_block(block: slice) -> np.ndarray:
             return factors[block].T @ self.nodes.basis(self.column_effect[block])
 
-        at_nodes = _summed(of_block, len(y))
+        at_nodes = _summed(in_block, len(y))
         smooth = (self.smooth * at_nodes[:, None]).sum(axis=-1)
         return (smooth - self.cells._weighted_sums(factors)).ravel()
 
@@ -317,7 +318,7 @@ class _Coupling:
         smooth = self.smooth.reshape(halves * n_thresholds, -1).T
         cells = self.cells
 
-        def of_block(block: slice) -> np.ndarray:
+        def in_block(block: slice) -> np.ndarray:
             weights = cells.weights[block] / np.sqrt(divisors[block])[:, None]
             some = self.nodes.basis(self.column_effect[block]) @ smooth
             by_half = some.reshape(len(some), halves, n_thresholds)
@@ -327,4 +328,4 @@ class _Coupling:
             by_half *= weights[..., None]
             return some.T @ some
 
-        return _summed(of_block, len(divisors))
+        return _summed(in_block, len(divisors))

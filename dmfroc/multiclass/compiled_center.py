@@ -11,7 +11,14 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from dmfroc._kit.compiled import compiled
-from dmfroc.multiclass.rank_one import Center, adjoint, alternate
+from dmfroc.multiclass.rank_one import (
+    Center,
+    adjoint,
+    alternate,
+    as_columns,
+    prior_derivatives,
+    sigmoid,
+)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(4,))
@@ -22,7 +29,7 @@ def solve(
     start: tuple[Float[Array, "*row"], Float[Array, " q"]],
     max_sweeps: int,
 ) -> Center:
-    """Fit the model; differentiable with respect to the rates."""
+    """Fit the model; differentiable with respect to the rates, the weights and the shrinkage."""
     return alternate(rates, weights, shrinkage, start, max_sweeps, jnp)
 
 
@@ -41,11 +48,17 @@ def _solve_backward(
 ) -> tuple[Array, Array, Array, tuple[Array, Array]]:
     del max_sweeps
     rates, weights, shrinkage, start, solution = residuals
+    found = adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp)
+    unweighted = found._replace(weights=jnp.ones_like(weights)).columns()
+    eta = solution.row_effect * as_columns(solution.column_effect, rates.ndim)
+    of_cells = (rates - sigmoid(eta, jnp)) * unweighted
+    repeated = [axis for axis, size in enumerate(weights.shape) if size < rates.shape[axis]]
+    slope = prior_derivatives(jnp.asarray(1.0), solution.column_effect, jnp).gradient
     return (
-        adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp).of_columns(),
-        jnp.zeros_like(weights),
-        jnp.zeros_like(shrinkage),
-        jax.tree.map(jnp.zeros_like, start),
+        weights * unweighted,
+        of_cells.sum(axis=repeated, keepdims=True),
+        -(found.column_adjoint * slope).sum(),
+        jax.tree.map(jnp.zeros_like, start),  # the optimum is the same from any start
     )
 
 

@@ -8,13 +8,14 @@ the true positive rate of (i, j) the weight C[i, j] and its false positive rate 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.options import number, numbers
+from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.options import is_one_of, number, numbers
 from dmfroc.inputs.predictions import Predictions
 
 PairWeights = Any
@@ -23,24 +24,21 @@ PairWeights = Any
 
 def check_kind(pair_weights: PairWeights) -> None:
     """Refuse pair weights that no classes fit; the rest is for `cell_weights` to check."""
-    if isinstance(pair_weights, str):
-        if pair_weights not in ("equal", "prevalence"):
+    matrices = pair_weights if isinstance(pair_weights, tuple) else (pair_weights,)
+    if isinstance(pair_weights, tuple) and len(pair_weights) != 2:
+        raise ValueError(
+            "pair_weights as a tuple must hold two matrices, of TPR and of FPR weights, but it "
+            f"holds {len(pair_weights)}"
+        )
+    for matrix in () if is_one_of(pair_weights, ("equal", "prevalence")) else matrices:
+        if isinstance(matrix, dict):
+            numbers("pair_weights", list(matrix.values()))
+        elif isinstance(matrix, str) or numbers("pair_weights", matrix).ndim != 2:
+            kind = repr(matrix) if isinstance(matrix, str) else f"of shape {np.shape(matrix)}"
             raise ValueError(
                 "pair_weights must be 'equal', 'prevalence', a cost matrix or a pair of weight "
-                f"matrices, but it is {pair_weights!r}"
+                f"matrices, but it is {kind}"
             )
-    elif isinstance(pair_weights, dict):
-        numbers("pair_weights", list(pair_weights.values()))
-    else:
-        matrices = pair_weights if isinstance(pair_weights, tuple) else (pair_weights,)
-        for matrix in matrices:
-            if isinstance(matrix, dict):
-                numbers("pair_weights", list(matrix.values()))
-            elif numbers("pair_weights", matrix).ndim != 2:
-                raise ValueError(
-                    "pair_weights must be 'equal', 'prevalence', a cost matrix or a pair of "
-                    f"weight matrices, but it is of shape {np.shape(matrix)}"
-                )
 
 
 def one_curve_message(predictions: Predictions) -> str | None:
@@ -65,45 +63,41 @@ def cell_weights(
     matrices = list(weight_matrices(pair_weights, predictions))
     if len(present) < predictions.n_classes:
         matrices = [matrix[np.ix_(present, present)] for matrix in matrices]
-    is_pair = ~np.eye(len(present), dtype=bool)  # the diagonal has no meaning
+    with np.errstate(invalid="ignore"):  # of weights that are all 0
+        weights: Float[np.ndarray, "g p 2"] = weights_of_pairs(matrices, counted, np)
+    if not (weights.sum(axis=(0, 1)) > 0).all():
+        raise ValueError("pair_weights gives all true or all false positive rates the weight 0")
+    return weights
+
+
+def weights_of_pairs(
+    matrices: Sequence[Any], counted: Int[np.ndarray, "g p 2"], xp: Any
+) -> Float[AnyArray, "g p 2"]:
+    """Return the weights of both rates of pairs, whose mean over all pairs is one."""
+    is_pair = ~np.eye(len(matrices[0]), dtype=bool)  # the diagonal has no meaning
     mean = sum(matrix.mean(where=is_pair) for matrix in matrices) / 2
     i, j = np.moveaxis(counted, -1, 0)
-    weights = np.stack([matrix[i, j] for matrix in matrices], axis=-1)
-    if (weights.sum(axis=(0, 1)) == 0).any():
-        raise ValueError("pair_weights gives all true or all false positive rates the weight 0")
-    return weights / mean
+    return xp.stack([matrix[i, j] for matrix in matrices], axis=-1) / mean
 
 
 def weight_matrices(
     pair_weights: PairWeights, predictions: Predictions
 ) -> tuple[Float[np.ndarray, "k k"], Float[np.ndarray, "k k"]]:
     """Return the weights of the true and of the false positive rates by pair of classes."""
-    n_classes = predictions.n_classes
-    if isinstance(pair_weights, str):
-        if pair_weights == "equal":
-            ones = np.broadcast_to(1.0, (n_classes, n_classes))
-            return ones, ones
-        if pair_weights == "prevalence":
-            size = np.bincount(predictions.true, predictions.sample_weight, minlength=n_classes)
-            size = np.broadcast_to(size, (n_classes, n_classes))
-            return size.T, size
-        raise ValueError(
-            "pair_weights must be 'equal', 'prevalence', a cost matrix or a pair of weight "
-            f"matrices, but it is {pair_weights!r}"
-        )
+    shape = predictions.n_classes, predictions.n_classes
+    if is_one_of(pair_weights, ("equal",)):
+        ones = np.broadcast_to(1.0, shape)
+        return ones, ones
+    if is_one_of(pair_weights, ("prevalence",)):
+        sizes = np.bincount(predictions.true, predictions.sample_weight, minlength=shape[0])
+        sizes = np.broadcast_to(sizes, shape)
+        return sizes.T, sizes
     if isinstance(pair_weights, tuple):
-        if len(pair_weights) != 2:
-            raise ValueError(
-                "pair_weights as a tuple must hold two matrices, of TPR and of FPR weights, but "
-                f"it holds {len(pair_weights)}"
-            )
-        tpr, fpr = (
-            _matrix(weights, predictions, name)
-            for weights, name in zip(
-                pair_weights, ("the TPR weights", "the FPR weights"), strict=True
-            )
+        tpr, fpr = pair_weights
+        return (
+            _matrix(tpr, predictions, "the TPR weights"),
+            _matrix(fpr, predictions, "the FPR weights"),
         )
-        return tpr, fpr
     costs = _matrix(pair_weights, predictions, "the cost matrix")
     return costs, costs.T
 

@@ -11,12 +11,14 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.autodiff import after, before, constant, value_and_pull_back
-from dmfroc._kit.options import is_one_of
+from dmfroc._kit.autodiff import after, before, value_and_pull_back
+from dmfroc._kit.global_state import undisturbed
+from dmfroc._kit.options import choice, is_one_of
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import one_blas_thread
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
+from dmfroc.measures.statistics.curves import one_curve
 from dmfroc.multiclass.center import Problem, center, fit_problem, problem_of_counts
 from dmfroc.multiclass.costs import PairWeights, one_curve_message, weight_matrices
 from dmfroc.multiclass.links import Link, fit_with_link, link_of, log_rates
@@ -36,14 +38,15 @@ from dmfroc.multiclass.rates import (
     ThresholdPool,
 )
 
+_MOST_UNKNOWNS = 4000  # the derivative takes the cube of their number
+
 
 def fit(table: RateTable, xp: Any) -> Center:
     """Factorize the rates of the pairs."""
     if xp is np:
         return fit_problem(_problem(table))
     rates = table.rates(xp)
-    weights, shrinkage = (constant(x, xp) for x in (table.cell_weights, table.shrinkage))
-    return center(rates, weights / rates.shape[-1], shrinkage, xp=xp)
+    return center(rates, table.cell_weights / rates.shape[-1], table.shrinkage, xp=xp)
 
 
 def _problem(table: RateTable) -> Problem:
@@ -77,7 +80,7 @@ class SummaryOfCenter:
             with one_blas_thread():
                 d_rates = adjoint().pull_back(to_center(d_value), np)
             d_counts = _CountDerivatives(table, d_rates)
-            return table._replace(counts=d_counts, totals=d_counts.of_totals(problem))
+            return table._replace(counts=d_counts, totals=d_counts.for_totals(problem))
 
         return value, pull_back
 
@@ -97,15 +100,74 @@ class SummaryOfCenter:
         through_fit = (d_rates.weights[..., 0] * residual).sum(axis=1) * v
         # What takes the effects of the pairs takes their mean alone.
         through_mean = d_center.column_effect.sum() * (v - v.mean()) / len(v)
-        found: Float[np.ndarray, " q"] = through_mean - through_fit
-        return found
+        total: Float[np.ndarray, " q"] = through_mean - through_fit
+        return total
+
+
+@dataclass(frozen=True)
+class SummaryOfRank:
+    """A function of the curve's points by a model of higher rank: a summary, with its derivative.
+
+    ``numbers_of`` takes the false (row 0) and true (row 1) positive rates, ends included.
+    """
+
+    numbers_of: Callable[[Float[AnyArray, "2 points"]], Any]
+    rank: int
+
+    def __call__(self, table: RateTable, xp: Any) -> Any:
+        with undisturbed():
+            from dmfroc.multiclass.higher_rank import numbers_of_curve
+
+        found = numbers_of_curve(*self._arguments(table, xp))
+        return np.asarray(found) if xp is np else found
+
+    def _arguments(self, table: RateTable, xp: Any) -> tuple[Any, ...]:
+        rates = table.rates(xp)
+        n_unknowns = self.rank * (len(rates) + rates[0].size)
+        if n_unknowns > _MOST_UNKNOWNS:
+            raise ValueError(
+                f"rank={self.rank} with {len(rates)} pairs of classes and {rates.shape[-1]} "
+                f"thresholds has {n_unknowns} effects, more than the {_MOST_UNKNOWNS} whose errors "
+                "can be computed: take fewer thresholds (n_thresholds=), or rank 1"
+            )
+        options = self.rank, "logit", self.numbers_of
+        return rates, table.cell_weights, table.shrinkage, *options
+
+    def value_and_pull_back(self, table: RateTable) -> tuple[Any, Callable[[Any], RateTable]]:
+        """Return the value, and what turns derivatives of it into those of the table."""
+        with undisturbed():
+            from dmfroc.multiclass.higher_rank import jacobian_of_curve
+
+        value = self(table, np)
+        rates, *arguments = self._arguments(table, np)
+        jacobian = functools.cache(lambda: np.asarray(jacobian_of_curve(rates, *arguments)))
+
+        def pull_back(d_value: Any) -> RateTable:
+            d_rates = np.tensordot(d_value, jacobian(), np.ndim(value))
+            shape = table.counted.shape
+            totals = table.totals[table.counted.reshape(-1, 2)]
+            d_counts = (d_rates / totals[..., None]).reshape(*shape, -1)
+            through_totals = (d_rates * rates).sum(axis=-1) / totals
+            d_totals = np.bincount(table.counted.ravel(), through_totals.ravel(), len(table.totals))
+            return table._replace(counts=d_counts, totals=-d_totals)
+
+        return value, pull_back
+
+
+def _area_of_points(points: Any) -> Any:
+    fpr, tpr = points
+    return ((tpr[1:] + tpr[:-1]) * (fpr[1:] - fpr[:-1])).sum() / 2
+
+
+def _inner_points(points: Any) -> Any:
+    return points[:, 1:-1]
 
 
 class _CountDerivatives:
     """Derivatives with respect to the counts, made group by group: together they are many."""
 
-    def __init__(self, table: RateTable, of_rates: RateDerivatives) -> None:
-        self._of_rates = of_rates
+    def __init__(self, table: RateTable, rate_derivatives: RateDerivatives) -> None:
+        self._rate_derivatives = rate_derivatives
         self._shape = table.counts.shape
         self._counted = table.counted
         self._totals = table.totals
@@ -116,12 +178,12 @@ class _CountDerivatives:
         first = group * n_pairs - self._n_left_out
         if first < 0:
             return np.zeros(self._shape[1:])
-        of_rates = self._of_rates.of_columns(slice(first, first + n_pairs))
-        return of_rates / self._totals[self._counted[group]][..., None]
+        rate_derivatives = self._rate_derivatives.columns(slice(first, first + n_pairs))
+        return rate_derivatives / self._totals[self._counted[group]][..., None]
 
-    def of_totals(self, problem: Problem) -> Float[np.ndarray, " c"]:
+    def for_totals(self, problem: Problem) -> Float[np.ndarray, " c"]:
         """Return the derivatives with respect to the totals, by which the counts are divided."""
-        d = self._of_rates
+        d = self._rate_derivatives
         by_half = d.column_effect[:, None] * problem.times(d.row_adjoint)
         by_half += d.column_adjoint[:, None] * problem.times(d.row_effect)
         by_half *= d.weights[..., 0]
@@ -143,6 +205,23 @@ def _area_of_center(solution: Center, xp: Any) -> Any:
 
 area = SummaryOfCenter(_area_of_center)
 """The trapezoid area under the curve: a summary."""
+
+
+def area_of(rank: int) -> SummaryOfCenter | SummaryOfRank:
+    """Return the summary that is the area under the curve of some rank."""
+    return area if rank == 1 else SummaryOfRank(_area_of_points, rank)
+
+
+def rates_at_thresholds(rank: int) -> SummaryOfCenter | SummaryOfRank:
+    """Return the summary that is the false (row 0) and true (row 1) positive rates of the curve."""
+    if rank == 1:
+        return SummaryOfCenter(_rates_of_center)
+    return SummaryOfRank(_inner_points, rank)
+
+
+def _rates_of_center(solution: Center, xp: Any) -> Float[AnyArray, "2 t"]:
+    fpr, tpr = curve_points(solution, xp)
+    return xp.stack([fpr[1:-1], tpr[1:-1]])
 
 
 def curve_points(
@@ -255,6 +334,7 @@ def multiclass_roc(
     link: Link = "logit",
     n_pairs: int | None = None,
     random_state: int = 0,
+    rank: int = 1,
 ) -> MulticlassROC:
     """Return the multiclass ROC curve of Wang and Carvalho.
 
@@ -305,6 +385,12 @@ def multiclass_roc(
         all.
     random_state : int
         Seed of that sample; the same seed draws the same pairs.
+    rank : int
+        Number of factors of the model. With more than one, pairs may differ in the form of their
+        curves, not only in how fast the rates rise. The centre is then the mean of the pairs'
+        fitted curves on the scale of the link; the prior draws pairs towards it. The fit is
+        compiled once for each number of classes and thresholds. `docs/experiments/rank.md`
+        compares ranks on real data.
 
     Returns
     -------
@@ -329,10 +415,9 @@ def multiclass_roc(
     (0.839, True)
     """
     options = CurveOptions(
-        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state
+        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank
     )
-    if not is_one_of(link, get_args(Link)):
-        raise ValueError(f"link must be one of {get_args(Link)}, but it is {link!r}")
+    choice("link", link, get_args(Link))
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     warn_of_absent_classes(predictions)
     curve = curve_of(predictions, options, link)
@@ -356,6 +441,8 @@ def curve_of(
         return _binary_roc(predictions, link)
     table = options(predictions).count(predictions.sample_weight, np)
     classes = [predictions.labels[index] for index in predictions.present]
+    if options.rank > 1:
+        return _curve_of_rank(table, classes, options.rank, link)
     return curve_of_rates(table, classes, link)
 
 
@@ -387,16 +474,38 @@ def curve_of_rates(
     )
 
 
+def _curve_of_rank(
+    table: RateTable, classes: Sequence[Hashable], rank: int, link: Link
+) -> MulticlassROC:
+    with undisturbed():
+        from dmfroc.multiclass import higher_rank
+
+    rates = table.rates(np)
+    solution = higher_rank.fit_center(rates, table.cell_weights, table.shrinkage, rank, link)
+    fpr, tpr = np.asarray(higher_rank.compiled_points(solution.row_effect, link))
+    log_p, log_q = log_rates(solution.eta, link)
+    deviance = binomial_deviance(rates, log_p - log_q, table.cell_weights, np)
+    return MulticlassROC(
+        fpr=fpr,
+        tpr=tpr,
+        auc=float(np.trapezoid(tpr, fpr)),
+        threshold_effect=solution.row_effect,
+        pair_effect=solution.pair_effect,
+        pairs=tuple((classes[i], classes[j]) for i, j in table.counted.reshape(-1, 2).tolist()),
+        pairwise_fpr=rates[:, 1],
+        pairwise_tpr=rates[:, 0],
+        deviance=float(deviance),
+        converged=bool(solution.converged),
+        n_iter=int(solution.n_iter),
+    )
+
+
 def _binary_roc(predictions: Predictions, link: Link) -> MulticlassROC:
     """Return the empirical curve: with one column the factorization is saturated."""
-    order = np.argsort(predictions.scores[:, 1], kind="stable")[::-1]
-    scores, positive = predictions.scores[order, 1], predictions.true[order] == 1
-    weights = predictions.sample_weight[order]
-    is_last_of_run = np.append(scores[1:] != scores[:-1], True)
-    true, false = (
-        np.cumsum(weights * counted)[is_last_of_run] for counted in (positive, ~positive)
-    )
-    return binary_curve(true, false, predictions.labels, link)
+    curve = one_curve(predictions.scores[:, 1], predictions.true == 1)
+    counts = curve.count(predictions.sample_weight, np)
+    ends = np.unique(curve.above[0])[1:]  # of the runs of equal scores
+    return binary_curve(counts.tp[0, ends], counts.fp[0, ends], predictions.labels, link)
 
 
 def binary_curve(

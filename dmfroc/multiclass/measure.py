@@ -10,14 +10,14 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import is_one_of
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SampledParts, SummariesOfCounts
-from dmfroc.measures.measure import Measure, absent_classes_message, value_of
+from dmfroc.measures.measure import UNIT, Measure, absent_classes_message
 from dmfroc.measures.ranking import mean_pairwise_area
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.pairs import pair_counts_of
 from dmfroc.multiclass.costs import PairWeights, one_curve_message, weight_matrices
-from dmfroc.multiclass.curve import area
+from dmfroc.multiclass.curve import area, area_of
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
@@ -33,9 +33,11 @@ def _bind(options: CurveOptions, predictions: Predictions) -> BoundMeasures:
         second = pair_counts_of(predictions, np.array([1]))
         return SummariesOfCounts(second, (mean_pairwise_area,))
     statistic = options(predictions)
-    if statistic.is_sample:
-        return AreaOfSampledPairs(statistic, (area,))
-    return SummariesOfCounts(statistic, (area,))
+    if not statistic.is_sample:
+        return SummariesOfCounts(statistic, (area_of(options.rank),))
+    if options.rank > 1:
+        raise ValueError("dmf_auc of a rank above 1 takes all pairs of classes: leave n_pairs out")
+    return AreaOfSampledPairs(statistic, (area,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,7 @@ def dmf_auc(
     threshold_pool: ThresholdPool = "balanced",
     n_pairs: int | None = None,
     random_state: int = 0,
+    rank: int = 1,
 ) -> Measure:
     """Return the area under the multiclass ROC curve as a measure.
 
@@ -71,6 +74,9 @@ def dmf_auc(
         the pairs, as in a simple random sample from a finite population. It is a little too large
         where pairs differ because their classes have few observations, whose error counts twice.
         Other methods and the band of the curve refuse samples of pairs.
+    rank
+        As for `multiclass_roc`. With more than one factor, posteriors, samples counted in bins and
+        samples of pairs are refused.
 
     Returns
     -------
@@ -93,18 +99,17 @@ def dmf_auc(
     0.75
     """
     options = CurveOptions(
-        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state
+        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank
     )
+    caveats = (absent_classes_message,)
     return Measure(
         name="dmf_auc",
         title="DMF-AUC",
         bind=partial(_bind, options),
-        bounds=(0.0, 1.0),
+        bounds=UNIT,
         chance=0.5,
         family="multiclass ROC",
-        caveats=(absent_classes_message,)
-        if is_one_of(pair_weights, ("equal",))
-        else (absent_classes_message, one_curve_message),
+        caveats=caveats if is_one_of(pair_weights, ("equal",)) else (*caveats, one_curve_message),
         is_dmf_auc=True,
     )
 
@@ -155,13 +160,5 @@ def dmf_auc_score(
     >>> dmf_auc_score(["no", "no", "yes", "yes"], [0.1, 0.6, 0.4, 0.9])
     0.75
     """
-    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
-    measure = dmf_auc(
-        pair_weights=pair_weights,
-        n_thresholds=n_thresholds,
-        shrinkage=shrinkage,
-        threshold_pool=threshold_pool,
-        n_pairs=n_pairs,
-        random_state=random_state,
-    )
-    return value_of(measure, predictions)
+    measure = dmf_auc(pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state)
+    return measure(y_true, y_score, labels=labels, sample_weight=sample_weight)

@@ -187,8 +187,9 @@ def alternate(
         return _over_columns(rates, weights, row_effect, column_effect, xp)
 
     def step_columns(row_effect: Any, column_effect: Any) -> tuple[Derivatives, Any]:
-        found = _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
-        return found, stepped_columns(found, row_effect, column_effect, shrinkage, xp)
+        derivatives = _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
+        stepped = stepped_columns(derivatives, row_effect, column_effect, shrinkage, xp)
+        return derivatives, stepped
 
     totals = row_weight, column_weight
     return alternate_with(over_columns, step_columns, totals, shrinkage, start, max_sweeps, xp)
@@ -222,16 +223,16 @@ def alternate_with(
 
     def sweep(state: Center) -> Center:
         row_effect, column_effect = state.row_effect, state.column_effect
-        of_rows = over_columns(row_effect, column_effect)
-        row_effect = row_effect + _newton_step(of_rows, xp.abs(column_effect).max(), xp)
-        of_columns, column_effect = step_columns(row_effect, column_effect)
+        row_derivatives = over_columns(row_effect, column_effect)
+        row_effect = row_effect + _newton_step(row_derivatives, xp.abs(column_effect).max(), xp)
+        column_derivatives, column_effect = step_columns(row_effect, column_effect)
         # The two steps leave the common scale almost where it was; with mean one the prior is
         # least, and the product of the effects, thus the deviance, does not change.
         scale = xp.where(shrinkage > 0, column_effect.mean(), 1.0)
         row_effect, column_effect = row_effect * scale, column_effect / scale
         gradient_norm = xp.maximum(
-            (xp.abs(of_rows.gradient) / row_weight).max(),
-            (xp.abs(of_columns.gradient) / column_weight).max(),
+            (xp.abs(row_derivatives.gradient) / row_weight).max(),
+            (xp.abs(column_derivatives.gradient) / column_weight).max(),
         )
         return Center(row_effect, column_effect, gradient_norm, state.n_sweeps + 1)
 
@@ -257,7 +258,7 @@ class RateDerivatives(NamedTuple):
     row_adjoint: Float[AnyArray, "*row"]
     column_adjoint: Float[AnyArray, " q"]
 
-    def of_columns(self, some: slice = slice(None)) -> Float[AnyArray, " some *row"]:
+    def columns(self, some: slice = slice(None)) -> Float[AnyArray, " some *row"]:
         """Return the derivatives with respect to the rates of some columns."""
         weights = self.weights[some] if len(self.weights) > 1 else self.weights
         ndim = 1 + self.row_effect.ndim
@@ -270,24 +271,29 @@ class Adjoint(NamedTuple):
     """The derivative of the fit, by the implicit function theorem.
 
     It solves ``H d(lambda, v) = -d(gradient)``. H is an arrow: diagonal in lambda and in v;
-    the system is reduced to the rows.
+    the system is reduced to the rows, or to the columns.
     """
 
     weights: Float[AnyArray, " #q *#row"]
     row_effect: Float[AnyArray, "*row"]
     column_effect: Float[AnyArray, " q"]
     coupling: Any  # a matrix of shape (q, r), or what multiplies vectors as one
-    column_curvature: Float[AnyArray, " q"]
-    scale: Float[AnyArray, " r"]
-    system: Float[AnyArray, "r r"]  # of the scaled rows
+    eliminated_curvature: Float[AnyArray, " eliminated"]
+    scale: Float[AnyArray, " kept"]
+    system: Float[AnyArray, "kept kept"]  # of the scaled effects
+    keeps_rows: bool = True
 
     def pull_back(self, derivatives: Center, xp: Any) -> RateDerivatives:
         """Return derivatives with respect to the rates from those with respect to the effects."""
-        d_columns = derivatives.column_effect
-        from_columns = (d_columns / self.column_curvature) @ self.coupling
-        right_side = self.scale * (derivatives.row_effect.ravel() - from_columns)
-        row_adjoint = self.scale * xp.linalg.solve(self.system, right_side)
-        column_adjoint = (d_columns - self.coupling @ row_adjoint) / self.column_curvature
+        d_effects = derivatives.column_effect, derivatives.row_effect.ravel()
+        step = 1 if self.keeps_rows else -1
+        d_eliminated, d_kept = d_effects[::step]
+        coupling = self.coupling if self.keeps_rows else self.coupling.T
+        through_eliminated = (d_eliminated / self.eliminated_curvature) @ coupling
+        right_side = self.scale * (d_kept - through_eliminated)
+        kept = self.scale * xp.linalg.solve(self.system, right_side)
+        eliminated = (d_eliminated - coupling @ kept) / self.eliminated_curvature
+        column_adjoint, row_adjoint = (eliminated, kept)[::step]
         return RateDerivatives(
             self.weights,
             self.row_effect,
@@ -298,29 +304,27 @@ class Adjoint(NamedTuple):
 
 
 def adjoint(rates: Any, weights: Any, shrinkage: Any, solution: Center, xp: Any) -> Adjoint:
-    """Differentiate the optimality conditions."""
+    """Differentiate the optimality conditions; the smaller system remains."""
     row_effect, column_effect = solution.row_effect, solution.column_effect
     n_rows = row_effect.size
     residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
-    row_curvature = xp.tensordot(column_effect**2, curvature, axes=1)
+    row_curvature = xp.tensordot(column_effect**2, curvature, axes=1).ravel()
     column_curvature = xp.tensordot(curvature, row_effect**2, axes=row_effect.ndim)
     column_curvature += xp.where(shrinkage > 0, shrinkage / column_effect**2, 0.0)
 
     eta = row_effect * as_columns(column_effect, rates.ndim)
     [coupling] = _stored(((curvature * eta + residual).reshape(-1, n_rows),), xp)
 
-    eliminated = _weighted_square(coupling, 1 / column_curvature, xp)
+    if keeps_rows := n_rows <= len(column_effect):
+        matrix, eliminated, kept = coupling, column_curvature, row_curvature
+    else:
+        matrix, eliminated, kept = coupling.T, row_curvature, column_curvature
     # Scaling by the diagonal keeps saturated rows, whose curvature is near 1e-13, well conditioned.
-    scale = 1 / xp.sqrt(row_curvature.ravel())
-    system = xp.eye(n_rows) - scale[:, None] * eliminated * scale
+    scale = 1 / xp.sqrt(kept)
+    square = _weighted_square(matrix, 1 / eliminated, xp)
+    system = xp.eye(len(kept)) - scale[:, None] * square * scale
     return Adjoint(
-        weights,
-        row_effect,
-        column_effect,
-        coupling,
-        column_curvature,
-        scale,
-        system,
+        weights, row_effect, column_effect, coupling, eliminated, scale, system, keeps_rows
     )
 
 

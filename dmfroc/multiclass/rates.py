@@ -11,7 +11,7 @@ from jaxtyping import Float, Int, Integer, Shaped
 from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows, sum_at
 from dmfroc._kit.autodiff import take
 from dmfroc._kit.memory import check_memory
-from dmfroc._kit.options import integer, is_one_of, number
+from dmfroc._kit.options import choice, integer, nonnegative
 from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, rows_by_class, to_ordered_integers
@@ -33,7 +33,7 @@ DEFAULT_N_THRESHOLDS = 99
 # deviation, does not fall any further where the penalty is stronger. No strength has the most
 # power everywhere: a smaller one sees more of what is easy, a greater one more of what is hard.
 DEFAULT_SHRINKAGE = 1.0
-_LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
+LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
 
 _CELLS_AT_ONCE = 1 << 15  # what is made of which fits a processor's cache
 _TASKS_PER_CORE = 8
@@ -100,39 +100,39 @@ class RateCounts(Statistic):
                 summed = xp.ldexp(weights, -exponents[self.class_of_row])
 
             # One group after the other: what is summed and looked up stays in the cache.
-            def of_group(
+            def count_group(
                 rows: Any, starts: Any, stops: Any, at_least: Any, above: Any, share: Any, of: Any
             ) -> Float[AnyArray, "p 2 t"]:
                 up_to, starts = cumulative_sum(summed[rows], xp), starts[..., None]
                 before = up_to[stops][..., None], up_to[starts + above], up_to[starts + at_least]
-                counts = _above_with_ties(*before, share)
+                counts = above_with_ties(*before, share)
                 if exponents is not None:
                     counts = xp.ldexp(counts, exponents[of][..., None])
                 # Whole weights have exact sums; those of others can exceed the whole by rounding.
                 return xp.clip(counts, 0.0, totals[of][..., None])
 
             places = self.starts, self.stops, self.at_least, self.above, self.tied_share
-            counts = map_rows(of_group, self.sorted_rows, *places, self.counted, xp=xp)
+            counts = map_rows(count_group, self.sorted_rows, *places, self.counted, xp=xp)
         return RateTable(counts, totals, self.counted, self.cell_weights, self.shrinkage)
 
     def _count_places(self) -> Float[np.ndarray, "g p 2 t"]:
         """Count where all weights are one, and a place is the weight before it."""
         sizes = (self.stops - self.starts)[..., None]
-        found = np.empty(self.above.shape)
+        counts = np.empty(self.above.shape)
         flat, *arrays = (
             x.reshape(-1, *x.shape[2:])
-            for x in (found, sizes, self.above, self.at_least, self.tied_share)
+            for x in (counts, sizes, self.above, self.at_least, self.tied_share)
         )
         at_once = max(_CELLS_AT_ONCE // flat[0].size, 1)
 
         def count(firsts: range) -> None:
             for first in firsts:
                 some = slice(first, first + at_once)
-                flat[some] = _above_with_ties(*(x[some] for x in arrays))
+                flat[some] = above_with_ties(*(x[some] for x in arrays))
 
         tasks = tasks_of(range(0, len(flat), at_once), _TASKS_PER_CORE)
-        parallel(count, tasks, found.size)
-        return found
+        parallel(count, tasks, counts.size)
+        return counts
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: RateTable, derivatives: RateTable
@@ -141,7 +141,7 @@ class RateCounts(Statistic):
         n, length = len(weights), self.sorted_rows.shape[1]
         gradient: np.ndarray = derivatives.totals[self.class_of_row]
         exponents = exponents_of(table.totals, weights, np)
-        of_counts = np.zeros_like(gradient)
+        through_counts = np.zeros_like(gradient)
         for i, rows in enumerate(self.sorted_rows):
             d_counts = derivatives.counts[i]
             if exponents is not None:  # derivatives are the larger the less a class weighs
@@ -150,16 +150,16 @@ class RateCounts(Statistic):
             starts = self.starts[i][..., None]
             places = starts + self.above[i], starts + self.at_least[i], self.stops[i]
             changes = d_counts - tied, tied, -d_counts.sum(axis=-1)
-            of_places = np.zeros(length + 1)
+            at_places = np.zeros(length + 1)
             for at, x in zip(places, changes, strict=True):
-                of_places += np.bincount(at.ravel(), x.ravel(), length + 1)
-            of_counts += np.bincount(rows, np.cumsum(of_places[:-1]), n)
+                at_places += np.bincount(at.ravel(), x.ravel(), length + 1)
+            through_counts += np.bincount(rows, np.cumsum(at_places[:-1]), n)
         if exponents is not None:
-            of_counts = np.ldexp(of_counts, -exponents[self.class_of_row])
-        return gradient + of_counts
+            through_counts = np.ldexp(through_counts, -exponents[self.class_of_row])
+        return gradient + through_counts
 
 
-def _above_with_ties(
+def above_with_ties(
     total: Shaped[AnyArray, "p 2 1"],
     up_to: Shaped[AnyArray, "p 2 t"],
     before: Shaped[AnyArray, "p 2 t"],
@@ -182,23 +182,21 @@ class CurveOptions:
     threshold_pool: ThresholdPool = "balanced"
     n_pairs: int | None = None
     random_state: int = 0
+    rank: int = 1
 
     def __post_init__(self) -> None:
         check_kind(self.pair_weights)
-        object.__setattr__(self, "n_thresholds", integer("n_thresholds", self.n_thresholds, 1))
-        shrinkage = number("shrinkage", self.shrinkage)
-        if not 0 <= shrinkage < np.inf:
-            raise ValueError(f"shrinkage must be finite and >= 0, but it is {self.shrinkage!r}")
-        object.__setattr__(self, "shrinkage", shrinkage)
-        if self.n_pairs is not None:
-            object.__setattr__(self, "n_pairs", integer("n_pairs", self.n_pairs, 2))
-        seed = integer("random_state", self.random_state, 0, most=1 << 128)
-        object.__setattr__(self, "random_state", seed)
-        if not is_one_of(self.threshold_pool, get_args(ThresholdPool)):
-            raise ValueError(
-                f"threshold_pool must be one of {get_args(ThresholdPool)}, but it is "
-                f"{self.threshold_pool!r}"
-            )
+        pools = get_args(ThresholdPool)
+        checked = {
+            "n_thresholds": integer("n_thresholds", self.n_thresholds, 1),
+            "shrinkage": nonnegative("shrinkage", self.shrinkage),
+            "threshold_pool": choice("threshold_pool", self.threshold_pool, pools),
+            "n_pairs": None if self.n_pairs is None else integer("n_pairs", self.n_pairs, 2),
+            "random_state": integer("random_state", self.random_state, 0, most=1 << 128),
+            "rank": integer("rank", self.rank, 1),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     def _n_bytes(self, n_pairs: int) -> int:
         """Return how much memory the rates of pairs of classes and their fit take at most."""
@@ -209,6 +207,12 @@ class CurveOptions:
         n_classes = len(predictions.present)
         n_pairs = n_classes * (n_classes - 1) // 2
         n_drawn = min(self.n_pairs or n_pairs, n_pairs)
+        most = min(2 * n_drawn, 2 * self.n_thresholds)
+        if self.rank > most and n_classes > 2:
+            raise ValueError(
+                f"rank must be at most {most}, the smaller number of rows and columns of the "
+                f"rates, but it is {self.rank}"
+            )
         check_memory(
             self._n_bytes(n_drawn),
             f"the multiclass ROC curve of {n_classes} classes, with {self.n_thresholds} "
@@ -217,32 +221,32 @@ class CurveOptions:
             "for other measures alone, such as measures=['hand_till', 'informedness']",
         )
         layout = (
-            _of_all(predictions)
+            _all_pairs(predictions)
             if n_drawn == n_pairs
-            else _of_sample(predictions, self._drawn(n_drawn, n_pairs))
+            else _sampled_pairs(predictions, self._drawn(n_drawn, n_pairs))
         )
         weights = predictions.sample_weight if predictions.is_weighted else None
-        of_rows, totals = None, np.zeros(n_classes)
+        row_weights, totals = None, np.zeros(n_classes)
         if weights is not None:
             is_balanced = self.threshold_pool == "balanced"
             sums = np.bincount(layout.class_of_row, weights)
-            of_rows = weights / sums[layout.class_of_row] if is_balanced else weights
+            row_weights = weights / sums[layout.class_of_row] if is_balanced else weights
         levels = grid_levels(self.n_thresholds)
         shape = *layout.counted.shape, len(levels.numerators)
         largest = (layout.stops - layout.starts).max()
         at_least, above = (np.empty(shape, np.min_scalar_type(largest)) for _ in range(2))
         tied_share = np.empty((*shape[:2], shape[3]))
 
-        def store(pairs: Int[np.ndarray, " m"], found: Placed) -> None:
+        def store(pairs: Int[np.ndarray, " m"], placed: Placed) -> None:
             for direction, two in enumerate((slice(0, 2), slice(2, 4))):
                 place = tuple(layout.place_of_pair[direction][:, pairs])
-                above[place], at_least[place] = found.up_to[:, two], found.before[:, two]
-                tied_share[place] = found.tied_share
+                above[place], at_least[place] = placed.up_to[:, two], placed.before[:, two]
+                tied_share[place] = placed.tied_share
 
         place_thresholds(
             layout.blocks,
             layout.pools,
-            of_rows,
+            row_weights,
             levels,
             store,
             is_balanced=self.threshold_pool == "balanced",
@@ -257,7 +261,7 @@ class CurveOptions:
             above,
             tied_share,
             self._cell_weights(predictions, layout.counted),
-            shrinkage=np.array(max(float(self.shrinkage), _LEAST_SHRINKAGE)),
+            shrinkage=np.array(max(float(self.shrinkage), LEAST_SHRINKAGE)),
             totals=totals,
             n_pairs=n_pairs,
         )
@@ -288,7 +292,7 @@ def ordered_pairs(n_classes: int) -> Int[np.ndarray, "c c_minus_1 2"]:
     return np.stack([own, reference], axis=-1)
 
 
-class _Layout(NamedTuple):
+class _PairScores(NamedTuple):
     """The sorted scores of pairs of classes, and where those of each pair are."""
 
     blocks: SortedBlocks
@@ -300,21 +304,21 @@ class _Layout(NamedTuple):
     place_of_pair: Int[np.ndarray, "2 2 u"]  # of (i, j) and of (j, i): the group, the place in it
 
 
-def _of_all(predictions: Predictions) -> _Layout:
+def _all_pairs(predictions: Predictions) -> _PairScores:
     """Sort all columns within classes."""
-    of_classes = group_by_class(predictions)
-    n_classes, starts = of_classes.n_classes, of_classes.starts
-    blocks = sort_blocks(of_classes.scores, of_classes.row_order, starts)
+    by_class = group_by_class(predictions)
+    n_classes, starts = by_class.n_classes, by_class.starts
+    blocks = sort_blocks(by_class.scores, by_class.row_order, starts)
     counted = ordered_pairs(n_classes)
     i, j = np.triu_indices(n_classes, 1)
-    row_i, row_j = (x * of_classes.n_observations for x in (i, j))
+    row_i, row_j = (x * by_class.n_observations for x in (i, j))
     pools = Pools(
         np.stack([row_i + starts[i], row_i + starts[j], row_j + starts[j], row_j + starts[i]], 1),
         np.diff(starts)[np.stack([i, j], axis=1)].astype(np.int64),
     )
-    return _Layout(
+    return _PairScores(
         blocks,
-        of_classes.class_of_row,
+        by_class.class_of_row,
         counted,
         starts[counted],
         starts[counted + 1],
@@ -323,31 +327,31 @@ def _of_all(predictions: Predictions) -> _Layout:
     )
 
 
-def _of_sample(predictions: Predictions, numbers: Int[np.ndarray, " u"]) -> _Layout:
+def _sampled_pairs(predictions: Predictions, numbers: Int[np.ndarray, " u"]) -> _PairScores:
     """Sort the scores of some pairs i < j, which are numbered by j, then by i."""
     j = ((1 + np.sqrt(1 + 8 * numbers.astype(float))) // 2).astype(np.int64)
     i = numbers - j * (j - 1) // 2
     present, row_order = predictions.present, rows_by_class(predictions)
     place_of_class = np.cumsum(predictions.class_counts > 0, dtype=np.int32) - np.int32(1)
-    sizes_of_classes = predictions.class_counts[present]
-    firsts = np.cumsum(sizes_of_classes) - sizes_of_classes
-    class_of_block, column = (np.stack(x, axis=1).ravel() for x in ((i, j, j, i), (i, i, j, j)))
-    sizes = sizes_of_classes[class_of_block]
+    class_sizes = predictions.class_counts[present]
+    firsts = np.cumsum(class_sizes) - class_sizes
+    block_class, column = (np.stack(x, axis=1).ravel() for x in ((i, j, j, i), (i, i, j, j)))
+    sizes = class_sizes[block_class]
     starts = np.append(0, np.cumsum(sizes))
     within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
-    names = row_order[np.repeat(firsts[class_of_block], sizes) + within]
+    names = row_order[np.repeat(firsts[block_class], sizes) + within]
     scores = predictions.scores[names, np.repeat(present[column], sizes)]
     blocks = sort_blocks(to_ordered_integers(scores)[None], names, starts)
     by_pair = starts[:-1].reshape(-1, 4)
     u = np.arange(len(numbers))
-    of_ordered = by_pair.reshape(1, -1, 2)  # (i, j), then (j, i)
+    ordered_starts = by_pair.reshape(1, -1, 2)  # (i, j), then (j, i)
     counted = np.stack([i, j, j, i], axis=1).reshape(1, -1, 2).astype(np.int32)
-    return _Layout(
+    return _PairScores(
         blocks,
         place_of_class[predictions.true],
         counted,
-        of_ordered.astype(np.int32),
-        (of_ordered + sizes_of_classes[counted]).astype(np.int32),
-        Pools(by_pair, np.stack([sizes_of_classes[i], sizes_of_classes[j]], axis=1)),
+        ordered_starts.astype(np.int32),
+        (ordered_starts + class_sizes[counted]).astype(np.int32),
+        Pools(by_pair, np.stack([class_sizes[i], class_sizes[j]], axis=1)),
         np.array([[0 * u, 2 * u], [0 * u, 2 * u + 1]]),
     )

@@ -48,7 +48,7 @@ class Pools(NamedTuple):
         return Pools(self.starts[pairs], self.sizes[pairs])
 
     @property
-    def sizes_of_blocks(self) -> Int[np.ndarray, "u 4"]:
+    def block_sizes(self) -> Int[np.ndarray, "u 4"]:
         """The numbers of scores in the blocks."""
         return self.sizes[:, _CLASS_OF_BLOCK]
 
@@ -78,15 +78,6 @@ def grid_levels(n_thresholds: int) -> Levels:
     return Levels(numerators, 2 * (n_thresholds + 1))
 
 
-class _SizeGroup(NamedTuple):
-    """Blocks of similar size, padded to one length, so that one call sorts them all."""
-
-    places: Int[np.ndarray, "m longest"]  # in the row, or one beyond it where nothing is
-    names: Int[np.ndarray, " m_longest"]  # the observations there
-    occupied: Int[np.ndarray, " of_group"]  # where something is, in the flattened places
-    destination: Int[np.ndarray, " of_group"]  # the same places in the row
-
-
 def sort_blocks(
     scores: Int[np.ndarray, "g l"],
     names: Int[np.ndarray, " l"],
@@ -94,6 +85,7 @@ def sort_blocks(
 ) -> SortedBlocks:
     """Sort the blocks of every row in place; ``names`` are the observations in a row."""
     sizes = np.diff(starts)
+    # Blocks of similar size are padded to one length, so that one call sorts them all
     groups, is_large = [], sizes >= _LARGE
     by_size = np.argsort(sizes, kind="stable")[: np.count_nonzero(~is_large)]
     while len(by_size):
@@ -105,22 +97,22 @@ def sort_blocks(
         is_real = position < sizes[blocks][:, None]
         destination = places[is_real]
         places[~is_real] = scores.shape[1]
-        of_places = np.append(names, -1).take(places.ravel())
-        groups.append(_SizeGroup(places, of_places, np.flatnonzero(is_real), destination))
+        names_there = np.append(names, -1).take(places.ravel())
+        groups.append((places, names_there, np.flatnonzero(is_real), destination))
     rows = np.empty(scores.shape, np.int32)
 
     def sort_row(row: int) -> None:
-        of_row, found = scores[row], rows[row]
+        row_scores, row_names = scores[row], rows[row]
         for block in np.flatnonzero(is_large):
             part = slice(starts[block], starts[block + 1])
-            order, in_order = sort_rows(of_row[None, part])
-            of_row[part], found[part] = in_order[0], names[part][order[0]]
+            order, in_order = sort_rows(row_scores[None, part])
+            row_scores[part], row_names[part] = in_order[0], names[part][order[0]]
         if groups:
-            padded = np.append(of_row, np.iinfo(scores.dtype).max)
-        for group in groups:
-            order, in_order = sort_rows(padded.take(group.places))
-            of_row[group.destination] = in_order.take(group.occupied)
-            found[group.destination] = group.names.take(order.take(group.occupied))
+            padded = np.append(row_scores, np.iinfo(scores.dtype).max)
+        for places, names_there, occupied, destination in groups:
+            order, in_order = sort_rows(padded.take(places))
+            row_scores[destination] = in_order.take(occupied)
+            row_names[destination] = names_there.take(order.take(occupied))
 
     parallel(sort_row, range(len(scores)), scores.size)
     return SortedBlocks(scores, rows)
@@ -151,29 +143,20 @@ def place_thresholds(
         Without weights: whether both classes of a pool weigh the same in all.
     """
 
-    def weights_of_classes(some: Pools) -> Int[np.ndarray, "m 2"] | None:
+    def class_weights_in(some: Pools) -> Int[np.ndarray, "m 2"] | None:
         if weights is not None:
             return None
         return some.sizes[:, ::-1].astype(np.int64) if is_balanced else np.ones_like(some.sizes)
 
-    def place(pairs: Int[np.ndarray, " m"]) -> None:
-        some = pools.of(pairs)
-        of_classes = weights_of_classes(some)
-        if _is_merged(some):
-            store(pairs, _by_merging(blocks, some, weights, of_classes, levels))
-        else:
-            store(pairs, _by_bisection(blocks, some, weights, of_classes, levels))
-
-    def place_all(batches: list[Int[np.ndarray, " m"]]) -> None:
+    def place(batches: list[Int[np.ndarray, " m"]]) -> None:
         for pairs in batches:
-            place(pairs)
+            some = pools.of(pairs)
+            is_small = 2 * some.sizes.sum(axis=1).max() <= _LARGEST_MERGED
+            place_pools = _by_merging if is_small else _by_bisection
+            store(pairs, place_pools(blocks, some, weights, class_weights_in(some), levels))
 
     tasks = tasks_of(_batches(pools), _TASKS_PER_CORE)
-    parallel(place_all, tasks, int(pools.sizes.sum()))
-
-
-def _is_merged(pools: Pools) -> bool:
-    return int(2 * pools.sizes.sum(axis=1).max()) <= _LARGEST_MERGED
+    parallel(place, tasks, int(pools.sizes.sum()))
 
 
 def _batches(pools: Pools) -> list[Int[np.ndarray, " m"]]:
@@ -189,37 +172,27 @@ def _batches(pools: Pools) -> list[Int[np.ndarray, " m"]]:
     return batches
 
 
-class _PoolShape(NamedTuple):
-    """The columns of pools of several pairs, one row for each, padded to a common length."""
-
-    block: Int[np.ndarray, " l"]
-    position: Int[np.ndarray, " l"]  # in the block
-    is_second: Bool[np.ndarray, " l"]  # of class j
-    one_of_block: Int[np.ndarray, " l"]  # one, in the bits of the block's count
-
-
 @functools.lru_cache(maxsize=64)
-def _shape_of_pool(*sizes: int) -> _PoolShape:
+def _pool_columns(*sizes: int) -> tuple[Int[np.ndarray, " l"], Int[np.ndarray, " l"]]:
+    """Return the block of each column of padded pools, and the place in the block."""
     block = np.repeat(np.arange(4), sizes)
-    position = np.concatenate([np.arange(size) for size in sizes])
-    return _PoolShape(block, position, (block == 1) | (block == 2), 1 << _BITS * block)
+    return block, np.concatenate([np.arange(size) for size in sizes])
 
 
 def _by_merging(
     blocks: SortedBlocks,
     pools: Pools,
     weights: Float[np.ndarray, " n"] | None,
-    of_classes: Int[np.ndarray, "m 2"] | None,
+    class_weights: Int[np.ndarray, "m 2"] | None,
     levels: Levels,
 ) -> Placed:
     """Sort pools of few scores; sums along them say where any score falls in each block."""
-    sizes = pools.sizes_of_blocks
+    sizes = pools.block_sizes
     longest = sizes.max(axis=0)
-    shape = _shape_of_pool(*longest.tolist())
-    block = shape.block
+    block, position = _pool_columns(*longest.tolist())
     places = pools.starts.take(block, axis=1)
-    places += shape.position
-    is_padding = shape.position >= sizes.take(block, axis=1)
+    places += position
+    is_padding = position >= sizes.take(block, axis=1)
     places[is_padding] = 0
     scores = blocks.scores.ravel().take(places)
     scores[is_padding] = np.iinfo(scores.dtype).max
@@ -227,22 +200,23 @@ def _by_merging(
     firsts = np.arange(m)[:, None]
     order, scores = sort_rows(scores)
     column = order - firsts * length  # in the pool before it was sorted
-    if of_classes is None:
+    if class_weights is None:
         assert weights is not None
-        of_scores = weights.take(blocks.rows.ravel().take(places))
-        of_scores[is_padding] = 0
-        mass = cumulative_sum(of_scores.take(order), np)
+        score_weights = weights.take(blocks.rows.ravel().take(places))
+        score_weights[is_padding] = 0
+        mass = cumulative_sum(score_weights.take(order), np)
         total = mass[:, -1:]
         limits = total * (levels.denominator - levels.numerators) / levels.denominator
         rows = zip(mass[:, 1:], limits[:, ::-1], strict=True)
-        found = np.stack([sums.searchsorted(limit, "right") for sums, limit in rows])[:, ::-1]
+        crossings = np.stack([sums.searchsorted(limit, "right") for sums, limit in rows])[:, ::-1]
     else:
-        is_second = shape.is_second.take(column)
-        mass = cumulative_sum(np.where(is_second, of_classes[:, 1:], of_classes[:, :1]), np)
-        total = 2 * (of_classes * pools.sizes).sum(axis=1, keepdims=True)
-        found = _within_levels(mass[:, 1:], total, levels)
-    first, last = _ends_of_ties(scores, found)
-    counts = cumulative_sum(shape.one_of_block.take(column), np)
+        is_second = ((block == 1) | (block == 2)).take(column)
+        mass = cumulative_sum(np.where(is_second, class_weights[:, 1:], class_weights[:, :1]), np)
+        total = 2 * (class_weights * pools.sizes).sum(axis=1, keepdims=True)
+        crossings = _within_levels(mass[:, 1:], total, levels)
+    first, last = _ends_of_ties(scores, crossings)
+    ones = 1 << _BITS * block  # one, in the bits of the block's count
+    counts = cumulative_sum(ones.take(column), np)
     in_sums = firsts * (length + 1)
     first, last = first + in_sums, last + (in_sums + 1)
     up_to, before = (counts.take(x).astype("<i8").view("<u2") for x in (last, first))
@@ -290,16 +264,16 @@ def _by_bisection(
     blocks: SortedBlocks,
     pools: Pools,
     weights: Float[np.ndarray, " n"] | None,
-    of_classes: Int[np.ndarray, "m 2"] | None,
+    class_weights: Int[np.ndarray, "m 2"] | None,
     levels: Levels,
 ) -> Placed:
     """Find the thresholds of pools of many scores, and look them up in each block."""
-    sizes, flat = pools.sizes_of_blocks, blocks.scores.ravel()
+    sizes, flat = pools.block_sizes, blocks.scores.ravel()
     parts = [
-        [slice(start, start + size) for start, size in zip(*of_pair, strict=True)]
-        for of_pair in zip(pools.starts, sizes, strict=True)
+        [slice(start, start + size) for start, size in zip(*pair_blocks, strict=True)]
+        for pair_blocks in zip(pools.starts, sizes, strict=True)
     ]
-    if of_classes is None:
+    if class_weights is None:
         assert weights is not None
         rows = blocks.rows.ravel()
         sums = []
@@ -307,30 +281,30 @@ def _by_bisection(
         for pair, four in enumerate(parts):
             scores = np.concatenate([flat[part] for part in four])
             order = np.argsort(scores, kind="stable")
-            of_pool = np.concatenate([rows[part] for part in four])
-            mass = cumulative_sum(weights[of_pool[order]], np)
+            pool_rows = np.concatenate([rows[part] for part in four])
+            mass = cumulative_sum(weights[pool_rows[order]], np)
             limits = mass[-1] * (levels.denominator - levels.numerators) / levels.denominator
             thresholds[pair] = scores[order[mass[1:].searchsorted(limits, "right")]]
             sums.append(mass)
         total = np.array([mass[-1:] for mass in sums])
     else:
-        total = 2 * (of_classes * pools.sizes).sum(axis=1, keepdims=True)
+        total = 2 * (class_weights * pools.sizes).sum(axis=1, keepdims=True)
         limits = total * (levels.denominator - levels.numerators) // levels.denominator
-        of_both = []
+        merged = []
         for two in ([0, 3], [1, 2]):
             scores = np.concatenate(
                 [_padded(flat, pools.starts[:, b], sizes[:, b]) for b in two], 1
             )
             scores.sort(axis=1, kind="stable")  # merges the two sorted blocks
-            of_both.append(scores)
-        thresholds = _smallest_beyond(limits, of_both[0], of_both[1], *of_classes.T[..., None])
+            merged.append(scores)
+        thresholds = _smallest_beyond(limits, merged[0], merged[1], *class_weights.T[..., None])
 
     def look_up(side: Literal["left", "right"]) -> Int[np.ndarray, "m 4 t"]:
-        found = [
+        places = [
             [flat[part].searchsorted(x, side) for part in four]
             for x, four in zip(thresholds, parts, strict=True)
         ]
-        return np.array(found)
+        return np.array(places)
 
     def is_threshold(place: Int[np.ndarray, "m 4 t"]) -> Bool[np.ndarray, "m 4 t"]:
         score = flat.take(pools.starts[..., None] + place, mode="clip")
@@ -340,14 +314,14 @@ def _by_bisection(
     up_to = before + is_threshold(before)
     if is_threshold(up_to).any():
         up_to = look_up("right")
-    if of_classes is None:
+    if class_weights is None:
         ends = [
             np.stack([mass[x.sum(axis=0)] for mass, x in zip(sums, places, strict=True)])
             for places in (before, up_to)
         ]
     else:
-        of_blocks = of_classes[:, _CLASS_OF_BLOCK, None]
-        ends = [(of_blocks * places).sum(axis=1) for places in (before, up_to)]
+        block_weights = class_weights[:, _CLASS_OF_BLOCK, None]
+        ends = [(block_weights * places).sum(axis=1) for places in (before, up_to)]
     return Placed(up_to, before, _share_of_ties(ends[0], ends[1], total, levels))
 
 
@@ -355,10 +329,10 @@ def _padded(
     flat: Int[np.ndarray, " l"], starts: Int[np.ndarray, " m"], sizes: Int[np.ndarray, " m"]
 ) -> Int[np.ndarray, "m longest"]:
     """Return a row for each block, filled up with what is larger than any score."""
-    found = np.full((len(starts), sizes.max()), np.iinfo(flat.dtype).max, flat.dtype)
-    for row, start, size in zip(found, starts, sizes, strict=True):
+    padded = np.full((len(starts), sizes.max()), np.iinfo(flat.dtype).max, flat.dtype)
+    for row, start, size in zip(padded, starts, sizes, strict=True):
         row[:size] = flat[start : start + size]
-    return found
+    return padded
 
 
 def _share_of_ties(

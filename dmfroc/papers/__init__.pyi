@@ -1,3 +1,4 @@
+from .loss_comparison import lc_index as lc_index
 from .moses import MosesLittenbergROC as MosesLittenbergROC
 from .moses import moses_littenberg_roc as moses_littenberg_roc
 from .significance import chi_squared_test as chi_squared_test

@@ -22,10 +22,10 @@ from dmfroc.plots._style import (
     CURVE_ID,
     GUIDE_ID,
     OTHERS_ZORDER,
+    Display,
     Self,
     draw_band,
     draw_legend,
-    new_axes,
     next_style,
     rate_texts,
     style_of,
@@ -104,7 +104,7 @@ class Look:
     break_even: str = "break-even"
 
 
-class CurveDisplay:
+class CurveDisplay(Display):
     """Curves of the classes of one classifier, ready to be drawn.
 
     Build it with `from_predictions` or `from_estimator`; draw it again, or elsewhere, with `plot`.
@@ -146,8 +146,6 @@ class CurveDisplay:
     hulls_: dict[Hashable, Line2D]
     decisions_: dict[Hashable, Line2D]
     tangents_: dict[Hashable, Line2D]
-    ax_: Axes
-    figure_: Any
 
     look: ClassVar[Look]
 
@@ -294,8 +292,7 @@ class CurveDisplay:
         CurveDisplay
             This display.
         """
-        ax = new_axes() if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._draws_on(ax)
         self.guides_, self.hulls_ = [], {}
         if plot_baselines and not ax.lines:
             self._draw_baselines(ax)

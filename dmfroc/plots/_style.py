@@ -54,6 +54,30 @@ def new_axes(width: float = 6.4, height: float = 6.4) -> Axes:
     return ax
 
 
+class Display:
+    """A picture of what was computed: it holds the data, and draws them on any axes.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
+        Where it was drawn last.
+    """
+
+    ax_: Axes
+    figure_: Any
+
+    @classmethod
+    def _from_result(cls, result: Any, **options: Any) -> Any:
+        """Draw a result that the display takes."""
+        return cls(result).plot(**options)  # type: ignore[call-arg, attr-defined]
+
+    def _draws_on(self, ax: Axes | None, width: float = 6.4, height: float = 6.4) -> Axes:
+        """Return the axes, by default those of a new figure, of a size in inches."""
+        self.ax_ = new_axes(width, height) if ax is None else ax
+        self.figure_ = self.ax_.figure
+        return self.ax_
+
+
 def draw_band(ax: Axes, band: CurveBand, color: Any) -> PolyCollection:
     """Draw a confidence band beneath its curve."""
     return ax.fill_between(

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from dmfroc._kit.text import legend_text
-from dmfroc.plots._style import COLORS
+from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.forest import drawn_ends
 from dmfroc.results.text import decimals, format_probability
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MOST_ORDERS = 8
 
 
-class ComparisonDisplay:
+class ComparisonDisplay(Display):
     """Differences of classifiers with their intervals (a forest plot), and the probable orders.
 
     An interval that holds zero leaves open which of the two classifiers is better. Each is for
@@ -61,9 +61,7 @@ class ComparisonDisplay:
     differences_: Line2D
     intervals_: LineCollection
     orders_: BarContainer | None
-    ax_: Axes
     ax_orders_: Axes | None
-    figure_: Any
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
@@ -89,7 +87,8 @@ class ComparisonDisplay:
         """
         if ax is None:
             ax, ax_orders = self._new_axes()
-        self.ax_, self.ax_orders_, self.figure_ = ax, ax_orders, ax.figure
+        self._draws_on(ax)
+        self.ax_orders_ = ax_orders
         self.differences_ = self._draw_differences(ax, line_kwargs)
         self.orders_ = None if ax_orders is None else self._draw_orders(ax_orders)
         return self

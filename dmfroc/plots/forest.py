@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dmfroc._kit.text import legend_text
-from dmfroc.plots._style import COLORS, new_axes
+from dmfroc.plots._style import COLORS, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def drawn_ends(rows: Iterable[Any]) -> list[tuple[float, float]]:
     return [(max(row.interval[0], least), min(row.interval[1], most)) for row in rows]
 
 
-class IntervalDisplay:
+class IntervalDisplay(Display):
     """Values with their intervals, one below the other: a forest plot.
 
     Parameters
@@ -96,8 +96,6 @@ class IntervalDisplay:
 
     values_: list[Line2D]
     intervals_: list[Line2D]
-    ax_: Axes
-    figure_: Any
 
     def __init__(
         self, rows: Sequence[ForestRow], *, xlabel: str, reference: float | None = None
@@ -120,9 +118,8 @@ class IntervalDisplay:
             This display.
         """
         rows, n = self.rows, len(self.rows)
-        if ax is None:
-            ax = new_axes(7.0, 1.2 + _ROW_HEIGHT * min(n, _MOST_NAMES))
-        self.ax_, self.figure_, self.values_, self.intervals_ = ax, ax.figure, [], []
+        ax = self._draws_on(ax, 7.0, 1.2 + _ROW_HEIGHT * min(n, _MOST_NAMES))
+        self.values_, self.intervals_ = [], []
         if self.reference is not None:
             ax.axvline(self.reference, color="0.5", linewidth=1, linestyle=":", zorder=0)
         for place, (row, ends) in enumerate(zip(rows, drawn_ends(rows), strict=True)):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import beta
 
 from dmfroc._kit.text import legend_text
-from dmfroc.plots._style import COLORS, draw_band, new_axes
+from dmfroc.plots._style import COLORS, Display, draw_band
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ _LARGEST_MARKER = 220.0  # square points
 _INCHES_PER_STUDY = 0.27
 
 
-class SummaryROCDisplay:
+class SummaryROCDisplay(Display):
     """Studies, summary point with its regions, and summary curve in ROC space.
 
     Build it with `SummaryROC.plot`; draw it again, or elsewhere, with `plot`.
@@ -51,8 +51,6 @@ class SummaryROCDisplay:
     band_: PolyCollection | None
     studies_: PathCollection | list[Line2D]
     regions_: dict[str, Line2D]
-    ax_: Axes
-    figure_: Any
 
     def __init__(self, summary: SummaryROC) -> None:
         self.summary = summary
@@ -83,8 +81,7 @@ class SummaryROCDisplay:
         SummaryROCDisplay
             Itself.
         """
-        ax = new_axes() if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._draws_on(ax)
         self._draw_studies()
         self._draw_curve(plot_band)
         self.regions_ = {}
@@ -163,7 +160,7 @@ class SummaryROCDisplay:
             )
 
 
-class ForestDisplay:
+class ForestDisplay(Display):
     """Sensitivity and specificity of every study, with intervals, above their summary.
 
     Build it with `SummaryROC.plot_forest`. Squares are the observed rates with Clopper and
@@ -185,7 +182,6 @@ class ForestDisplay:
     """
 
     axes_: tuple[Axes, Axes]
-    figure_: Any
 
     def __init__(self, summary: SummaryROC) -> None:
         self.summary = summary

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from dmfroc._kit.text import legend_text
-from dmfroc.analyses.evidence import estimates_of
-from dmfroc.analyses.methods import choose_methods
+from dmfroc.analyses.evidence import EvidenceInMemory
 from dmfroc.curves.curve import Curve, Line
-from dmfroc.inference.band import BandKind, CurveBand, band_around, check_kind
+from dmfroc.inference.band import BandKind, CurveBand, check_kind
 from dmfroc.inference.options import Options
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
-from dmfroc.multiclass.curve import MeanROC, MulticlassROC, curve_of, mean_curve_of, multiclass_roc
+from dmfroc.multiclass.curve import MeanROC, MulticlassROC, mean_curve_of, multiclass_roc
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.papers.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_band
@@ -192,20 +191,18 @@ class MulticlassROCDisplay(CurveDisplay):
         area, curve_options = dmf_auc(**own), CurveOptions(**own)
         warn_of_absent_classes(predictions)
         n_draws = PAPER_DRAWS if method == "paper_bootstrap" else None
-        interval = Options(groups=groups, stratify=stratify, level=level, n_draws=n_draws)
-        [chosen] = choose_methods(method, [area], predictions, interval)
-        sample = interval.sample_of(predictions)
-        [estimate] = estimates_of([area], [chosen], sample)
-        around = None
-        curve: MulticlassROC | MeanROC
+        interval = Options(groups, stratify, level, n_draws=n_draws, method=method)
+        evidence = EvidenceInMemory(predictions, interval)
+        [chosen] = evidence.methods([area])
+        [estimate] = evidence.estimates([area], [chosen])
         if predictions.folds is not None:
-            curve = mean_curve_of(sample.predictions, curve_options)
-        else:
-            curve = curve_of(predictions, curve_options)
-            if plot_band and isinstance(chosen, PaperBootstrap):
-                around = paper_band(curve, sample.predictions, curve_options, chosen)
-            elif plot_band:
-                around = band_around(curve, sample, chosen.level, curve_options, band)
+            mean = mean_curve_of(evidence.sample.predictions, curve_options)
+            return cls(mean, estimate=estimate, name=name).plot(ax, **options)
+        curve, around = evidence.curve(curve_options), None
+        if plot_band and isinstance(chosen, PaperBootstrap):
+            around = paper_band(curve, evidence.sample.predictions, curve_options, chosen)
+        elif plot_band:
+            around = evidence.band(curve, curve_options, chosen.level, band)
         return cls(curve, band=around, estimate=estimate, name=name).plot(ax, **options)
 
     @classmethod

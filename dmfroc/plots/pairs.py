@@ -13,7 +13,7 @@ from dmfroc._kit.text import legend_text
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.ranking import pairwise_auc_matrix
-from dmfroc.plots._style import new_axes
+from dmfroc.plots._style import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_VALUES, _MOST_TICKS = 12, 25  # classes
 
 
-class PairwiseAUCDisplay:
+class PairwiseAUCDisplay(Display):
     """A heat map of A(i|j), how well score column i tells class i from class j.
 
     Build it with `from_predictions` or `from_estimator`; draw it again, or elsewhere, with `plot`.
@@ -62,8 +62,6 @@ class PairwiseAUCDisplay:
 
     image_: AxesImage
     texts_: list[Text]
-    ax_: Axes
-    figure_: Any
 
     def __init__(self, areas: Float[np.ndarray, "k k"], labels: Sequence[Hashable]) -> None:
         self.areas = areas
@@ -157,8 +155,7 @@ class PairwiseAUCDisplay:
         PairwiseAUCDisplay
             This display.
         """
-        ax = new_axes() if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._draws_on(ax)
         least = max(0.5, float(np.nanmin(self.areas)))
         defaults: dict[str, Any] = {
             "cmap": "cividis",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dmfroc.analyses.sequences import Drift
 from dmfroc.multiclass.curve import mean_curve_of
-from dmfroc.plots._style import COLORS, new_axes
-from dmfroc.plots.comparison import ComparisonDisplay
+from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.forest import (
     ForestRow,
     IntervalDisplay,
@@ -14,7 +14,6 @@ from dmfroc.plots.forest import (
     group_rows,
     value_rows,
 )
-from dmfroc.plots.meta_analysis import ForestDisplay, SummaryROCDisplay
 from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
 
 if TYPE_CHECKING:
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
     from dmfroc.analyses.comparison_result import Comparison
     from dmfroc.analyses.evaluation import Evaluation
     from dmfroc.analyses.planning import Plan
+    from dmfroc.analyses.sequences import ConfidenceSequence
     from dmfroc.analyses.subgroups import SubgroupComparison
     from dmfroc.analyses.training_runs import RunsComparison
     from dmfroc.bayes.posterior import Posterior
     from dmfroc.inference.band import BandKind
-    from dmfroc.meta_analysis.result import SummaryROC
     from dmfroc.results.estimate import Estimate
 
 
@@ -56,11 +55,6 @@ def plot_estimate(estimate: Estimate, ax: Axes | None = None, **options: Any) ->
     rows = [ForestRow(estimate.title, estimate.value, estimate.interval)]
     xlabel = f"{100 * estimate.level:g} % interval"
     return IntervalDisplay(rows, xlabel=xlabel).plot(ax, **options)
-
-
-def plot_comparison(comparison: Comparison, **options: Any) -> ComparisonDisplay:
-    """Draw the differences with their intervals, and the probabilities of the orders."""
-    return ComparisonDisplay(comparison).plot(**options)
 
 
 def plot_best_set(
@@ -105,11 +99,6 @@ def run_rows(comparison: RunsComparison) -> list[ForestRow]:
     return [row for place in range(n) for row in named[place::n]]
 
 
-def plot_posterior(posterior: Posterior, **options: Any) -> MulticlassROCDisplay:
-    """Draw the mean curve with its credible band."""
-    return MulticlassROCDisplay.from_posterior(posterior, **options)
-
-
 def plot_posterior_pairs(posterior: Posterior, **options: Any) -> IntervalDisplay:
     """Draw the areas of the pairs of classes, the worst pair on top, and those in the sample."""
     pairs = posterior.pairs().sort_values("value", kind="stable")
@@ -123,22 +112,61 @@ def plot_posterior_pairs(posterior: Posterior, **options: Any) -> IntervalDispla
     return display
 
 
-def plot_summary(summary: SummaryROC, **options: Any) -> SummaryROCDisplay:
-    """Draw studies, summary point, regions and curve of a meta-analysis."""
-    return SummaryROCDisplay(summary).plot(**options)
+class SequenceDisplay(Display):
+    """A value with its limits over time.
+
+    Parameters
+    ----------
+    sequence : ConfidenceSequence or Drift
+        What an accumulator returns.
+
+    Attributes
+    ----------
+    line_ : matplotlib.lines.Line2D
+        The value after each look.
+    limits_ : matplotlib.collections.PolyCollection
+        The limits that hold at all times.
+    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
+        Where they were drawn last.
+    """
+
+    line_: Line2D
+    limits_: Any
+
+    def __init__(self, sequence: ConfidenceSequence) -> None:
+        self.sequence = sequence
+
+    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> SequenceDisplay:
+        """Draw the line and the limits.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        **line_kwargs
+            For the `matplotlib.lines.Line2D` of the value.
+
+        Returns
+        -------
+        SequenceDisplay
+            This display.
+        """
+        sequence, ax = self.sequence, self._draws_on(ax)
+        rows = [look.n_observations for look in sequence.looks]
+        low, high = zip(*(look.interval for look in sequence.looks), strict=True)
+        values = [look.value for look in sequence.looks]
+        (self.line_,) = ax.plot(rows, values, **({"color": COLORS[0]} | line_kwargs))
+        color = self.line_.get_color()
+        self.limits_ = ax.fill_between(rows, low, high, color=color, alpha=0.15, linewidth=0)
+        if isinstance(sequence, Drift):
+            ax.axhline(sequence.baseline, color="0.4", linewidth=1, linestyle=":")
+            if sequence.alarm_at is not None:
+                ax.axvline(sequence.alarm_at, color=COLORS[1], linewidth=1)
+        ax.set(xlabel="rows", ylabel=sequence.title)
+        return self
 
 
-def plot_summary_forest(summary: SummaryROC, **options: Any) -> ForestDisplay:
-    """Draw sensitivity and specificity of every study with intervals, and their summary."""
-    return ForestDisplay(summary).plot(**options)
-
-
-def plot_plan(plan: Plan, ax: Axes | None = None, **line_kwargs: Any) -> PlanDisplay:
-    """Draw power, or half-width, against the number of cases, with the planned one marked."""
-    return PlanDisplay(plan).plot(ax, **line_kwargs)
-
-
-class PlanDisplay:
+class PlanDisplay(Display):
     """Power, or half-width, against the number of cases.
 
     Parameters
@@ -161,8 +189,6 @@ class PlanDisplay:
     line_: Line2D
     point_: Line2D
     interval_: Any
-    ax_: Axes
-    figure_: Any
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -182,8 +208,7 @@ class PlanDisplay:
         PlanDisplay
             This display.
         """
-        plan, ax = self.plan, new_axes() if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        plan, ax = self.plan, self._draws_on(ax)
         what = "half_width" if plan.difference is None else "power"
         planned = plan.half_width(plan.n) if plan.difference is None else plan.power(plan.n)
         table = plan.curve()

@@ -22,39 +22,39 @@ _FEWER = 0.95  # of the cases, to be worth other shares of the classes
 _WIDE = 2.0  # ratio of the ends of a number's interval
 
 
-def subgroups_verdict(found: SubgroupComparison) -> list[str]:
+def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
     """Say whether the groups differ, which ones do, and how large a difference stays possible."""
-    percent = f"{100 * found.level:g} %"
-    sign = 1 if found.greater_is_better else -1
-    ordered = sorted(found.estimates, key=lambda name: sign * found.estimates[name].value)
+    percent = f"{100 * groups.level:g} %"
+    sign = 1 if groups.greater_is_better else -1
+    ordered = sorted(groups.estimates, key=lambda name: sign * groups.estimates[name].value)
     worst, best = (
         f"{name}, {number(e.value, e.standard_error)} ({percent} interval {interval_text(e)})"
         for name in (ordered[0], ordered[-1])
-        for e in [found.estimates[name]]
+        for e in [groups.estimates[name]]
     )
-    p_value, n = found.omnibus.p_value, len(ordered)
+    p_value, n = groups.omnibus.p_value, len(ordered)
     ends = f"best in {best}, worst in {worst}"
     if not math.isfinite(p_value):
         sentences = [
-            f"{found.title} is {ends}; whether all {n} groups are equal cannot be tested, because "
+            f"{groups.title} is {ends}; whether all {n} groups are equal cannot be tested, because "
             "a group shows no variation."
         ]
-    elif p_value < 1 - found.level:
+    elif p_value < 1 - groups.level:
         sentences = [
-            f"{found.title} differs between the {n} groups: it is {ends} "
+            f"{groups.title} differs between the {n} groups: it is {ends} "
             f"({equals_p_value(p_value)})."
         ]
     else:
         sentences = [
-            f"That {found.title} differs between the {n} groups was not shown "
+            f"That {groups.title} differs between the {n} groups was not shown "
             f"({equals_p_value(p_value)}): it is {ends}."
         ]
-    decided = [d for d in found.differences if d.adjusted_p_value < 1 - found.level]
+    decided = [d for d in groups.differences if d.adjusted_p_value < 1 - groups.level]
     decided.sort(key=lambda d: d.adjusted_p_value)
-    sentences += [_group_sentence(found, d) for d in decided[:_MOST_DIFFERENCES]]
+    sentences += [_group_sentence(groups, d) for d in decided[:_MOST_DIFFERENCES]]
     if (more := len(decided) - _MOST_DIFFERENCES) > 0:
         sentences.append(f"{more} more differences are decided, see the table.")
-    undecided = [d for d in found.differences if d not in decided]
+    undecided = [d for d in groups.differences if d not in decided]
     if undecided:
         largest = max(undecided, key=lambda d: max(map(abs, d.interval)))
         which = "Of the other differences" if decided else "This does not show that they are equal"
@@ -62,44 +62,44 @@ def subgroups_verdict(found: SubgroupComparison) -> list[str]:
             f"{which}: a difference of up to {number(max(map(abs, largest.interval)))}, between "
             f"{largest.first} and {largest.second}, is not excluded."
         )
-    if len(found.differences) > 1:
+    if len(groups.differences) > 1:
         sentences.append(
-            f"Intervals and decisions allow for all {len(found.differences)} differences: with "
-            f"probability {found.level:g} all intervals of differences hold at once."
+            f"Intervals and decisions allow for all {len(groups.differences)} differences: with "
+            f"probability {groups.level:g} all intervals of differences hold at once."
         )
     return sentences
 
 
-def _group_sentence(found: SubgroupComparison, d: Difference) -> str:
-    is_better = (d.value > 0) == found.greater_is_better
+def _group_sentence(groups: SubgroupComparison, d: Difference) -> str:
+    is_better = (d.value > 0) == groups.greater_is_better
     if not is_better and d.second != THE_OTHERS:
         d, is_better = turned_around(d), True
     return (
-        f"{found.title} is {'better' if is_better else 'worse'} in {d.first} than in {d.second}: "
-        f"difference {number(d.value, d.standard_error)} (simultaneous {100 * found.level:g} % "
+        f"{groups.title} is {'better' if is_better else 'worse'} in {d.first} than in {d.second}: "
+        f"difference {number(d.value, d.standard_error)} (simultaneous {100 * groups.level:g} % "
         f"interval {interval_text(d)})."
     )
 
 
-def subgroups_watch_out(found: SubgroupComparison) -> list[str]:
+def subgroups_watch_out(groups: SubgroupComparison) -> list[str]:
     """Say what is not known, and what a difference does not say."""
-    remarks = [f"Left out: {name}, {reason}." for name, reason in found.left_out.items()]
+    remarks = [f"Left out: {name}, {reason}." for name, reason in groups.left_out.items()]
     return [
         *remarks,
         "A difference between groups does not say why: some may have harder cases than others.",
     ]
 
 
-def runs_verdict(found: RunsComparison) -> list[str]:
+def runs_verdict(runs: RunsComparison) -> list[str]:
     """Say which learner is better, and for which cases and runs that holds."""
-    test, percent = found.random_runs, f"{100 * found.level:g} %"
-    significance = 1 - found.level
-    means = {name: number(float(values.mean())) for name, values in found.values.items()}
-    n_runs = len(next(iter(found.values.values())))
+    test, percent = runs.random_runs, f"{100 * runs.level:g} %"
+    significance = 1 - runs.level
+    means = {name: number(float(values.mean())) for name, values in runs.values.items()}
+    n_runs = len(next(iter(runs.values.values())))
     decided = set(_decided(test.differences, significance))
     sentences = []
     for d in test.differences:
-        turned = _better_first(found, d)
+        turned = _better_first(runs, d)
         a, b = turned.first, turned.second
         decision = (
             f"{a} is better than {b}, for new cases and new training runs"
@@ -108,18 +108,18 @@ def runs_verdict(found: RunsComparison) -> list[str]:
             "be decided"
         )
         sentences.append(
-            f"{decision}: {found.title} {means[a]} against {means[b]}, means of {n_runs} runs, "
+            f"{decision}: {runs.title} {means[a]} against {means[b]}, means of {n_runs} runs, "
             f"difference {number(turned.value, d.standard_error)} ({percent} interval "
             f"{interval_text(turned)})."
         )
     sentences.sort(key=lambda sentence: sentence.startswith("Which of"))
     if len(sentences) > (most := _MOST_DIFFERENCES):
         sentences = [*sentences[:most], f"{len(sentences) - most} more differences: see the table."]
-    of_models = set(_decided(found.fixed_runs.differences, significance))
+    of_models = set(_decided(runs.fixed_runs.differences, significance))
     only_models = [
         f"{better.first} than {better.second}"
-        for d, whole in zip(found.fixed_runs.differences, test.differences, strict=True)
-        for better in [_better_first(found, d)]
+        for d, whole in zip(runs.fixed_runs.differences, test.differences, strict=True)
+        for better in [_better_first(runs, d)]
         if d in of_models and whole not in decided
     ]
     if only_models:
@@ -140,41 +140,40 @@ def _decided(differences: Sequence[RunsDifference], significance: float) -> list
     return [d for d, p in zip(differences, adjusted, strict=True) if p < significance]
 
 
-def _better_first(found: RunsComparison, d: RunsDifference) -> RunsDifference:
+def _better_first(runs: RunsComparison, d: RunsDifference) -> RunsDifference:
     """Turn a difference around, if the second learner is the better one."""
-    if (d.value >= 0) == found.greater_is_better:
+    if (d.value >= 0) == runs.greater_is_better:
         return d
     low, high = d.interval
     return d._replace(first=d.second, second=d.first, value=-d.value, interval=(-high, -low))
 
 
-def plan_verdict(found: Plan) -> list[str]:
+def plan_verdict(plan: Plan) -> list[str]:
     """Say how many cases are needed, how sure that is, and what would need fewer."""
-    low, high = found.n_interval
-    counts = listed([f"{count:,} of class {label}" for label, count in found.class_counts.items()])
+    low, high = plan.n_interval
+    counts = listed([f"{count:,} of class {label}" for label, count in plan.class_counts.items()])
     sentences = [
-        f"The test set needs {found.n:,} cases ({counts}) for {found.aim}, "
-        f"judged by {found.title}.",
-        f"It then shows such a difference in {100 * found.power(found.n):.0f} % of studies."
-        if found.difference is not None
-        else f"The interval then reaches about {number(found.half_width(found.n))} to either side.",
-        f"By what a pilot of {found.n_pilot:,} observations tells of the variance, the number is "
-        f"between {low:,} and {high:,} ({100 * found.level:g} % interval).",
+        f"The test set needs {plan.n:,} cases ({counts}) for {plan.aim}, judged by {plan.title}.",
+        f"It then shows such a difference in {100 * plan.power(plan.n):.0f} % of studies."
+        if plan.difference is not None
+        else f"The interval then reaches about {number(plan.half_width(plan.n))} to either side.",
+        f"By what a pilot of {plan.n_pilot:,} observations tells of the variance, the number is "
+        f"between {low:,} and {high:,} ({100 * plan.level:g} % interval).",
     ]
-    shares = listed([f"{100 * s:.0f} % of class {k}" for k, s in found.optimal_prevalence.items()])
-    if found.n_optimal < _FEWER * found.n:
+    shares = listed([f"{100 * s:.0f} % of class {k}" for k, s in plan.optimal_prevalence.items()])
+    if plan.n_optimal < _FEWER * plan.n:
         sentences.append(
             f"With the shares of the classes that need fewest cases ({shares}), "
-            f"{found.n_optimal:,} are enough."
+            f"{plan.n_optimal:,} are enough."
         )
     else:
         sentences.append(f"Other shares of the classes, at best {shares}, hardly need fewer.")
     return sentences
 
 
-def plan_watch_out(found: Plan) -> list[str]:
+def plan_watch_out(plan: Plan) -> list[str]:
     """Say where the plan rests on little."""
-    low, high = found.n_interval
+    low, high = plan.n_interval
     remarks = ["The plan holds for a classifier and cases like those of the pilot."]
     if high > _WIDE * low:
         remarks.append(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,7 +33,8 @@ _FEW_RUNS = 4
 def result_page(result: Result) -> str:
     """Return the report of any result: its tables and warnings."""
     title = type(result).__name__
-    return _page(title, result, result.head(), [], map(page_table, result.tables()), [])
+    parts = map(page_table, result.tables())
+    return page(result, title, result.head(), parts, [versions()])
 
 
 def subgroups_page(comparison: SubgroupComparison) -> str:
@@ -79,13 +79,13 @@ def subgroups_page(comparison: SubgroupComparison) -> str:
         ("Test of all groups", "Wald, F approximation (Welch)"),
         ("Seed", str(comparison.seed)),
     ]
-    return _page(
-        f"{comparison.title} in {len(comparison.sizes)} groups",
+    return page(
         comparison,
+        f"{comparison.title} in {len(comparison.sizes)} groups",
         subgroups_verdict(comparison),
-        subgroups_watch_out(comparison),
         parts,
-        provenance,
+        [*provenance, versions()],
+        subgroups_watch_out(comparison),
     )
 
 
@@ -132,13 +132,13 @@ def runs_page(comparison: RunsComparison) -> str:
         ("Covariances of the errors", comparison.method.replace("_", " ")),
     ]
     few = [f"{n_runs} runs of each learner tell little of how runs vary."]
-    return _page(
-        " / ".join(comparison.values),
+    return page(
         comparison,
+        " / ".join(comparison.values),
         runs_verdict(comparison),
-        few if n_runs < _FEW_RUNS else [],
         parts,
-        provenance,
+        [*provenance, versions()],
+        few if n_runs < _FEW_RUNS else [],
     )
 
 
@@ -167,31 +167,11 @@ def plan_page(plan: Plan) -> str:
         ("Method", "influence variances of the pilot's classes, by the number of cases"),
         *([("Seed of the simulated pilot", str(plan.seed))] if plan.seed is not None else []),
     ]
-    return _page(
-        f"{plan.title}: {plan.n:,} cases",
+    return page(
         plan,
+        f"{plan.title}: {plan.n:,} cases",
         plan_verdict(plan),
-        plan_watch_out(plan),
         [page_table(classes), chart, page_table(curve)],
-        provenance,
+        [*provenance, versions()],
+        plan_watch_out(plan),
     )
-
-
-def _page(
-    title: str,
-    result: Result,
-    verdict: list[str],
-    watch_out: list[str],
-    parts: Iterable[Any],
-    provenance: list[tuple[str, str]],
-) -> str:
-    context = {
-        "title": title,
-        "verdict": verdict,
-        "watch_out": watch_out,
-        "parts": [part for part in parts if part is not None],
-        "provenance": [*provenance, versions()],
-        "sections": [],
-        "of_predictions": False,
-    }
-    return page(context, result.warnings, result.as_json())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -62,68 +62,14 @@ class Small:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A number in a matrix of few classes, with its colour."""
-
-    text: str
-    shade: Shade
-
-
-@dataclass(frozen=True)
 class Matrix:
     """A matrix of a classifier: cells if there are few classes, else a picture."""
 
     position: int
     name: str
-    rows: list[list[Cell]]
+    rows: list[list[tuple[str, Shade]]]
     picture: str
     summary: str
-
-
-class Tick(NamedTuple):
-    """A number on an axis, and its place from 0 to 1."""
-
-    place: float
-    text: str
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A value with its interval, in per cent of the width of a chart."""
-
-    name: str
-    text: str
-    low: float
-    value: float
-    high: float
-    is_filled: bool
-
-
-@dataclass(frozen=True)
-class Forest:
-    """Values with their intervals on a common scale."""
-
-    kind: ClassVar = "forest"
-    caption: str
-    bars: list[Bar]
-    reference: float | None
-    ticks: list[Tick]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A line with its points, a shaded range of x, and one point marked."""
-
-    kind: ClassVar = "chart"
-    name: str
-    caption: str
-    size: tuple[float, float]
-    axes: tuple[str, str]
-    ticks: tuple[list[Tick], list[Tick]]
-    line: str
-    points: list[tuple[float, float, str]]
-    range: tuple[float, float]
-    marked: tuple[float, float, str]
 
 
 def roc_lines(named: Mapping[str, Numbers], texts: Mapping[str, str]) -> list[Line]:
@@ -157,10 +103,9 @@ def _fold_paths(mean: MeanROC, n_classifiers: int) -> str:
 
 def by_difficulty(named: Mapping[str, Numbers]) -> list[Hashable]:
     """Return the classes, the one that is hardest to tell from the rest first."""
-    first = next(iter(named.values()))
     difficulty = {
         label: float(np.mean([numbers.classes[label].area.value for numbers in named.values()]))
-        for label in first.classes
+        for label in next((numbers.classes for numbers in named.values()), ())
     }
     return sorted(difficulty, key=lambda label: difficulty[label])
 
@@ -173,7 +118,8 @@ def shown_classes(named: Mapping[str, Numbers]) -> list[Hashable]:
 
 def one_vs_rest(named: Mapping[str, Numbers], shown: Sequence[Hashable]) -> list[Small]:
     """Return the ROC curve of each class against the rest, the hardest class first."""
-    most = max(min(MOST_POINTS, _POINTS_IN_ALL // (len(named) * len(shown))), 20)
+    n_curves = max(len(named) * len(shown), 1)
+    most = max(min(MOST_POINTS, _POINTS_IN_ALL // n_curves), 20)
     charts = []
     for label in shown:
         curves = {name: numbers.classes[label].curve for name, numbers in named.items()}
@@ -216,7 +162,7 @@ def calibration(
 
 def least_area(named: Mapping[str, Numbers]) -> float:
     """Return where the colours of areas begin: at chance, or at the worst if that is better."""
-    worst = min(float(np.nanmin(numbers.areas)) for numbers in named.values())
+    worst = min((float(np.nanmin(numbers.areas)) for numbers in named.values()), default=1.0)
     return max(0.5, math.floor(worst * 100) / 100) if worst < 1 else 0.5
 
 
@@ -260,7 +206,7 @@ def _matrix(
     if len(shares) > MOST_CELLS_AS_TEXT:
         return Matrix(position, name, [], picture(colors(shares)), summary)
     rows = [
-        [Cell(text, shade(share)) for text, share in zip(*row, strict=True)]
+        [(text, shade(share)) for text, share in zip(*row, strict=True)]
         for row in zip(texts, shares.tolist(), strict=True)
     ]
     return Matrix(position, name, rows, "", summary)
@@ -278,8 +224,11 @@ def ticks(labels: Sequence[Hashable]) -> list[tuple[float, Hashable]]:
 
 def forest(
     rows: Sequence[ForestRow], caption: str, reference: float | None = None
-) -> Forest | None:
-    """Return values with their intervals on one scale; None where some are undefined."""
+) -> dict[str, Any] | None:
+    """Return values with their intervals on one scale; None where some are undefined.
+
+    Places are in per cent of the width.
+    """
     rows, n_rows = rows[:_MOST_BARS], len(rows)
     if n_rows > len(rows):
         caption += f" The first {len(rows)} of {n_rows}."
@@ -296,19 +245,20 @@ def forest(
         return round(100 * (min(max(x, low), high) - low) / (high - low), 2)
 
     bars = [
-        Bar(
-            row.name,
-            f"{number(row.value)} ({ends_text(row.interval)})",
-            place(row.interval[0]),
-            place(row.value),
-            place(row.interval[1]),
-            row.is_filled,
-        )
+        {
+            "name": row.name,
+            "text": f"{number(row.value)} ({ends_text(row.interval)})",
+            "low": place(row.interval[0]),
+            "value": place(row.value),
+            "high": place(row.interval[1]),
+            "is_filled": row.is_filled,
+        }
         for row in rows
     ]
     # Close to the ends there is no room for a number
-    ticks = [Tick(place(x), text) for x, text in round_numbers(low + margin / 2, high - margin / 2)]
-    return Forest(caption, bars, None if reference is None else place(reference), ticks)
+    ticks = [(place(x), text) for x, text in round_numbers(low + margin / 2, high - margin / 2)]
+    reference = None if reference is None else place(reference)
+    return dict(kind="forest", caption=caption, bars=bars, reference=reference, ticks=ticks)
 
 
 def line_chart(
@@ -320,7 +270,7 @@ def line_chart(
     y_range: tuple[float, float],
     axes: tuple[str, str],
     caption: str,
-) -> Chart:
+) -> dict[str, Any]:
     """Return a curve against the logarithm of x, with one point marked and a range of x shaded."""
     left, right = math.log(min(x[0], around[0])), math.log(max(x[-1], around[1]))
     low, high = y_range
@@ -338,20 +288,20 @@ def line_chart(
 
     places = [point(float(a), float(b)) for a, b in zip(x, y, strict=True)]
     ends = math.exp(left), math.exp(right)
-    return Chart(
-        f"{axes[1]} against {axes[0]}",
-        caption,
-        (width, height),
-        axes,
-        (
-            [Tick(across(value), f"{value:,.0f}") for value in _of_one_two_five(*ends)],
-            [Tick(up(value), text) for value, text in round_numbers(low, high)],
-        ),
-        "M" + " ".join(f"{a:g},{b:g}" for a, b, _ in places),
-        places,
-        (round(width * across(around[0]), 1), round(width * across(around[1]), 1)),
-        point(*marked),
-    )
+    ticks_of_x = [(across(value), f"{value:,.0f}") for value in _of_one_two_five(*ends)]
+    ticks_of_y = [(up(value), text) for value, text in round_numbers(low, high)]
+    return {
+        "kind": "chart",
+        "name": f"{axes[1]} against {axes[0]}",
+        "caption": caption,
+        "size": (width, height),
+        "axes": axes,
+        "ticks": (ticks_of_x, ticks_of_y),
+        "line": "M" + " ".join(f"{a:g},{b:g}" for a, b, _ in places),
+        "points": places,
+        "range": [round(width * across(x), 1) for x in around],
+        "marked": point(*marked),
+    }
 
 
 def _of_one_two_five(low: float, high: float) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -63,62 +63,96 @@ def measures_of_report(first: str, predictions: Predictions) -> list[str]:
 
 def evaluation_page(evaluation: Evaluation, name: str = "classifier") -> str:
     """Return the report of one classifier."""
-    named = {name: evaluation.sample}
     first = next(iter(evaluation.estimates.values()))
-    areas = {name: None if evaluation.area is None else evaluation.estimates[evaluation.area]}
-    context = _context(named, evaluation.curve_options, first.level, areas)
-    estimates = evaluation.estimates.values()
-    context |= {
-        "title": f"{first.title} {number(first.value, first.standard_error)}",
-        "verdict": evaluation_verdict(evaluation),
-        "meanings": _meanings(e.measure for e in evaluation.shown),
-        "parts": [page_table(table) for table in evaluation.tables()],
-        "provenance": _provenance(evaluation.sample, estimates, evaluation.curve_options)
-        + context["band_provenance"],
-    }
     known = [MEASURES[measure] for measure in evaluation.estimates if measure in MEASURES]
-    remarks = [
-        *evaluation.warnings,
-        *caveats(known, evaluation.predictions),
-        *context["remarks"],
-    ]
-    return _page(context, remarks, evaluation.as_json())
+    area = None if evaluation.area is None else evaluation.estimates[evaluation.area]
+    return _page(
+        evaluation,
+        title=f"{first.title} {number(first.value, first.standard_error)}",
+        verdict=evaluation_verdict(evaluation),
+        parts=[page_table(table) for table in evaluation.tables()],
+        samples={name: evaluation.sample},
+        curve_options=evaluation.curve_options,
+        areas={name: area},
+        measures=[e.measure for e in evaluation.shown],
+        remarks=caveats(known, evaluation.predictions),
+    )
 
 
 def comparison_page(comparison: Comparison) -> str:
     """Return the report of several classifiers."""
     if not comparison.predictions:
         raise ValueError("the comparison has no predictions to report on: make it with compare")
-    samples = comparison.samples
+    samples, names = comparison.samples, list(comparison.estimates)
     beside = {name: _estimates_beside(sample, comparison) for name, sample in samples.items()}
-    of_curve = comparison.curve_options
-    areas = {
-        name: beside[name].get("dmf_auc") if of_curve is None else comparison.estimates[name]
-        for name in samples
-    }
-    curve_options = of_curve or CurveOptions()
-    context = _context(samples, curve_options, comparison.level, areas)
-    context |= {
-        "title": _question(list(comparison.estimates)),
-        "verdict": comparison_verdict(comparison),
-        "meanings": _meanings(dict.fromkeys([comparison.measure, *next(iter(beside.values()))])),
-        "parts": _parts(comparison, {name: list(found.values()) for name, found in beside.items()}),
-        "provenance": _provenance(
-            next(iter(samples.values())),
-            comparison.estimates.values(),
-            curve_options,
-            comparison.seed,
-        )
-        + context["band_provenance"],
-    }
     own = [MEASURES[comparison.measure]] if comparison.measure in MEASURES else []
-    remarks = [
-        *comparison.warnings,
-        *(remark for p in comparison.predictions.values() for remark in caveats(own, p)),
-        *context["remarks"],
-    ]
-    first = next(iter(comparison.predictions.values()))
-    return _page(context, remarks, sample_facts(first) | comparison.as_json())
+    areas = {name: others.get("dmf_auc") for name, others in beside.items()}
+    return _page(
+        comparison,
+        title=f"Which of {len(names)} classifiers is best?"
+        if len(names) > _MOST_IN_TITLE
+        else f"Which is better: {', '.join(names[:-1])} or {names[-1]}?",
+        verdict=comparison_verdict(comparison),
+        parts=_parts(comparison, {name: list(x.values()) for name, x in beside.items()}),
+        samples=samples,
+        curve_options=comparison.curve_options or CurveOptions(),
+        areas=areas if comparison.curve_options is None else comparison.estimates,
+        measures=list(dict.fromkeys([comparison.measure, *beside[names[0]]])),
+        remarks=[x for p in comparison.predictions.values() for x in caveats(own, p)],
+        facts=sample_facts(comparison.predictions[names[0]]),
+        seed=comparison.seed,
+    )
+
+
+def _page(
+    result: Evaluation | Comparison,
+    *,
+    title: str,
+    verdict: list[str],
+    parts: list[Any],
+    samples: Mapping[str, Sample],
+    curve_options: CurveOptions,
+    areas: Mapping[str, Estimate | None],
+    measures: Sequence[str],
+    remarks: Sequence[str],
+    facts: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+) -> str:
+    """Return the page of what was found, with the curves of all classifiers."""
+    first, level = next(iter(samples.values())), result.level
+    predictions = first.predictions
+    with collected_remarks() as of_curves:
+        numbers = {}
+        if len(predictions.counted.present) > 1:
+            numbers = {name: numbers_of(x, curve_options, level) for name, x in samples.items()}
+    estimates = list(result.estimates.values())
+    provenance = _provenance(first, estimates, curve_options, seed)
+    n_band = max((of.n_band_thresholds for of in numbers.values()), default=0)
+    if n_band:
+        band = (
+            f"{100 * level:g} % at each false positive rate by itself, jackknife at {n_band} "
+            "thresholds, interpolated between them"
+        )
+        provenance.append(("Band of the curve", band))
+    has_matrices = 2 * len(predictions.labels) ** 2 * len(samples) <= _MOST_NUMBERS
+    curves = {name: _curve_as_json(of, has_matrices) for name, of in numbers.items()}
+    drawn = {"labels": list(predictions.labels), "classifiers": list(curves), "curves": curves}
+    return page(
+        result,
+        title,
+        verdict,
+        parts,
+        provenance,
+        watch_out(numbers, predictions),
+        [*remarks, *of_curves],
+        {**(facts or {}), **result.as_json(), **drawn},
+        _drawings(numbers, predictions, level, areas)
+        | {
+            "names": list(samples),
+            "has_matrices": has_matrices,
+            "meanings": [_MEANINGS[name] for name in measures if name in _MEANINGS],
+        },
+    )
 
 
 def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> list[Any]:
@@ -176,76 +210,36 @@ def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estim
     return {found.measure: found for found in estimates_of(measures, methods, sample)}
 
 
-def _context(
-    named: Mapping[str, Sample],
-    curve_options: CurveOptions,
+def _drawings(
+    numbers: Mapping[str, Numbers],
+    predictions: Predictions,
     level: float,
     areas: Mapping[str, Estimate | None],
 ) -> dict[str, Any]:
     """Return what the template draws of the predictions."""
-    first = next(iter(named.values())).predictions
-    with collected_remarks() as remarks:
-        has_curves = len(first.counted.present) > 1
-        numbers = (
-            {name: numbers_of(sample, curve_options, level) for name, sample in named.items()}
-            if has_curves
-            else {}
-        )
-    labels = first.labels
-    shown = figures.shown_classes(numbers) if has_curves else []
+    labels = predictions.labels
+    counts = list(zip(labels, predictions.class_counts.tolist(), strict=True))
+    shown = figures.shown_classes(numbers) if numbers else []
     texts = {name: _area_text(of, areas[name]) for name, of in numbers.items()}
-    n_band = max((of.n_band_thresholds for of in numbers.values()), default=0)
     return {
-        "sections": _sections(numbers),
-        "of_predictions": True,
-        "has_curves": has_curves,
-        "has_folds": first.folds is not None,
-        "names": list(named),
+        "named": numbers,
+        "has_curves": bool(numbers),
+        "has_folds": predictions.folds is not None,
         "labels": labels,
-        "level": level,
+        "counts": counts,
         "percent": f"{100 * level:g} %",
         "roc_size": figures.ROC_SIZE,
         "small_size": figures.SMALL_SIZE,
         "roc": figures.roc_lines(numbers, texts),
-        "heat_maps": figures.heat_maps(numbers, labels) if has_curves else [],
-        "least_area": figures.least_area(numbers) if has_curves else 0.5,
+        "heat_maps": figures.heat_maps(numbers, labels),
+        "least_area": figures.least_area(numbers),
         "scale": [shade(share).background for share in np.linspace(0, 1, 9)],
         "ticks": figures.ticks(labels),
-        "one_vs_rest": figures.one_vs_rest(numbers, shown) if has_curves else [],
-        "n_with_curves": len(next(iter(numbers.values())).classes) if has_curves else 0,
+        "hardest_first": figures.by_difficulty(numbers),
+        "one_vs_rest": figures.one_vs_rest(numbers, shown),
         "confusion": figures.confusion_matrices(numbers),
         "calibration": figures.calibration(numbers, shown, level),
-        "class_rows": _class_rows(numbers, first),
-        "counts": _counts(first),
-        "watch_out": watch_out(numbers, first),
-        "remarks": remarks,
-        "curves": {name: _curve_as_json(of) for name, of in numbers.items()},
-        "band_provenance": [("Band of the curve", _band_text(n_band, level))] if n_band else [],
-        "has_matrices": 2 * len(labels) ** 2 * len(named) <= _MOST_NUMBERS,
     }
-
-
-def _question(names: list[str]) -> str:
-    if len(names) > _MOST_IN_TITLE:
-        return f"Which of {len(names)} classifiers is best?"
-    return f"Which is better: {', '.join(names[:-1])} or {names[-1]}?"
-
-
-def _meanings(measures: Iterable[str]) -> list[str]:
-    """Say what the values are, for those who did not ask for them."""
-    return [_MEANINGS[name] for name in measures if name in _MEANINGS]
-
-
-def _sections(named: Mapping[str, Numbers]) -> list[tuple[str, str]]:
-    """Return the sections of what is shown of predictions, for the head of the page."""
-    of_curves = [("curve", "Curve"), ("pairs", "Pairs"), ("classes", "Classes")]
-    has_confusion = any(numbers.confusion is not None for numbers in named.values())
-    return [
-        *(of_curves if named else []),
-        *([("confusion", "Confusion")] if has_confusion else []),
-        *([("calibration", "Calibration")] if named else []),
-        ("counts", "Counts"),
-    ]
 
 
 def _area_text(numbers: Numbers, area: Estimate | None) -> str:
@@ -254,76 +248,24 @@ def _area_text(numbers: Numbers, area: Estimate | None) -> str:
     return f"AUC {number(area.value, area.standard_error)} ({interval_text(area)})"
 
 
-def _band_text(n_thresholds: int, level: float) -> str:
-    return (
-        f"{100 * level:g} % at each false positive rate by itself, jackknife at {n_thresholds} "
-        "thresholds, interpolated between them"
-    )
-
-
-def _class_rows(named: Mapping[str, Numbers], predictions: Predictions) -> list[dict[str, Any]]:
-    """Return a row for each class and classifier, the hardest class first."""
-    if not named:
-        return []
-    places = {label: place for place, label in enumerate(predictions.labels)}
-    rows = []
-    for label in figures.by_difficulty(named):
-        place = places[label]
-        for position, (name, numbers) in enumerate(named.items()):
-            area = numbers.classes[label].area
-            rates = {key: number(float(of[place])) for key, of in numbers.rates.items()}
-            rows.append(
-                {
-                    "label": label,
-                    "n": int(predictions.class_counts[place]),
-                    "position": position,
-                    "name": name,
-                    "area": number(area.value, area.standard_error),
-                    "interval": interval_text(area),
-                    "rates": rates,
-                }
-            )
-    return rows
-
-
-def _counts(predictions: Predictions) -> list[tuple[Any, int, float]]:
-    """Return the observations of each class, and their part of the most there are of one."""
-    counts = predictions.class_counts
-    return [
-        (label, int(n), round(100 * float(n) / int(counts.max()), 2))
-        for label, n in zip(predictions.labels, counts, strict=True)
-    ]
-
-
-def _curve_as_json(numbers: Numbers) -> dict[str, Any]:
-    points = thinned(numbers.curve.fpr, numbers.curve.tpr)
-    band = numbers.band
+def _curve_as_json(numbers: Numbers, has_matrices: bool) -> dict[str, Any]:
+    curve, band, confusion = numbers.curve, numbers.band, numbers.confusion
+    points = thinned(curve.fpr, curve.tpr)
     area_digits = 4 if len(numbers.areas) <= _MANY_CLASSES else 3
-    return {
-        "auc": numbers.curve.auc,
-        "fpr": _rounded(numbers.curve.fpr[points]),
-        "tpr": _rounded(numbers.curve.tpr[points]),
-        "band": None
-        if band is None
-        else {
-            "fpr": _rounded(band.fpr),
-            "tpr": _rounded(band.tpr),
-            "low": _rounded(band.low),
-            "high": _rounded(band.high),
-        },
-        "pairwise_areas": [_rounded(row, area_digits) for row in numbers.areas],
-        "confusion": None
-        if numbers.confusion is None
-        else [_rounded(row) for row in numbers.confusion],
-        "classes": [
-            {
-                "label": label,
-                "area": of.area.value,
-                "interval": list(of.area.interval),
-            }
-            for label, of in numbers.classes.items()
-        ],
+    found: dict[str, Any] = {
+        "auc": curve.auc,
+        "fpr": _rounded(curve.fpr[points]),
+        "tpr": _rounded(curve.tpr[points]),
+        "band": band and {x: _rounded(getattr(band, x)) for x in ("fpr", "tpr", "low", "high")},
     }
+    if has_matrices:
+        found["pairwise_areas"] = [_rounded(row, area_digits) for row in numbers.areas]
+        found["confusion"] = None if confusion is None else [_rounded(row) for row in confusion]
+    found["classes"] = [
+        {"label": label, "area": x.area.value, "interval": list(x.area.interval)}
+        for label, x in numbers.classes.items()
+    ]
+    return found
 
 
 def _rounded(values: np.ndarray, digits: int = _DIGITS) -> list[float | int]:
@@ -332,23 +274,19 @@ def _rounded(values: np.ndarray, digits: int = _DIGITS) -> list[float | int]:
 
 
 def _provenance(
-    sample: Sample,
-    estimates: Any,
-    curve_options: CurveOptions,
-    seed: int | None = None,
+    sample: Sample, estimates: Sequence[Estimate], curve_options: CurveOptions, seed: int | None
 ) -> list[tuple[str, str]]:
     """Say how the numbers were found."""
-    found: Sequence[Estimate] = list(estimates)
     predictions, n_units = sample.predictions, len(sample.units.stratum)
-    methods = ", ".join(dict.fromkeys(e.method for e in found))
-    seeds = {e.seed for e in found if e.seed is not None} | ({seed} - {None})
-    draws = {e.n_draws for e in found if e.n_draws is not None}
+    methods = ", ".join(dict.fromkeys(e.method for e in estimates))
+    seeds = {int(s) for s in (seed, *(e.seed for e in estimates)) if s is not None}
+    draws = {e.n_draws for e in estimates if e.n_draws is not None}
     pair_weights = curve_options.pair_weights
     weights = pair_weights if isinstance(pair_weights, str) else "costs"
     rows = [
         ("Observations", f"{predictions.n_observations:,}, of {predictions.n_classes} classes"),
         ("Weights", "one per row, as given" if predictions.is_weighted else "none"),
-        ("Intervals", f"{100 * found[0].level:g} %, {methods}"),
+        ("Intervals", f"{100 * estimates[0].level:g} %, {methods}"),
         ("Weights of the pairs in curve and DMF-AUC", weights),
     ]
     if n_units < predictions.n_observations:
@@ -358,14 +296,5 @@ def _provenance(
     if draws:
         rows.append(("Draws", ", ".join(f"{n:,}" for n in sorted(draws))))
     if seeds:
-        rows.append(("Seed", ", ".join(str(s) for s in sorted(map(int, seeds)))))  # type: ignore[arg-type]
+        rows.append(("Seed", ", ".join(map(str, sorted(seeds)))))
     return [*rows, versions()]
-
-
-def _page(context: dict[str, Any], remarks: Sequence[str], result: dict[str, Any]) -> str:
-    curves = context.pop("curves")
-    if not context["has_matrices"]:
-        for of in curves.values():
-            del of["pairwise_areas"], of["confusion"]
-    drawn = {"labels": list(context["labels"]), "classifiers": list(curves), "curves": curves}
-    return page(context, remarks, result | drawn)

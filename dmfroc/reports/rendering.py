@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
+from dmfroc.reports.verdict import interval_text, number
+from dmfroc.results.result import Result
 from dmfroc.results.writers import strict
 
 _TEMPLATES = files("dmfroc.reports") / "templates"
@@ -30,15 +32,36 @@ def visible(value: Any) -> Any:
     return printable(value) if is_text else value
 
 
-def page(context: dict[str, Any], remarks: Sequence[str], result: dict[str, Any]) -> str:
-    """Return the page of what the template draws, with the warnings and numbers of a result."""
-    notes = list(dict.fromkeys(remarks))
-    data = strict(
-        {"dmfroc_version": package_version(), "verdict": context["verdict"]}
-        | result
-        | {"warnings": notes}
-    )
-    return _render(context | {"warnings": notes, "data": data})
+def page(
+    result: Result,
+    title: str,
+    verdict: Sequence[str],
+    parts: Iterable[Any],
+    provenance: Sequence[tuple[str, str]],
+    watch_out: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+    numbers: Mapping[str, Any] | None = None,
+    drawn: Mapping[str, Any] | None = None,
+) -> str:
+    """Return the page of a result: sentences, tables and figures, and its numbers as JSON.
+
+    ``warnings`` add to those of the result; ``numbers`` stand for its JSON where there are more;
+    ``drawn`` is what the template draws of predictions.
+    """
+    notes = list(dict.fromkeys([*result.warnings, *warnings]))
+    data = {"dmfroc_version": package_version(), "verdict": verdict}
+    data |= result.as_json() if numbers is None else numbers
+    context = {
+        "title": title,
+        "verdict": verdict,
+        "watch_out": watch_out,
+        "warnings": notes,
+        "parts": [part for part in parts if part is not None],
+        "provenance": provenance,
+        "data": strict(data | {"warnings": notes}),
+        "of_predictions": drawn is not None,
+    }
+    return _render(context | dict(drawn or {}))
 
 
 def _render(context: dict[str, Any]) -> str:
@@ -56,6 +79,7 @@ def _render(context: dict[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {"number": number, "interval": interval_text}
     environment.policies["json.dumps_kwargs"] = {
         "separators": (",", ":"),
         "ensure_ascii": True,  # so that no name can turn the direction of writing

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dmfroc.results.table import Column, Table
 
@@ -62,24 +61,16 @@ def differences_table(
     What nobody asked for is not printed.
     """
     adjusted = f"adjusted ({'max-T' if simultaneous else 'Holm'})" if len(differences) > 1 else ""
+    equivalent = f"P(|A - B| <= {rope:g})" if rope > 0 else ""
     columns = [
         Column("first", "A", "name"),
         Column("second", "B", "name"),
         Column("difference", "A - B", "estimate", interval=interval, is_signed=True),
         Column("p_value", "p-value", "p_value"),
         Column("adjusted_p_value", adjusted, "p_value"),
+        Column("probability_better", "P(A better)", "probability"),
+        Column("probability_equivalent", equivalent, "probability"),
     ]
-    rows: list[list[Any]] = [
-        [d.first, d.second, d, d.p_value, d.adjusted_p_value] for d in differences
-    ]
-    if with_probabilities:
-        equivalent = f"P(|A - B| <= {rope:g})" if rope > 0 else ""
-        columns += [
-            Column("probability_better", "P(A better)", "probability"),
-            Column("probability_equivalent", equivalent, "probability"),
-        ]
-        rows = [
-            [*row, d.probability_better, d.probability_equivalent]
-            for row, d in zip(rows, differences, strict=True)
-        ]
-    return Table("differences", title, columns, rows)
+    shown = columns if with_probabilities else columns[:5]
+    rows = [[d if c.key == "difference" else getattr(d, c.key) for c in shown] for d in differences]
+    return Table("differences", title, shown, rows)

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.text import printable
+from dmfroc.results.judge import JudgedLabels
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Name, Table, plain
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 ClassSizes = Literal["fixed", "random"]
+ExactLimit = Literal["lower", "upper"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,9 @@ class Estimate(Result):
     bias_corrected : float or None
         For measures that choose thresholds on the observations that they judge, such as maximal
         informedness: the value where others choose them, about which the interval is.
+    exact_limit : {"lower", "upper"} or None
+        The limit that is exact for one more gross error than the sample contains. It is further
+        from the value than the standard error suggests, because a sample can lack rare errors.
     n_draws, seed : int or None
         Number of draws and seed of methods that draw; None for the jackknife.
     warnings : tuple of str
@@ -53,6 +58,8 @@ class Estimate(Result):
     error_bound : float
         By how much the value differs at most from that of all scores, where `dmfroc.scan` or an
         `dmfroc.Accumulator` has counted them in bins; else 0.
+    judge : JudgedLabels or None
+        What the labels of a judge added, if there is one.
     """
 
     main_table: ClassVar[str] = "estimates"
@@ -71,6 +78,8 @@ class Estimate(Result):
     warnings: tuple[str, ...] = ()
     draws: Float[np.ndarray, " draws"] | None = field(default=None, repr=False, compare=False)
     error_bound: float = 0.0
+    exact_limit: ExactLimit | None = None
+    judge: JudgedLabels | None = None
 
     def to_datatree(self) -> xarray.DataTree:
         """Return the draws as an ArviZ tree with the dimensions chain and draw.
@@ -79,8 +88,6 @@ class Estimate(Result):
         ------
         ValueError
             If the method has no draws.
-        ImportError
-            If ArviZ is not installed; it comes with ``dmfroc[bayes]``.
         """
         if self.draws is None:
             raise ValueError(
@@ -99,10 +106,8 @@ class Estimate(Result):
 
     def facts(self) -> dict[str, Any]:
         """Return the method, the level, and the draws and seed of methods that draw."""
-        facts = {"method": self.method, "level": self.level}
-        return (
-            facts if self.n_draws is None else facts | {"n_draws": self.n_draws, "seed": self.seed}
-        )
+        of_draws = {} if self.n_draws is None else {"n_draws": self.n_draws, "seed": self.seed}
+        return {"method": self.method, "level": self.level} | of_draws
 
     def tables(self) -> list[Table]:
         """Return the value with its interval."""
@@ -114,27 +119,38 @@ class Estimate(Result):
         line = (
             f"{printable(self.measure)} {plain(self.value, self.standard_error)} "
             f"({100 * self.level:g} % {self.method} interval {low} to {high}"
+            + (f", exact {self.exact_limit} limit" if self.exact_limit else "")
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
         notes = [f"note: {warning}" for warning in self.warnings] if warnings else []
         return "\n".join([line, *notes])
 
 
+def exact_limit_line(estimates: Iterable[Estimate]) -> list[str]:
+    """Return what an exact limit is, if any of the estimates has one."""
+    if not any(e.exact_limit for e in estimates):
+        return []
+    return [
+        "exact limit: counts one more gross error than the sample contains (Clopper and Pearson; "
+        "Fay and Feuer), because rare errors may be missing from it"
+    ]
+
+
 def estimates_table(estimates: Iterable[Estimate]) -> Table:
     """Return measures with their intervals, one row each."""
-    rows = list(estimates)
-    methods = list(dict.fromkeys(e.method for e in rows))
-    interval = f"{100 * rows[0].level:g} % interval"
-    if len(methods) == 1:
-        interval += f" ({methods[0]})"
-    columns = [
-        Column("measure", "measure", "name"),
-        Column("value", "value", "estimate", interval=interval, error="std. error"),
-        Column("level", ""),
-        Column("method", "method" if len(methods) > 1 else "", "name"),
-    ]
-    cells: list[list[Any]] = [[Name(e.measure, e.title), e, e.level, e.method] for e in rows]
-    if any(e.error_bound for e in rows):
-        columns.append(Column("error_bound", "binning error", "bound"))
-        cells = [[*row, e.error_bound] for row, e in zip(cells, rows, strict=True)]
-    return Table("estimates", "Measures", columns, cells, is_by_name=True)
+    shown = list(estimates)
+    methods, bounds = [e.method for e in shown], [e.error_bound for e in shown]
+    interval, several = f"{100 * shown[0].level:g} % interval", "method"
+    if len(set(methods)) == 1:
+        interval, several = f"{interval} ({methods[0]})", ""
+    columns: dict[Column, list[Any]] = {
+        Column("measure", "measure", "name"): [Name(e.measure, e.title) for e in shown],
+        Column("value", "value", "estimate", interval=interval, error="std. error"): shown,
+        Column("level", ""): [e.level for e in shown],
+        Column("method", several, "name"): methods,
+    }
+    limits = [e.exact_limit or "" for e in shown]
+    columns[Column("exact_limit", "exact limit" if any(limits) else "", "name")] = limits
+    if any(bounds):
+        columns[Column("error_bound", "binning error", "bound")] = bounds
+    return Table.from_columns("estimates", "Measures", columns, is_by_name=True)

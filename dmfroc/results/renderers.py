@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 RENDERERS: dict[str, str] = {}
@@ -16,4 +17,4 @@ def renderer(result: Any, purpose: str) -> Any:
     """Return the function that draws a result, or writes it as HTML."""
     keys = [f"{kind.__name__}.{purpose}" for kind in type(result).__mro__]
     module, _, name = next(RENDERERS[key] for key in keys if key in RENDERERS).partition(":")
-    return getattr(import_module(module), name)
+    return attrgetter(name)(import_module(module))

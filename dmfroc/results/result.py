@@ -51,6 +51,9 @@ class Result(ABC):
     main_table: ClassVar[str]
     """The key of the table that `to_pandas` returns by default."""
 
+    fact_names: ClassVar[tuple[str, ...]] = ()
+    """The attributes that JSON holds besides the tables."""
+
     if TYPE_CHECKING:
 
         @property
@@ -62,9 +65,9 @@ class Result(ABC):
         """Whether all scores that a report draws are in memory."""
         return True
 
-    @abstractmethod
     def facts(self) -> Mapping[str, Any]:
         """Return what JSON holds besides the tables."""
+        return {name: getattr(self, name) for name in self.fact_names}
 
     @abstractmethod
     def tables(self) -> Sequence[Table]:

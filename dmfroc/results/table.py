@@ -7,7 +7,7 @@ one place for all results.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -86,6 +86,19 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
     is_by_name: bool = False
+
+    @classmethod
+    def from_columns(
+        cls,
+        key: str,
+        title: str,
+        columns: Mapping[Column, Iterable[Any]],
+        *,
+        is_by_name: bool = False,
+    ) -> Table:
+        """Return a table from the cells of each column."""
+        rows = [list(row) for row in zip(*columns.values(), strict=True)]
+        return cls(key, title, list(columns), rows, is_by_name)
 
 
 class Name(NamedTuple):

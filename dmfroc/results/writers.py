@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -107,6 +108,10 @@ def opened_page(path: str | PathLike[str], name: str = "path") -> Iterator[Binar
 
 def strict(value: Any) -> Any:
     """Return a value as what strict JSON can hold."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return strict(asdict(value))
+    if hasattr(value, "_asdict"):  # a named tuple
+        return strict(value._asdict())
     if isinstance(value, Mapping):
         return {str(key): strict(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

@@ -172,7 +172,10 @@ def test_interval_options_have_the_documented_defaults():
     names = ["target", "groups", "stratify", "method", "level", "interval_type", "random_state"]
     defaults = dict(zip(names, ["fits", None, None, None, 0.95, None, 0], strict=True))
     defaults |= {"train_fraction": None, "n_draws": None}
-    for function, without in ((estimate, set()), (compare_subgroups, {"target", "train_fraction"})):
+    names = ["labels", "sample_weight", "frequency_weight", "y_pred", "pos_label", "folds"]
+    defaults |= dict.fromkeys(names)
+    of_folds = {"target", "train_fraction", "folds", "pos_label"}
+    for function, without in ((estimate, set()), (compare_subgroups, of_folds)):
         by_name = set(option_names(function)) - set(inspect.signature(function).parameters)
         assert by_name == set(defaults) - without
     assert estimate("hand_till", *given, **defaults) == estimate("hand_till", *given)

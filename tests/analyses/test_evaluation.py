@@ -162,10 +162,10 @@ def test_table():
     assert isinstance(table, pd.DataFrame)
     assert table.index.name == "measure"
     assert list(table.index) == ALL
-    columns = ["value", "standard_error", "low", "high", "level", "method"]
+    columns = ["value", "standard_error", "low", "high", "level", "method", "exact_limit"]
     assert list(table.columns) == columns
     for name, e in result.estimates.items():
-        row = [e.value, e.standard_error, *e.interval, 0.9, "jackknife"]
+        row = [e.value, e.standard_error, *e.interval, 0.9, "jackknife", e.exact_limit or ""]
         assert table.loc[name].tolist() == row
 
 
@@ -413,10 +413,10 @@ print(json.dumps(told))
         "compare": "method must be one of ",
         "weighting": "weighting must be one of ('bias', 'prevalence', 'macro'), but it is 'micro'",
         "score": "weighting must be one of ('bias', 'prevalence', 'macro'), but it is 'micro'",
-        "rows": "rows must be 'predicted' or 'true', but it is 'columns'",
+        "rows": "rows must be one of ('predicted', 'true'), but it is 'columns'",
         "alternative": "alternative must be one of ('two-sided', 'greater', 'less'), but it is",
         "thresholds": "n_thresholds must be an integer >= 1, but it is 9.5",
-        "flag": "shrinkage must be finite and >= 0, but it is -1",
+        "flag": "shrinkage must be a finite number >= 0, but it is -1",
         "pair": "pair_weights: the cost matrix has the key 'a', which is not a pair of classes",
     }
     assert set(told) == set(expected)

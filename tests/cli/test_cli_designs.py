@@ -7,8 +7,8 @@ import matplotlib.image
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from pages import page_parts
-from typer.testing import CliRunner
 
 import dmfroc
 from dmfroc.cli import commands as cli
@@ -167,6 +167,7 @@ def test_scans_print_the_bound_of_their_bins(tmp_path):
         "interval": list(expected.interval),
         "level": 0.95,
         "method": "jackknife",
+        "exact_limit": "",
         "error_bound": expected.error_bound,
     }
     assert expected.error_bound > 0

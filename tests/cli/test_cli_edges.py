@@ -10,7 +10,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from dmfroc.cli import commands as cli
 

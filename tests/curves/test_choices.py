@@ -7,12 +7,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from matplotlib.figure import Figure
 from scipy.special import expit, logit
+from sklearn import metrics
+from sklearn.calibration import calibration_curve as sklearn_calibration
 
 from dmfroc import ContingencyTable, plots
 from dmfroc.curves import (
+    calibration_curve,
     convex_hull,
+    det_curve,
     expected_profits,
     least_precision,
+    lift_curve,
     operating_points,
     pareto_points,
     precision_recall_curve,
@@ -139,3 +144,31 @@ def test_tangents_touch_the_hull_where_the_operating_point_is_best():
     assert f"{hull.scores[np.argmax(np.hypot(np.diff(hull.x), np.diff(hull.y)))]:.2f}" in texts
     with pytest.raises(ValueError, match="slope must be finite"):
         display.plot_tangent(np.inf)
+
+
+@settings(max_examples=60)
+@given(tied_scores, hnp.arrays(float, 24, elements=st.sampled_from([0.0, 0.5, 1.0, 3.0])))
+def test_curves_unpack_like_those_of_scikit_learn(scores, weights):
+    weights[[0, -1]] = 1.0  # both classes count
+    for ours, theirs in (
+        (roc_curve, metrics.roc_curve),
+        (precision_recall_curve, metrics.precision_recall_curve),
+        (det_curve, metrics.det_curve),
+    ):
+        counted = weights > 0  # scikit-learn keeps thresholds of observations without weight
+        expected = theirs(
+            CLASSES[counted],
+            scores[counted],
+            sample_weight=weights[counted],
+            drop_intermediate=False,
+        )
+        unpacked = tuple(ours(CLASSES, scores, sample_weight=weights))
+        assert len(unpacked) == 3
+        for one, other in zip(unpacked, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+    curve = calibration_curve(CLASSES, scores / 8, n_bins=4)
+    for one, other in zip(curve, sklearn_calibration(CLASSES, scores / 8, n_bins=4), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+    assert [x.tolist() for x in lift_curve(CLASSES, scores)] == [
+        getattr(lift_curve(CLASSES, scores), name).tolist() for name in ("x", "y", "thresholds")
+    ]

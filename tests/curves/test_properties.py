@@ -630,7 +630,7 @@ def test_isometrics_of_the_reciprocal_and_log_charts():
 
 
 def test_isometrics_of_unknown_measures_are_refused():
-    with pytest.raises(ValueError, match=r"one of informedness, .* it is 'kappa'"):
+    with pytest.raises(ValueError, match=r"one of \('informedness', .* it is 'kappa'"):
         curves.isometrics(curves.roc_curve(*drawn(50)), "kappa")
 
 
@@ -918,7 +918,7 @@ PROBABILITIES = (SCORES - SCORES.min()) / np.ptp(SCORES)
         ),
         (
             lambda: curves.precision_gain(-1, 2, 3, 4),
-            "tp must be a finite count >= 0, but it is -1",
+            "tp must be a finite number >= 0, but it is -1",
         ),
         (lambda: curves.recall_gain(0, 2, 0, 4), "gains need a positive case"),
         (
@@ -966,7 +966,7 @@ PROBABILITIES = (SCORES - SCORES.min()) / np.ptp(SCORES)
         (lambda: curves.isometrics(curves.bird_curve(CLASSES, SCORES)), "name a measure"),
         (
             lambda: curves.isometrics(curves.roc_curve(CLASSES, SCORES), beta=0),
-            "beta must be a finite number > 0, but it is 0",
+            "beta must be positive and finite, but it is 0",
         ),
         (
             lambda: curves.calibration_curve(CLASSES, PROBABILITIES).intervals(1.0),
@@ -984,19 +984,21 @@ def test_bad_input(call, message):
     [
         (curves.lift_curve, {"scale": "log"}, "'recall', 'counts', 'factor'"),
         (curves.bird_curve, {"smoothing": "none"}, "'laplace', 'proportional'"),
-        (curves.calibration_curve, {"axes": "flipped"}, "'standard' or 'vuk_curk'"),
-        (curves.isotonic_calibration_curve, {"axes": "flipped"}, "'standard' or 'vuk_curk'"),
+        (curves.calibration_curve, {"axes": "flipped"}, "'standard', 'vuk_curk'"),
+        (curves.isotonic_calibration_curve, {"axes": "flipped"}, "'standard', 'vuk_curk'"),
     ],
 )
 def test_unknown_choices_name_the_known_ones(function, option, choices):
     ((name, value),) = option.items()
     cases = Cases(1, CLASSES == 1, PROBABILITIES, np.ones(len(CLASSES)))
-    with pytest.raises(ValueError, match=f"{name} must be .*{choices}, but it is {value!r}"):
+    with pytest.raises(
+        ValueError, match=rf"{name} must be one of \({choices}\), but it is {value!r}"
+    ):
         function_of_cases(function)(cases, **option)
 
 
 def test_unknown_choice_of_classes():
-    with pytest.raises(ValueError, match="multi_class must be 'ovr' or 'ovo', but it is 'all'"):
+    with pytest.raises(ValueError, match=r"multi_class must be one of .*'ovo'\), but it is 'all'"):
         curves.roc_curve(CLASSES, SCORES, multi_class="all")
 
 
@@ -1018,3 +1020,17 @@ def test_area_under_kappa_where_classes_are_almost_equally_frequent(excess):
     kappa = 2 * p * (1 - p) * (y - x) / (p + bias - 2 * p * bias)
     area = (kappa @ shares / 2) @ np.diff(fpr)
     assert curves.area_under_kappa(points) == pytest.approx(area, rel=0, abs=2e-12)
+
+
+@given(samples(weighted=True))
+def test_the_best_threshold_of_calibrated_scores_is_half_of_the_best_f1(sample):
+    """Zhao et al. (2013), Lipton et al. (2014); Flach and Kull (2015), section 2."""
+    y, scores, weights = sample
+    shares = IsotonicRegression().fit(scores, y, weights).predict(scores)
+
+    def f1_from(threshold):
+        is_called = shares >= threshold
+        return 2 * (weights @ (is_called & (y == 1))) / (weights @ is_called + weights @ y)
+
+    best = max(f1_from(threshold) for threshold in shares)
+    assert f1_from(best / 2 - 1e-12) == pytest.approx(best, rel=1e-9)

@@ -34,7 +34,7 @@ NO_NUMBERS = {
         "NestedCosts",
         "NestedCrossValidation",
     ),
-    *("OperatingPoint", "OptimalOperatingPoints", "Posterior", "Predictions"),
+    *("ItemScores", "OperatingPoint", "OptimalOperatingPoints", "Posterior", "Predictions"),
     *(
         "Plan",
         "Priors",

@@ -475,7 +475,7 @@ def test_other_bad_input_is_told():
         table.with_prevalence([1, 1])
     with pytest.raises(ValueError, match="prevalence must be positive for the classes that occur"):
         table.with_prevalence([1, 1, 1])
-    with pytest.raises(ValueError, match="tpr must be a rate"):
+    with pytest.raises(ValueError, match=r"tpr must be in \[0, 1\]"):
         ContingencyTable.from_rates(tpr=1.1, fpr=0)
     with pytest.raises(ValueError, match="skew must be positive and finite, but it is 0"):
         ContingencyTable.from_rates(tpr=1, fpr=0, skew=0)

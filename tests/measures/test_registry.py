@@ -250,7 +250,7 @@ def test_a_title_of_ones_own_is_used():
         ("dmf_auc", {"threshold_pool": "joint"}, r"threshold_pool must be one of \('balanced'"),
         ("dmf_auc", {"pair_weights": "even"}, "pair_weights must be 'equal', 'prevalence', a cost"),
         ("dmf_auc", {"n_thresholds": 0}, "n_thresholds must be an integer >= 1, but it is 0"),
-        ("dmf_auc", {"shrinkage": -1}, "shrinkage must be finite and >= 0, but it is -1"),
+        ("dmf_auc", {"shrinkage": -1}, "shrinkage must be a finite number >= 0, but it is -1"),
         ("partial_auc", {"max_fpr": 2}, r"max_fpr must be in \(0, 1\], such as 0.1, but it is 2"),
     ],
 )
@@ -312,6 +312,29 @@ def test_unknown_measures_are_told_with_five_near_ones():
 )
 def test_measures_have_the_names_that_people_use(text, name):
     assert get_measure(text).name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "k"),
+    [("top2", 2), ("Top-3", 3), ("top_5_accuracy", 5), ("hits@10", 10), ("acc@1", 1)],
+)
+def test_accuracy_among_the_first_k_is_named_by_k(text, k):
+    assert get_measure(text).name.startswith("top_k_accuracy")
+    assert get_measure(text).options == {"k": k}
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("top_k", "say which k, as in 'top3'"),
+        ("precision@5", "ranked lists of items"),
+        ("f2", "wrap scikit-learn's fbeta_score"),
+        ("ECE-10", r"expected_calibration_error\(n_bins=...\)"),
+    ],
+)
+def test_names_with_numbers_in_them_have_hints(text, hint):
+    with pytest.raises(ValueError, match=hint):
+        get_measure(text)
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ def test_pull_back(problem):
     d_solution = Center(d_rows, rng.normal(size=len(rates)) / len(rates), 0.0, 0.0)
     of_cells = adjoint(inner, weights, shrinkage, solution, np).pull_back(d_solution, np)
     products = Products.of(rates, weights, shrinkage)
-    expected = of_cells.of_columns()
-    found = products.adjoint(solution).pull_back(d_solution, np).of_columns()
+    expected = of_cells.columns()
+    found = products.adjoint(solution).pull_back(d_solution, np).columns()
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-10 * abs(expected).max())
 
 

@@ -313,7 +313,7 @@ def test_numpy_finds_what_jax_does(monkeypatch, kind, shrinkage, few_cells):
     solution = module.fit_problem(problem)
     value, to_center = value_and_pull_back(of_center, solution)
     d_center = to_center(np.float64(1))
-    gradient = problem.adjoint(solution).pull_back(d_center, np).of_columns()
+    gradient = problem.adjoint(solution).pull_back(d_center, np).columns()
 
     def by_jax(rates):
         return of_center(module.center(rates, weights, shrinkage, xp=jnp), jnp)

@@ -204,9 +204,9 @@ def test_rounding_of_fractional_weights_leaves_rates_in_their_range(pool):
     [
         ({"n_thresholds": 0}, "n_thresholds must be an integer >= 1, but it is 0"),
         ({"n_thresholds": -99}, "n_thresholds must be an integer >= 1, but it is -99"),
-        ({"shrinkage": -1.0}, "shrinkage must be finite and >= 0, but it is -1.0"),
-        ({"shrinkage": np.inf}, "shrinkage must be finite and >= 0, but it is inf"),
-        ({"shrinkage": np.nan}, "shrinkage must be finite and >= 0, but it is nan"),
+        ({"shrinkage": -1.0}, "shrinkage must be a finite number >= 0, but it is -1.0"),
+        ({"shrinkage": np.inf}, "shrinkage must be a finite number >= 0, but it is inf"),
+        ({"shrinkage": np.nan}, "shrinkage must be a finite number >= 0, but it is nan"),
     ],
 )
 def test_wrong_options_are_told(options, message):

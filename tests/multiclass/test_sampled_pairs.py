@@ -39,7 +39,7 @@ def test_pairs_are_counted_alike_one_by_one_and_by_column(monkeypatch, rounding,
     scores = np.column_stack([np.round(scores, rounding), np.zeros(600)])
     predictions = Predictions.from_arrays(classes, scores, **whole)
     expected = bind(dmf_auc(), predictions).values_and_gradients(predictions.sample_weight)
-    monkeypatch.setattr(rates, "_of_all", lambda p: rates._of_sample(p, np.arange(10)))
+    monkeypatch.setattr(rates, "_all_pairs", lambda p: rates._sampled_pairs(p, np.arange(10)))
     found = bind(dmf_auc(), predictions).values_and_gradients(predictions.sample_weight)
     for x, y in zip(found, expected, strict=True):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-12 * np.abs(y).max())

@@ -13,8 +13,7 @@ from dmfroc._kit.arrays import AnyArray, cumulative_sum
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import run_ends, score_columns
-from dmfroc.measures.statistics.shared import once_per_predictions
-from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _POINTS_AT_ONCE = 1 << 17  # what a processor's cache holds
 _LARGEST_ODDS = 1e9  # of the weights of a class and of the rest

@@ -26,7 +26,7 @@ class Sums(NamedTuple):
 class RowSums(Statistic):
     """Adds up the numbers of each row."""
 
-    numbers: Float[np.ndarray, "n m"]
+    numbers: Float[AnyArray, "n m"]
 
     is_batched: ClassVar[bool] = True
 
@@ -36,8 +36,8 @@ class RowSums(Statistic):
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
-        found: np.ndarray = self.numbers @ derivatives.sums
-        return found
+        gradient: np.ndarray = self.numbers @ derivatives.sums
+        return gradient
 
 
 class Bins(NamedTuple):
@@ -65,28 +65,24 @@ class BinnedForecasts(Statistic):
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> Bins:
         n_curves = len(self.bins)
         places = self.bins + self.n_bins * np.arange(n_curves)[:, None]
-        ones = np.ones_like(self.forecast)
-        numbers = ones, self.forecast, self.outcome, self.squared
-        return Bins(
-            *(
-                sum_at(places, weights * x, n_curves * self.n_bins, xp).reshape(n_curves, -1)
-                for x in numbers
-            )
-        )
+        size = n_curves * self.n_bins
+        sums = (sum_at(places, weights * x, size, xp) for x in self._numbers())
+        return Bins(*(x.reshape(n_curves, -1) for x in sums))
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Bins, derivatives: Bins
     ) -> Float[np.ndarray, " n"]:
-        d_weight, d_forecast, d_outcome, d_squared = (
-            np.take_along_axis(d, self.bins, axis=1) for d in derivatives
-        )
-        of_cells = d_weight + d_forecast * self.forecast + d_outcome * self.outcome
-        of_cells += d_squared * self.squared
-        found: np.ndarray = of_cells.sum(axis=0)
-        return found
+        both = zip(derivatives, self._numbers(), strict=True)
+        cells: Any = sum(np.take_along_axis(d, self.bins, axis=1) * x for d, x in both)
+        gradient: np.ndarray = cells.sum(axis=0)
+        return gradient
+
+    def _numbers(self) -> tuple[Float[np.ndarray, "curves n"], ...]:
+        """Return what is added up in each bin, in the order of `Bins`."""
+        return np.ones_like(self.forecast), self.forecast, self.outcome, self.squared
 
 
-def bin_of(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.ndarray, "*n"]:
+def bin_numbers(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.ndarray, "*n"]:
     """Return the bins of equal width, closed on their right; the first includes 0."""
     return np.searchsorted(np.linspace(0, 1, n_bins + 1)[1:-1], probabilities)
 
@@ -101,17 +97,18 @@ def probabilities_of(predictions: Predictions) -> Float[np.ndarray, "n k"]:
 
 def no_probabilities(predictions: Predictions) -> str | None:
     """Say so unless the scores are probabilities of the classes."""
-    probabilities = probabilities_of(predictions)
+    return wrongprobabilities_of(probabilities_of(predictions))
+
+
+def wrongprobabilities_of(probabilities: Float[np.ndarray, "n k"]) -> str | None:
+    """Say, to complete a sentence, which row holds no probabilities, if one does."""
     is_outside = ~((probabilities >= 0) & (probabilities <= 1)).all(axis=1)
     is_wrong = is_outside | (np.abs(probabilities.sum(axis=1) - 1) > _SUM_TOLERANCE)
     if not is_wrong.any():
         return None
     row = int(np.argmax(is_wrong))
-    what = (
-        "has a score outside [0, 1]"
-        if is_outside[row]
-        else f"sums to {probabilities[row].sum():.6g}"
-    )
+    total = f"sums to {probabilities[row].sum():.6g}"
+    what = "has a score outside [0, 1]" if is_outside[row] else total
     return (
         f"needs probabilities, rows of numbers in [0, 1] that sum to one, but row {row} (counting "
         f"from 0) {what}: calibrate the scores first, or take a measure of their ranks"
@@ -160,12 +157,18 @@ def single_class(
 
 def probability_losses(predictions: Predictions) -> RowSums:
     """Bind half the squared error and the logarithmic loss of each row, and its class."""
-    probabilities, outcomes = probabilities_of(predictions), indicators(predictions)
+    return RowSums(loss_numbers(probabilities_of(predictions), predictions.true, np))
+
+
+def loss_numbers(
+    probabilities: Float[AnyArray, "n k"], true: Int[AnyArray, " n"], xp: Any
+) -> Float[AnyArray, "n k_plus_3"]:
+    """Return half the squared error and the logarithmic loss of each row, its class, and 1."""
+    outcomes = xp.eye(probabilities.shape[1])[true]
     squared = ((probabilities - outcomes) ** 2).sum(axis=1) / 2
-    of_class = np.take_along_axis(probabilities, predictions.true[:, None], axis=1)[:, 0]
-    logarithmic = -np.log(np.maximum(of_class, np.finfo(np.float64).eps))
-    ones = np.ones(predictions.n_observations)
-    return RowSums(np.column_stack([squared, logarithmic, outcomes, ones]))
+    observed = xp.take_along_axis(probabilities, true[:, None], axis=1)[:, 0]
+    logarithmic = -xp.log(xp.maximum(observed, np.finfo(np.float64).eps))
+    return xp.column_stack([squared, logarithmic, outcomes, xp.ones(len(true))])
 
 
 def top_ranks(predictions: Predictions, k: int) -> RowSums:
@@ -187,7 +190,7 @@ def _binned(
     forecast: Float[np.ndarray, "curves n"], outcome: Float[np.ndarray, "curves n"], n_bins: int
 ) -> BinnedForecasts:
     squared = (forecast - outcome) ** 2
-    return BinnedForecasts(bin_of(forecast, n_bins), forecast, outcome, squared, n_bins)
+    return BinnedForecasts(bin_numbers(forecast, n_bins), forecast, outcome, squared, n_bins)
 
 
 def top_label_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
@@ -202,6 +205,6 @@ def bins_with_variances(
     predictions: Predictions, bins: Callable[[Predictions, int], BinnedForecasts], n_bins: int
 ) -> BinnedForecasts:
     """Bind bins that have, instead of squared errors, the variance of the sum of the outcomes."""
-    found = bins(predictions, n_bins)
-    variances = predictions.sample_weight * found.forecast * (1 - found.forecast)
-    return replace(found, squared=variances)
+    binned = bins(predictions, n_bins)
+    variances = predictions.sample_weight * binned.forecast * (1 - binned.forecast)
+    return replace(binned, squared=variances)

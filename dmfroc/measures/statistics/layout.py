@@ -37,13 +37,10 @@ class ClassBlocks(NamedTuple):
     @property
     def class_of_row(self) -> Int[np.ndarray, " n"]:
         """Return the place of each observation's class among those that occur."""
-        found = np.empty(self.n_observations, np.int32)
-        of_places = np.arange(self.n_classes, dtype=np.int32)
-        found[self.row_order] = np.repeat(of_places, np.diff(self.starts))
-        return found
-
-    def slices(self) -> list[slice]:
-        return [slice(*bounds) for bounds in zip(self.starts[:-1], self.starts[1:], strict=True)]
+        place = np.empty(self.n_observations, np.int32)
+        places = np.arange(self.n_classes, dtype=np.int32)
+        place[self.row_order] = np.repeat(places, np.diff(self.starts))
+        return place
 
 
 def group_by_class(predictions: Predictions) -> ClassBlocks:
@@ -60,7 +57,7 @@ def group_by_class(predictions: Predictions) -> ClassBlocks:
         columns = rows if all_present else rows[:, present]
         scores[:, some] = to_ordered_integers(columns).T
 
-    parallel(transpose, _slices_of_rows(predictions.scores), scores.size)
+    parallel(transpose, _row_slices(predictions.scores), scores.size)
     return ClassBlocks(row_order, starts, scores)
 
 
@@ -110,18 +107,18 @@ def score_columns(
     scores: Float[np.ndarray, "n k"], columns: Int[np.ndarray, " c"]
 ) -> Float[np.ndarray, "c n"]:
     """Return some columns of the scores, each of them contiguous."""
-    found = np.empty((len(columns), len(scores)), scores.dtype)
+    transposed = np.empty((len(columns), len(scores)), scores.dtype)
     is_all = len(columns) == scores.shape[1]
 
     def transpose(some: slice) -> None:
         rows = scores[some]
-        found[:, some] = (rows if is_all else rows[:, columns]).T
+        transposed[:, some] = (rows if is_all else rows[:, columns]).T
 
-    parallel(transpose, _slices_of_rows(scores), found.size)
-    return found
+    parallel(transpose, _row_slices(scores), transposed.size)
+    return transposed
 
 
-def _slices_of_rows(scores: Float[np.ndarray, "n k"]) -> list[slice]:
+def _row_slices(scores: Float[np.ndarray, "n k"]) -> list[slice]:
     n, k = scores.shape
     at_once = max(_NUMBERS_PER_TASK // k, _FEWEST_ROWS_PER_TASK)
     return [slice(first, first + at_once) for first in range(0, n, at_once)]

@@ -18,8 +18,7 @@ from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows,
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, run_ends
-from dmfroc.measures.statistics.shared import once_per_predictions
-from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _ROWS_AT_ONCE = 1 << 15  # what a processor's cache holds
 _MOST_ROWS_AT_ONCE = 1 << 21  # which bounds the memory beside the statistic
@@ -61,12 +60,12 @@ class PairCounts(Statistic):
         below = self._below(weights, exponents, xp)
         own_total = below[2 * self.stops[self.columns]]
 
-        def of_column(entry: Int[AnyArray, " n"], own_total: Any) -> Float[AnyArray, " c"]:
+        def count_column(entry: Int[AnyArray, " n"], own_total: Any) -> Float[AnyArray, " c"]:
             won = _won(own_total, below, entry, xp)
             won *= grouped
             return segment_sum(won, self.starts, self.row_class, xp)
 
-        won = map_rows(of_column, self.entry, own_total, xp=xp)
+        won = map_rows(count_column, self.entry, own_total, xp=xp)
         if exponents is not None:
             won = xp.ldexp(won, exponents[self.columns][:, None])
         # Whole weights have exact sums; those of others can exceed the whole by rounding.
@@ -154,8 +153,10 @@ class PairCounts(Statistic):
 
 def _won(own_total: Any, below: AnyArray, entry: AnyArray, xp: Any) -> Float[AnyArray, " rows"]:
     """Return the weight of a column's own class above each entry."""
-    found = below.take(entry) if xp is np else below[entry]
-    return np.subtract(own_total, found, out=found) if xp is np else own_total - found
+    if xp is not np:
+        return own_total - below[entry]
+    won = below.take(entry)
+    return np.subtract(own_total, won, out=won)
 
 
 @once_per_predictions

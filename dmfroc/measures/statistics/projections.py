@@ -43,13 +43,13 @@ class ProjectedPairCounts(Statistic):
     share: float
 
     def parts(self) -> list[ProjectedPairCounts]:
-        found, first = [], 0
+        blocks, first = [], 0
         while first < len(self.starts) - 1:
             start = self.starts[first]
             last = int(self.starts.searchsorted(start + _PLACES_AT_ONCE, "right")) - 1
             last = max(last, first + 1)
             places = slice(start, self.starts[last])
-            found.append(
+            blocks.append(
                 ProjectedPairCounts(
                     rows=self.rows[places],
                     pair=self.pair[places] - np.int32(first),
@@ -61,13 +61,13 @@ class ProjectedPairCounts(Statistic):
                 )
             )
             first = last
-        return found
+        return blocks
 
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> ProjectedPairTable:
-        of_first, of_second = self._by_class(weights, xp)
-        first, _ = self._totals_and_below(of_first, xp)
-        second, below = self._totals_and_below(of_second, xp)
-        won = segment_sum(of_first * below, self.starts[:-1], self.pair, xp)
+        first_weights, second_weights = self._by_class(weights, xp)
+        first, _ = self._totals_and_below(first_weights, xp)
+        second, below = self._totals_and_below(second_weights, xp)
+        won = segment_sum(first_weights * below, self.starts[:-1], self.pair, xp)
         # Whole weights have exact sums; those of others can exceed the whole by rounding.
         return ProjectedPairTable(xp.minimum(won, first * second), first, second, self.share)
 
@@ -98,54 +98,50 @@ class ProjectedPairCounts(Statistic):
         derivatives: ProjectedPairTable,
     ) -> Float[np.ndarray, " n"]:
         """Add what one of the first class wins below it, and one of the second loses above it."""
-        of_first, of_second = self._by_class(weights, np)
-        first, first_below = self._totals_and_below(of_first, np)
-        _, second_below = self._totals_and_below(of_second, np)
+        first_weights, second_weights = self._by_class(weights, np)
+        first, first_below = self._totals_and_below(first_weights, np)
+        _, second_below = self._totals_and_below(second_weights, np)
         won = np.where(self.is_first, second_below, first[self.pair] - first_below)
         d_own = np.where(self.is_first, derivatives.first[self.pair], derivatives.second[self.pair])
         d_places = derivatives.won[self.pair] * won + d_own
         return np.bincount(self.rows, d_places, len(weights))
 
 
-@dataclass(frozen=True)
-class ProjectedPairs:
-    """The statistic for a partition matrix, or for differences of scores; equal if that is."""
-
-    partition: tuple[tuple[float, ...], ...] | None = None
-
-    def __call__(self, predictions: Predictions) -> ProjectedPairCounts:
-        """Sort the projections of every pair of classes that occur."""
-        matrix = None if self.partition is None else np.array(self.partition)
-        if matrix is not None and len(matrix) != predictions.n_classes:
-            raise ValueError(
-                f"partition must have one row and column per class, {predictions.n_classes}, but "
-                f"its shape is {matrix.shape}"
-            )
-        scores = predictions.scores.astype(float)
-        rows_of: dict[Hashable, Any] = {
-            k: np.flatnonzero(predictions.true == k).astype(np.int32) for k in predictions.present
-        }
-        rows, is_first, projections = [], [], []
-        for i, j in combinations(predictions.present, 2):
-            of_pair = np.concatenate([rows_of[i], rows_of[j]])
-            if matrix is None:
-                projection = scores[of_pair, i] - scores[of_pair, j]
-            else:
-                projection = scores[of_pair] @ (matrix[j] - matrix[i])
-            order = np.argsort(projection)
-            rows.append(of_pair[order])
-            is_first.append(order < len(rows_of[i]))
-            projections.append(projection[order])
-        sizes = [len(of_pair) for of_pair in rows]
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-        ends = run_ends(np.concatenate(projections), starts[:-1])
-        firsts = np.flatnonzero(np.append(True, ends[1:] != ends[:-1])).astype(np.int32)
-        return ProjectedPairCounts(
-            rows=np.concatenate(rows),
-            pair=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
-            is_first=np.concatenate(is_first),
-            run_start=np.repeat(firsts, np.diff(np.append(firsts, len(ends)))),
-            run_end=ends,
-            starts=starts,
-            share=1 / len(sizes),
+def projected_pair_counts(
+    predictions: Predictions, partition: tuple[tuple[float, ...], ...] | None = None
+) -> ProjectedPairCounts:
+    """Sort the projections of every pair of classes, by a partition matrix or by differences."""
+    matrix = None if partition is None else np.array(partition)
+    if matrix is not None and len(matrix) != predictions.n_classes:
+        raise ValueError(
+            f"partition must have one row and column per class, {predictions.n_classes}, but "
+            f"its shape is {matrix.shape}"
         )
+    scores = predictions.scores.astype(float)
+    class_rows: dict[Hashable, Any] = {
+        k: np.flatnonzero(predictions.true == k).astype(np.int32) for k in predictions.present
+    }
+    rows, is_first, projections = [], [], []
+    for i, j in combinations(predictions.present, 2):
+        pair_rows = np.concatenate([class_rows[i], class_rows[j]])
+        if matrix is None:
+            projection = scores[pair_rows, i] - scores[pair_rows, j]
+        else:
+            projection = scores[pair_rows] @ (matrix[j] - matrix[i])
+        order = np.argsort(projection)
+        rows.append(pair_rows[order])
+        is_first.append(order < len(class_rows[i]))
+        projections.append(projection[order])
+    sizes = [len(pair_rows) for pair_rows in rows]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    ends = run_ends(np.concatenate(projections), starts[:-1])
+    firsts = np.flatnonzero(np.append(True, ends[1:] != ends[:-1])).astype(np.int32)
+    return ProjectedPairCounts(
+        rows=np.concatenate(rows),
+        pair=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
+        is_first=np.concatenate(is_first),
+        run_start=np.repeat(firsts, np.diff(np.append(firsts, len(ends)))),
+        run_end=ends,
+        starts=starts,
+        share=1 / len(sizes),
+    )

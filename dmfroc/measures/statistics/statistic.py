@@ -1,10 +1,16 @@
-"""What a statistic is: a map of observation weights to a table of counts."""
+"""What a statistic is: a map of observation weights to a table of counts.
+
+What several measures need of the same predictions is computed once, and lives as long.
+"""
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Float
@@ -44,3 +50,24 @@ class Statistic(ABC):
         self, weights: Float[np.ndarray, " n"], table: Any, derivatives: Any
     ) -> Float[np.ndarray, " n"]:
         """Return derivatives with respect to the weights from those with respect to the table."""
+
+
+def once_per_predictions[**P, T](function: Callable[P, T]) -> Callable[P, T]:
+    """Remember the result of ``function`` for as long as its first argument exists.
+
+    That are predictions; what it takes besides are arrays, for the last of which it is remembered.
+    """
+    results: WeakKeyDictionary[Any, tuple[tuple[Any, ...], T]] = WeakKeyDictionary()
+    lock = Lock()  # `evaluate` binds its measures in several threads
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
+        predictions: Any = args[0]
+        arrays: tuple[Any, ...] = args[1:]
+        with lock:
+            known = results.get(predictions)
+            if known is None or not all(map(np.array_equal, known[0], arrays)):
+                known = results[predictions] = arrays, function(*args, **kwargs)
+            return known[1]
+
+    return wrapper

@@ -11,7 +11,8 @@ members of the third class below both bounds are counted from a table of cumulat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,6 +35,42 @@ class TripleTable(NamedTuple):
 
     won: Float[AnyArray, ""]
     totals: Float[AnyArray, " classes"]
+
+
+@dataclass(frozen=True, eq=False)
+class VolumeCounts(Statistic):
+    """Combinations of one member of each class: their weight in order is linear in each class."""
+
+    rows: tuple[Int[np.ndarray, " _m"], ...]  # of each class
+
+    is_compiled: ClassVar[bool] = False
+
+    @abstractmethod
+    def won(self, *weights: Float[np.ndarray, " _m"]) -> Any:
+        """Return the weight of the combinations in order, from the weights of each class."""
+
+    @abstractmethod
+    def derivatives(self, *weights: Float[np.ndarray, " _m"]) -> Iterable[np.ndarray]:
+        """Return the derivatives of that with respect to the weights of each class."""
+
+    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> TripleTable:
+        by_class = [weights[rows] for rows in self.rows]
+        totals = np.array([x.sum() for x in by_class])
+        return TripleTable(np.asarray(self.won(*by_class)), totals)
+
+    def pull_back(
+        self, weights: Float[np.ndarray, " n"], table: TripleTable, derivatives: TripleTable
+    ) -> Float[np.ndarray, " n"]:
+        gradient = np.zeros_like(weights)
+        d_won = self.derivatives(*(weights[rows] for rows in self.rows))
+        for rows, d, d_total in zip(self.rows, d_won, derivatives.totals, strict=True):
+            gradient[rows] = derivatives.won * d + d_total
+        return gradient
+
+
+def class_rows(predictions: Predictions) -> tuple[Int[np.ndarray, " _m"], ...]:
+    """Return the observations of each class."""
+    return tuple(np.flatnonzero(predictions.true == k) for k in range(predictions.n_classes))
 
 
 def not_three_classes(predictions: Predictions) -> str | None:
@@ -64,40 +101,36 @@ def _runs(values: Float[np.ndarray, " m"], queries: Float[np.ndarray, "*q"]) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class OrdinalTripleCounts(Statistic):
-    """The members of the middle class among those of the lower and of the upper one."""
+class OrdinalTripleCounts(VolumeCounts):
+    """The members of the middle class among those of the lower and of the upper one.
 
-    rows: tuple[Int[np.ndarray, " _m"], ...]  # of the lower, the middle and the upper class, sorted
+    The rows of the lower and of the upper class are sorted by score.
+    """
+
     lower: _Runs  # run of ties in the lower class
     upper: _Runs
 
-    is_compiled: ClassVar[bool] = False
+    def won(self, *weights: Float[np.ndarray, " _m"]) -> Any:
+        low, middle, high = weights
+        return middle @ self._in_order(*self._beside_middle(low, high))
 
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> TripleTable:
-        low, middle, high = (weights[rows] for rows in self.rows)
-        beside = self._of_middle(low, high)
-        totals = np.array([low.sum(), middle.sum(), high.sum()])
-        return TripleTable(np.asarray(middle @ self._in_order(*beside)), totals)
-
-    def _of_middle(
+    def _beside_middle(
         self, low: Float[np.ndarray, " l"], high: Float[np.ndarray, " h"]
     ) -> tuple[Float[np.ndarray, " middle"], ...]:
         """Return what is below, tied in the lower class, tied in the upper class, and above."""
-        of_low, of_high = (np.append(0, np.cumsum(x)) for x in (low, high))
-        below, at_most = of_low[self.lower[0]], of_low[self.lower[1]]
-        not_above, up_to = of_high[self.upper[0]], of_high[self.upper[1]]
-        return below, at_most - below, up_to - not_above, of_high[-1] - up_to
+        up_to_low, up_to_high = (np.append(0, np.cumsum(x)) for x in (low, high))
+        below, at_most = up_to_low[self.lower[0]], up_to_low[self.lower[1]]
+        not_above, up_to = up_to_high[self.upper[0]], up_to_high[self.upper[1]]
+        return below, at_most - below, up_to - not_above, up_to_high[-1] - up_to
 
     @staticmethod
     def _in_order(below: Any, tied_below: Any, tied_above: Any, above: Any) -> Any:
         # Members that tie are in order for one of their two, or six, permutations.
         return (below + tied_below / 2) * (above + tied_above / 2) - tied_below * tied_above / 12
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: TripleTable, derivatives: TripleTable
-    ) -> Float[np.ndarray, " n"]:
-        low, middle, high = (weights[rows] for rows in self.rows)
-        below, tied_below, tied_above, above = self._of_middle(low, high)
+    def derivatives(self, *weights: Float[np.ndarray, " _m"]) -> Iterable[np.ndarray]:
+        low, middle, high = weights
+        below, tied_below, tied_above, above = self._beside_middle(low, high)
         d_below, d_above = middle * (above + tied_above / 2), middle * (below + tied_below / 2)
         d_tied_below = d_below / 2 - middle * tied_above / 12
         d_tied_above = d_above / 2 - middle * tied_below / 12
@@ -110,20 +143,13 @@ class OrdinalTripleCounts(Statistic):
         d_low += up_to(self.lower[1], d_tied_below, len(low))
         d_high = up_to(self.upper[1], d_tied_above - d_above, len(high)) + d_above.sum()
         d_high -= up_to(self.upper[0], d_tied_above, len(high))
-        d_middle = self._in_order(below, tied_below, tied_above, above)
-        gradient = np.zeros_like(weights)
-        for rows, d_won, d_total in zip(
-            self.rows, (d_low, d_middle, d_high), derivatives.totals, strict=True
-        ):
-            gradient[rows] = derivatives.won * d_won + d_total
-        return gradient
+        return d_low, self._in_order(below, tied_below, tied_above, above), d_high
 
 
 def ordinal_triple_counts(predictions: Predictions) -> OrdinalTripleCounts:
     """Bind the triples ordered by the score of the third class less that of the first."""
     scores = predictions.scores[:, 2].astype(float) - predictions.scores[:, 0].astype(float)
-    rows = [np.flatnonzero(predictions.true == k) for k in range(3)]
-    low, middle, high = (of_class[np.argsort(scores[of_class])] for of_class in rows)
+    low, middle, high = (rows[np.argsort(scores[rows])] for rows in class_rows(predictions))
     return OrdinalTripleCounts(
         (low, middle, high),
         _runs(scores[low], scores[middle]),
@@ -131,22 +157,15 @@ def ordinal_triple_counts(predictions: Predictions) -> OrdinalTripleCounts:
     )
 
 
-class _Corners(NamedTuple):
-    """What a table says of pairs of the classes a and b: its entries and what each counts."""
-
-    places: Int[np.ndarray, "4 b a"]  # flattened
-    credits: Float[np.ndarray, "4 b a"]
-
-
 @dataclass(frozen=True, eq=False)
-class NominalTripleCounts(Statistic):
+class NominalTripleCounts(VolumeCounts):
     """The smallest class c as a grid, and what the pairs of the classes a and b ask of it.
 
-    ``to_b`` of a member of class a is by how much its score for a exceeds that for b, and so on.
+    ``a_to_b`` is by how much the score for a of each member of class a exceeds that for b, and so
+    on.
     """
 
-    rows: tuple[Int[np.ndarray, " _m"], ...]  # of the classes a, b and c
-    classes: Int[np.ndarray, 3]
+    classes: Int[np.ndarray, 3]  # a, b and c
     a_to_b: Float[np.ndarray, " a"]
     a_to_c: Float[np.ndarray, " a"]
     b_to_a: Float[np.ndarray, " b"]
@@ -156,57 +175,50 @@ class NominalTripleCounts(Statistic):
     rank_from_a: Int[np.ndarray, " c"]
     rank_from_b: Int[np.ndarray, " c"]
 
-    is_compiled: ClassVar[bool] = False
+    @interruptible
+    def won(self, *weights: Float[np.ndarray, " _m"]) -> Any:
+        a, b, c = (weights[k] for k in self.classes)
+        cumulative = self._cumulative(c)
+        return sum(
+            b[members] @ (credits * cumulative[places]).sum(axis=0) @ a
+            for members, places, credits in self._pairs()
+        )
 
     @interruptible
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> TripleTable:
-        of_a, of_b, of_c = (weights[rows] for rows in self.rows)
-        table, won = self._cumulative(of_c), 0.0
-        for members, corners in self._pairs():
-            of_pairs = (corners.credits * table[corners.places]).sum(axis=0)
-            won += of_b[members] @ of_pairs @ of_a
-        totals = np.empty(3)
-        totals[self.classes] = of_a.sum(), of_b.sum(), of_c.sum()
-        return TripleTable(np.asarray(won), totals)
-
-    @interruptible
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: TripleTable, derivatives: TripleTable
-    ) -> Float[np.ndarray, " n"]:
-        of_a, of_b, of_c = (weights[rows] for rows in self.rows)
-        cumulative, size = self._cumulative(of_c), len(of_c) + 1
-        d_a, d_b, d_cumulative = np.zeros_like(of_a), np.zeros_like(of_b), np.zeros(size**2)
-        for members, (places, credits) in self._pairs():
-            of_pairs = (credits * cumulative[places]).sum(axis=0)
-            d_a += of_b[members] @ of_pairs
-            d_b[members] = of_pairs @ of_a
-            d_pairs = of_b[members][:, None] * of_a * credits
+    def derivatives(self, *weights: Float[np.ndarray, " _m"]) -> Iterable[np.ndarray]:
+        a, b, c = (weights[k] for k in self.classes)
+        cumulative, size = self._cumulative(c), len(c) + 1
+        d_a, d_b, d_cumulative = np.zeros_like(a), np.zeros_like(b), np.zeros(size**2)
+        for members, places, credits in self._pairs():
+            share_won = (credits * cumulative[places]).sum(axis=0)
+            d_a += b[members] @ share_won
+            d_b[members] = share_won @ a
+            d_pairs = b[members][:, None] * a * credits
             d_cumulative += np.bincount(places.ravel(), d_pairs.ravel(), size**2)
         d_grid = d_cumulative.reshape(size, size)[::-1, ::-1].cumsum(axis=0).cumsum(axis=1)
         d_c = d_grid[::-1, ::-1][self.rank_from_a + 1, self.rank_from_b + 1]
-        gradient = np.zeros_like(weights)
-        d_totals = derivatives.totals[self.classes]
-        for rows, d_won, d_total in zip(self.rows, (d_a, d_b, d_c), d_totals, strict=True):
-            gradient[rows] = derivatives.won * d_won + d_total
-        return gradient
+        by_place = d_a, d_b, d_c
+        return [by_place[place] for place in np.argsort(self.classes)]
 
-    def _cumulative(self, of_c: Float[np.ndarray, " c"]) -> Float[np.ndarray, " entries"]:
+    def _cumulative(self, c: Float[np.ndarray, " c"]) -> Float[np.ndarray, " entries"]:
         """Return the weight of class c below each pair of bounds."""
-        grid = np.zeros((len(of_c) + 1, len(of_c) + 1))
-        grid[self.rank_from_a + 1, self.rank_from_b + 1] = of_c
+        grid = np.zeros((len(c) + 1, len(c) + 1))
+        grid[self.rank_from_a + 1, self.rank_from_b + 1] = c
         flat: np.ndarray = grid.cumsum(axis=0).cumsum(axis=1).ravel()
         return flat
 
-    def _pairs(self) -> Iterator[tuple[slice, _Corners]]:
+    def _pairs(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Go through the members of class b, some at a time, each with all of class a."""
         at_once = max(1, _PAIRS_AT_ONCE // len(self.a_to_b))
         for first in range(0, len(self.b_to_a), at_once):
             members = slice(first, first + at_once)
             check_stopped()
-            yield members, self._corners(members)
+            yield members, *self._corners(members)
 
-    def _corners(self, members: slice) -> _Corners:
-        """Say what pairs with members of class b ask of class c."""
+    def _corners(
+        self, members: slice
+    ) -> tuple[Int[np.ndarray, "4 b a"], Float[np.ndarray, "4 b a"]]:
+        """Return what pairs with members of class b count: entries of the table and credits."""
         to_a, to_c = self.b_to_a[members, None], self.b_to_c[members, None]
         surplus = self.a_to_b + to_a
         # A member of c is put right if what draws it to a, and to b, does not exceed the cheaper
@@ -232,7 +244,7 @@ class NominalTripleCounts(Statistic):
                 through_a * size + through_b,
             ]
         )
-        return _Corners(places, np.where(surplus >= 0, credits, 0))
+        return places, np.where(surplus >= 0, credits, 0)
 
 
 def nominal_triple_counts(predictions: Predictions) -> NominalTripleCounts:
@@ -241,20 +253,20 @@ def nominal_triple_counts(predictions: Predictions) -> NominalTripleCounts:
     classes = np.argsort(predictions.class_counts, kind="stable")[::-1]
     a, b, c = classes
     scores = predictions.scores.astype(float)
-    rows = [np.flatnonzero(predictions.true == k) for k in classes]
-    of_a, of_b, of_c = (scores[of_class] for of_class in rows)
-    from_a, from_b = of_c[:, a] - of_c[:, c], of_c[:, b] - of_c[:, c]
+    rows = class_rows(predictions)
+    a_scores, b_scores, c_scores = (scores[rows[k]] for k in classes)
+    from_a, from_b = c_scores[:, a] - c_scores[:, c], c_scores[:, b] - c_scores[:, c]
 
     def rank(x: Float[np.ndarray, " c"]) -> Int[np.ndarray, " c"]:
         return np.argsort(np.argsort(x, kind="stable"), kind="stable")
 
     return NominalTripleCounts(
-        rows=tuple(rows),
+        rows=rows,
         classes=classes,
-        a_to_b=of_a[:, a] - of_a[:, b],
-        a_to_c=of_a[:, a] - of_a[:, c],
-        b_to_a=of_b[:, b] - of_b[:, a],
-        b_to_c=of_b[:, b] - of_b[:, c],
+        a_to_b=a_scores[:, a] - a_scores[:, b],
+        a_to_c=a_scores[:, a] - a_scores[:, c],
+        b_to_a=b_scores[:, b] - b_scores[:, a],
+        b_to_c=b_scores[:, b] - b_scores[:, c],
         from_a=np.sort(from_a),
         from_b=np.sort(from_b),
         rank_from_a=rank(from_a),

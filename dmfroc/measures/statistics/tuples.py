@@ -5,17 +5,17 @@ Like triples, but all combinations are gone through: what that takes grows with 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 from math import factorial, prod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.statistic import Statistic
-from dmfroc.measures.statistics.triples import TripleTable
+from dmfroc.measures.statistics.triples import VolumeCounts, class_rows
 
 _MOST_SUMS = 2**28  # of scores: a few seconds
 
@@ -37,54 +37,37 @@ def too_many_tuples(predictions: Predictions) -> str | None:
 
 
 @dataclass(frozen=True, eq=False)
-class TupleCounts(Statistic):
+class TupleCounts(VolumeCounts):
     """Which combinations are assigned to the right classes; those that tie count their share."""
 
-    rows: tuple[Int[np.ndarray, " _m"], ...]  # of each class
     credit: Float[np.ndarray, " *sizes"]
 
-    is_compiled: ClassVar[bool] = False
+    def won(self, *weights: Float[np.ndarray, " _m"]) -> Any:
+        return weights[0] @ next(iter(self.derivatives(*weights)))
 
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> TripleTable:
-        of_classes = [weights[rows] for rows in self.rows]
-        totals = np.array([x.sum() for x in of_classes])
-        return TripleTable(np.asarray(of_classes[0] @ self._won_beside(0, of_classes)), totals)
-
-    def _won_beside(
-        self, place: int, of_classes: list[Float[np.ndarray, " _m"]]
-    ) -> Float[np.ndarray, " m"]:
-        """Return what each member of a class wins together with all of the others."""
-        won = np.moveaxis(self.credit, place, 0)
-        for other in reversed([x for k, x in enumerate(of_classes) if k != place]):
-            won = won @ other
-        return won
-
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: TripleTable, derivatives: TripleTable
-    ) -> Float[np.ndarray, " n"]:
-        of_classes = [weights[rows] for rows in self.rows]
-        gradient = np.zeros_like(weights)
-        for place, rows in enumerate(self.rows):
-            won = self._won_beside(place, of_classes)
-            gradient[rows] = derivatives.won * won + derivatives.totals[place]
-        return gradient
+    def derivatives(self, *weights: Float[np.ndarray, " _m"]) -> Iterator[np.ndarray]:
+        for place in range(len(weights)):
+            won = np.moveaxis(self.credit, place, 0)
+            for other in reversed([x for k, x in enumerate(weights) if k != place]):
+                won = won @ other
+            yield won
 
 
 def tuple_counts(predictions: Predictions) -> TupleCounts:
     """Bind the combinations assigned by their sums of scores."""
     n_classes = predictions.n_classes
-    rows = tuple(np.flatnonzero(predictions.true == k) for k in range(n_classes))
+    rows = class_rows(predictions)
     scores = [
-        predictions.scores[of_class]
+        predictions.scores[members]
         .astype(float)
         .reshape(*(-1 if k == axis else 1 for axis in range(n_classes)), n_classes)
-        for k, of_class in enumerate(rows)
+        for k, members in enumerate(rows)
     ]
 
     def sums(assignment: tuple[int, ...]) -> Float[np.ndarray, " *sizes"]:
         total = scores[0][..., assignment[0]]
-        for of_class, assigned in zip(scores[1:], assignment[1:], strict=True):
-            total = total + of_class[..., assigned]
+        for members, assigned in zip(scores[1:], assignment[1:], strict=True):
+            total = total + members[..., assigned]
         return total
 
     right = sums(tuple(range(n_classes)))

@@ -18,8 +18,7 @@ from jaxtyping import Float, Int
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.shared import once_per_predictions
-from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _NUMBERS_AT_ONCE = 1 << 20
 

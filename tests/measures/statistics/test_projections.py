@@ -85,7 +85,7 @@ def test_perfect_constant_and_absent():
 
 def test_parts_hold_whole_pairs_as_many_as_fit(monkeypatch):
     classes, scores = normal_scores(9, 60, 5, prior=[0.4, 0.3, 0.1, 0.1, 0.1])
-    statistic = projections.ProjectedPairs()(Predictions.from_arrays(classes, scores))
+    statistic = projections.projected_pair_counts(Predictions.from_arrays(classes, scores))
     n_pairs = len(statistic.starts) - 1
     for at_once in (60, 5):
         monkeypatch.setattr(projections, "_PLACES_AT_ONCE", at_once)

@@ -8,10 +8,11 @@ from simulations import normal_scores
 
 from dmfroc import Predictions
 from dmfroc._kit.compiled import in_double_precision
+from dmfroc.measures.measure import WithOptions
 from dmfroc.measures.statistics.confusion import confusion_counts
 from dmfroc.measures.statistics.curves import curve_counts
 from dmfroc.measures.statistics.pairs import pair_counts, pair_counts_of
-from dmfroc.measures.statistics.projections import ProjectedPairs
+from dmfroc.measures.statistics.projections import projected_pair_counts
 from dmfroc.measures.statistics.triples import nominal_triple_counts, ordinal_triple_counts
 from dmfroc.multiclass.rates import CurveOptions
 
@@ -20,8 +21,10 @@ STATISTICS = {
     "curves": curve_counts,
     "pairs": pair_counts,
     "pairs of one column": lambda predictions: pair_counts_of(predictions, np.array([1])),
-    "projections": ProjectedPairs(),
-    "projections of costs": ProjectedPairs(((0.0, 1.0, 5.0), (2.0, 0.0, 1.0), (1.0, 4.0, 0.0))),
+    "projections": projected_pair_counts,
+    "projections of costs": WithOptions(
+        projected_pair_counts, partition=((0.0, 1.0, 5.0), (2.0, 0.0, 1.0), (1.0, 4.0, 0.0))
+    ),
     "rates": CurveOptions(n_thresholds=9),
     "ordinal triples": ordinal_triple_counts,
     "nominal triples": nominal_triple_counts,

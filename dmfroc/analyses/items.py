@@ -1,0 +1,325 @@
+"""Items with scores instead of classes: mean scores of models, their differences, the best."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dmfroc._kit.options import check_level, seed_of
+from dmfroc._kit.remarks import warn
+from dmfroc.analyses.comparison import compared
+from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.inference import independent
+from dmfroc.inference.bounded_mean import BoundedMean
+from dmfroc.inference.hypothesis import Alternative, Hypothesis
+from dmfroc.inference.interval_method import JointEstimates, joint_noise
+from dmfroc.inference.item_mean import MEASURE, TITLE, mean_of
+from dmfroc.inference.options import DEFAULT_LEVEL
+from dmfroc.inference.simultaneous import holm
+from dmfroc.inputs.item_scores import ScoredItems, check_scored, scored_items
+from dmfroc.inputs.subgroups import crossed
+from dmfroc.results.difference import Difference, differences_table
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.judge import agreement_table, judge_table
+from dmfroc.results.table import Column, Table
+
+__all__ = ["ItemScores", "items"]
+
+_MOST_GRADES = 10  # distinct scores of which a table of agreement is readable
+
+
+@dataclass(frozen=True, repr=False)
+class ItemScores(Comparison):
+    """Mean scores of one or several models on the same items, and their differences.
+
+    Beside what is said of every `Comparison`:
+
+    Attributes
+    ----------
+    items : ScoredItems
+        The scores.
+    subgroups : dict of str to dict of str to Estimate
+        With ``by``: the mean score in each subgroup, by its name and that of the model.
+    subgroup_sizes : dict of str to int
+        Number of items in each subgroup.
+    subgroup_differences : dict of str to tuple of Difference
+        By name of the model: the differences of every two subgroups, with p-values adjusted by
+        Holm's method for all of them.
+    """
+
+    main_table: ClassVar[str] = "estimates"
+    fact_names: ClassVar[tuple[str, ...]] = ("n_items", "n_repeats", *Comparison.fact_names)
+
+    items: ScoredItems = field(kw_only=True, repr=False, compare=False)
+    subgroups: dict[str, dict[str, Estimate]] = field(kw_only=True)
+    subgroup_sizes: dict[str, int] = field(kw_only=True)
+    subgroup_differences: dict[str, tuple[Difference, ...]] = field(kw_only=True)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.items.n_items
+
+    @property
+    def n_repeats(self) -> int:
+        """Largest number of scores that a model has of an item."""
+        return self.items.n_repeats
+
+    def head(self) -> list[str]:
+        """Return the number of items, units and repeats in a line."""
+        n_units = int(self.items.unit.max()) + 1
+        words = [f"{self.n_items:,} items"]
+        if n_units < self.n_items:
+            words.append(f"{n_units:,} groups")
+        if self.n_repeats > 1:
+            words.append(f"{self.n_repeats} repeats")
+        return [f"Scores of {len(self.estimates)} models: {', '.join(words)}"]
+
+    def tables(self) -> list[Table]:
+        """Return the models, their differences, the subgroups, and what a judge adds."""
+        estimates, differences, orders = super().tables()
+        estimates = replace(
+            estimates,
+            columns=[replace(c, title="model") if c.key == "classifier" else c
+                     for c in estimates.columns],
+        )  # fmt: skip
+        tables = [estimates, *([differences, orders] if self.differences else [])]
+        if self.subgroups:
+            tables += self._subgroup_tables()
+        if self.items.judge is not None:
+            tables += [judge_table(self.estimates), *self._agreement()]
+        return tables
+
+    def _subgroup_tables(self) -> list[Table]:
+        columns = [
+            Column("subgroup", "subgroup", "name"),
+            Column("model", "model", "name"),
+            Column("n", "items", "count"),
+            Column("value", self.title, "estimate", interval=f"{100 * self.level:g} % interval"),
+        ]
+        rows = [
+            [group, model, self.subgroup_sizes[group], estimate]
+            for group, of_models in self.subgroups.items()
+            for model, estimate in of_models.items()
+        ]
+        found = [Table("subgroups", f"{self.title} by subgroup", columns, rows)]
+        pairs = [(m, d) for m, ds in self.subgroup_differences.items() for d in ds]
+        if pairs:
+            table = differences_table(
+                [d for _, d in pairs],
+                "Differences between subgroups, A minus B",
+                self.kind_of_interval,
+                simultaneous=False,
+                with_probabilities=False,
+            )
+            found.append(
+                Table(
+                    "subgroup_differences",
+                    table.title,
+                    [Column("model", "model", "name"), *table.columns],
+                    [[m, *row] for (m, _), row in zip(pairs, table.rows, strict=True)],
+                )
+            )
+        return found
+
+    def _agreement(self) -> list[Table]:
+        judge, pairs = self.items.judge or {}, {}
+        for name, x in self.items.scores.items():
+            is_verified = ~np.isnan(x)
+            pair = x[is_verified], judge[name][is_verified]
+            if max(len(np.unique(values)) for values in pair) <= _MOST_GRADES:
+                pairs[name] = pair
+        return [agreement_table(pairs)] if pairs else []
+
+
+def items(
+    scores: Any,
+    *,
+    judge: Any = None,
+    label_probability: Any = None,
+    groups: Any = None,
+    by: Any = None,
+    bounds: tuple[float | int, float | int] | None = None,
+    alternative: Alternative = "two-sided",
+    margin: float | int = 0.0,
+    rope: float | int = 0.0,
+    simultaneous: bool = False,
+    level: float | int = DEFAULT_LEVEL,
+    random_state: int | np.random.Generator | None = 0,
+) -> ItemScores:
+    """Compare models by their scores on the same items: right or wrong, or graded.
+
+    Parameters
+    ----------
+    scores : dict of str to array-like, or table with a column for each model
+        Each model's score of every item, shape (n,) or (n, repeats). Repeats belong to their item:
+        their mean counts. The value is the mean over the items.
+    judge : dict of str to array-like, or array-like, optional
+        Scores of all items by a judge, such as another model, of the same shapes. Then ``scores``
+        may be missing (NaN or None) where nobody verified; see the page on few labels. One array
+        is for a single model.
+    label_probability : array-like of shape (n,), optional
+        With a judge: the probability with which each item was drawn to be verified; by default
+        the same for all.
+    groups : array-like of shape (n,), optional
+        Items that belong together, such as questions about one text.
+    by : array-like of shape (n,), dict or table of such, optional
+        Subgroups of the items, whose means and differences are added.
+    bounds : tuple of float, optional
+        Smallest and largest possible score; by default (0, 1) if all scores are in between.
+        Infinite bounds are allowed: the intervals are then those of a t test.
+    alternative, margin, rope, simultaneous, level
+        As for `compare`.
+    random_state : int, numpy.random.Generator or None
+        Seed of the draws behind the probabilities of the orders.
+
+    Returns
+    -------
+    ItemScores
+        A `Comparison` with the mean of each model in ``estimates``, paired ``differences``,
+        ``best_set()`` and ``subgroups``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If scores are missing without a judge, models have different items, scores are outside the
+        bounds, or there are fewer than two items.
+
+    Notes
+    -----
+    Intervals are exact binomial limits of as many observations as the mean is worth. Of zeros and
+    ones these are Clopper and Pearson's, which cover at least as often as they say for any true
+    rate and any number of items; clusters, grades, repeats and judges change the number.
+
+    References
+    ----------
+    Clopper and Pearson (1934); Korn and Graubard (1998), Confidence intervals for proportions with
+    small expected number of positive counts estimated from survey data; Miller (2024), Adding error
+    bars to evals; Bowyer, Aitchison and Ivanova (2025), Don't use the CLT in LLM evals with fewer
+    than a few hundred datapoints.
+
+    Examples
+    --------
+    >>> right = {"small": [0, 1, 0, 1, 0, 0, 1, 0, 1, 0], "large": [1, 1, 1, 1, 0, 1, 1, 1, 1, 1]}
+    >>> found = items(right)
+    >>> [round(end, 3) for end in found.estimates["large"].interval]
+    [0.555, 0.997]
+    >>> found.differences[0].value
+    -0.5
+    """
+    check_level(level)
+    hypothesis = Hypothesis(alternative, margin, rope)
+    seed = seed_of(random_state)
+    given = scored_items(scores, judge, label_probability, groups, bounds)
+    hypothesis.check(level, given.bounds[1] - given.bounds[0])
+    joint = _joint(given, level, seed, hypothesis)
+    subgroups, sizes, differences = _in_subgroups(given, by, level)
+    found = ItemScores(
+        measure=MEASURE,
+        title=TITLE,
+        method=next(iter(joint.estimates.values())).method,
+        items=given,
+        subgroups=subgroups,
+        subgroup_sizes=sizes,
+        subgroup_differences=differences,
+        **compared(
+            joint,
+            hypothesis,
+            greater_is_better=True,
+            simultaneous=simultaneous,
+            level=level,
+            seed=seed,
+        ),
+    )
+    warn(found.warnings)
+    return found
+
+
+def _joint(given: ScoredItems, level: float, seed: int, hypothesis: Hypothesis) -> JointEstimates:
+    means = {name: mean_of(given, name) for name in given.scores}
+    pairs = {pair: mean_of(given, *pair) for pair in itertools.combinations(means, 2)}
+    influences = np.stack([mean.influences for mean in means.values()])
+    covariance = influences @ influences.T
+    # Correlations are those of the influences; errors are what the intervals show, never 0.
+    plain = np.sqrt(np.diag(covariance))
+    scaled = np.divide(1.0, plain, out=np.zeros_like(plain), where=plain > 0)
+    errors = np.array([mean.error for mean in means.values()])
+    covariance *= np.outer(scaled * errors, scaled * errors)
+    np.fill_diagonal(covariance, errors**2)
+    values = np.array([mean.limits.value for mean in means.values()])
+    freedom = max(min(mean.limits.n_units for mean in means.values()) - 1.0, 1.0)
+    noise = joint_noise(covariance, freedom, np.random.default_rng(seed))
+
+    def interval_of_difference(first: str, second: str, at: float) -> tuple[float, float]:
+        ends = pairs[first, second].limits.ends_at(hypothesis.error(at))
+        return hypothesis.opened(ends)
+
+    return JointEstimates(
+        {name: mean.estimate(level) for name, mean in means.items()},
+        {pair: mean.difference(*pair, level, hypothesis) for pair, mean in pairs.items()},
+        values + noise,
+        covariance,
+        lambda name, at: means[name].limits.ends_at(1 - at),
+        interval_of_difference,
+    )
+
+
+def _in_subgroups(
+    given: ScoredItems, by: Any, level: float
+) -> tuple[dict[str, dict[str, Estimate]], dict[str, int], dict[str, tuple[Difference, ...]]]:
+    if by is None:
+        return {}, {}, {}
+    names, of_row = crossed(by, given.n_items, given.index)
+    parts = {name: given.rows(of_row == place) for place, name in enumerate(names)}
+    for name, part in parts.items():
+        check_scored(part, f"the subgroup {name!r} of by")
+    n_units = [len(np.unique(part.unit)) for part in parts.values()]
+    if sum(n_units) > len(np.unique(given.unit)):
+        raise ValueError(
+            "groups has items in several subgroups of by, which are then not independent: leave "
+            "by out, or groups"
+        )
+    means = {
+        name: {model: mean_of(part, model) for model in given.scores}
+        for name, part in parts.items()
+    }
+    estimates = {
+        name: {model: mean.estimate(level) for model, mean in of_part.items()}
+        for name, of_part in means.items()
+    }
+    pairs = list(itertools.combinations(names, 2))
+    found = {
+        model: [
+            _independent(a, b, means[a][model].limits, means[b][model].limits, level)
+            for a, b in pairs
+        ]
+        for model in given.scores
+    }
+    adjusted = iter(holm([d.p_value for ds in found.values() for d in ds]))
+    differences = {
+        model: tuple(replace(d, adjusted_p_value=float(next(adjusted))) for d in ds)
+        for model, ds in found.items()
+    }
+    return estimates, {name: part.n_items for name, part in parts.items()}, differences
+
+
+def _independent(
+    first: str, second: str, a: BoundedMean, b: BoundedMean, level: float
+) -> Difference:
+    both = (a.value, a.interval_at, b.value, b.interval_at)
+    p_value = independent.p_value(0.0, *both)
+    return Difference(
+        first,
+        second,
+        value=a.value - b.value,
+        standard_error=float(np.hypot(a.standard_error, b.standard_error)),
+        interval=independent.ends_of_difference(*both, 1 - level),
+        p_value=p_value,
+        two_sided_p_value=p_value,
+        adjusted_p_value=p_value,
+        probability_better=independent.probability_above(0.0, *both),
+        probability_equivalent=0.0,
+    )

@@ -1,0 +1,513 @@
+"""Rows with several labels: each label by itself, their mean, and all of them pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc._kit.options import check_level, seed_of
+from dmfroc._kit.remarks import collected_remarks, warn
+from dmfroc._kit.threads import parallel_map
+from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.comparison import compared
+from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.inference.combined import CombinedJackknife, combined, units_of_rows
+from dmfroc.inference.evidence import FactsInMemory, facts_of, joint_facts
+from dmfroc.inference.hypothesis import Alternative, Hypothesis
+from dmfroc.inference.interval_method import JointEstimates
+from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.options import DEFAULT_LEVEL
+from dmfroc.inference.remarks import kinks_message
+from dmfroc.inference.units import Sample, units_of
+from dmfroc.inputs.arrays import as_array, as_floats
+from dmfroc.inputs.indexes import Rows, row_names
+from dmfroc.inputs.messages import listing
+from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.measures.measure import Measure, bind
+from dmfroc.results.difference import Difference, differences_table
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.table import Column, Table
+
+__all__ = ["MultilabelComparison", "multilabel"]
+
+Entries = tuple[Int[np.ndarray, " e"], Int[np.ndarray, " e"]]
+"""Rows and columns."""
+
+ONE = "classifier"
+"""The name of a classifier that is alone."""
+
+
+def is_one_label(entries: Entries) -> bool:
+    """Whether entries are of one label, so that each row has one at most."""
+    columns = entries[1]
+    return bool(columns[0] == columns[-1] == columns.max()) if len(columns) else True
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Rows with labels of which each is 0 or 1, and what classifiers said of them.
+
+    Attributes
+    ----------
+    true : numpy.ndarray of shape (n, L)
+        NaN where a label is not known.
+    scores, predicted : dict of str to numpy.ndarray of shape (n, L)
+        By name of the classifier.
+    names : tuple of str
+        Of the labels.
+    unit : numpy.ndarray of int, shape (n,)
+        The independent unit of each row.
+    """
+
+    true: Float[np.ndarray, "n l"]
+    scores: dict[str, Float[np.ndarray, "n l"]]
+    predicted: dict[str, Float[np.ndarray, "n l"]]
+    names: tuple[str, ...]
+    unit: Int[np.ndarray, " n"]
+
+    @property
+    def classifiers(self) -> list[str]:
+        """Names of the classifiers."""
+        return list(self.scores or self.predicted)
+
+    @cached_property
+    def n_units(self) -> int:
+        """Number of independent units."""
+        return int(self.unit.max()) + 1
+
+    def by_unit(self, influences: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
+        """Add up the influences of each unit's rows."""
+        if self.n_units == len(self.unit):
+            return influences
+        return np.bincount(self.unit, influences)
+
+    def entries(self, place: int) -> Entries:
+        """Return the entries of a label that are known."""
+        found = np.flatnonzero(~np.isnan(self.true[:, place]))
+        return found, np.full(len(found), place)
+
+    def predictions(self, name: str, entries: Entries) -> Predictions:
+        """Return the predictions of two classes that entries are."""
+        predicted = self.predicted.get(name)
+        hard = None if predicted is None else predicted[entries].astype(int)
+        scores = self.scores[name][entries] if self.scores else None
+        true = self.true[entries].astype(int)
+        needs: Needs = "labels" if scores is None else "scores"
+        return as_predictions(true, scores, y_pred=hard, labels=[0, 1], needs=needs)
+
+    def facts(self, measure: Measure, name: str, entries: Entries) -> FactsInMemory | str:
+        """Return what entries say of a measure, or why they say nothing."""
+        with collected_remarks():
+            try:
+                predictions = self.predictions(name, entries)
+                is_grouped = self.n_units < len(self.unit) or not is_one_label(entries)
+                groups = self.unit[entries[0]] if is_grouped else None
+                sample = Sample(predictions, units_of(predictions, groups))
+                [facts] = facts_of([measure], bind(measure, predictions), sample)
+            except ValueError as error:
+                return str(error)
+        return facts if np.isfinite(facts.value) else "it is not defined there"
+
+
+@dataclass(frozen=True, repr=False)
+class MultilabelComparison(Comparison):
+    """A measure of one or several classifiers that give each row several labels.
+
+    ``estimates`` and ``differences`` are those of the mean over the labels, or with
+    ``average="micro"`` of all entries pooled. Beside what is said of every `Comparison`:
+
+    Attributes
+    ----------
+    average : {"macro", "micro"}
+        How labels are put together.
+    rows : LabelledRows
+        What was compared.
+    by_label : dict of str to dict of str to Estimate
+        By name of the label and of the classifier.
+    label_differences : dict of str to tuple of Difference
+        By name of the label; p-values are adjusted by Holm's method within the label.
+    label_covariances : dict of str to numpy.ndarray of shape (l, l)
+        By classifier: of the values of the labels in ``by_label``, which have rows in common.
+    left_out : dict of str to str
+        Labels without a value, and why.
+    """
+
+    main_table: ClassVar[str] = "estimates"
+    fact_names: ClassVar[tuple[str, ...]] = ("average", "left_out", *Comparison.fact_names)
+
+    average: str = field(kw_only=True)
+    rows: LabelledRows = field(kw_only=True, repr=False, compare=False)
+    by_label: dict[str, dict[str, Estimate]] = field(kw_only=True)
+    label_differences: dict[str, tuple[Difference, ...]] = field(kw_only=True)
+    label_covariances: dict[str, Float[np.ndarray, "l l"]] = field(
+        kw_only=True, repr=False, compare=False
+    )
+    left_out: dict[str, str] = field(kw_only=True)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a careful reader has to know."""
+        remarks = [remark for e in self.estimates.values() for remark in e.warnings]
+        if self.left_out:
+            names = listing(list(self.left_out))
+            reason = next(iter(self.left_out.values()))
+            remarks.append(f"left out of the mean: {names} ({reason})")
+        return tuple(dict.fromkeys(remarks))
+
+    def head(self) -> list[str]:
+        """Return the numbers of rows, labels and missing entries in a line."""
+        n, n_labels = self.rows.true.shape
+        n_missing = int(np.isnan(self.rows.true).sum())
+        missing = f", {n_missing:,} entries missing" if n_missing else ""
+        return [f"{n:,} rows, {n_labels} labels{missing}"]
+
+    def tables(self) -> list[Table]:
+        """Return the classifiers, their differences, and each label."""
+        estimates, differences, orders = super().tables()
+        title = f"{self.title}, {self.average} average"
+        tables = [replace(estimates, title=title)]
+        if self.differences:
+            tables += [differences, orders]
+        interval = f"{100 * self.level:g} % interval"
+        columns = [
+            Column("label", "label", "name"),
+            Column("classifier", "classifier" if len(self.estimates) > 1 else "", "name"),
+            Column("value", self.title, "estimate", interval=interval, error="std. error"),
+        ]
+        cells = [
+            [label, name, estimate]
+            for label, of_label in self.by_label.items()
+            for name, estimate in of_label.items()
+        ]
+        tables.append(Table("labels", f"{self.title} of each label", columns, cells))
+        pairs = [(label, d) for label, ds in self.label_differences.items() for d in ds]
+        if pairs:
+            table = differences_table(
+                [d for _, d in pairs],
+                "Differences in each label, A minus B",
+                self.kind_of_interval,
+                simultaneous=False,
+            )
+            columns = [Column("label", "label", "name"), *table.columns]
+            cells = [[label, *row] for (label, _), row in zip(pairs, table.rows, strict=True)]
+            tables.append(Table("label_differences", table.title, columns, cells))
+        return tables
+
+
+def multilabel(
+    y_true: Any,
+    y_score: Any = None,
+    measure: str | Measure | None = None,
+    *,
+    y_pred: Any = None,
+    average: str = "macro",
+    labels: Any = None,
+    groups: Any = None,
+    alternative: Alternative = "two-sided",
+    margin: float | int = 0.0,
+    rope: float | int = 0.0,
+    simultaneous: bool = False,
+    level: float | int = DEFAULT_LEVEL,
+    random_state: int | np.random.Generator | None = 0,
+) -> MultilabelComparison:
+    """Evaluate or compare classifiers that give each row any number of labels.
+
+    Parameters
+    ----------
+    y_true : array-like or table of shape (n, L)
+        1 where a row has the label, 0 where it has not, missing where that is not known.
+    y_score : array-like of shape (n, L), or dict of str to such
+        Scores of the labels, of one classifier or of several by name.
+    measure : str or Measure, optional
+        Any measure of two classes, see `estimate`; by default ``"hand_till"``, which is the area
+        under the ROC curve, and without scores ``"f1"``.
+    y_pred : array-like of shape (n, L), or dict of str to such, optional
+        Predicted labels, 0 or 1, for measures of hard labels.
+    average : {"macro", "micro"}
+        The mean over the labels, or the value of all entries pooled.
+    labels : list of str, optional
+        Names of the labels; by default those of the columns, or their numbers.
+    groups : array-like of shape (n,), optional
+        Rows that belong together, such as documents of one author.
+    alternative, margin, rope, simultaneous, level
+        As for `compare`.
+    random_state : int, numpy.random.Generator or None
+        Seed of the draws behind the probabilities of the orders.
+
+    Returns
+    -------
+    MultilabelComparison
+        A `Comparison` of the averages, with each label in ``by_label``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If entries of y_true are neither 0, 1 nor missing, shapes differ, or no label has a value.
+
+    Notes
+    -----
+    Labels of the same rows are not independent: the influences of a row on all labels are added up
+    before they are squared. Missing entries are taken to be missing at random.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> topic = rng.normal(size=(400, 1))
+    >>> y = (topic + rng.normal(size=(400, 3)) > 0.5).astype(int)
+    >>> scores = y + rng.normal(size=(400, 3))
+    >>> found = multilabel(y, scores, labels=["art", "law", "war"])
+    >>> macro = found.estimates["classifier"]
+    >>> mean = np.mean([e["classifier"].value for e in found.by_label.values()])
+    >>> bool(abs(macro.value - mean) < 1e-12)
+    True
+    """
+    if measure is None:
+        measure = "f1" if y_score is None else "hand_till"
+    measure = get_measure(measure)
+    if measure.name == "hand_till":  # of two classes
+        measure = replace(measure, title="AUC")
+    level, seed = check_level(level), seed_of(random_state)
+    hypothesis = Hypothesis(alternative, margin, rope)
+    hypothesis.check(level, measure.largest_difference)
+    if average not in ("macro", "micro"):
+        raise ValueError(f"average must be 'macro' or 'micro', but it is {average!r}")
+    rows = _labelled_rows(y_true, y_score, y_pred, labels, groups)
+    if measure.needs == "labels" and not rows.predicted:
+        raise ValueError(
+            f"{measure.name} needs predicted labels: pass y_pred, such as y_pred=y_score >= 0.5"
+        )
+    facts, left_out = _facts_of_labels(rows, measure)
+    method = CombinedJackknife(level, seed)
+    influences = {name: _influences(rows, facts, name) for name in rows.classifiers}
+    by_name = {
+        name: _average(rows, measure, average, name, facts, phi, left_out)
+        for name, phi in influences.items()
+    }
+    joint = _joint(by_name, method, hypothesis)
+    by_label, differences = _each_label(rows, facts, level, seed, hypothesis)
+    found = MultilabelComparison(
+        measure=measure.name,
+        title=measure.title,
+        method=method.name,
+        average=average,
+        rows=rows,
+        by_label=by_label,
+        label_differences=differences,
+        label_covariances={name: _covariance(rows, phi) for name, phi in influences.items()},
+        left_out=left_out,
+        **compared(
+            joint,
+            hypothesis,
+            greater_is_better=measure.greater_is_better,
+            simultaneous=simultaneous,
+            level=level,
+            seed=seed,
+        ),
+    )
+    warn(found.warnings)
+    return found
+
+
+Known = dict[str, dict[str, FactsInMemory]]
+"""What is known of labels, by their name and that of the classifier."""
+
+
+def _facts_of_labels(rows: LabelledRows, measure: Measure) -> tuple[Known, dict[str, str]]:
+    tasks = [(place, name) for place in range(len(rows.names)) for name in rows.classifiers]
+
+    def find(task: tuple[int, str]) -> FactsInMemory | str:
+        place, name = task
+        return rows.facts(measure, name, rows.entries(place))
+
+    facts: Known = {}
+    left_out: dict[str, str] = {}
+    for (place, name), found in zip(tasks, parallel_map(find, tasks), strict=True):
+        if isinstance(found, str):
+            left_out[rows.names[place]] = found
+        else:
+            facts.setdefault(rows.names[place], {})[name] = found
+    facts = {label: of_label for label, of_label in facts.items() if label not in left_out}
+    if not facts:
+        raise ValueError(f"no label has a value: {next(iter(left_out.values()))}")
+    return facts, left_out
+
+
+def _row_influences(
+    rows: LabelledRows, facts: FactsInMemory, entries: Entries
+) -> Float[np.ndarray, " n"]:
+    """Return the influences of rows, with the variance that the value by itself has.
+
+    That has the care for labels with few positives that rows of one stratum know nothing of.
+    """
+    influences, n = facts.influences.influences, len(rows.unit)
+    if is_one_label(entries):
+        phi = np.zeros(n)
+        phi[entries[0]] = influences
+    else:
+        phi = np.bincount(entries[0], influences, n)
+    of_units = rows.by_unit(phi)
+    plain = float(np.sqrt(of_units @ of_units))
+    return phi * (facts.moments.spread.scale / plain) if plain > 0 else phi
+
+
+def _average(
+    rows: LabelledRows,
+    measure: Measure,
+    average: str,
+    name: str,
+    facts: Known,
+    influences: Float[np.ndarray, "l n"],
+    left_out: Mapping[str, str],
+) -> FactsInMemory:
+    """Return what is known of a classifier's mean over the labels, or of its pooled entries."""
+    remarks = tuple(filter(None, [kinks_message(measure)]))
+    units = units_of_rows(rows.unit)
+    if average == "micro":
+        known = ~np.isnan(rows.true)
+        known[:, [rows.names.index(label) for label in left_out]] = False
+        row, column = np.nonzero(known)
+        entries = row, column
+        pooled = rows.facts(measure, name, entries)
+        if isinstance(pooled, str):
+            raise ValueError(pooled)
+        phi = _row_influences(rows, pooled, entries)
+        return combined(measure, pooled.predictions, units, pooled.value, phi, remarks)
+    predictions = next(iter(facts.values()))[name].predictions
+    value = float(np.mean([of_label[name].value for of_label in facts.values()]))
+    return combined(measure, predictions, units, value, influences.mean(axis=0), remarks)
+
+
+def _joint(
+    by_name: Mapping[str, FactsInMemory], method: Jackknife, hypothesis: Hypothesis
+) -> JointEstimates:
+    if len(by_name) > 1:
+        return method.paired_estimates(joint_facts(by_name), hypothesis)
+    [(name, facts)] = by_name.items()
+    scale = facts.moments.spread.scale
+    return JointEstimates(
+        {name: method.estimate(facts)},
+        {},
+        np.full((1, 1), facts.value),
+        np.full((1, 1), scale**2),
+        lambda _, at: (facts.interval_at(1 - at).low, facts.interval_at(1 - at).high),
+        lambda first, second, at: (0.0, 0.0),
+    )
+
+
+def _each_label(
+    rows: LabelledRows, facts: Known, level: float, seed: int, hypothesis: Hypothesis
+) -> tuple[dict[str, dict[str, Estimate]], dict[str, tuple[Difference, ...]]]:
+    method = Jackknife(level, seed)
+    estimates: dict[str, dict[str, Estimate]] = {}
+    differences: dict[str, tuple[Difference, ...]] = {}
+    with collected_remarks():
+        for label, of_label in facts.items():
+            joint = _joint(of_label, method, hypothesis)
+            estimates[label] = joint.estimates
+            if joint.differences:
+                differences[label] = compared(
+                    joint,
+                    hypothesis,
+                    greater_is_better=True,
+                    simultaneous=False,
+                    level=level,
+                    seed=seed,
+                )["differences"]
+    return estimates, differences
+
+
+def _influences(rows: LabelledRows, facts: Known, name: str) -> Float[np.ndarray, "l n"]:
+    """Return the influences of rows on each label of a classifier."""
+    return np.stack(
+        [
+            _row_influences(rows, of_label[name], rows.entries(rows.names.index(label)))
+            for label, of_label in facts.items()
+        ]
+    )
+
+
+def _covariance(
+    rows: LabelledRows, influences: Float[np.ndarray, "l n"]
+) -> Float[np.ndarray, "l l"]:
+    of_units = np.stack([rows.by_unit(phi) for phi in influences])
+    return of_units @ of_units.T
+
+
+def _labelled_rows(
+    y_true: Any, y_score: Any, y_pred: Any, labels: Any, groups: Any
+) -> LabelledRows:
+    rows = Rows()
+    true = _matrix(y_true, "y_true", rows)
+    is_wrong = (true != 0) & (true != 1) & ~np.isnan(true)
+    if is_wrong.any():
+        row, place = np.argwhere(is_wrong)[0]
+        raise ValueError(
+            f"y_true must hold 0, 1 or missing values, but row {row}, label {place} (counting from "
+            f"0) has {true[row, place]:g}"
+        )
+    if y_score is None and y_pred is None:
+        raise TypeError("give y_score, or y_pred for measures of hard labels")
+    scores = _named(y_score, "y_score", true, rows)
+    predicted = _named(y_pred, "y_pred", true, rows)
+    if scores and predicted and set(scores) != set(predicted):
+        raise ValueError(
+            f"y_pred has the classifiers {list(predicted)}, but y_score has {list(scores)}: use "
+            "the same names"
+        )
+    for name, x in predicted.items():
+        if not ((x == 0) | (x == 1)).all():
+            raise ValueError(f"y_pred of {name!r} must hold 0 and 1 only")
+    if labels is None:
+        columns = getattr(y_true, "columns", range(true.shape[1]))
+        labels = list(columns)
+    names = tuple(str(label) for label in labels)
+    if len(names) != true.shape[1] or len(set(names)) < len(names):
+        raise ValueError(
+            f"labels must name each of the {true.shape[1]} columns of y_true once, not {names}"
+        )
+    unit = np.arange(len(true))
+    if groups is not None:
+        of_groups = row_names(groups, "groups", len(true), rows.index, "a group")
+        unit = np.unique(of_groups, return_inverse=True)[1]
+        if unit.max() == 0:
+            raise ValueError("groups has one group only: at least two are needed")
+    return LabelledRows(true, scores, predicted, names, unit)
+
+
+def _named(
+    values: Any, what: str, true: Float[np.ndarray, "n l"], rows: Rows
+) -> dict[str, Float[np.ndarray, "n l"]]:
+    if values is None:
+        return {}
+    named = values if isinstance(values, Mapping) else {ONE: values}
+    found = {}
+    for name, x in named.items():
+        if not isinstance(name, str):
+            raise TypeError(f"{what} has the key {name!r}, but names must be strings")
+        where = what if named is not values else f"{what}[{name!r}]"
+        found[name] = _matrix(x, where, rows)
+        if found[name].shape != true.shape:
+            raise ValueError(
+                f"{where} has shape {found[name].shape}, but y_true has {true.shape}: both must "
+                "have a row for each observation and a column for each label"
+            )
+        is_missing = np.isnan(found[name]) & ~np.isnan(true)
+        if is_missing.any():
+            row, place = np.argwhere(is_missing)[0]
+            raise ValueError(f"{where} is missing in row {row}, label {place} (counting from 0)")
+    return found
+
+
+def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n l"]:
+    array = as_floats(as_array(values, what), what).astype(np.float64)
+    if array.ndim != 2 or not array.size:
+        raise ValueError(
+            f"{what} must have shape (n, L), a column for each label, not {array.shape}"
+        )
+    return rows.arranged(array, values, what)

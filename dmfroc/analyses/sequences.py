@@ -1,0 +1,444 @@
+"""Streams that are watched: limits that hold at all times at once, and alarms of drift."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import ndtri
+
+from dmfroc.counted.estimates import CountedEvidence
+from dmfroc.inference import independent
+from dmfroc.inference.anytime import (
+    error_at_one_time,
+    evidence_of_change,
+    evidence_of_shares,
+    evidence_of_sums,
+    limits_of_share,
+    next_possible_change,
+)
+from dmfroc.inference.evidence import Facts
+from dmfroc.inference.hypothesis import Hypothesis, error_reaching
+from dmfroc.inference.influences import Interval
+from dmfroc.inference.interval_method import JointEstimates
+from dmfroc.measures.measure import Measure
+from dmfroc.results.difference import Difference
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Table
+
+_MOST_TIMES = 1000  # of those since the last look at which evidence is weighed
+_MOST_LOOKS = 4000
+_N_DRAWS = 20_000
+METHOD = "confidence sequence"
+
+
+class Look(NamedTuple):
+    """What a stream showed at one time.
+
+    Attributes
+    ----------
+    n_observations : int
+        Rows so far.
+    value : float
+        Value of the measure in all of them; NaN while it is not defined.
+    interval : tuple of float
+        Limits that hold at all times at once.
+    p_value : float
+        Of drift, up to now; it may be looked at any number of times. NaN if no drift is looked for.
+    """
+
+    n_observations: int
+    value: float
+    interval: tuple[float, float]
+    p_value: float = math.nan
+
+
+@dataclass(frozen=True, repr=False)
+class ConfidenceSequence(Result):
+    """Limits of a measure in a stream that hold at all times at once, with the looks so far.
+
+    Attributes
+    ----------
+    measure, title : str
+        Name of the measure, and its name in tables.
+    level : float
+        Probability with which the limits of all times hold the true value.
+    exact : bool
+        Whether they do so exactly, for any number of rows; if not, in large samples.
+    looks : tuple of Look
+        One for each call, in the order of the rows.
+    warnings : tuple of str
+        What a careful reader has to know.
+    """
+
+    main_table: ClassVar[str] = "looks"
+    fact_names: ClassVar[tuple[str, ...]] = ("measure", "level", "exact", "n_observations")
+
+    measure: str
+    title: str
+    level: float
+    exact: bool
+    looks: tuple[Look, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> float:
+        """Value of the measure in all rows so far."""
+        return self.looks[-1].value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The limits now."""
+        return self.looks[-1].interval
+
+    @property
+    def n_observations(self) -> int:
+        """Number of rows so far."""
+        return self.looks[-1].n_observations
+
+    def head(self) -> list[str]:
+        """Return value and limits now in a line."""
+        low, high = self.interval
+        return [
+            f"{self.title} {self.value:.4f} in {self.n_observations:,} rows "
+            f"({100 * self.level:g} % limits at all times {low:.4f} to {high:.4f})"
+        ]
+
+    def facts(self) -> dict[str, Any]:
+        """Return the measure, the level and the number of rows."""
+        return {name: getattr(self, name) for name in self.fact_names}
+
+    def tables(self) -> list[Table]:
+        """Return all looks."""
+        percent = f"{100 * self.level:g} % limits at all times"
+        columns = [
+            Column("n_observations", "rows", "count"),
+            Column("value", self.title),
+            Column("interval", percent, "interval"),
+        ]
+        rows: list[list[Any]] = [[x.n_observations, x.value, (*x.interval, math.nan)]
+                                 for x in self.looks]  # fmt: skip
+        if not math.isnan(self.looks[-1].p_value):
+            columns.append(Column("p_value", "p-value", "p_value"))
+            rows = [[*row, x.p_value] for row, x in zip(rows, self.looks, strict=True)]
+        return [Table("looks", f"{self.title} over time", columns, rows)]
+
+
+@dataclass(frozen=True, repr=False)
+class Drift(ConfidenceSequence):
+    """Whether a stream has become worse than a baseline, at any time.
+
+    Beside what a `ConfidenceSequence` has:
+
+    Attributes
+    ----------
+    baseline : float
+        What was expected.
+    alarm_at : int or None
+        Number of rows at which the evidence first reached an alarm.
+    changed_at : int or None
+        After how many rows the change that explains it best began.
+    """
+
+    fact_names: ClassVar[tuple[str, ...]] = (
+        *ConfidenceSequence.fact_names,
+        *("baseline", "alarm", "alarm_at", "changed_at", "p_value"),
+    )
+
+    baseline: float = field(kw_only=True)
+    alarm_at: int | None = field(kw_only=True)
+    changed_at: int | None = field(kw_only=True)
+
+    @property
+    def alarm(self) -> bool:
+        """Whether there was an alarm; once there was, there is."""
+        return self.alarm_at is not None
+
+    @property
+    def p_value(self) -> float:
+        """The smallest p-value so far, which may be looked at any number of times."""
+        found = self.looks[-1].p_value
+        return 1.0 if math.isnan(found) else found
+
+    def foot(self) -> list[str]:
+        """Return the verdict in a line."""
+        if not self.alarm:
+            return [f"No alarm: the baseline {self.baseline:g} is not excluded."]
+        return [
+            f"Alarm at row {self.alarm_at:,}: {self.title} has been below the baseline "
+            f"{self.baseline:g}, most likely since row {self.changed_at:,}."
+        ]
+
+
+class Seen(NamedTuple):
+    """What a stream says of a measure now."""
+
+    n_observations: int
+    value: float
+    interval_at: Callable[[float], Interval]
+    """Takes an error probability; the interval holds at all times."""
+    share: tuple[int, int] | None
+    """Of a rate: the number of successes, and of rows that count."""
+    facts: Facts | None
+    obstacle: str | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the intervals are exact."""
+        return self.share is not None
+
+
+def share_in_table(name: str, table: Float[np.ndarray, "k k"]) -> tuple[int, int] | None:
+    """Return of how many rows a measure is the share of, from predicted by observed classes.
+
+    None for measures that are no shares of rows.
+    """
+    if name == "accuracy":
+        return int(np.trace(table)), int(table.sum())
+    if len(table) != 2:
+        return None
+    shares = {
+        "recall": (table[1, 1], table[:, 1]),
+        "specificity": (table[0, 0], table[:, 0]),
+        "precision": (table[1, 1], table[1]),
+        "negative_predictive_value": (table[0, 0], table[0]),
+        "fallout": (table[1, 0], table[:, 0]),
+        "miss_rate": (table[0, 1], table[:, 1]),
+    }
+    if name not in shares:
+        return None
+    part, whole = shares[name]
+    return int(part), int(whole.sum())
+
+
+def seen_of_share(successes: int, n: int, n_observations: int) -> Seen:
+    """Return what the number of successes says of a rate, exactly."""
+
+    def interval_at(error: float) -> Interval:
+        return Interval(*limits_of_share(successes, n, error))
+
+    value = successes / n if n else math.nan
+    obstacle = None if n else "no row counts for it yet"
+    return Seen(n_observations, value, interval_at, (successes, n), None, obstacle)
+
+
+def seen_of_facts(facts: Facts, n_observations: int) -> Seen:
+    """Return what influences say of a value, in large samples."""
+
+    def interval_at(error: float) -> Interval:
+        return facts.interval_at(error_at_one_time(n_observations, error))
+
+    return Seen(n_observations, facts.value, interval_at, None, facts)
+
+
+def seen_of_nothing(measure: Measure, n_observations: int, obstacle: str) -> Seen:
+    """Return that a value may be anything."""
+    return Seen(
+        n_observations, math.nan, lambda error: Interval(*measure.bounds), None, None, obstacle
+    )
+
+
+def seen_of_counts(
+    measure: Measure, table: Float[np.ndarray, "k k"], evidence: CountedEvidence
+) -> Seen:
+    """Return what counts say of a measure; ``table`` is that of predicted by observed classes."""
+    predictions = evidence.predictions
+    n = predictions.n_observations
+    share = share_in_table(measure.name, table) if table.any() else None
+    if share is not None and not predictions.is_weighted:
+        return seen_of_share(*share, n)
+    if len(predictions.present) < 2:
+        return seen_of_nothing(measure, n, "rows of one class only were seen")
+    if (obstacle := measure.obstacle(predictions)) is not None:
+        raise ValueError(f"{measure.name} {obstacle}")
+    [facts] = evidence.facts_of([measure])
+    if not np.isfinite(facts.value):
+        return seen_of_nothing(measure, n, "it is not defined for these rows")
+    return seen_of_facts(facts, n)
+
+
+def look(seen: Seen, level: float) -> Look:
+    """Return a look at a stream."""
+    ends = seen.interval_at(1 - level)
+    return Look(seen.n_observations, seen.value, (ends.low, ends.high))
+
+
+def add_look(looks: list[Look], new: Look) -> None:
+    """Add a look; of very many, every second of the older half is forgotten."""
+    looks.append(new)
+    if len(looks) > _MOST_LOOKS:
+        half = len(looks) // 2
+        looks[:half] = looks[:half:2]
+
+
+def named(measure: Measure, level: float, seen: Seen, looks: list[Look]) -> dict[str, Any]:
+    """Return what all results of a stream have in common."""
+    obstacle = [] if seen.obstacle is None else [f"{measure.name} has no limits: {seen.obstacle}"]
+    return {
+        "measure": measure.name,
+        "title": measure.title,
+        "level": level,
+        "exact": seen.exact,
+        "looks": tuple(looks),
+        "warnings": tuple(obstacle),
+    }
+
+
+class DriftMonitor:
+    """The evidence so far that a stream has become worse than a baseline.
+
+    Parameters
+    ----------
+    baseline : float
+        What was expected.
+    sign : int
+        1 if smaller values are worse, else -1.
+    """
+
+    def __init__(self, baseline: float, sign: int) -> None:
+        self.baseline, self.sign = baseline, sign
+        self.n = 0  # rows that count for the measure
+        self.starts, self.sums = [0], [0.0]  # numbers of these after which a change may begin
+        self.rows = [0]  # all rows then
+        self.next_start = next_possible_change(0)
+        self.looks: list[Look] = []
+        self.p_value = 1.0
+        self.alarm_at: int | None = None
+        self.changed_at: int | None = None
+
+    def add_shares(self, rows: Sequence[int], successes: Sequence[int], level: float) -> None:
+        """Weigh the evidence of a rate at all times since the last look, a thousand at most."""
+        first = bisect_right(rows, self.n)
+        for place in range(first, len(rows), max((len(rows) - first) // _MOST_TIMES, 1)):
+            n, k = rows[place], successes[place]
+            self.add_share(seen_of_share(k, n, n), level)
+        if len(rows) > first:
+            n, k = rows[-1], successes[-1]
+            self.add_share(seen_of_share(k, n, n), level)
+
+    def add_share(self, seen: Seen, level: float) -> None:
+        """Weigh the evidence of a rate."""
+        assert seen.share is not None
+        k, n = seen.share
+        if n <= self.n:
+            return
+        n_since, since = n - np.array(self.starts, float), k - np.array(self.sums)
+        if self.sign > 0:
+            logs = evidence_of_shares(since, n_since, self.baseline)
+        else:
+            logs = evidence_of_shares(n_since - since, n_since, 1 - self.baseline)
+        self._weigh(seen, n, logs, level, float(k))
+
+    def add_facts(self, seen: Seen, level: float) -> None:
+        """Weigh the evidence of a value with influences, by how the standardized sum has moved.
+
+        The sum is that of n terms whose mean has the p-value of the baseline: it has the measure's
+        scale and the care for few observations that intervals have.
+        """
+        n = seen.n_observations
+        if n <= self.n or seen.facts is None:
+            return
+        interval_at = seen.facts.interval_at
+        is_above = seen.value > self.baseline
+
+        def ends_at(error: float) -> tuple[float, float]:
+            found = interval_at(error)
+            return found.low, found.high
+
+        error = error_reaching(self.baseline, ends_at, upper=not is_above)
+        statistic = -ndtri(error / 2) * (1 if is_above else -1) * self.sign
+        total = float(statistic * math.sqrt(n))
+        n_since = n - np.array(self.starts, float)
+        logs = evidence_of_sums(total - np.array(self.sums), n_since)
+        self._weigh(seen, n, logs, level, total)
+
+    def _weigh(
+        self, seen: Seen, n: int, logs: Float[np.ndarray, " s"], level: float, total: float
+    ) -> None:
+        log_evidence, best = evidence_of_change(logs)
+        self.n = n
+        self.p_value = min(self.p_value, math.exp(-max(log_evidence, 0.0)))
+        add_look(self.looks, look(seen, level)._replace(p_value=self.p_value))
+        if self.alarm_at is None and self.p_value <= 1 - level:
+            self.alarm_at, self.changed_at = seen.n_observations, self.rows[best]
+        if n >= self.next_start:
+            self.starts.append(n)
+            self.sums.append(total)
+            self.rows.append(seen.n_observations)
+            self.next_start = next_possible_change(n)
+
+
+def joint_of_streams(
+    streams: Mapping[str, Seen], measure: Measure, level: float, seed: int, hypothesis: Hypothesis
+) -> JointEstimates:
+    """Return values and differences of independent streams; one may stop at any time."""
+    values = {name: (seen.value, seen.interval_at) for name, seen in streams.items()}
+    sign = 1 if measure.greater_is_better else -1
+
+    def ends_of(first: str, second: str, error: float) -> tuple[float, float]:
+        return independent.ends_of_difference(*values[first], *values[second], error)
+
+    def interval_of(first: str, second: str, at: float) -> tuple[float, float]:
+        return hypothesis.opened(ends_of(first, second, hypothesis.error(at)))
+
+    differences = {}
+    for pair in itertools.combinations(streams, 2):
+        a, b = (values[name] for name in pair)
+        value, ends_at = a[0] - b[0], partial(ends_of, *pair)
+        p_value = hypothesis.p_value(value, ends_at)
+        positive, above, not_below = (
+            independent.probability_above(x, *a, *b)
+            for x in (0.0, hypothesis.rope, -hypothesis.rope)
+        )
+        differences[pair] = Difference(
+            *pair,
+            value=value,
+            standard_error=math.hypot(*(_error(streams[name]) for name in pair)),
+            interval=interval_of(*pair, level),
+            p_value=p_value,
+            two_sided_p_value=hypothesis.two_sided.p_value(value, ends_at),
+            adjusted_p_value=p_value,
+            probability_better=positive if sign > 0 else 1 - positive,
+            probability_equivalent=max(not_below - above, 0.0),
+        )
+    estimates = {
+        name: Estimate(
+            measure=measure.name,
+            title=measure.title,
+            value=seen.value,
+            standard_error=_error(seen),
+            interval=look(seen, level).interval,
+            level=level,
+            method=METHOD,
+        )
+        for name, seen in streams.items()
+    }
+    generator = np.random.default_rng(seed)
+    draws = [independent.draws_of(*x, _N_DRAWS, generator) for x in values.values()]
+    covariance = np.diag([_error(seen) ** 2 for seen in streams.values()])
+
+    def interval_of_value(name: str, at: float) -> tuple[float, float]:
+        return look(streams[name], at).interval
+
+    return JointEstimates(
+        estimates, differences, sign * np.stack(draws, axis=1), covariance, interval_of_value,
+        interval_of,
+    )  # fmt: skip
+
+
+def _error(seen: Seen) -> float:
+    """Return the standard error of a value at one time, never 0."""
+    if seen.facts is not None:
+        ends = seen.facts.interval_at(0.3173)
+        return (ends.high - ends.low) / 2
+    k, n = seen.share or (0, 0)
+    shrunk = (k + 0.5) / (n + 1)
+    return math.sqrt(shrunk * (1 - shrunk) / max(n, 1))

@@ -1,0 +1,119 @@
+"""The group of all commands, and how they end: with one line on stderr unless all went well."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from dmfroc._kit.text import printable
+from dmfroc._kit.version import package_version
+from dmfroc.cli.outputs import show, with_options
+
+_BAD_INPUT = 2
+_INTERRUPTED = 128 + 2  # as shells report SIGINT
+_PIPE_CLOSED = 128 + 13  # and SIGPIPE
+_FAILURES = (OSError, TypeError, ValueError, MemoryError, RuntimeError)
+_ENDING_SIGNALS = ("SIGTERM", "SIGHUP")
+
+
+class _Group(click.Group):
+    """The commands, with one way to end for all of them."""
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> Any:
+        """Run one command and exit."""
+        sys.exit(self._run(list(sys.argv[1:] if args is None else args)))
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands in the order in which help lists them."""
+        return list(self.commands)
+
+    def _run(self, arguments: list[str]) -> int:
+        if sys.stdout is None:
+            return _complain("error: stdout is closed, so that nothing can be printed")
+        try:
+            with self.make_context("dmfroc", arguments) as context:
+                self.invoke(context)
+            sys.stdout.flush()
+        except click.exceptions.Exit as end:
+            return end.exit_code
+        except BrokenPipeError:
+            _abandon_stdout()
+            return _PIPE_CLOSED
+        except (KeyboardInterrupt, click.Abort):
+            return _complain("interrupted", _INTERRUPTED)
+        except click.UsageError as error:
+            command = error.ctx.command_path if error.ctx else "dmfroc"
+            return _complain(f"error: {error.format_message().rstrip('.')} (see {command} --help)")
+        except _FAILURES as error:
+            return _complain(f"error: {_message(error)}")
+        return 0
+
+
+def _show_version(context: click.Context, _: click.Parameter, is_wanted: bool) -> None:
+    if is_wanted:
+        show(f"dmfroc {package_version()}")
+        context.exit()
+
+
+app = _Group(
+    "dmfroc",
+    help="Multiclass ROC curves, AUCs and honest intervals by deviance matrix factorization.",
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_show_version,
+            help="Print the version.",
+        )
+    ],
+    no_args_is_help=False,
+    context_settings={"show_default": True},
+)
+
+
+def main() -> None:
+    """Run the command line."""
+    for name in _ENDING_SIGNALS:
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) == signal.SIG_DFL:
+            signal.signal(getattr(signal, name), _end)
+    app()
+
+
+def _end(number: int, _: object) -> None:
+    """End as by the signal, but let files in the making be removed."""
+    raise SystemExit(128 + number)
+
+
+def _complain(message: str, status: int = _BAD_INPUT) -> int:
+    line = printable(re.sub(r"\s*[\r\n]\s*", " ", message.strip()))
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(f"dmfroc: {line}", file=sys.stderr)
+    if sys.stdout is not None:
+        _abandon_stdout()
+    return status
+
+
+def _message(error: Exception) -> str:
+    """Say what went wrong in terms of the command line."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return with_options(str(error))
+
+
+def _abandon_stdout() -> None:
+    """Keep Python from complaining at its exit of what could not be written, as to a full disk."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):  # stdout may be no real file
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

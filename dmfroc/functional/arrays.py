@@ -1,0 +1,168 @@
+"""The boundary of `dmfroc.functional`: checked arrays in, derivatives, 64 bits within."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Float, Int
+
+from dmfroc._kit.compiled import compiled, double_precision, in_double_precision
+from dmfroc._kit.options import integer
+from dmfroc.measures.statistics.forecasts import wrong_probabilities
+
+
+class Observations(NamedTuple):
+    """Arrays of one data set, which may be traced."""
+
+    y: Int[Array, " n"]
+    scores: Float[Array, "n k"] | None
+    weights: Float[Array, " n"]
+
+
+def run(function: Callable[..., Any], *arrays: Any) -> Any:
+    """Call a function of arrays with 64 bits; its results have the float type that the user set.
+
+    The function must be hashable and equal to every other that does the same, as
+    `dmfroc.measures.measure.WithOptions` is.
+    """
+    with in_double_precision():
+        found = _program(function)(*arrays)
+    return jax.tree.map(_as_configured, found)
+
+
+def _as_configured(x: Array) -> Array:
+    is_float = jnp.issubdtype(x.dtype, jnp.floating)
+    return lax.convert_element_type(x, jnp.result_type(float)) if is_float else x
+
+
+@functools.cache
+def _program(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function with a derivative that is computed with 64 bits, too.
+
+    JAX runs the backward pass when the user's configuration is in force again.
+    """
+
+    @compiled
+    def in_64_bits(*arrays: Any) -> Any:
+        return function(*jax.tree.map(_wide, arrays))
+
+    @double_precision
+    def forward(*arrays: Any) -> Any:
+        return jax.vjp(in_64_bits, *arrays)
+
+    @double_precision
+    def backward(pull_back: Any, derivatives: Any) -> Any:
+        return pull_back(derivatives)
+
+    run = jax.custom_vjp(in_64_bits)
+    run.defvjp(forward, backward)
+    return run
+
+
+def _wide(x: Any) -> Array:
+    x = jnp.asarray(x)
+    is_float = jnp.issubdtype(x.dtype, jnp.floating)
+    return lax.convert_element_type(x, np.float64 if is_float else np.int32)
+
+
+@jax.custom_jvp
+def without_derivative(scores: Any) -> Any:
+    """Return the scores; refuse to differentiate with respect to them."""
+    return scores
+
+
+@without_derivative.defjvp
+def _refuse(primals: Any, tangents: Any) -> Any:
+    raise TypeError(
+        "scores have no derivative here: the result depends on their order alone and jumps where "
+        "two change places. Differentiate with respect to weights, or wrap the scores in "
+        "jax.lax.stop_gradient"
+    )
+
+
+def observations(
+    y: Any,
+    scores: Any,
+    weights: Any,
+    n_classes: Any,
+    *,
+    needs_all_classes: bool = True,
+    are_probabilities: bool = False,
+) -> Observations:
+    """Check one data set: shapes always, values where they are not traced."""
+    n_classes = integer("n_classes", n_classes, 2)
+    y = _array("y", y)
+    if y.ndim != 1 or y.dtype.kind not in "iub" or not y.size:
+        raise ValueError(
+            f"y must hold the classes 0 to {n_classes - 1} of one data set, integers of shape "
+            f"(n,), but it is {y.dtype} of shape {y.shape}: use jax.vmap for several data sets"
+        )
+    n = y.shape[0]
+    if scores is not None:
+        scores = _array("scores", scores)
+        if n_classes == 2 and scores.shape == (n,):
+            first = 1 - scores if are_probabilities else -scores
+            scores = (np if isinstance(scores, np.ndarray) else jnp).stack([first, scores], axis=1)
+        if scores.shape != (n, n_classes) or scores.dtype.kind not in "fiu":
+            raise ValueError(
+                f"scores must be real numbers of shape {(n, n_classes)}, but they are "
+                f"{scores.dtype} of shape {scores.shape}"
+            )
+        if not are_probabilities and isinstance(scores, jax.core.Tracer):
+            scores = without_derivative(scores)
+    weights = jnp.ones(n) if weights is None else _array("weights", weights)
+    if weights.shape != (n,):
+        raise ValueError(f"weights must have shape {(n,)}, but their shape is {weights.shape}")
+    _check_values(y, scores, weights, n_classes, needs_all_classes=needs_all_classes)
+    if are_probabilities and not isinstance(scores, jax.core.Tracer):
+        wrong = wrong_probabilities(np.asarray(scores))
+        if wrong is not None:
+            raise ValueError(f"scores: a measure of probabilities {wrong}")
+    return Observations(y, scores, weights)
+
+
+def _array(name: str, x: Any) -> Any:
+    """Return an array of JAX, or one of NumPy, whose digits the user's configuration leaves."""
+    if isinstance(x, jax.Array):
+        return x
+    found = np.asarray(x)
+    if found.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be an array of numbers, but it is {found.dtype}")
+    return found
+
+
+def _check_values(
+    y: Any, scores: Any, weights: Any, n_classes: int, *, needs_all_classes: bool
+) -> None:
+    """Refuse values that have no meaning, as far as they are known."""
+
+    def known(x: Any) -> np.ndarray | None:
+        return None if x is None or isinstance(x, jax.core.Tracer) else np.asarray(x)
+
+    y, scores, weights = known(y), known(scores), known(weights)
+    if y is not None and not (y.min() >= 0 and y.max() < n_classes):
+        row = int(np.argmax((y < 0) | (y >= n_classes)))
+        raise ValueError(
+            f"y must lie between 0 and n_classes - 1 = {n_classes - 1}, but row {row} (counting "
+            f"from 0) holds {y[row]}"
+        )
+    if scores is not None and not np.isfinite(scores).all():
+        row = int(np.argmax(~np.isfinite(scores).all(axis=1)))
+        raise ValueError(f"scores must be finite, but row {row} (counting from 0) is not")
+    if weights is None:
+        return
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError("weights must be finite, >= 0 and not all 0")
+    if y is not None and needs_all_classes:
+        [missing] = np.nonzero(np.bincount(y, weights, n_classes) == 0)
+        if len(missing):
+            raise ValueError(
+                f"class {missing[0]} has no observation of positive weight, so that its pairs have "
+                "no value: leave its column out and number the other classes anew"
+            )

@@ -1,0 +1,345 @@
+"""The multiclass ROC curve and its area as functions of arrays."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Bool, Float, Int
+
+from dmfroc.functional.arrays import observations, run
+from dmfroc.functional.counts import class_weights, pair_table, rate_table
+from dmfroc.measures.measure import WithOptions
+from dmfroc.measures.ranking import mean_pairwise_area
+from dmfroc.multiclass import curve, rank_one
+from dmfroc.multiclass.center import center as rank_one_center
+from dmfroc.multiclass.costs import PairWeights, weights_of_pairs
+from dmfroc.multiclass.rates import (
+    DEFAULT_N_THRESHOLDS,
+    DEFAULT_SHRINKAGE,
+    LEAST_SHRINKAGE,
+    CurveOptions,
+    RateTable,
+    ThresholdPool,
+    ordered_pairs,
+)
+
+
+class CenterOfRates(NamedTuple):
+    """The centre of pairwise rates and its curve; every field can be differentiated.
+
+    Attributes
+    ----------
+    fpr, tpr : jax.Array of shape (T + 2,)
+        The curve, from (0, 0) to (1, 1).
+    auc : jax.Array of shape ()
+        Trapezoid area under the curve, in [0, 1].
+    threshold_effect : jax.Array of shape (2, T)
+        Logits of the true (row 0) and false (row 1) positive rates of the curve.
+    pair_effect : jax.Array of shape (q,)
+        Effect of each pair; positive, with mean one.
+    deviance : jax.Array of shape ()
+        Weighted binomial deviance of the rates from the fit, >= 0.
+    pairwise_fpr, pairwise_tpr : jax.Array of shape (q, T)
+        The rates that were fitted.
+    converged : jax.Array of shape ()
+        Whether the fit reached a stationary point. Derivatives are right only if it did.
+    n_iter : jax.Array of shape ()
+        Passes over rows and columns.
+    """
+
+    fpr: Float[Array, " points"]
+    tpr: Float[Array, " points"]
+    auc: Float[Array, ""]
+    threshold_effect: Float[Array, "2 t"]
+    pair_effect: Float[Array, " q"]
+    deviance: Float[Array, ""]
+    pairwise_fpr: Float[Array, "q t"]
+    pairwise_tpr: Float[Array, "q t"]
+    converged: Bool[Array, ""]
+    n_iter: Int[Array, ""]
+
+
+def center(rates: Any, weights: Any = 1.0, shrinkage: Any = DEFAULT_SHRINKAGE) -> CenterOfRates:
+    """Return the centre of the true and false positive rates of pairs, and its curve.
+
+    Parameters
+    ----------
+    rates : array of shape (q, 2, T)
+        True (place 0) and false (place 1) positive rates of q pairs at T thresholds, in [0, 1],
+        both rising with the last axis. Rates need not come from counts.
+    weights : array, broadcast to (q, 2, T)
+        Weights of the cells, >= 0; their mean is the unit of ``shrinkage``.
+    shrinkage : number
+        Strength of the prior that draws the pair effects towards one, >= 0, see
+        `dmfroc.multiclass_roc`. Less than 1e-6 counts as 1e-6.
+
+    Returns
+    -------
+    CenterOfRates
+        Differentiable with respect to all three arguments, by the implicit equation of the fit.
+
+    Raises
+    ------
+    ValueError
+        If a shape does not fit or a number that is not traced is out of its range.
+
+    References
+    ----------
+    Wang and Carvalho (2024), Multiclass ROC, sections 3.3 to 3.5.
+
+    Examples
+    --------
+    >>> fpr = np.array([0.1, 0.3, 0.6])
+    >>> rates = np.array([[fpr**0.2, fpr], [fpr**0.4, fpr]])
+    >>> print(f"{center(rates).auc:.3f}")
+    0.755
+    """
+    rates, weights = (x if hasattr(x, "shape") else np.asarray(x, float) for x in (rates, weights))
+    if rates.ndim != 3 or rates.shape[1] != 2:
+        raise ValueError(f"rates must have shape (q, 2, T), but their shape is {rates.shape}")
+    try:
+        np.broadcast_shapes(weights.shape, rates.shape)
+        fits = weights.ndim <= 3
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"weights of shape {weights.shape} do not broadcast to the shape {rates.shape} of rates"
+        )
+    _check_range("rates", rates, 1.0)
+    _check_range("weights", weights)
+    _check_range("shrinkage", shrinkage)
+    return run(_center, rates, weights, shrinkage)
+
+
+def _check_range(name: str, x: Any, most: float = np.inf) -> None:
+    if isinstance(x, jax.core.Tracer):
+        return
+    known = np.asarray(x)
+    if not (np.isfinite(known).all() and (known >= 0).all() and (known <= most).all()):
+        limits = "in [0, 1]" if most == 1 else "finite and >= 0"
+        raise ValueError(f"{name} must be {limits}")
+
+
+def _center(rates: Array, weights: Array, shrinkage: Array) -> CenterOfRates:
+    cells = weights.reshape(*(1,) * (3 - weights.ndim), *weights.shape)
+    solution = rank_one_center(rates, cells / rates.shape[-1], _positive(shrinkage), xp=jnp)
+    fpr, tpr = curve.curve_points(solution, jnp)
+    mean = solution.column_effect.mean()
+    eta = solution.row_effect * solution.column_effect[:, None, None]
+    return CenterOfRates(
+        fpr=fpr,
+        tpr=tpr,
+        auc=curve.area.of_center(solution, jnp),
+        threshold_effect=solution.row_effect * mean,
+        pair_effect=solution.column_effect / mean,
+        deviance=rank_one.binomial_deviance(rates, eta, cells, jnp),
+        pairwise_fpr=rates[:, 1],
+        pairwise_tpr=rates[:, 0],
+        converged=solution.converged,
+        n_iter=solution.n_sweeps,
+    )
+
+
+def _positive(shrinkage: Array) -> Array:
+    """Return at least the least strength, with the derivative of the strength itself."""
+    return shrinkage + lax.stop_gradient(jnp.maximum(LEAST_SHRINKAGE - shrinkage, 0.0))
+
+
+def multiclass_roc(
+    y: Any,
+    scores: Any,
+    weights: Any = None,
+    *,
+    n_classes: int,
+    pair_weights: PairWeights = "equal",
+    n_thresholds: int = DEFAULT_N_THRESHOLDS,
+    shrinkage: Any = DEFAULT_SHRINKAGE,
+    threshold_pool: ThresholdPool = "balanced",
+    threshold_weights: Any = None,
+) -> CenterOfRates:
+    """Return the multiclass ROC curve of three or more classes with the rates that it is from.
+
+    Parameters
+    ----------
+    y, scores, weights, n_classes
+        As for `value`.
+    pair_weights, n_thresholds, shrinkage, threshold_pool
+        As for `dmfroc.multiclass_roc`; classes have no names here. Matrices of weights and the
+        shrinkage may be traced.
+    threshold_weights : array of shape (n,), optional
+        The weights that place the thresholds, and that ``"prevalence"`` counts; by default
+        ``weights``. They have no derivative: thresholds stay where they are when a weight changes,
+        as in every standard error of this package. Give them to evaluate one set of thresholds
+        under many weights, as a bootstrap does.
+
+    Returns
+    -------
+    CenterOfRates
+        Of the ordered pairs (0, 1), (0, 2), ..., (1, 0), ...
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an option is out of its range, a shape does not fit, or there are two classes, whose
+        curve has a point for each score.
+
+    References
+    ----------
+    Wang and Carvalho (2024), Multiclass ROC, sections 3.2 to 3.6.
+
+    Examples
+    --------
+    >>> scores = [[0.7, 0.2, 0.1], [0.4, 0.4, 0.2], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2],
+    ...           [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.3, 0.2, 0.5]]
+    >>> found = multiclass_roc([0, 0, 1, 1, 2, 2, 1], scores, n_classes=3)
+    >>> print(f"{found.auc:.3f}", bool(found.converged))
+    0.839 True
+    """
+    if n_classes == 2:
+        raise ValueError(
+            "n_classes must be at least 3: the curve of two classes is their empirical ROC curve, "
+            "see dmfroc.curves.roc_curve; dmf_auc and hand_till have its area"
+        )
+    table = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _curve)
+    return _run(table, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
+
+
+def dmf_auc(
+    y: Any,
+    scores: Any,
+    weights: Any = None,
+    *,
+    n_classes: int,
+    pair_weights: PairWeights = "equal",
+    n_thresholds: int = DEFAULT_N_THRESHOLDS,
+    shrinkage: Any = DEFAULT_SHRINKAGE,
+    threshold_pool: ThresholdPool = "balanced",
+    threshold_weights: Any = None,
+) -> Float[Array, ""]:
+    """Return the area under the multiclass ROC curve of Wang and Carvalho.
+
+    Parameters
+    ----------
+    y, scores, weights, n_classes
+        As for `value`.
+    pair_weights, n_thresholds, shrinkage, threshold_pool, threshold_weights
+        As for `multiclass_roc`.
+
+    Returns
+    -------
+    jax.Array
+        A number in [0, 1]; 1/2 for guessing. For two classes the ordinary area under the ROC
+        curve of the second.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `multiclass_roc`, but for two classes.
+
+    References
+    ----------
+    Wang and Carvalho (2024), Multiclass ROC, equation 22.
+
+    Examples
+    --------
+    >>> print(f"{dmf_auc([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], n_classes=2):.2f}")
+    0.75
+    """
+    if n_classes == 2:
+        data = observations(y, scores, weights, n_classes)
+        return run(_area_of_two, *data)
+    table = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _area)
+    return _run(table, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
+
+
+def _area_of_two(y: Array, scores: Array, weights: Array) -> Array:
+    return mean_pairwise_area(pair_table(y, scores, weights, np.array([1])), jnp)
+
+
+def _table_program(
+    n_classes: Any, pair_weights: Any, n_thresholds: Any, threshold_pool: Any, summary: Any
+) -> WithOptions:
+    kind = pair_weights if isinstance(pair_weights, str) else "equal"
+    checked = CurveOptions(kind, n_thresholds, threshold_pool=threshold_pool)
+    return WithOptions(
+        _of_rates,
+        n_classes=n_classes,
+        n_thresholds=checked.n_thresholds,
+        is_balanced=checked.threshold_pool == "balanced",
+        is_prevalence=kind == "prevalence",
+        summary=summary,
+    )
+
+
+def _run(
+    program: WithOptions,
+    y: Any,
+    scores: Any,
+    weights: Any,
+    n_classes: int,
+    pair_weights: Any,
+    shrinkage: Any,
+    threshold_weights: Any,
+) -> Any:
+    data = observations(y, scores, weights, n_classes)
+    _check_range("shrinkage", shrinkage)
+    if threshold_weights is not None:
+        threshold_weights = observations(y, None, threshold_weights, n_classes).weights
+    matrices = None
+    if not isinstance(pair_weights, str):
+        is_two = isinstance(pair_weights, tuple) and len(pair_weights) == 2
+        given = pair_weights if is_two else (pair_weights,)
+        matrices = tuple(x if hasattr(x, "shape") else np.asarray(x, float) for x in given)
+        for matrix in matrices:
+            if matrix.shape != (n_classes, n_classes):
+                raise ValueError(
+                    "pair_weights must be 'equal', 'prevalence', a cost matrix or two matrices of "
+                    f"shape {(n_classes, n_classes)}, but one has shape {matrix.shape}"
+                )
+            if not isinstance(matrix, jax.core.Tracer):
+                _check_range("pair_weights", np.where(np.eye(n_classes), 0.0, matrix))
+    return run(program, *data, threshold_weights, matrices, shrinkage)
+
+
+def _of_rates(
+    y: Array,
+    scores: Array,
+    weights: Array,
+    threshold_weights: Array | None,
+    matrices: tuple[Array, ...] | None,
+    shrinkage: Array,
+    *,
+    n_classes: int,
+    n_thresholds: int,
+    is_balanced: bool,
+    is_prevalence: bool,
+    summary: Any,
+) -> Any:
+    """Count the rates, and summarise them."""
+    base = lax.stop_gradient(weights if threshold_weights is None else threshold_weights)
+    if is_prevalence:
+        size = class_weights(y, base, n_classes).sum(axis=0)
+        size = jnp.broadcast_to(size, (n_classes, n_classes))
+        matrices = size.T, size
+    elif matrices is None:
+        matrices = (jnp.ones((n_classes, n_classes)),) * 2
+    elif len(matrices) == 1:
+        matrices = matrices[0], matrices[0].T
+    cells = weights_of_pairs(matrices, ordered_pairs(n_classes), jnp).reshape(-1, 2, 1)
+    table = rate_table(
+        y, scores, weights, base, cells, _positive(shrinkage), n_thresholds, is_balanced=is_balanced
+    )
+    return summary(table)
+
+
+def _area(table: RateTable) -> Array:
+    return curve.area(table, jnp)
+
+
+def _curve(table: RateTable) -> CenterOfRates:
+    return _center(table.rates(jnp), table.cell_weights, table.shrinkage)

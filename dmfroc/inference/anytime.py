@@ -1,0 +1,106 @@
+"""Limits and evidence that hold at all times at once, however often one looks.
+
+A nonnegative martingale that starts at 1 exceeds ``1 / error`` with probability ``error`` at most,
+at any time (Ville 1939). A mixture over alternatives is such a martingale. Of zeros and ones it is
+exact; of values with influences it is asymptotic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from scipy.optimize import brentq
+from scipy.special import betainc, betaln, log_ndtr, ndtr
+
+_BEST_AT = 500  # rows at which limits are shortest
+_MIXING = 8.1 / _BEST_AT  # variance of the mixture, by which they are so for 95 %
+_JEFFREYS = 0.5
+_CONCENTRATION = 10.0  # of the mixture of rates after a change, about the baseline
+_SPACING, _RELATIVE_SPACING = 50, 20  # rows between possible changes, or their number by this
+
+
+def error_at_one_time(n: int, error: float) -> float:
+    """Return the error of an interval for one time that serves all times.
+
+    Its normal quantile is the boundary of a normal mixture after ``n`` rows.
+
+    References
+    ----------
+    Robbins (1970); Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), Time-uniform central
+    limit theory and asymptotic confidence sequences.
+    """
+    time = 1 + n * _MIXING
+    boundary = np.sqrt(time / (n * _MIXING) * (np.log(time) - 2 * np.log(error)))
+    return float(2 * ndtr(-boundary))
+
+
+def limits_of_share(successes: int, n: int, error: float) -> tuple[float, float]:
+    """Return limits of a rate that hold at all times at once, exactly, by Jeffreys' mixture.
+
+    They are the rates whose bets on them have not lost, where the bets are those of Krichevsky and
+    Trofimov (1981).
+    """
+    if n == 0:
+        return 0.0, 1.0
+    mixture = betaln(successes + _JEFFREYS, n - successes + _JEFFREYS)
+    threshold = mixture - betaln(_JEFFREYS, _JEFFREYS) + np.log(error)
+
+    def excess(rate: float) -> float:
+        likelihood = 0.0
+        if successes:
+            likelihood += successes * np.log(rate)
+        if successes < n:
+            likelihood += (n - successes) * np.log1p(-rate)
+        return float(likelihood - threshold)
+
+    share = successes / n
+    least, most = 1e-12, 1 - 1e-12
+    low = brentq(excess, least, share) if successes and excess(least) < 0 else 0.0
+    high = brentq(excess, share, most) if successes < n and excess(most) < 0 else 1.0
+    return float(low), float(high)
+
+
+def evidence_of_shares(
+    successes: Float[np.ndarray, " s"], n: Float[np.ndarray, " s"], baseline: float
+) -> Float[np.ndarray, " s"]:
+    """Return the logarithm of the evidence that rates are below the baseline, exactly."""
+    a, b = _CONCENTRATION * baseline, _CONCENTRATION * (1 - baseline)
+    below = betainc(a + successes, b + n - successes, baseline) / betainc(a, b, baseline)
+    mixture = betaln(a + successes, b + n - successes) - betaln(a, b)
+    null = successes * np.log(baseline) + (n - successes) * np.log1p(-baseline)
+    with np.errstate(divide="ignore"):
+        found: Float[np.ndarray, " s"] = mixture + np.log(below) - null
+    return found
+
+
+def evidence_of_sums(
+    sums: Float[np.ndarray, " s"], n: Float[np.ndarray, " s"]
+) -> Float[np.ndarray, " s"]:
+    """Return the logarithm of the evidence that sums of ``n`` standardized terms are negative."""
+    time = 1 + n * _MIXING
+    scaled = -sums * np.sqrt(_MIXING / time)
+    found: Float[np.ndarray, " s"] = (
+        np.log(2) - 0.5 * np.log(time) + scaled**2 / 2 + log_ndtr(scaled)
+    )
+    return found
+
+
+def next_possible_change(n: int) -> int:
+    """Return after how many rows the next change may begin, if one may begin after ``n``.
+
+    They are 50 rows apart, and later a twentieth of all rows: each costs evidence.
+    """
+    return n + max(_SPACING, n // _RELATIVE_SPACING)
+
+
+def evidence_of_change(logs: Sequence[float] | Float[np.ndarray, " s"]) -> tuple[float, int]:
+    """Return the logarithm of the evidence of a change, and which of its starts explains it best.
+
+    The evidence of each possible start counts by ``1 / ((j + 1) (j + 2))``; starts still to come
+    have evidence 1 each, and are left out.
+    """
+    weights = 1 / (np.arange(1, len(logs) + 1) * np.arange(2, len(logs) + 2))
+    weighted = np.asarray(logs) + np.log(weights)
+    return float(np.logaddexp.reduce(weighted)), int(np.argmax(weighted))

@@ -1,0 +1,76 @@
+"""Honest limits of a mean of bounded values in small samples, near the ends of the range too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaincinv, ndtri, stdtrit
+
+from dmfroc.inference.influences import Interval
+
+_PSEUDO = 2.0  # units of the largest variance, added to a variance that few units have shown
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class BoundedMean:
+    """A mean of values in a range, known as precisely as a share of so many observations.
+
+    Attributes
+    ----------
+    value : float
+        The mean.
+    variance : float
+        Of the mean, the sum of squared influences: that of n zeros and ones is ``p (1 - p) / n``.
+    n_units : int
+        Number of independent units.
+    n_effective : float
+        As how many units of equal weight they count: the number of zeros and ones that would be as
+        informative in the worst case, in which a unit's values are all the same.
+    bounds : tuple of float
+        The range of the values.
+    """
+
+    value: float
+    variance: float
+    n_units: int
+    n_effective: float
+    bounds: tuple[float, float]
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean."""
+        return float(np.sqrt(self.variance * self.n_units / max(self.n_units - 1, 1)))
+
+    def interval_at(self, error: float) -> Interval:
+        """Return the interval with this error probability, 0.05 for 95 %.
+
+        A mean with this variance is as precise as a share of ``n`` observations, and gets their
+        exact limits (Clopper and Pearson 1934; Korn and Graubard 1998 for samples with weights and
+        clusters). Zeros and ones have the largest variance that their mean allows, and no
+        correction. Any smaller variance is estimated: it is raised by the squared ratio of the t
+        to the normal quantile, and by two units of the largest variance.
+        """
+        low, high = self.bounds
+        if not np.isfinite(high - low):
+            half = -stdtrit(max(self.n_units - 1, 1), error / 2) * self.standard_error
+            return Interval(max(self.value - half, low), min(self.value + half, high))
+        mean = float(np.clip((self.value - low) / (high - low), 0, 1))
+        largest = mean * (1 - mean)
+        n = self.n_effective
+        if largest > _ROUNDING:
+            share = min(self.variance / (high - low) ** 2 * n / largest, 1.0)
+            freedom = max(self.n_units - 1, 1)
+            factor = (stdtrit(freedom, error / 2) / ndtri(error / 2)) ** 2
+            raised = factor * share * self.n_units / freedom
+            n /= min(raised + _PSEUDO / self.n_units * (1 - share), 1.0)
+        successes = mean * n
+        lower = betaincinv(successes, n - successes + 1, error / 2) if mean > 0 else 0.0
+        upper = betaincinv(successes + 1, n - successes, 1 - error / 2) if mean < 1 else 1.0
+        return Interval(low + (high - low) * float(lower), low + (high - low) * float(upper))
+
+    def ends_at(self, error: float) -> tuple[float, float]:
+        """Return both ends of that interval."""
+        ends = self.interval_at(error)
+        return ends.low, ends.high

@@ -1,0 +1,165 @@
+"""The mean score of a model, or the difference of two, with its limits and what a judge adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc.inference.bounded_mean import BoundedMean
+from dmfroc.inference.hypothesis import Hypothesis, error_reaching
+from dmfroc.inference.judge import Part, judged, selection_message
+from dmfroc.inputs.item_scores import ScoredItems
+from dmfroc.results.difference import Difference
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.judge import JudgedLabels
+
+MEASURE, TITLE = "mean_score", "Mean score"
+_ONE_SIGMA = 0.31731  # error probability of an interval of one standard error
+
+
+@dataclass(frozen=True, eq=False)
+class ItemMean:
+    """The mean of one series of scores: the arguments are those of `ScoredItems`."""
+
+    scores: Float[np.ndarray, " n"]
+    judge: Float[np.ndarray, " n"] | None
+    probability: Float[np.ndarray, " n"]
+    unit: Int[np.ndarray, " n"]
+    bounds: tuple[float, float]
+
+    @cached_property
+    def verified(self) -> Part:
+        """The mean of the items with scores, and the influence of each."""
+        return _weighted_mean(np.nan_to_num(self.scores), self._weight)
+
+    @cached_property
+    def _weight(self) -> Float[np.ndarray, " n"]:
+        return np.where(np.isnan(self.scores), 0.0, 1 / self.probability)
+
+    @cached_property
+    def _n_effective(self) -> float:
+        of_units = self._by_unit(self._weight)
+        return float(of_units.sum() ** 2 / (of_units @ of_units))
+
+    def _by_unit(self, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
+        return np.bincount(self.unit, values)
+
+    @cached_property
+    def _combined(self) -> tuple[float, Float[np.ndarray, " n"], float]:
+        if self.judge is None:
+            return (*self.verified, 0.0)
+        on_all, on_verified = (
+            self._of_units(_weighted_mean(self.judge, weight))
+            for weight in (np.ones(len(self.judge)), self._weight)
+        )
+        own = self._of_units(self.verified)
+        return judged(own, on_all, on_verified, len(own.influences) / self._n_effective)
+
+    def _of_units(self, part: Part) -> Part:
+        return Part(part.value, self._by_unit(part.influences))
+
+    @property
+    def influences(self) -> Float[np.ndarray, " u"]:
+        """The influence of each unit on the mean."""
+        found = self._combined[1]
+        return self._by_unit(found) if self.judge is None else found
+
+    @cached_property
+    def limits(self) -> BoundedMean:
+        """The mean with its limits."""
+        n_units = int((self._by_unit(self._weight) > 0).sum())
+        variance = float(self.influences @ self.influences)
+        value = self._combined[0]
+        return BoundedMean(value, variance, n_units, self._n_effective, self.bounds)
+
+    @cached_property
+    def labels(self) -> JudgedLabels | None:
+        """What the judge has added."""
+        if self.judge is None:
+            return None
+        n, n_verified = len(self.scores), int((self._weight > 0).sum())
+        alone = self._by_unit(self.verified.influences)
+        before, after = float(alone @ alone), self.limits.variance
+        return JudgedLabels(
+            lambda_=self._combined[2] * (1 - n_verified / n),
+            n_verified=n_verified,
+            n_rows=n,
+            effective_labels=n_verified * before / after if after > 0 else n_verified,
+            verified_value=self.verified.value,
+            verified_error=replace(self.limits, variance=before).standard_error,
+            judge_value=float(self.judge.mean()),
+        )
+
+    @property
+    def error(self) -> float:
+        """Standard deviation of the mean that its 68 % interval shows, 0 of nothing alone."""
+        low, high = self.limits.ends_at(_ONE_SIGMA)
+        return (high - low) / 2
+
+    def estimate(self, level: float) -> Estimate:
+        """Return the mean with its interval."""
+        limits = self.limits
+        is_bounded = np.isfinite(self.bounds[1] - self.bounds[0])
+        return Estimate(
+            measure=MEASURE,
+            title=TITLE,
+            value=limits.value,
+            standard_error=limits.standard_error,
+            interval=limits.ends_at(1 - level),
+            level=level,
+            method="effective binomial" if is_bounded else "t",
+            warnings=tuple(filter(None, [self._selection])),
+            judge=self.labels,
+        )
+
+    @property
+    def _selection(self) -> str | None:
+        if self.judge is None or np.ptp(self.probability) > 0:
+            return None
+        return selection_message(~np.isnan(self.scores), {"the judge's score": self.judge})
+
+    def difference(
+        self, first: str, second: str, level: float, hypothesis: Hypothesis
+    ) -> Difference:
+        """Return the difference of two models with its test."""
+        limits = self.limits
+        value, ends_at = limits.value, limits.ends_at
+        p_value = hypothesis.p_value(value, ends_at)
+
+        def above(threshold: float) -> float:
+            tail = error_reaching(threshold, ends_at, upper=value <= threshold) / 2
+            return 1 - tail if value > threshold else tail
+
+        return Difference(
+            first,
+            second,
+            value=value,
+            standard_error=limits.standard_error,
+            interval=hypothesis.opened(ends_at(hypothesis.error(level))),
+            p_value=p_value,
+            two_sided_p_value=hypothesis.two_sided.p_value(value, ends_at),
+            adjusted_p_value=p_value,
+            probability_better=above(0.0),
+            probability_equivalent=max(above(-hypothesis.rope) - above(hypothesis.rope), 0.0),
+        )
+
+
+def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Part:
+    shares = weights / weights.sum()
+    value = float(shares @ values)
+    return Part(value, shares * (values - value))
+
+
+def mean_of(items: ScoredItems, name: str, minus: str | None = None) -> ItemMean:
+    """Return a model's mean score, or by how much it exceeds that of another."""
+    x, (low, high) = items.scores[name], items.bounds
+    judge = None if items.judge is None else items.judge[name]
+    if minus is not None:
+        x = x - items.scores[minus]
+        low, high = low - high, high - low
+        if items.judge is not None:
+            judge = items.judge[name] - items.judge[minus]
+    return ItemMean(x, judge, items.probability, items.unit, (low, high))

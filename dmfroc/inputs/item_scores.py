@@ -1,0 +1,213 @@
+"""Scores of items by model, as users hand them in: arrays and tables, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc._kit.options import number, numbers
+from dmfroc.inputs.arrays import as_array, as_floats
+from dmfroc.inputs.indexes import Rows, row_names
+
+_FEWEST_ITEMS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredItems:
+    """The scores of models on the same items; NaN where nobody verified.
+
+    Attributes
+    ----------
+    scores : dict of str to numpy.ndarray of shape (n,)
+        Mean over the repeats of each item, by name of the model.
+    judge : dict of str to numpy.ndarray of shape (n,), or None
+        Scores of all items by a judge.
+    probability : numpy.ndarray of shape (n,)
+        With which each item was drawn to be verified, up to a factor.
+    unit : numpy.ndarray of int, shape (n,)
+        The independent unit of each item.
+    bounds : tuple of float
+        The range of the scores.
+    n_repeats : int
+        Largest number of scores that a model has of an item.
+    index : pandas.Index or None
+        Index of the rows.
+    """
+
+    scores: dict[str, Float[np.ndarray, " n"]]
+    judge: dict[str, Float[np.ndarray, " n"]] | None
+    probability: Float[np.ndarray, " n"]
+    unit: Int[np.ndarray, " n"]
+    bounds: tuple[float, float]
+    n_repeats: int = 1
+    index: Any = None
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.unit)
+
+    def rows(self, chosen: Any) -> ScoredItems:
+        """Return some of the items."""
+        judge = self.judge and {name: x[chosen] for name, x in self.judge.items()}
+        scores = {name: x[chosen] for name, x in self.scores.items()}
+        return replace(
+            self,
+            scores=scores,
+            judge=judge,
+            probability=self.probability[chosen],
+            unit=np.unique(self.unit[chosen], return_inverse=True)[1],
+        )
+
+
+def scored_items(
+    scores: Any, judge: Any, label_probability: Any, groups: Any, bounds: Any
+) -> ScoredItems:
+    """Check what the user handed in."""
+    if judge is None and label_probability is not None:
+        raise TypeError("label_probability goes with judge=: without one, all items have scores")
+    rows = Rows(what="scores")
+    read = {
+        name: _matrix(values, f"scores[{name!r}]", rows) for name, values in _named(scores).items()
+    }
+    n_items = {len(x) for x in read.values()}
+    if len(n_items) > 1:
+        sizes = ", ".join(f"{name!r} {len(x)}" for name, x in read.items())
+        raise ValueError(f"the models have scores of different numbers of items: {sizes}")
+    [n] = n_items
+    if judge is None:
+        for name, x in read.items():
+            _check_complete(
+                x,
+                f"scores[{name!r}]",
+                ": leave these items out for all models, or give a judge's scores of all items as "
+                "judge=",
+            )
+        of_judge = None
+    else:
+        by_name = isinstance(judge, Mapping) or hasattr(judge, "columns")
+        if not by_name and len(read) > 1:
+            raise TypeError("judge must be a dict with the judge's scores of each model")
+        named = _named(judge) if by_name else {next(iter(read)): judge}
+        if set(named) != set(read):
+            raise ValueError(
+                f"judge has scores of {list(named)}, but scores has the models {list(read)}: use "
+                "the same names"
+            )
+        of_judge = {name: _matrix(named[name], f"judge[{name!r}]", rows) for name in read}
+        for name, x in of_judge.items():
+            if len(x) != n:
+                raise ValueError(f"judge[{name!r}] has {len(x)} items, but scores has {n}")
+            _check_complete(x, f"judge[{name!r}]", ": a judge must score all items")
+    unit = np.arange(n)
+    if groups is not None:
+        named_groups = row_names(groups, "groups", n, rows.index, "a group")
+        unit = np.unique(named_groups, return_inverse=True)[1]
+        if unit.max() == 0:
+            raise ValueError("groups has one group only: at least two are needed")
+    given = ScoredItems(
+        {name: _item_means(x) for name, x in read.items()},
+        of_judge and {name: _item_means(x) for name, x in of_judge.items()},
+        _probabilities(label_probability, n),
+        unit,
+        _bounds(bounds, [*read.values(), *(of_judge or {}).values()]),
+        max(x.shape[1] for x in read.values()),
+        rows.index,
+    )
+    check_scored(given, "scores")
+    return given
+
+
+def _named(scores: Any) -> dict[str, Any]:
+    if hasattr(scores, "columns"):  # a table
+        scores = {name: scores[name] for name in scores.columns}
+    if not isinstance(scores, Mapping):
+        raise TypeError(
+            "scores must be a dict of scores by name of the model, or a table with a column for "
+            f"each, but it is a {type(scores).__name__}"
+        )
+    if not scores:
+        raise ValueError("scores has no model: give the scores of at least one")
+    for name in scores:
+        if not isinstance(name, str):
+            raise TypeError(f"scores has the key {name!r}, but names of models must be strings")
+    return dict(scores)
+
+
+def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n r"]:
+    """Return scores by item and repeat; missing ones are NaN."""
+    array = as_floats(as_array(values, what), what).astype(np.float64)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(f"{what} must have shape (n,) or (n, repeats), not {array.shape}")
+    if np.isinf(array).any():
+        row = int(np.isinf(array).any(axis=1).argmax())
+        raise ValueError(f"{what} is infinite in row {row} (counting from 0)")
+    return rows.arranged(array, values, what)
+
+
+def _check_complete(x: Float[np.ndarray, "n r"], what: str, remedy: str) -> None:
+    is_missing = np.isnan(x).any(axis=1)
+    if is_missing.any():
+        raise ValueError(
+            f"{what} is missing in {int(is_missing.sum())} of {len(x)} items, first in row "
+            f"{int(is_missing.argmax())} (counting from 0){remedy}"
+        )
+
+
+def _item_means(x: Float[np.ndarray, "n r"]) -> Float[np.ndarray, " n"]:
+    """Return the mean over each item's repeats; an item of which one is missing has none."""
+    found: Float[np.ndarray, " n"] = x.mean(axis=1)
+    return found
+
+
+def check_scored(given: ScoredItems, what: str) -> None:
+    """Refuse a model with scores of too few items."""
+    for name, x in given.scores.items():
+        n = len(np.unique(given.unit[~np.isnan(x)]))
+        if n < _FEWEST_ITEMS:
+            raise ValueError(
+                f"{what} has {n} independent items with a score of {name!r}: at least "
+                f"{_FEWEST_ITEMS} are needed to see how scores vary"
+            )
+
+
+def _probabilities(given: Any, n: int) -> Float[np.ndarray, " n"]:
+    if given is None:
+        return np.ones(n)
+    found = numbers("label_probability", given)
+    if found.shape != (n,):
+        raise ValueError(f"label_probability must have shape ({n},), but it has {found.shape}")
+    if not ((found > 0) & (found <= 1)).all():
+        row = int((~((found > 0) & (found <= 1))).argmax())
+        raise ValueError(
+            f"label_probability must be above 0 and at most 1, but row {row} has {found[row]}"
+        )
+    return found
+
+
+def _bounds(given: Any, scores: list[Float[np.ndarray, "n r"]]) -> tuple[float, float]:
+    least = min(float(np.nanmin(x, initial=np.inf)) for x in scores)
+    most = max(float(np.nanmax(x, initial=-np.inf)) for x in scores)
+    if given is None:
+        if least < 0 or most > 1:
+            raise ValueError(
+                f"scores are from {least:g} to {most:g}, outside of [0, 1]: give the smallest and "
+                "largest possible score, bounds=(1, 5), or bounds=(-np.inf, np.inf)"
+            )
+        return 0.0, 1.0
+    try:
+        low, high = (number("each of bounds", end) for end in given)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"bounds must be two numbers, such as (1, 5), not {given!r}") from error
+    if not low <= least <= most <= high or not low < high:
+        raise ValueError(
+            f"bounds are {given!r}, but scores are from {least:g} to {most:g}: give the smallest "
+            "and the largest possible score"
+        )
+    return low, high

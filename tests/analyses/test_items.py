@@ -1,0 +1,259 @@
+"""Items with scores: means, exact limits, repeats, clusters, differences, subgroups, judges."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import dmfroc
+from dmfroc.inference.bounded_mean import BoundedMean
+from dmfroc.inference.judge import Part, judged
+
+RATES = np.arange(0.02, 0.981, 0.02)
+
+
+def share(k, n):
+    p = k / n
+    return BoundedMean(p, p * (1 - p) / n, n, float(n), (0.0, 1.0))
+
+
+@pytest.mark.parametrize("n", [10, 20, 50, 100])
+def test_exact_coverage_of_zeros_and_ones(n):
+    ends = np.array([share(k, n).ends_at(0.05) for k in range(n + 1)])
+    probabilities = stats.binom.pmf(np.arange(n + 1)[:, None], n, RATES)
+    covers = (ends[:, :1] <= RATES) & (ends[:, 1:] >= RATES)
+    assert (probabilities * covers).sum(axis=0).min() >= 0.95
+
+
+@given(st.integers(2, 60), st.data())
+def test_limits_of_zeros_and_ones_are_clopper_pearson(n, data):
+    k = data.draw(st.integers(0, n))
+    x = np.r_[np.ones(k), np.zeros(n - k)]
+    found = dmfroc.items({"m": x}).estimates["m"]
+    assert found.value == pytest.approx(k / n)
+    exact = stats.binomtest(k, n).proportion_ci(0.95)
+    assert found.interval == pytest.approx((exact.low, exact.high), abs=1e-9)
+    error = math.sqrt(k * (n - k) / n**2 / (n - 1))
+    assert found.standard_error == pytest.approx(error, abs=1e-12)
+
+
+def test_tool_use(external_directory):
+    table = pd.read_csv(external_directory / "tool_use.csv")
+    found = dmfroc.items(table)
+    right = [20, 12, 1, 10, 5, 8, 18, 0, 2]
+    assert [round(20 * e.value) for e in found.estimates.values()] == right
+    assert found.best_set() == ("claude-2.1", "gpt-4-1106-preview (functions)")
+    ends = [e.interval for e in found.estimates.values()]
+    assert ends[0][1] == 1
+    assert ends[0][0] == pytest.approx(0.025 ** (1 / 20))
+    assert ends[7] == pytest.approx((0, 1 - 0.025 ** (1 / 20)))
+    between = [e for e in found.estimates.values() if 0 < e.value < 1]
+    assert all(e.interval[0] < e.value < e.interval[1] for e in between)
+
+
+def test_support_with_a_judge(external_directory):
+    table = pd.read_csv(external_directory / "support_eval.csv")
+    found = dmfroc.items({"support": table.human_passed}, judge=table.judge_passed)
+    estimate = found.estimates["support"]
+    assert estimate.value == pytest.approx(0.7150, abs=1e-4)
+    assert estimate.standard_error == pytest.approx(0.01600, abs=2e-5)
+    assert estimate.interval == pytest.approx((0.6837, 0.7464), abs=2e-3)
+    labels = estimate.judge
+    assert labels.lambda_ == pytest.approx(0.5496, abs=1e-4)
+    assert (labels.n_verified, labels.n_rows) == (600, 4000)
+    assert labels.judge_value == pytest.approx(0.8383, abs=1e-4)
+    assert labels.verified_value == pytest.approx(0.7183, abs=1e-4)
+    alone = dmfroc.items({"support": table.human_passed.dropna()}).estimates["support"]
+    assert alone.interval == pytest.approx((0.6810, 0.7528), abs=2e-3)
+    assert labels.verified_error == pytest.approx(alone.standard_error)
+    ratio = (alone.standard_error / estimate.standard_error) ** 2
+    assert labels.effective_labels == pytest.approx(600 * ratio, rel=2e-3)
+    counts = found.to_pandas("agreement")["count"]
+    assert counts.tolist() == [79, 90, 15, 416]
+
+
+def test_the_difference_has_a_weight_of_its_own(external_directory):
+    table = pd.read_csv(external_directory / "support_compare.csv")
+    scores, judge = (
+        {v: table[f"{v}_{who}_passed"] for v in ("v3", "v4")} for who in ("human", "judge")
+    )
+    [difference] = dmfroc.items(scores, judge=judge).differences
+    is_verified = table["v3_human_passed"].notna()
+    y = (table["v3_human_passed"] - table["v4_human_passed"])[is_verified]
+    f = table["v3_judge_passed"] - table["v4_judge_passed"]
+    n, m = is_verified.sum(), (~is_verified).sum()
+    weight = np.cov(y, f[is_verified])[0, 1] / f.var() / (1 + n / m)
+    value = y.mean() + weight * (f[~is_verified].mean() - f[is_verified].mean())
+    assert difference.value == pytest.approx(value, abs=1e-9)
+    error = math.sqrt(
+        (y - weight * f[is_verified]).var() / n + weight**2 * f[~is_verified].var() / m
+    )
+    assert difference.standard_error == pytest.approx(error, rel=5e-3)
+
+
+def test_a_judge_that_says_nothing_has_no_weight():
+    verified = Part(0.5, np.array([0.1, -0.1, 0, 0]))
+    nothing = Part(0.5, np.zeros(4))
+    found = judged(verified, nothing, nothing, 2.0)
+    assert (found.value, found.weight) == (0.5, 0)
+
+
+def test_no_weight_does_better():
+    rng = np.random.default_rng(0)
+    y, n, m = (rng.random(2000) < 0.6) * 1.0, 2000, 300
+    f = np.where(rng.random(n) < 0.8, y, 1 - y)
+    hidden = y.copy()
+    hidden[m:] = np.nan
+    found = dmfroc.items({"a": hidden}, judge=f).estimates["a"]
+    variances = [
+        (y[:m] - w * f[:m]).var(ddof=1) / m + w**2 * f[m:].var(ddof=1) / (n - m)
+        for w in found.judge.lambda_ + np.array([-0.1, 0, 0.1])
+    ]
+    assert variances[1] == min(variances)
+    assert found.standard_error**2 == pytest.approx(variances[1], rel=0.01)
+
+
+def test_drawn_with_unequal_probabilities():
+    rng = np.random.default_rng(1)
+    n = 20_000
+    hard = rng.random(n) < 0.5
+    y = (rng.random(n) < np.where(hard, 0.3, 0.9)) * 1.0
+    f = np.where(rng.random(n) < 0.85, y, 1 - y)
+    probability = np.where(hard, 0.2, 0.05)
+    hidden = np.where(rng.random(n) < probability, y, np.nan)
+    with pytest.warns(UserWarning, match="label_probability"):
+        biased = dmfroc.items({"a": hidden}, judge=f).estimates["a"]
+    found = dmfroc.items({"a": hidden}, judge=f, label_probability=probability).estimates["a"]
+    assert found.interval[0] < y.mean() < found.interval[1]
+    assert abs(biased.judge.verified_value - y.mean()) > 5 * biased.judge.verified_error
+    assert abs(found.value - y.mean()) < 3 * found.standard_error
+
+
+def test_repeats_count_once():
+    rng = np.random.default_rng(2)
+    x = (rng.random((30, 4)) < 0.7) * 1.0
+    found = dmfroc.items({"a": x})
+    assert found.n_repeats == 4
+    estimate = found.estimates["a"]
+    assert estimate.value == pytest.approx(x.mean())
+    assert estimate.standard_error == pytest.approx(stats.sem(x.mean(axis=1)))
+    assert dmfroc.items({"a": x[:, [0, 0, 0]]}).estimates["a"].interval == pytest.approx(
+        dmfroc.items({"a": x[:, 0]}).estimates["a"].interval
+    )
+
+
+def test_repeated_items_of_a_group_count_once():
+    rng = np.random.default_rng(3)
+    x = (rng.random(25) < 0.8) * 1.0
+    once = dmfroc.items({"a": x}).estimates["a"]
+    thrice = dmfroc.items({"a": np.repeat(x, 3)}, groups=np.repeat(np.arange(25), 3)).estimates["a"]
+    assert thrice.interval == pytest.approx(once.interval)
+    assert thrice.standard_error == pytest.approx(once.standard_error)
+
+
+def test_other_ranges_and_none():
+    x = np.array([1.0, 2, 5, 4, 4, 3, 2, 5])
+    with pytest.raises(ValueError, match=r"bounds=\(1, 5\)"):
+        dmfroc.items({"a": x})
+    graded = dmfroc.items({"a": x}, bounds=(1, 5)).estimates["a"]
+    unit = dmfroc.items({"a": (x - 1) / 4}).estimates["a"]
+    assert graded.interval == pytest.approx([1 + 4 * end for end in unit.interval])
+    free = dmfroc.items({"a": x}, bounds=(-np.inf, np.inf)).estimates["a"]
+    assert free.interval == pytest.approx(
+        stats.t.interval(0.95, 7, loc=x.mean(), scale=stats.sem(x))
+    )
+
+
+def test_differences_are_antisymmetric_and_nearly_mcnemar():
+    rng = np.random.default_rng(4)
+    a, b = (rng.random((2, 60)) < [[0.8], [0.55]]) * 1.0
+    [forward] = dmfroc.items({"a": a, "b": b}).differences
+    [backward] = dmfroc.items({"b": b, "a": a}).differences
+    assert forward.value == pytest.approx(-backward.value)
+    assert forward.interval == pytest.approx([-x for x in backward.interval[::-1]])
+    assert forward.p_value == pytest.approx(backward.p_value)
+    discordant = ((a > b).sum(), (a < b).sum())
+    exact = stats.binomtest(int(discordant[0]), int(sum(discordant))).pvalue
+    assert forward.p_value == pytest.approx(exact, rel=0.7)
+    greater = dmfroc.items({"a": a, "b": b}, alternative="greater").differences[0]
+    assert greater.interval[1] == math.inf
+
+
+def test_copies_do_not_differ_for_sure():
+    x = np.r_[np.ones(15), np.zeros(5)]
+    [d] = dmfroc.items({"a": x, "b": x}).differences
+    assert (d.value, d.standard_error, d.p_value, d.probability_better) == (0, 0, 1, 0.5)
+    assert d.interval[0] < -0.1 < 0.1 < d.interval[1]
+
+
+def test_subgroups():
+    rng = np.random.default_rng(5)
+    topic = np.repeat(["law", "maths"], 40)
+    x = (rng.random(80) < np.where(topic == "law", 0.9, 0.4)) * 1.0
+    found = dmfroc.items({"a": x, "b": 1 - x}, by=topic)
+    assert found.subgroups["law"]["a"].interval == pytest.approx(
+        dmfroc.items({"a": x[:40]}).estimates["a"].interval
+    )
+    assert found.subgroup_sizes == {"law": 40, "maths": 40}
+    [d] = found.subgroup_differences["a"]
+    assert d.adjusted_p_value < 1e-3
+    assert list(found.to_pandas("subgroups").columns[:3]) == ["subgroup", "model", "n"]
+    with pytest.raises(ValueError, match="several subgroups"):
+        dmfroc.items({"a": x}, by=topic, groups=np.tile(np.arange(40), 2))
+
+
+def test_result_is_whole(tmp_path):
+    rng = np.random.default_rng(6)
+    x = {name: (rng.random(30) < p) * 1.0 for name, p in (("a", 0.5), ("b", 0.7), ("c", 0.9))}
+    found = dmfroc.items(x, simultaneous=True, by=np.arange(30) % 2)
+    found.to_html(tmp_path / "items.html")
+    assert found.winner.name == found.best_set()[0]
+    assert set(found.as_json()) >= {"estimates", "differences", "subgroups", "n_items"}
+    assert "3 models: 30 items" in str(found)
+    found.plot_best_set()
+    alone = dmfroc.items({"a": x["a"]})
+    assert alone.best_set() == ("a",)
+    alone.plot_best_set()
+    str(alone), alone.to_json()
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        ({"a": [1, None, 0]}, {}, r"missing in 1 of 3 items, first in row 1.*judge="),
+        ({"a": [1, 0], "b": [1, 0, 1]}, {}, "different numbers of items"),
+        ({"a": [1.0]}, {}, "at least 2"),
+        ({}, {}, "at least one"),
+        ({"a": [1, 0, np.inf]}, {}, "infinite in row 2"),
+        ({"a": [1, None, 0]}, {"judge": [1, None, 0]}, "a judge must score all items"),
+        ({"a": [1, None, None]}, {"judge": [1, 0, 0]}, "at least 2"),
+        ({"a": [1, 0, 2]}, {"bounds": (0, 1)}, "scores are from 0 to 2"),
+        ({"a": [1, 0]}, {"judge": [1, 0], "label_probability": [0.5, 0]}, "row 1"),
+        ({"a": [1, 0]}, {"judge": {"b": [1, 0]}}, "same names"),
+        ({"a": [1, 0]}, {"groups": [1, 1]}, "one group only"),
+        ({"a": [1, 0]}, {"by": [1, 1, 2]}, "by must have one entry"),
+        ({"a": [1, 0]}, {"level": 2}, "level"),
+    ],
+)
+def test_errors(scores, options, message):
+    with pytest.raises(ValueError, match=message):
+        dmfroc.items(scores, **options)
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        ([1, 0], {}, "dict of scores by name"),
+        ({1: [1, 0]}, {}, "must be strings"),
+        ({"a": ["x", "y"]}, {}, "convert"),
+        ({"a": [1, 0]}, {"label_probability": [1, 1]}, "goes with judge="),
+        ({"a": [1, 0], "b": [1, 0]}, {"judge": [1, 0]}, "judge must be a dict"),
+    ],
+)
+def test_wrong_types(scores, options, message):
+    with pytest.raises(TypeError, match=message):
+        dmfroc.items(scores, **options)

@@ -1,0 +1,153 @@
+"""Rows with several labels: scikit-learn's values, covariance between labels, missing entries."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics
+
+import dmfroc
+
+RNG = np.random.default_rng(0)
+TOPIC = RNG.normal(size=(300, 1))
+TRUE = (TOPIC + RNG.normal(size=(300, 4)) > [0.0, 0.5, 1.0, 1.8]).astype(int)
+SCORES = TRUE + RNG.normal(size=(300, 4)) + 0.7 * TOPIC
+OTHER = SCORES + RNG.normal(size=(300, 4))
+HARD = (SCORES > 0.5).astype(int)
+ONE = "classifier"
+OF_SCORES = {
+    "hand_till": metrics.roc_auc_score,
+    "average_precision": metrics.average_precision_score,
+}
+OF_LABELS = {
+    "f1": metrics.f1_score,
+    "precision": metrics.precision_score,
+    "recall": metrics.recall_score,
+    "jaccard": metrics.jaccard_score,
+}
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+@pytest.mark.parametrize("name", [*OF_SCORES, *OF_LABELS])
+def test_values_are_those_of_scikit_learn(name, average):
+    theirs, said = (OF_SCORES[name], SCORES) if name in OF_SCORES else (OF_LABELS[name], HARD)
+    given = {"y_score": said} if name in OF_SCORES else {"y_pred": said}
+    found = dmfroc.multilabel(TRUE, measure=name, average=average, **given)
+    assert found.estimates[ONE].value == pytest.approx(
+        theirs(TRUE, said, average=average), abs=1e-12
+    )
+    of_labels = [e[ONE].value for e in found.by_label.values()]
+    assert of_labels == pytest.approx(theirs(TRUE, said, average=None), abs=1e-12)
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+@pytest.mark.parametrize("name", ["hand_till", "f1"])
+def test_errors_are_those_of_a_bootstrap_of_rows(name, average):
+    theirs, said = (OF_SCORES[name], SCORES) if name in OF_SCORES else (OF_LABELS[name], HARD)
+    given = {"y_score": said} if name in OF_SCORES else {"y_pred": said}
+    rng = np.random.default_rng(1)
+    draws = []
+    for _ in range(600):
+        rows = rng.integers(300, size=300)
+        draws.append(theirs(TRUE[rows], said[rows], average=average))
+    found = dmfroc.multilabel(TRUE, measure=name, average=average, **given).estimates[ONE]
+    assert found.standard_error == pytest.approx(np.std(draws), rel=0.1)
+    assert found.interval[0] < found.value < found.interval[1]
+
+
+def test_labels_that_are_copies_are_one():
+    twice = dmfroc.multilabel(TRUE[:, [0, 0]], SCORES[:, [0, 0]])
+    once = dmfroc.estimate("hand_till", TRUE[:, 0], SCORES[:, 0])
+    assert twice.estimates[ONE].value == pytest.approx(once.value)
+    covariance = twice.label_covariances[ONE]
+    assert covariance == pytest.approx(np.full((2, 2), covariance[0, 0]))
+    error = np.sqrt(covariance.mean() * 300 / 299)
+    assert twice.estimates[ONE].standard_error == pytest.approx(error)
+    assert twice.estimates[ONE].standard_error == pytest.approx(once.standard_error, rel=0.02)
+    [first, _] = twice.by_label.values()
+    assert first[ONE].interval == once.interval
+
+
+def test_a_mean_has_the_variance_of_the_covariances():
+    found = dmfroc.multilabel(TRUE, SCORES)
+    covariance = found.label_covariances[ONE]
+    assert covariance[0, 1] != 0
+    error = np.sqrt(covariance.mean() * 300 / 299)
+    assert found.estimates[ONE].standard_error == pytest.approx(error)
+
+
+def test_paired_differences():
+    found = dmfroc.multilabel(TRUE, {"a": SCORES, "b": OTHER}, "average_precision")
+    [d] = found.differences
+    assert d.value == pytest.approx(
+        metrics.average_precision_score(TRUE, SCORES) - metrics.average_precision_score(TRUE, OTHER)
+    )
+    apart = np.hypot(*(e.standard_error for e in found.estimates.values()))
+    assert d.standard_error < 0.9 * apart
+    of_label = dmfroc.compare(
+        TRUE[:, 1], {"a": SCORES[:, 1], "b": OTHER[:, 1]}, "average_precision"
+    ).differences[0]
+    assert found.label_differences["1"][0].p_value == pytest.approx(of_label.p_value)
+
+
+def test_missing_entries_are_left_out_of_their_label():
+    table = pd.DataFrame(TRUE.astype(float), columns=list("abcd"))
+    table.loc[::3, "b"] = np.nan
+    found = dmfroc.multilabel(table, SCORES)
+    known = table["b"].notna().to_numpy()
+    alone = dmfroc.estimate("hand_till", TRUE[known, 1], SCORES[known, 1])
+    assert found.by_label["b"][ONE].interval == alone.interval
+    micro = dmfroc.multilabel(table, SCORES, average="micro").estimates[ONE]
+    entries = table.notna().to_numpy()
+    assert micro.value == pytest.approx(metrics.roc_auc_score(TRUE[entries], SCORES[entries]))
+    assert "100 entries missing" in str(found)
+
+
+def test_a_label_without_positives_is_left_out():
+    none = np.c_[TRUE, np.zeros(300)]
+    with pytest.warns(UserWarning, match="left out of the mean: '4'"):
+        found = dmfroc.multilabel(none, np.c_[SCORES, OTHER[:, 0]])
+    assert found.estimates[ONE].value == dmfroc.multilabel(TRUE, SCORES).estimates[ONE].value
+    assert list(found.left_out) == ["4"]
+    with pytest.raises(ValueError, match="no label has a value"):
+        dmfroc.multilabel(np.zeros((10, 2)), np.zeros((10, 2)))
+
+
+def test_groups_are_units():
+    twice = dmfroc.multilabel(
+        np.repeat(TRUE, 2, axis=0), np.repeat(SCORES, 2, axis=0), groups=np.arange(600) // 2
+    )
+    once = dmfroc.multilabel(TRUE, SCORES)
+    assert twice.estimates[ONE].value == pytest.approx(once.estimates[ONE].value)
+    errors = [x.estimates[ONE].standard_error for x in (twice, once)]
+    assert errors[0] == pytest.approx(errors[1], rel=0.01)
+
+
+def test_result_is_whole(tmp_path):
+    found = dmfroc.multilabel(TRUE, {"a": SCORES, "b": OTHER}, simultaneous=True)
+    found.to_html(tmp_path / "labels.html")
+    assert found.best_set() == ("a",)
+    assert len(found.to_pandas("labels")) == 8
+    assert found.as_json()["average"] == "macro"
+    found.plot_best_set()
+    dmfroc.multilabel(TRUE, SCORES).plot_best_set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "kind", "message"),
+    [
+        ((TRUE + 1, SCORES), {}, ValueError, "must hold 0, 1 or missing"),
+        ((TRUE[:, 0], SCORES), {}, ValueError, r"must have shape \(n, L\)"),
+        ((TRUE, SCORES[:, :2]), {}, ValueError, "both must have a row"),
+        ((TRUE, SCORES, "f1"), {}, ValueError, "needs predicted labels"),
+        ((TRUE, SCORES), {"average": "mean"}, ValueError, "average must be"),
+        ((TRUE, SCORES), {"labels": ["a"]}, ValueError, "labels must name"),
+        ((TRUE, np.where(SCORES > 2, np.nan, SCORES)), {}, ValueError, "is missing in row"),
+        ((TRUE,), {}, TypeError, "give y_score"),
+        ((TRUE,), {"y_pred": SCORES}, ValueError, "0 and 1 only"),
+        ((TRUE, {1: SCORES}), {}, TypeError, "must be strings"),
+        ((TRUE, SCORES), {"groups": np.zeros(300)}, ValueError, "one group only"),
+    ],
+)
+def test_errors(arguments, options, kind, message):
+    with pytest.raises(kind, match=message):
+        dmfroc.multilabel(*arguments, **options)

@@ -1,0 +1,333 @@
+"""Functions of arrays by JAX: equal to the measures, and right in every derivative."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import pytest
+from numpyro import distributions, infer
+
+import dmfroc
+from dmfroc import functional, measures
+from dmfroc.inputs.predictions import as_predictions
+from dmfroc.measures.measure import bind
+
+NAMES = [
+    *("accuracy", "auc_mu", "average_precision", "brier_score", "dmf_auc", "gorodkin_correlation"),
+    *("hand_till", "informedness", "log_loss", "one_vs_one_auc", "one_vs_rest_auc"),
+]
+N, K = 24, 3
+GENERATOR = np.random.default_rng(0)
+Y = GENERATOR.permutation(np.arange(N) % K)
+SCORES = np.exp(GENERATOR.normal(size=(N, K)) + np.eye(K)[Y])
+SCORES /= SCORES.sum(axis=1, keepdims=True)
+TIED = np.round(SCORES * 4) + 1
+TIED /= TIED.sum(axis=1, keepdims=True)
+WEIGHTS = {
+    "ones": np.ones(N),
+    "whole": GENERATOR.integers(0, 3, N).astype(float),
+    "real": GENERATOR.random(N) + 0.1,
+}
+
+
+@pytest.fixture(autouse=True)
+def double():
+    with jax.enable_x64(True):
+        yield
+
+
+def by_numpy(name, y, scores, weights):
+    predictions = as_predictions(y, scores, sample_weight=weights)
+    [value], [gradient] = bind(getattr(measures, name)(), predictions).values_and_gradients(weights)
+    return value, gradient
+
+
+def differences(function, x, step=1e-6):
+    """Return central differences of a function by each number of x."""
+    x = np.asarray(x, float)
+    found = []
+    for place in np.ndindex(x.shape):
+        moved = np.zeros_like(x)
+        moved[place] = step
+        found.append((np.asarray(function(x + moved)) - function(x - moved)) / (2 * step))
+    of_each = np.reshape(found, (*x.shape, *np.shape(found[0])))
+    return np.moveaxis(of_each, -1, 0) if of_each.ndim > x.ndim else of_each
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_values_and_derivatives_are_those_of_the_measures(name):
+    function = getattr(functional, name)
+    for scores in (SCORES, TIED):
+        for weights in WEIGHTS.values():
+            expected = by_numpy(name, Y, scores, weights)
+            found = jax.value_and_grad(lambda w, s=scores: function(Y, s, w, n_classes=K))(weights)
+            np.testing.assert_allclose(found[0], expected[0], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(found[1], expected[1], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["dmf_auc", "average_precision", "log_loss", "one_vs_rest_auc"])
+def test_two_classes_have_one_score(name):
+    y, scores = (Y > 0).astype(int), TIED[:, 1]
+    function = partial(getattr(functional, name), n_classes=2)
+    expected = by_numpy(name, y, scores, WEIGHTS["real"])
+    found = jax.value_and_grad(lambda w: function(y, scores, w))(WEIGHTS["real"])
+    np.testing.assert_allclose(found[0], expected[0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found[1], expected[1], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_functions_can_be_compiled_and_mapped(name):
+    function = partial(getattr(functional, name), n_classes=K)
+    ys = np.stack([Y, np.roll(Y, 1)])
+    many = jax.jit(jax.vmap(jax.value_and_grad(lambda w, y, s: function(y, s, w))))
+    values, gradients = many(np.ones((2, N)), ys, np.stack([SCORES, TIED]))
+    for row, scores in enumerate((SCORES, TIED)):
+        expected = by_numpy(name, ys[row], scores, np.ones(N))
+        np.testing.assert_allclose(values[row], expected[0], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(gradients[row], expected[1], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scores_have_a_derivative_or_an_error(name):
+    function = jax.grad(lambda s: getattr(functional, name)(Y, s, n_classes=K))
+    if name in ("brier_score", "log_loss"):
+        weights = np.ones(N) / N
+        is_own = np.eye(K)[Y]
+        slope = SCORES - is_own if name == "brier_score" else -is_own / SCORES
+        np.testing.assert_allclose(function(SCORES), weights[:, None] * slope, atol=1e-15)
+    else:
+        with pytest.raises(TypeError, match="scores have no derivative"):
+            function(SCORES)
+        with pytest.raises(TypeError, match="scores have no derivative"):
+            jax.jit(function)(SCORES)
+
+
+@pytest.mark.parametrize("pair_weights", ["equal", "prevalence", "costs", "two"])
+def test_the_curve_is_that_of_numpy(pair_weights):
+    costs = np.array([[np.nan, 1, 2], [3, np.nan, 1], [1, 4, np.nan]])
+    options = {"costs": costs, "two": (np.ones((K, K)), np.arange(9.0).reshape(K, K))}
+    pair_weights = options.get(pair_weights, pair_weights)
+    options = {"pair_weights": pair_weights, "n_thresholds": 9, "shrinkage": 0.3}
+    for pool, weights in (("balanced", WEIGHTS["whole"]), ("pooled", WEIGHTS["real"])):
+        expected = dmfroc.multiclass_roc(
+            Y, TIED, sample_weight=weights, threshold_pool=pool, **options
+        )
+        found = functional.multiclass_roc(
+            Y, TIED, weights, n_classes=K, threshold_pool=pool, **options
+        )
+        for field in set(functional.CenterOfRates._fields) - {"converged", "n_iter"}:
+            np.testing.assert_allclose(
+                getattr(found, field), getattr(expected, field), 1e-6, 1e-10, err_msg=field
+            )
+        assert found.converged
+
+
+def test_derivatives_of_the_area_are_differences():
+    matrices = np.arange(1.0, 10).reshape(K, K), np.arange(9.0, 0, -1).reshape(K, K)
+    weights = WEIGHTS["real"]
+
+    @jax.jit
+    def area(w, shrinkage, tpr_weights, fpr_weights):
+        return functional.dmf_auc(
+            Y,
+            SCORES,
+            w,
+            n_classes=K,
+            n_thresholds=5,
+            shrinkage=shrinkage,
+            pair_weights=(tpr_weights, fpr_weights),
+            threshold_weights=weights,
+        )
+
+    arguments = [weights, 0.7, *matrices]
+    found = jax.jit(jax.grad(area, argnums=(0, 1, 2, 3)))(*arguments)
+    for place, x in enumerate(arguments):
+
+        def moved(x, place=place):
+            return area(*arguments[:place], x, *arguments[place + 1 :])
+
+        expected = differences(moved, x)
+        assert np.abs(expected).max() > 1e-4  # there is something to be wrong about
+        np.testing.assert_allclose(found[place], expected, atol=1e-8)
+
+
+def test_derivatives_of_the_center_are_differences():
+    generator = np.random.default_rng(1)
+    logits = np.sort(generator.normal([[1], [-1]], size=(4, 2, 3)), axis=-1)
+    rates = 1 / (1 + np.exp(-logits))
+    weights = generator.random((4, 2, 1)) + 0.5
+
+    @jax.jit
+    def numbers(rates, weights, shrinkage):
+        found = functional.center(rates, weights, shrinkage)
+        effects = found.threshold_effect.ravel(), found.pair_effect, found.fpr, found.tpr
+        return jnp.concatenate([*effects, found.auc[None], found.deviance[None]])
+
+    for shrinkage in (0.5, 0.0):
+        arguments = [rates, weights, shrinkage]
+        found = jax.jit(jax.jacrev(numbers, argnums=(0, 1, 2)))(*arguments)
+        for place, x in enumerate(arguments):
+            if place == 2 and shrinkage == 0:
+                continue
+
+            def moved(x, place=place, arguments=arguments):
+                return numbers(*arguments[:place], x, *arguments[place + 1 :])
+
+            expected = differences(moved, x, 1e-5)
+            assert np.abs(expected).max() > 1e-2
+            np.testing.assert_allclose(found[place], expected, atol=2e-6)
+    # The derivative at no shrinkage is that of the right-hand side, not 0
+    moved = (numbers(rates, weights, 2e-5) - numbers(rates, weights, 1e-5)) / 1e-5
+    np.testing.assert_allclose(found[2], moved, rtol=1e-2, atol=1e-3)
+
+
+def test_second_derivatives_of_the_center_are_differences():
+    rates = np.linspace(0.1, 0.9, 12).reshape(2, 2, 3)
+    gradient = jax.jit(jax.grad(lambda r: functional.center(r).auc))
+    found = jax.jit(jax.jacrev(gradient))(rates)
+    # The fit ends at a gradient of 1e-9, which differences of small steps would see
+    expected = differences(lambda r: gradient(r).ravel(), rates, 3e-4).reshape(found.shape)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_single_precision_of_the_user_changes_the_type_alone():
+    expected = functional.dmf_auc(Y, SCORES, n_classes=K)
+    with jax.enable_x64(False):
+        function = jax.jit(lambda w: 2 * functional.dmf_auc(Y, SCORES, w, n_classes=K) * w.sum())
+        value, gradient = jax.value_and_grad(function)(jnp.ones(N))
+        found = functional.dmf_auc(Y, SCORES, n_classes=K)
+    assert {x.dtype for x in (found, value, gradient)} == {np.dtype(np.float32)}
+    assert np.float32(expected) == np.asarray(found)
+    np.testing.assert_allclose(value, 2 * N * expected, rtol=1e-6)
+
+
+def test_a_perfect_classifier_has_the_area_one_and_no_error():
+    found = functional.estimate(functional.dmf_auc, Y, np.eye(K)[Y], n_classes=K)
+    np.testing.assert_allclose(found, [1, 0], atol=1e-9)
+
+
+def test_all_measures_have_a_form_or_an_error():
+    predictions = as_predictions(Y, SCORES)
+    n_forms = 0
+    for measure in measures.MEASURES.values():
+        if not measure.applies_to(predictions):
+            continue
+        function = partial(functional.value, measure, Y, SCORES, n_classes=K)
+        try:
+            n_forms += jax.eval_shape(function).shape == ()
+        except ValueError as error:
+            assert "has no form in JAX" in str(error)  # noqa: PT017
+    assert n_forms > 40
+    for name in ("brier_skill_score", "cohen_kappa", "gini", "precision_recall_gain_area"):
+        measure = measures.MEASURES[name]
+        found = functional.value(measure, Y, SCORES, WEIGHTS["real"], n_classes=K)
+        weighted = as_predictions(Y, SCORES, sample_weight=WEIGHTS["real"])
+        [expected] = bind(measure, weighted).values(WEIGHTS["real"])
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def both_parts(influence, y):
+    """Return the standard error within classes and of their sizes."""
+    sizes, totals = np.bincount(y), np.bincount(y, influence)
+    centred = influence - (totals / sizes)[y]
+    within = np.bincount(y, centred**2) * sizes / (sizes - 1)
+    return np.sqrt(within.sum() + (totals**2 / sizes).sum())
+
+
+@pytest.mark.parametrize("name", ["dmf_auc", "hand_till", "accuracy", "one_vs_rest_auc"])
+def test_standard_errors_are_those_of_estimate(name):
+    function = getattr(functional, name)
+    ys = np.stack([Y, np.roll(Y, 1), np.roll(Y, 2)])
+    many = functional.estimate_many(function, ys, np.stack([SCORES] * 3), n_classes=K, batch_size=2)
+    for row, y in enumerate(ys):
+        expected = dmfroc.estimate(name, y, SCORES)
+        np.testing.assert_allclose(many.value[row], expected.value, atol=1e-12)
+        error = both_parts(dmfroc.influences(name, y, SCORES), y)
+        np.testing.assert_allclose(many.standard_error[row], error, atol=1e-10)
+        # In one stratum, where observations of all classes cost alike: a difference of order 1 / n
+        np.testing.assert_allclose(error, expected.standard_error, rtol=2 / len(y))
+
+
+def test_weights_and_single_observations_in_estimates():
+    weights = WEIGHTS["whole"] / 3
+    expected = dmfroc.estimate("accuracy", Y, SCORES, sample_weight=weights)
+    found = functional.estimate(functional.accuracy, Y, SCORES, weights, n_classes=K)
+    influence, counts = dmfroc.influences("accuracy", Y, SCORES, sample_weight=weights), weights > 0
+    np.testing.assert_allclose(
+        found, [expected.value, both_parts(influence[counts], Y[counts])], atol=1e-12
+    )
+    alone = np.where(np.arange(N) == 0, 2, Y % 2)
+    few = functional.estimate_many(
+        functional.hand_till, np.stack([alone, Y]), np.stack([SCORES] * 2), n_classes=K
+    )
+    assert np.isnan(few.standard_error).tolist() == [True, False]
+
+
+def test_the_area_is_a_factor_of_a_model():
+    """NumPyro differentiates it: the gradient of the log density is that of differences."""
+    fpr = np.linspace(0.1, 0.9, 5)
+
+    def model():
+        power = numpyro.sample("power", distributions.Beta(2, 2).expand([3]).to_event(1))
+        rates = jnp.stack([fpr ** power[:, None], jnp.broadcast_to(fpr, (3, 5))], axis=1)
+        numpyro.factor("area", 20 * functional.center(rates).auc)
+
+    @jax.jit
+    def log_density(power):
+        return infer.util.log_density(model, (), {}, {"power": power})[0]
+
+    start = np.array([0.2, 0.4, 0.6])
+    found = jax.jit(jax.grad(log_density))(start)
+    np.testing.assert_allclose(found, differences(log_density, start), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"y": Y[:, None]}, r"integers of shape \(n,\)"),
+        ({"y": Y + 1.0}, "integers"),
+        ({"y": Y + 1}, "row .* holds 3"),
+        ({"scores": SCORES[:, :2]}, r"scores must be real numbers of shape \(24, 3\)"),
+        ({"scores": np.where(Y[:, None] > 1, np.nan, SCORES)}, "scores must be finite, but row"),
+        ({"weights": -np.ones(N)}, "weights must be finite"),
+        ({"weights": np.ones(3)}, r"weights must have shape \(24,\)"),
+        ({"weights": (Y > 0) * 1.0}, "class 0 has no observation"),
+        ({"n_classes": 1}, "n_classes"),
+        ({"shrinkage": -1.0}, "shrinkage must be finite"),
+        ({"n_thresholds": 0}, "n_thresholds"),
+        ({"pair_weights": "none"}, "pair_weights"),
+        ({"pair_weights": np.ones((2, 2))}, "pair_weights must be"),
+        ({"threshold_pool": "none"}, "threshold_pool"),
+    ],
+)
+def test_errors_name_the_argument(change, match):
+    arguments = {"y": Y, "scores": SCORES, "weights": None, "n_classes": K} | change
+    with pytest.raises((ValueError, TypeError), match=match):
+        functional.dmf_auc(**arguments)
+
+
+def test_errors_of_other_functions():
+    with pytest.raises(ValueError, match="rates must have shape"):
+        functional.center(np.ones((2, 3)))
+    with pytest.raises(ValueError, match=r"rates must be in \[0, 1\]"):
+        functional.center(np.full((2, 2, 3), 2.0))
+    with pytest.raises(ValueError, match="do not broadcast"):
+        functional.center(np.ones((2, 2, 3)), np.ones(4))
+    with pytest.raises(ValueError, match="at least 3"):
+        functional.multiclass_roc(Y > 0, SCORES[:, 1], n_classes=2)
+    with pytest.raises(ValueError, match="needs probabilities"):
+        functional.log_loss(Y, SCORES * 2, n_classes=K)
+    with pytest.raises(TypeError, match="scores or y_pred"):
+        functional.accuracy(Y, n_classes=K)
+    with pytest.raises(ValueError, match="no form in JAX"):
+        functional.value(measures.vus(), Y, SCORES, n_classes=K)
+    with pytest.raises(ValueError, match="leave n_pairs out"):
+        functional.value(measures.dmf_auc(n_pairs=2), Y, SCORES, n_classes=K)
+    with pytest.raises(TypeError, match="hashable"):
+        functional.estimate_many(
+            functional.dmf_auc, Y[None], SCORES[None], n_classes=K, pair_weights=np.ones((K, K))
+        )
+    with pytest.raises(ValueError, match="shapes"):
+        functional.estimate_many(functional.dmf_auc, Y, SCORES, n_classes=K)
