@@ -228,11 +228,14 @@ class JointFacts(NamedTuple):
         Moments of the influences on the difference of every two.
     covariance : numpy.ndarray of shape (m, m)
         Of the values.
+    values : mapping of tuple of str to float, optional
+        Of the differences; by default they are those of the values.
     """
 
     facts: Mapping[str, Facts]
     differences: Mapping[tuple[str, str], Moments]
     covariance: Float[np.ndarray, "m m"]
+    values: Mapping[tuple[str, str], float] | None = None
 
 
 def facts_of_classifiers(

@@ -144,10 +144,9 @@ class Jackknife(IntervalMethod):
         facts, moments = joint.facts, joint.differences
         measure = next(iter(facts.values())).measure
         values = {name: f.value for name, f in facts.items()}
+        of_pairs = joint.values or {(a, b): values[a] - values[b] for a, b in moments}
         differences = {
-            pair: self.difference(
-                pair, measure, values[pair[0]] - values[pair[1]], moments[pair], hypothesis
-            )
+            pair: self.difference(pair, measure, of_pairs[pair], moments[pair], hypothesis)
             for pair in moments
         }
         freedom = min(x.spread.degrees_of_freedom for x in moments.values())
