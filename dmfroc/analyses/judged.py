@@ -103,17 +103,17 @@ class JudgedEvidence:
         found[self.rows.is_verified] = influences
         return found
 
+    def _of_units(self, part: Part) -> Part:
+        return Part(part.value, np.bincount(self.units.of_row, part.influences))
+
     def judged(self, verified: Part, on_all: Part, on_verified: Part, moments: Moments) -> Judged:
         """Return the combination of least variance.
 
         The verified part has the variance that ``moments`` say: they have the care for rare classes
         that two strata know nothing of.
         """
-        by_unit = [
-            Part(part.value, np.bincount(self.units.of_row, part.influences))
-            for part in (verified, on_all, on_verified)
-        ]
-        found = judged(*by_unit, self.rows_per_label)
+        of_units = [self._of_units(part) for part in (verified, on_all, on_verified)]
+        found = judged(of_units[0], of_units[1], of_units[2], self.rows_per_label)
         plain = standard_error(moments_of(verified.influences, self.units))
         factor = max(moments.spread.scale / plain, 1.0) if plain > 0 else 1.0
         difference = on_all.influences - on_verified.influences
