@@ -54,7 +54,7 @@ docs: $(VENV)/.installed-docs
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 
-experiments: $(VENV)/.installed-bayes
+experiments: $(VENV)/.installed
 	for study in $(filter-out experiments/_%,$(wildcard experiments/*.py)); do \
 		$(BIN)/python $$study || exit; \
 	done

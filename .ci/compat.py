@@ -34,7 +34,7 @@ def lowest() -> list[str]:
     """Return the lowest allowed version of every dependency of the package and of its tests."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["bayes"], *extras["test"]]
+    wanted = [*project["dependencies"], *extras["test"]]
     found = [re.fullmatch(r"([\w.-]+)(?:\[\w+\])?>=([\w.]+)", item) for item in wanted]
     return [f"{match[1]}=={match[2]}" for match in found if match] + [
         f"jaxlib=={match[2]}" for match in found if match and match[1] == "jax"

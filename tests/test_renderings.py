@@ -123,7 +123,11 @@ def estimate_json(e):
 
 
 def measured_json(e):
-    return estimate_json(e) | {"level": e.level, "method": e.method}
+    return estimate_json(e) | {
+        "level": e.level,
+        "method": e.method,
+        "exact_limit": e.exact_limit or "",
+    }
 
 
 # JSON
@@ -635,7 +639,6 @@ def test_bands_of_scans_have_the_level_of_the_evaluation():
 
 
 def test_draws_carry_their_seed():
-    pytest.importorskip("arviz")
     found = dmfroc.estimate(
         "hand_till", Y, SCORES["poor"], method="bootstrap", n_draws=100, random_state=12
     )

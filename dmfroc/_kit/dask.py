@@ -16,7 +16,9 @@ def dask_client(scheduler: str) -> Iterator[Client]:
     try:
         from distributed import Client
     except ImportError as error:
-        raise ImportError("a scheduler needs Dask: pip install 'dmfroc[dask]'") from error
+        raise ImportError(
+            "a scheduler needs Dask: run python -m pip install '.[dask]' in a clone of dmfroc"
+        ) from error
     try:
         client = Client(scheduler, set_as_default=False)
     except (OSError, ValueError) as error:

@@ -230,7 +230,7 @@ class Comparison(Result):
         differences = differences_table(
             self.differences,
             title,
-            self.kind_of_interval,
+            self.kind_of_interval + (f" (margin {self.margin:g})" if self.margin else ""),
             simultaneous=self.simultaneous,
             rope=self.rope,
         )

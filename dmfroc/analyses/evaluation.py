@@ -23,7 +23,7 @@ from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.estimate import Estimate, estimates_table
+from dmfroc.results.estimate import Estimate, estimates_table, exact_limit_line
 from dmfroc.results.judge import agreement_table, judge_table
 from dmfroc.results.result import Result, sample_facts
 from dmfroc.results.table import Table
@@ -149,6 +149,10 @@ class Evaluation(Result):
     def head(self) -> list[str]:
         """Return the sample in a line."""
         return [repr(self.predictions)]
+
+    def foot(self) -> list[str]:
+        """Return what an exact limit is, if an estimate has one."""
+        return exact_limit_line(self.shown)
 
 
 def evaluate(

@@ -80,6 +80,6 @@ def _corrected_resampling(options: Options) -> IntervalMethod:
 def _class_named(name: str) -> type[IntervalMethod]:
     if name in _CLASSES:
         return _CLASSES[name]
-    from dmfroc.bayes.method import Bayes  # an optional dependency
+    from dmfroc.bayes.method import Bayes  # imports NumPyro, which takes seconds
 
     return Bayes

@@ -1,17 +1,9 @@
 """Posterior distributions: of the multiclass ROC curve, and of measures of hard labels.
 
-NumPyro and ArviZ are imported here and nowhere else: they come with ``dmfroc[bayes]``.
+Importing this room imports NumPyro and ArviZ, which takes seconds.
 """
 
 from __future__ import annotations
-
-try:
-    import arviz  # noqa: F401
-    import numpyro  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        "posterior distributions need NumPyro and ArviZ: pip install 'dmfroc[bayes]'"
-    ) from error
 
 from dmfroc.bayes.models import Priors
 from dmfroc.bayes.posterior import Posterior

@@ -12,8 +12,9 @@ from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.bound import BoundCounts
 from dmfroc.counted.sample import RowSample
-from dmfroc.inference.band import CurveRates, class_shares, rates_at_thresholds
+from dmfroc.inference.band import CurveRates, class_shares
 from dmfroc.inference.units import Units
+from dmfroc.multiclass.curve import rates_at_thresholds
 from dmfroc.multiclass.rates import CurveOptions
 
 _ROWS_OF_CLASS = 1 << 13  # whose spread is known to one per cent
@@ -32,7 +33,7 @@ def rates_of_counts(
         statistic = replace(statistic, cell_weights=np.ones((1, 2, 1)))
     weights = bound.cells.ravel()
     table = statistic.count(weights, np)
-    values, pull_back = value_and_pull_back(rates_at_thresholds, table)
+    values, pull_back = value_and_pull_back(rates_at_thresholds(1), table)
     rows = _rows_alike(drawn, bound.counts.sizes)
     batch = drawn.as_batch()
     true = batch.true[rows]

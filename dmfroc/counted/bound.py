@@ -92,6 +92,8 @@ def refusal(measure: Measure) -> str | None:
     """Say why a measure cannot be computed from counts of bins, if that is so."""
     options = curve_options_of(measure)
     if options is not None:
+        if options.rank > 1:
+            return "has rank 1 here: leave rank out"
         is_sample = options.n_pairs is not None
         return "takes all pairs of classes here: leave n_pairs out" if is_sample else None
     if measure.bind is not None:

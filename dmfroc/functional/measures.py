@@ -84,6 +84,8 @@ def value(
         options = dict(measure.options)
         if options.pop("n_pairs") is not None:
             raise ValueError("dmf_auc by JAX takes all pairs of classes: leave n_pairs out")
+        if options.pop("rank") != 1:
+            raise ValueError("dmf_auc by JAX has rank 1: leave rank out")
         del options["random_state"]
         return dmf_auc(y, scores, weights, n_classes=n_classes, **options)
     statistic = measure.statistic

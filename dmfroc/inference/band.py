@@ -19,7 +19,6 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
-from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import check_level, integer
 from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of
@@ -29,8 +28,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import values_and_influences
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.multiclass.costs import PairWeights
-from dmfroc.multiclass.curve import MulticlassROC, SummaryOfCenter, curve_of, curve_points
-from dmfroc.multiclass.rank_one import Center
+from dmfroc.multiclass.curve import MulticlassROC, curve_of, rates_at_thresholds
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
@@ -225,8 +223,9 @@ def _rates_of(options: CurveOptions, sample: Sample) -> CurveRates:
     statistic = options(predictions)
     if statistic.is_sample:
         raise ValueError("a band of the curve needs all pairs of classes: leave n_pairs out")
+    rank = options.rank if len(predictions.present) > 2 else 1
     values, influences = values_and_influences(
-        statistic, rates_at_thresholds, predictions.sample_weight
+        statistic, rates_at_thresholds(rank), predictions.sample_weight
     )
     shares = class_shares(statistic.counted, statistic.cell_weights, len(predictions.present))
     return CurveRates(values, influences, shares, units)
@@ -279,15 +278,6 @@ def _level_of_each(rates: CurveRates, points: _Points, level: float) -> float:
     covariance = joint_covariance(sums, rates.units)
     varying = np.eye(len(sums))[np.sqrt(covariance.diagonal()) > _ROUNDING]
     return largest_statistic(covariance, varying, _SEED).level_of_each(level)
-
-
-def _rates_of_center(solution: Center, xp: Any) -> Float[AnyArray, "2 t"]:
-    fpr, tpr = curve_points(solution, xp)
-    return xp.stack([fpr[1:-1], tpr[1:-1]])
-
-
-rates_at_thresholds = SummaryOfCenter(_rates_of_center)
-"""The false (row 0) and true (row 1) positive rates of the curve."""
 
 
 def class_shares(

@@ -70,7 +70,9 @@ def bias_beside_another(
 
 def has_many_small_classes(measure: Measure, units: Units, n_classes: int) -> bool:
     """Whether there are so many classes of so few observations that the measure is biased."""
-    return not measure.is_unbiased and n_classes >= _FEW_OF_MANY * units.n_complete_sets
+    # The curve of two classes is that of the sample, and its area as unbiased as M is
+    is_unbiased = measure.is_unbiased or (measure.is_dmf_auc and n_classes == 2)
+    return not is_unbiased and n_classes >= _FEW_OF_MANY * units.n_complete_sets
 
 
 def bias_of_halves(measure: Measure, value: float, sample: Sample, error: float) -> float:

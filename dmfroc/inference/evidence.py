@@ -24,7 +24,6 @@ from dmfroc.inference.influences import (
     Influences,
     Interval,
     Moments,
-    PerfectAt,
     influences_of,
     interval,
     interval_below,
@@ -32,10 +31,10 @@ from dmfroc.inference.influences import (
     moments_of,
     moments_of_sums,
     standard_error,
-    where_few_decide,
+    with_rare_errors,
     without_variation,
 )
-from dmfroc.inference.nearest_perfect import perfect_sample
+from dmfroc.inference.rare_errors import RareErrors, RareErrorsAt, pools_classes, rare_errors
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -100,11 +99,13 @@ class Facts(ABC):
         """The range of the measure, given the class sizes unless they add to its error."""
         return self.bounds_of_any_sizes if self.moments.depends_on_sizes else self.bounds
 
+    def rare(self, error: float) -> RareErrors | None:
+        """Return what a sample without errors would show, with this error probability."""
+        return self._rare_at(error)
+
     @cached_property
-    def perfect(self) -> PerfectAt:
-        """What a perfect sample would show."""
-        best = self.bounds[int(self.measure.greater_is_better)]
-        return perfect_sample(self.measure, self.predictions, self.units.evidence, best)
+    def _rare_at(self) -> RareErrorsAt:
+        return rare_errors(self.measure, self.predictions, self.units.evidence, self.bounds)
 
     def bias_beside(self, error: float) -> float:
         """Return the bias that shows, if it is notable beside a standard error."""
@@ -136,7 +137,7 @@ class Facts(ABC):
             self.bounds,
             self.bounds_of_any_sizes,
             symmetric_on_line=not self.measure.is_flat_at_ends,
-            perfect=self.perfect,
+            rare=self.rare,
         )
 
     def interval_at(self, error: float) -> Interval:
@@ -147,9 +148,9 @@ class Facts(ABC):
         bounds, (corrected, larger) = self.bounds, self.cross_fitted
         if self.moments.spread.scale <= NO_VARIATION:
             n_sets = self.moments.n_complete_sets
-            return without_variation(self.value, n_sets, error, bounds, self.perfect)
+            return without_variation(self.value, n_sets, error, bounds, self.rare)
         ends = interval_below(corrected, larger, error, bounds)
-        ends = where_few_decide(ends, corrected, self.moments, error, self.perfect)
+        ends = with_rare_errors(ends, corrected, larger, error, self.rare)
         # What is chosen on fewer observations is too small as the value is too large, less or more.
         halfway = interval_below((corrected + self.value) / 2, larger, error, bounds)
         return replace(ends, high=max(ends.high, halfway.high, self.value))
@@ -204,17 +205,16 @@ def facts_of(
     """Return what observations say of each of the measures that are bound; see `influences_of`."""
     predictions, units = sample
     found = influences_of(measures, bound, predictions, allows_for_parts=allows_for_parts)
-    return [
-        FactsInMemory(
-            measure,
-            predictions,
-            units,
-            influences.value,
-            moments_of(influences.influences, units).with_parts(influences.of_parts),
-            influences,
+    facts = []
+    for measure, influences in zip(measures, found, strict=True):
+        of_measure = units
+        if units.sizes_are_random and pools_classes(measure, predictions):
+            of_measure = units.in_one_stratum
+        moments = moments_of(influences.influences, of_measure).with_parts(influences.of_parts)
+        facts.append(
+            FactsInMemory(measure, predictions, of_measure, influences.value, moments, influences)
         )
-        for measure, influences in zip(measures, found, strict=True)
-    ]
+    return facts
 
 
 class JointFacts(NamedTuple):

@@ -108,8 +108,10 @@ class Jackknife(IntervalMethod):
             remarks.append(small_classes_message(facts, facts.bias))
         if ends.is_degenerate:
             remarks.append(no_variation_message(value, facts.bounds, moments))
-        elif of_rare_class is None and few_decide(measure, value, facts.bounds, moments):
-            remarks.append(few_decide_message("a few per cent more or less than it says"))
+        elif facts.rare(1 - self.level) is None and few_decide(
+            measure, value, facts.bounds, moments
+        ):
+            remarks.append(few_decide_message("a few points below"))
         return Estimate(
             measure=measure.name,
             title=measure.title,
@@ -122,6 +124,7 @@ class Jackknife(IntervalMethod):
             class_sizes=class_sizes_of(moments, units),
             warnings=tuple(remark for remark in remarks if remark is not None),
             error_bound=facts.error_bound,
+            exact_limit=ends.exact_limit,
         )
 
     def joint_estimates(

@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.autodiff import after, before, value_and_pull_back
+from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.options import choice, is_one_of
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import one_blas_thread
@@ -36,6 +37,8 @@ from dmfroc.multiclass.rates import (
     RateTable,
     ThresholdPool,
 )
+
+_MOST_UNKNOWNS = 4000  # the derivative takes the cube of their number
 
 
 def fit(table: RateTable, xp: Any) -> Center:
@@ -101,6 +104,65 @@ class SummaryOfCenter:
         return total
 
 
+@dataclass(frozen=True)
+class SummaryOfRank:
+    """A function of the curve's points by a model of higher rank: a summary, with its derivative.
+
+    ``numbers_of`` takes the false (row 0) and true (row 1) positive rates, ends included.
+    """
+
+    numbers_of: Callable[[Float[AnyArray, "2 points"]], Any]
+    rank: int
+
+    def __call__(self, table: RateTable, xp: Any) -> Any:
+        with undisturbed():
+            from dmfroc.multiclass.higher_rank import numbers_of_curve
+
+        found = numbers_of_curve(*self._arguments(table, xp))
+        return np.asarray(found) if xp is np else found
+
+    def _arguments(self, table: RateTable, xp: Any) -> tuple[Any, ...]:
+        rates = table.rates(xp)
+        n_unknowns = self.rank * (len(rates) + rates[0].size)
+        if n_unknowns > _MOST_UNKNOWNS:
+            raise ValueError(
+                f"rank={self.rank} with {len(rates)} pairs of classes and {rates.shape[-1]} "
+                f"thresholds has {n_unknowns} effects, more than the {_MOST_UNKNOWNS} whose errors "
+                "can be computed: take fewer thresholds (n_thresholds=), or rank 1"
+            )
+        options = self.rank, "logit", self.numbers_of
+        return rates, table.cell_weights, table.shrinkage, *options
+
+    def value_and_pull_back(self, table: RateTable) -> tuple[Any, Callable[[Any], RateTable]]:
+        """Return the value, and what turns derivatives of it into those of the table."""
+        with undisturbed():
+            from dmfroc.multiclass.higher_rank import jacobian_of_curve
+
+        value = self(table, np)
+        rates, *arguments = self._arguments(table, np)
+        jacobian = functools.cache(lambda: np.asarray(jacobian_of_curve(rates, *arguments)))
+
+        def pull_back(d_value: Any) -> RateTable:
+            d_rates = np.tensordot(d_value, jacobian(), np.ndim(value))
+            shape = table.counted.shape
+            totals = table.totals[table.counted.reshape(-1, 2)]
+            d_counts = (d_rates / totals[..., None]).reshape(*shape, -1)
+            through_totals = (d_rates * rates).sum(axis=-1) / totals
+            d_totals = np.bincount(table.counted.ravel(), through_totals.ravel(), len(table.totals))
+            return table._replace(counts=d_counts, totals=-d_totals)
+
+        return value, pull_back
+
+
+def _area_of_points(points: Any) -> Any:
+    fpr, tpr = points
+    return ((tpr[1:] + tpr[:-1]) * (fpr[1:] - fpr[:-1])).sum() / 2
+
+
+def _inner_points(points: Any) -> Any:
+    return points[:, 1:-1]
+
+
 class _CountDerivatives:
     """Derivatives with respect to the counts, made group by group: together they are many."""
 
@@ -143,6 +205,23 @@ def _area_of_center(solution: Center, xp: Any) -> Any:
 
 area = SummaryOfCenter(_area_of_center)
 """The trapezoid area under the curve: a summary."""
+
+
+def area_of(rank: int) -> SummaryOfCenter | SummaryOfRank:
+    """Return the summary that is the area under the curve of some rank."""
+    return area if rank == 1 else SummaryOfRank(_area_of_points, rank)
+
+
+def rates_at_thresholds(rank: int) -> SummaryOfCenter | SummaryOfRank:
+    """Return the summary that is the false (row 0) and true (row 1) positive rates of the curve."""
+    if rank == 1:
+        return SummaryOfCenter(_rates_of_center)
+    return SummaryOfRank(_inner_points, rank)
+
+
+def _rates_of_center(solution: Center, xp: Any) -> Float[AnyArray, "2 t"]:
+    fpr, tpr = curve_points(solution, xp)
+    return xp.stack([fpr[1:-1], tpr[1:-1]])
 
 
 def curve_points(
@@ -255,6 +334,7 @@ def multiclass_roc(
     link: Link = "logit",
     n_pairs: int | None = None,
     random_state: int = 0,
+    rank: int = 1,
 ) -> MulticlassROC:
     """Return the multiclass ROC curve of Wang and Carvalho.
 
@@ -305,6 +385,12 @@ def multiclass_roc(
         all.
     random_state : int
         Seed of that sample; the same seed draws the same pairs.
+    rank : int
+        Number of factors of the model. With more than one, pairs may differ in the form of their
+        curves, not only in how fast the rates rise. The centre is then the mean of the pairs'
+        fitted curves on the scale of the link; the prior draws pairs towards it. The fit is
+        compiled once for each number of classes and thresholds. `docs/experiments/rank.md`
+        compares ranks on real data.
 
     Returns
     -------
@@ -329,7 +415,7 @@ def multiclass_roc(
     (0.839, True)
     """
     options = CurveOptions(
-        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state
+        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank
     )
     choice("link", link, get_args(Link))
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
@@ -355,6 +441,8 @@ def curve_of(
         return _binary_roc(predictions, link)
     table = options(predictions).count(predictions.sample_weight, np)
     classes = [predictions.labels[index] for index in predictions.present]
+    if options.rank > 1:
+        return _curve_of_rank(table, classes, options.rank, link)
     return curve_of_rates(table, classes, link)
 
 
@@ -383,6 +471,32 @@ def curve_of_rates(
         deviance=float(deviance),
         converged=bool(solution.converged),
         n_iter=int(solution.n_sweeps),
+    )
+
+
+def _curve_of_rank(
+    table: RateTable, classes: Sequence[Hashable], rank: int, link: Link
+) -> MulticlassROC:
+    with undisturbed():
+        from dmfroc.multiclass import higher_rank
+
+    rates = table.rates(np)
+    solution = higher_rank.fit_center(rates, table.cell_weights, table.shrinkage, rank, link)
+    fpr, tpr = np.asarray(higher_rank.compiled_points(solution.row_effect, link))
+    log_p, log_q = log_rates(solution.eta, link)
+    deviance = binomial_deviance(rates, log_p - log_q, table.cell_weights, np)
+    return MulticlassROC(
+        fpr=fpr,
+        tpr=tpr,
+        auc=float(np.trapezoid(tpr, fpr)),
+        threshold_effect=solution.row_effect,
+        pair_effect=solution.pair_effect,
+        pairs=tuple((classes[i], classes[j]) for i, j in table.counted.reshape(-1, 2).tolist()),
+        pairwise_fpr=rates[:, 1],
+        pairwise_tpr=rates[:, 0],
+        deviance=float(deviance),
+        converged=bool(solution.converged),
+        n_iter=int(solution.n_iter),
     )
 
 

@@ -34,7 +34,7 @@ _GRADIENT_TOLERANCE = 1e-7
 _MEMORY = 20
 
 
-def _log_probabilities(eta: Float[Array, "*cells"], link: Link) -> tuple[Array, Array]:
+def log_probabilities(eta: Float[Array, "*cells"], link: Link) -> tuple[Array, Array]:
     """Return log p and log(1 - p), accurate in both tails."""
     match link:
         case "logit":
@@ -165,7 +165,7 @@ def dmf(
             rates, weights, offset, rank, link, max_iter
         )
     row_effects, column_effects = _identified(rows, columns)
-    log_p, log_q = _log_probabilities(jnp.asarray(row_effects @ column_effects.T + offset), link)
+    log_p, log_q = log_probabilities(jnp.asarray(row_effects @ column_effects.T + offset), link)
     fitted = np.exp(np.asarray(log_p))
     nearest = np.minimum(fitted, np.exp(np.asarray(log_q)))[weights > 0].min()
     if nearest < _BOUNDARY:
@@ -288,12 +288,7 @@ def _minimise(
     rates, weights, offset = cells
 
     def loss(effects: _Effects) -> Array:
-        log_p, log_q = _log_probabilities(effects[0] @ effects[1].T + offset, link)
-        # A missing cell, and a rate of 0 or 1, must not turn an infinite logarithm into NaN.
-        return -(
-            jnp.where(weights * rates > 0, weights * rates * log_p, 0.0)
-            + jnp.where(weights * (1 - rates) > 0, weights * (1 - rates) * log_q, 0.0)
-        ).sum()
+        return cell_losses(rates, weights, effects[0] @ effects[1].T + offset, link).sum()
 
     solver = optax.lbfgs(memory_size=_MEMORY)
     value_and_grad = optax.value_and_grad_from_state(loss)
@@ -320,6 +315,18 @@ def _minimise(
     carry = start, solver.init(start), losses, jnp.asarray(0), jnp.asarray(jnp.inf)
     effects, _, losses, n_iter, norm_of_gradient = lax.while_loop(unfinished, step, carry)
     return effects, losses, n_iter, norm_of_gradient * max(rates.shape)
+
+
+def cell_losses(
+    rates: Float[Array, "*cells"], weights: Float[Array, "*#cells"], eta: Array, link: Link
+) -> Float[Array, "*cells"]:
+    """Return the weighted surprise of each cell."""
+    log_p, log_q = log_probabilities(eta, link)
+    # A missing cell, and a rate of 0 or 1, must not turn an infinite logarithm into NaN.
+    return -(
+        jnp.where(weights * rates > 0, weights * rates * log_p, 0.0)
+        + jnp.where(weights * (1 - rates) > 0, weights * (1 - rates) * log_q, 0.0)
+    )
 
 
 def _identified(

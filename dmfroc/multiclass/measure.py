@@ -17,7 +17,7 @@ from dmfroc.measures.ranking import mean_pairwise_area
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.pairs import pair_counts_of
 from dmfroc.multiclass.costs import PairWeights, one_curve_message, weight_matrices
-from dmfroc.multiclass.curve import area
+from dmfroc.multiclass.curve import area, area_of
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
@@ -33,9 +33,11 @@ def _bind(options: CurveOptions, predictions: Predictions) -> BoundMeasures:
         second = pair_counts_of(predictions, np.array([1]))
         return SummariesOfCounts(second, (mean_pairwise_area,))
     statistic = options(predictions)
-    if statistic.is_sample:
-        return AreaOfSampledPairs(statistic, (area,))
-    return SummariesOfCounts(statistic, (area,))
+    if not statistic.is_sample:
+        return SummariesOfCounts(statistic, (area_of(options.rank),))
+    if options.rank > 1:
+        raise ValueError("dmf_auc of a rank above 1 takes all pairs of classes: leave n_pairs out")
+    return AreaOfSampledPairs(statistic, (area,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,7 @@ def dmf_auc(
     threshold_pool: ThresholdPool = "balanced",
     n_pairs: int | None = None,
     random_state: int = 0,
+    rank: int = 1,
 ) -> Measure:
     """Return the area under the multiclass ROC curve as a measure.
 
@@ -71,6 +74,9 @@ def dmf_auc(
         the pairs, as in a simple random sample from a finite population. It is a little too large
         where pairs differ because their classes have few observations, whose error counts twice.
         Other methods and the band of the curve refuse samples of pairs.
+    rank
+        As for `multiclass_roc`. With more than one factor, posteriors, samples counted in bins and
+        samples of pairs are refused.
 
     Returns
     -------
@@ -93,7 +99,7 @@ def dmf_auc(
     0.75
     """
     options = CurveOptions(
-        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state
+        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank
     )
     caveats = (absent_classes_message,)
     return Measure(

@@ -182,6 +182,7 @@ class CurveOptions:
     threshold_pool: ThresholdPool = "balanced"
     n_pairs: int | None = None
     random_state: int = 0
+    rank: int = 1
 
     def __post_init__(self) -> None:
         check_kind(self.pair_weights)
@@ -192,6 +193,7 @@ class CurveOptions:
             "threshold_pool": choice("threshold_pool", self.threshold_pool, pools),
             "n_pairs": None if self.n_pairs is None else integer("n_pairs", self.n_pairs, 2),
             "random_state": integer("random_state", self.random_state, 0, most=1 << 128),
+            "rank": integer("rank", self.rank, 1),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -205,6 +207,12 @@ class CurveOptions:
         n_classes = len(predictions.present)
         n_pairs = n_classes * (n_classes - 1) // 2
         n_drawn = min(self.n_pairs or n_pairs, n_pairs)
+        most = min(2 * n_drawn, 2 * self.n_thresholds)
+        if self.rank > most and n_classes > 2:
+            raise ValueError(
+                f"rank must be at most {most}, the smaller number of rows and columns of the "
+                f"rates, but it is {self.rank}"
+            )
         check_memory(
             self._n_bytes(n_drawn),
             f"the multiclass ROC curve of {n_classes} classes, with {self.n_thresholds} "

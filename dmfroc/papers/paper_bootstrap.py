@@ -21,7 +21,7 @@ from dmfroc.inference.resampling import Resampling
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.measure import Measure
-from dmfroc.multiclass.curve import MulticlassROC, curve_points, fit
+from dmfroc.multiclass.curve import MulticlassROC, SummaryOfRank, curve_points, fit
 from dmfroc.multiclass.rank_one import sigmoid
 from dmfroc.multiclass.rates import CurveOptions, RateCounts, RateTable
 
@@ -66,6 +66,8 @@ def _areas(
             f"of three or more classes, not for {measure.name!r} of {predictions.n_classes}"
         )
     [summary] = bound.summaries
+    if isinstance(summary, SummaryOfRank):
+        raise ValueError("method='paper_bootstrap' draws from the model of rank 1: leave rank out")
     tables = _tables(bound.statistic, predictions, n_draws, seed)
     return np.array([[float(summary(table, np))] for table in tables])
 
