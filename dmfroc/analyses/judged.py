@@ -219,7 +219,9 @@ def joint_estimates_with_judge(
         values[a, b] = found.value
     joint = joint_facts(facts)
     warn([first.selection_message])
-    return method.paired_estimates(JointFacts(facts, moments, joint.covariance, values), hypothesis)
+    return method.paired_estimates(
+        JointFacts(facts, moments, joint.covariance, values=values), hypothesis
+    )
 
 
 def _minus(a: Part, b: Part) -> Part:

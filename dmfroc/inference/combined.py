@@ -44,7 +44,8 @@ class CombinedFacts(FactsInMemory):
         return self.measure.range_in(self.predictions)
 
     def rare(self, error: float) -> None:
-        """Return nothing: what a sample without errors would show is not known."""
+        """Return nothing: what a sample without errors consists of is not known."""
+        return None
 
     def bias_beside(self, error: float) -> float:
         """Return nothing: the bias is not known."""

@@ -35,6 +35,7 @@ from dmfroc.inference.influences import (
     without_variation,
 )
 from dmfroc.inference.rare_errors import RareErrors, RareErrorsAt, pools_classes, rare_errors
+from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -228,6 +229,8 @@ class JointFacts(NamedTuple):
         Moments of the influences on the difference of every two.
     covariance : numpy.ndarray of shape (m, m)
         Of the values.
+    sign_flips : mapping of tuple of str to numpy.ndarray
+        Of every two whose difference rests on few observations, see `sign_flips`.
     values : mapping of tuple of str to float, optional
         Of the differences; by default they are those of the values.
     """
@@ -235,6 +238,7 @@ class JointFacts(NamedTuple):
     facts: Mapping[str, Facts]
     differences: Mapping[tuple[str, str], Moments]
     covariance: Float[np.ndarray, "m m"]
+    sign_flips: Mapping[tuple[str, str], SignFlips] = {}
     values: Mapping[tuple[str, str], float] | None = None
 
 
@@ -271,7 +275,14 @@ def joint_facts(facts: Mapping[str, FactsInMemory]) -> JointFacts:
     if parts:
         covariance += np.array([[a.products(b) for b in parts] for a in parts])
     differences = dict(zip(itertools.combinations(facts, 2), moments, strict=True))
-    return JointFacts(facts, differences, covariance)
+    if parts:
+        return JointFacts(facts, differences, covariance)
+    few = [pair for pair, x in differences.items() if uses_sign_flips(x, units)]
+    place = {name: row for row, name in enumerate(facts)}
+    first, second = ([place[pair[end]] for pair in few] for end in (0, 1))
+    values = [facts[a].value - facts[b].value for a, b in few]
+    flips = sign_flips(sums[first] - sums[second], values, units)
+    return JointFacts(facts, differences, covariance, dict(zip(few, flips, strict=True)))
 
 
 def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:

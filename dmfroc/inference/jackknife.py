@@ -51,6 +51,7 @@ from dmfroc.inference.remarks import (
     rare_class_message,
     small_classes_message,
 )
+from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, caveats, undefined_message
 from dmfroc.results.difference import Difference
@@ -149,7 +150,14 @@ class Jackknife(IntervalMethod):
         values = {name: f.value for name, f in facts.items()}
         of_pairs = joint.values or {(a, b): values[a] - values[b] for a, b in moments}
         differences = {
-            pair: self.difference(pair, measure, of_pairs[pair], moments[pair], hypothesis)
+            pair: self.difference(
+                pair,
+                measure,
+                of_pairs[pair],
+                moments[pair],
+                hypothesis,
+                joint.sign_flips.get(pair),
+            )
             for pair in moments
         }
         freedom = min(x.spread.degrees_of_freedom for x in moments.values())
@@ -245,21 +253,30 @@ class Jackknife(IntervalMethod):
         value: float,
         moments: Moments,
         hypothesis: Hypothesis,
+        flips: SignFlips | None = None,
     ) -> Difference:
-        """Return what the moments of its influences say of a difference."""
+        """Return what the moments of its influences say of a difference.
+
+        Its p-value is by ``flips`` of signs, where they are given and there is no margin.
+        """
         sign = 1 if measure.greater_is_better else -1
         width = measure.largest_difference
         above, not_below = (
             probability_above(x, value, moments, width) for x in (hypothesis.rope, -hypothesis.rope)
         )
         p_value = p_value_of_difference(value, moments, width, hypothesis)
+        two_sided = p_value_of_difference(value, moments, width)
+        if flips is not None:
+            two_sided = p_value_of_flips(flips, Hypothesis(), two_sided)
+            if hypothesis.margin == 0:
+                p_value = p_value_of_flips(flips, hypothesis, p_value)
         return Difference(
             *names,
             value=value,
             standard_error=standard_error(moments),
             interval=_interval_of_difference(measure, value, moments, self.level, hypothesis),
             p_value=p_value,
-            two_sided_p_value=p_value_of_difference(value, moments, width),
+            two_sided_p_value=two_sided,
             adjusted_p_value=p_value,
             probability_better=probability_above(0.0, sign * value, moments, width),
             probability_equivalent=not_below - above,

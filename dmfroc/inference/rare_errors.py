@@ -57,7 +57,7 @@ class RareErrors(NamedTuple):
         """
         sign = 1 if self.worst > self.best else -1
         room, unseen, lost = (abs(x - self.best) for x in (self.worst, self.limit, value))
-        if unseen >= room:
+        if unseen >= room or error == 0:
             return self.worst
         if not np.isfinite(room):
             largest = -unseen / np.log(self.error)

@@ -10,7 +10,7 @@ from simulations import normal_scores
 
 from dmfroc import Measure, Predictions, estimate, hand_till_score, influences
 from dmfroc.inference.influences import Interval, interval, moments_of
-from dmfroc.inference.rare_errors import RareErrors, pools_classes
+from dmfroc.inference.rare_errors import RareErrors, pools_classes, rare_errors
 from dmfroc.inference.units import units_of
 from dmfroc.measures import MEASURES as MEASURES_BY_NAME
 from dmfroc.measures import dmf_auc, get_measure, informedness
@@ -232,6 +232,13 @@ def test_the_limit_of_a_proportion_is_clopper_and_pearsons(n_errors, n, error):
     found = rare.worse_limit(1 - share, share * (1 - share) / n, error)
     exact = stats.binomtest(n - n_errors, n).proportion_ci(1 - 2 * error, method="exact").low
     assert found == pytest.approx(exact, abs=1e-9)
+
+
+def test_no_limit_excludes_anything_without_an_error_probability():
+    classes, scores = normal_scores(1, 60, 3, 2.0)
+    predictions = Predictions.from_arrays(classes, scores)
+    at = rare_errors(get_measure("hand_till"), predictions, np.full(3, 20.0), (0.0, 1.0))
+    assert at(0.0).worse_limit(0.9, 1e-3, 0.0) == 0
 
 
 @pytest.mark.parametrize("worst", [0.0, -np.inf])
