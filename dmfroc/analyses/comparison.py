@@ -15,15 +15,21 @@ from dmfroc._kit.remarks import warn
 from dmfroc.analyses.accumulation import Accumulator
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.evidence import below_chance_message, counted_sample
+from dmfroc.analyses.evidence import below_chance_message, check_judge, counted_sample
+from dmfroc.analyses.judged import (
+    JudgedEvidence,
+    joint_estimates_with_judge,
+    judged_evidence,
+)
 from dmfroc.analyses.methods import choose_methods
+from dmfroc.analyses.population import in_population
 from dmfroc.analyses.sequences import METHOD as ANY_TIME
 from dmfroc.analyses.sequences import joint_of_streams
 from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample
-from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
+from dmfroc.inference.options import EvaluationOptions, Options, PopulationOptions, inputs_from
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
@@ -146,11 +152,24 @@ def compare(
     hypothesis.check(intervals.level, measure.largest_difference)
     scan = counted_sample(y_true, {"y_score": y_score} | given)
     units = None
+    others = {x: given.pop(x, None) for x in PopulationOptions.__annotations__}
+    judge, label_probability = others.pop("judge"), others.pop("label_probability")
+    check_judge(judge, label_probability, others | {"folds": given.get("folds")})
     if is_of_streams(y_true):
         joint = _jointly_of_streams(y_true, measure, intervals, hypothesis, simultaneous, given)
         predictions, name = {}, ANY_TIME
+    elif judge is not None:
+        if not paired:
+            raise ValueError("judge= is for classifiers on the same rows: leave paired=True")
+        named = _judged(y_true, y_score, intervals, judge, label_probability, given, measure.needs)
+        joint = joint_estimates_with_judge(measure, named, hypothesis)
+        predictions, name = {x: e.predictions for x, e in named.items()}, "jackknife"
+        units = next(iter(named.values())).sample.units
     elif scan is None:
         predictions = _predictions(y_true, y_score, measure.needs, paired, given)
+        for x, one in predictions.items():
+            predictions[x], with_population = in_population(one, intervals, **others)
+        intervals = with_population
         method, joint, units = _jointly(predictions, measure, intervals, paired, hypothesis)
         name = method.name
     else:
@@ -257,6 +276,41 @@ def _jointly_of_scan(
     return method, joint_estimates_of_counts(
         scan, measure, method, stratify=options.stratify, hypothesis=hypothesis
     )
+
+
+def _judged(
+    y_true: Any,
+    y_score: Any,
+    options: Options,
+    judge: Any,
+    label_probability: Any,
+    given: Mapping[str, Any],
+    needs: Needs,
+) -> dict[str, JudgedEvidence]:
+    """Return the evidence of each classifier: verified rows, and a judge of all rows."""
+    y_pred = given.get("y_pred")
+    scored = {} if y_score is None else y_score
+    hard = {} if y_pred is None else y_pred
+    for name, value in (("y_score", scored), ("y_pred", hard)):
+        if not isinstance(value, Mapping):
+            raise TypeError(f"{name} must be a dict by name of the classifier")
+    names = list(scored or hard)
+    if len(names) < 2:
+        raise ValueError(f"at least two classifiers are needed, but there are {len(names)}")
+    others = {key: value for key, value in given.items() if key not in ("y_pred", "folds")}
+    return {
+        name: judged_evidence(
+            y_true,
+            scored.get(name),
+            options,
+            judge,
+            label_probability,
+            y_pred=hard.get(name),
+            needs=needs,
+            **others,
+        )
+        for name in names
+    }
 
 
 def is_of_streams(y_true: Any) -> bool:
