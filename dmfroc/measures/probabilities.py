@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -272,68 +272,6 @@ def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
     )
 
 
-@register()
-def expected_calibration_error(
-    n_bins: int = DEFAULT_N_BINS,
-    of: Literal["top_label", "classes"] = "top_label",
-    debiased: bool = False,
-) -> Measure:
-    """Return the mean absolute gap between what is forecast and how often it comes true, in bins.
-
-    Parameters
-    ----------
-    n_bins : int
-        Number of bins of equal width.
-    of : {"top_label", "classes"}
-        Whether the probability of the predicted class is judged, or that of every class, as the
-        mean over the classes.
-    debiased : bool
-        Whether to take away from the gap of each bin what chance adds to it where forecasts are
-        calibrated. A gap of x standard errors s then counts as s (x (2 Phi(x) - 1) - 2 phi(x)),
-        which is 0 on average under calibration, and |x| s for clear gaps; a total below 0 is 0. It
-        is too small, by half a standard error of the bin at most, where gaps are about as large as
-        their errors: there the interval extends up to the error without this correction.
-
-    Returns
-    -------
-    Measure
-        In [0, 1]; 0 for calibrated forecasts, but more in a sample: a bin with a share s of n
-        observations, of which a share p comes true, adds about ``sqrt(2 s p (1 - p) / (pi n))``
-        where it is calibrated. So the error grows with the number of bins, and only those of equal
-        sample sizes can be compared, unless they are debiased. It has kinks where a bin is
-        calibrated; the bootstrap's draws are biased once more.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of its range. Bound to scores that are no probabilities.
-
-    References
-    ----------
-    Naeini, Cooper and Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian
-    binning; Bröcker (2012) and Kumar, Liang and Ma (2019), Verified uncertainty calibration, on
-    the bias.
-
-    Examples
-    --------
-    >>> round(expected_calibration_error(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
-    0.25
-    """
-    bins = top_label_bins if of == "top_label" else class_bins
-    name, title = "expected_calibration_error", "Expected calibration error"
-    if flag("debiased", debiased):
-        return _in_bins(
-            name,
-            title,
-            WithOptions(bins_with_variances, bins=bins),
-            n_bins,
-            _DebiasedError(),
-            is_flat_at_ends=True,  # calibrated forecasts are at the end of the range
-            less_biased=expected_calibration_error(n_bins, of),
-        )
-    return _in_bins(name, title, bins, n_bins, _expected_error, is_smooth=False)
-
-
 @dataclass(frozen=True)
 class _DebiasedError:
     """The expected calibration error less what chance adds to it under calibration.
@@ -375,6 +313,71 @@ class _DebiasedError:
             return Bins(d_weight, -d_gap, d_gap, np.zeros_like(gaps))
 
         return self(table, np), pull_back
+
+
+@register()
+def expected_calibration_error(
+    n_bins: int = DEFAULT_N_BINS,
+    of: Literal["top_label", "classes"] = "top_label",
+    debiased: bool = False,
+) -> Measure:
+    """Return the mean absolute gap between what is forecast and how often it comes true, in bins.
+
+    Parameters
+    ----------
+    n_bins : int
+        Number of bins of equal width.
+    of : {"top_label", "classes"}
+        Whether the probability of the predicted class is judged, or that of every class, as the
+        mean over the classes.
+    debiased : bool
+        Whether to take away from the gap of each bin what chance adds to it where forecasts are
+        calibrated. A gap of x standard errors s then counts as s (x (2 Phi(x) - 1) - 2 phi(x)),
+        which is 0 on average under calibration, and |x| s for clear gaps; a total below 0 is 0. It
+        is too small, by half a standard error of the bin at most, where gaps are about as large as
+        their errors: there the interval extends up to the error without this correction.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 0 for calibrated forecasts, but more in a sample: a bin with a share s of n
+        observations, of which a share p comes true, adds about ``sqrt(2 s p (1 - p) / (pi n))``
+        where it is calibrated. So the error grows with the number of bins, and only those of equal
+        sample sizes can be compared, unless they are debiased. Its interval extends down by what
+        ``debiased=True`` takes away, with a warning. It has kinks where a bin is
+        calibrated; the bootstrap's draws are biased once more.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range. Bound to scores that are no probabilities.
+
+    References
+    ----------
+    Naeini, Cooper and Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian
+    binning; Bröcker (2012) and Kumar, Liang and Ma (2019), Verified uncertainty calibration, on
+    the bias.
+
+    Examples
+    --------
+    >>> round(expected_calibration_error(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
+    0.25
+    """
+    bins = top_label_bins if of == "top_label" else class_bins
+    name, title = "expected_calibration_error", "Expected calibration error"
+    plain = _in_bins(name, title, bins, n_bins, _expected_error, is_smooth=False)
+    corrected = _in_bins(
+        name,
+        title,
+        WithOptions(bins_with_variances, bins=bins),
+        n_bins,
+        _DebiasedError(),
+        is_flat_at_ends=True,  # calibrated forecasts are at the end of the range
+        less_biased=plain,
+    )
+    if flag("debiased", debiased):
+        return corrected
+    return replace(plain, less_biased=replace(corrected, name=f"{name}(debiased=True)"))
 
 
 @register()
