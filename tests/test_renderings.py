@@ -123,7 +123,11 @@ def estimate_json(e):
 
 
 def measured_json(e):
-    return estimate_json(e) | {"level": e.level, "method": e.method}
+    return estimate_json(e) | {
+        "level": e.level,
+        "method": e.method,
+        "exact_limit": e.exact_limit or "",
+    }
 
 
 # JSON

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,16 @@ import numpy as np
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import (
     agreement,
+    benefits,
     binary,
+    calibration,
     curve_areas,
+    operating_points,
+    ordered,
     probabilities,
     ranking,
     registry,
+    smooth_calibration,
     table,
 )
 from dmfroc.measures.measure import Measure
@@ -29,7 +35,20 @@ __all__ = ["FACTORIES", "MEASURES", "get_measure", "measure_table"]
 
 # In the order in which tables list them, whichever was imported first
 _SAME_TOTAL = 1e-6  # of the two scores of each row, but for rounding
-_FAMILIES = (multiclass, ranking, curve_areas, probabilities, table, binary, agreement)
+_FAMILIES = (
+    multiclass,
+    ranking,
+    ordered,
+    curve_areas,
+    operating_points,
+    probabilities,
+    calibration,
+    smooth_calibration,
+    benefits,
+    table,
+    binary,
+    agreement,
+)
 _ORDER = [family.__name__ for family in _FAMILIES]
 MEASURES = dict(
     sorted(registry.MEASURES.items(), key=lambda item: _ORDER.index(registry.MODULES[item[0]]))
@@ -94,6 +113,18 @@ _AMBIGUOUS = {
     "precision_macro, macro_precision, recall_macro, macro_recall": "'balanced_accuracy' (the mean "
     "recall) or 'macro_f1'",
     "neg_log_loss, neg_brier_score": "'log_loss' or 'brier_score', without the sign",
+}
+
+_TOP_K = re.compile(r"(?:top|acc|accuracy|hits?)(?:at)?([1-9]\d*)(?:acc|accuracy)?")
+# Names with numbers in them of which there is no such measure
+_PATTERNS = {
+    r"topk(acc|accuracy|accuracyscore)?|acck|hitsk": "say which k, as in 'top3'",
+    r"(precision|recall|map|ndcg|mrr|ap|ar)(at)?[k\d]+": "it is for ranked lists of items, which "
+    "are not judged here; 'top3' is how often the class is among the 3 of the largest scores",
+    r"f(beta|\d+)(score|measure)?": "of these there is 'f1' with both errors alike; for another "
+    "beta wrap scikit-learn's fbeta_score as dmfroc.Measure(bind=...)",
+    r"(ece|mce)\d+": "'expected_calibration_error' has 15 bins, and "
+    "dmfroc.measures.expected_calibration_error(n_bins=...) any number of them",
 }
 
 
@@ -182,6 +213,13 @@ def get_measure(measure: str | Measure) -> Measure:
         raise ValueError(f"measure is {measure!r}, which is not clear: use {_HINTS[plain]}")
     if plain in _NAMES:
         return MEASURES[_NAMES[plain]]
+    if top := re.fullmatch(
+        r"(?:top|acc|accuracy|hits|hit)(?:at)?([1-9]\d*)(?:acc|accuracy)?", plain
+    ):
+        return probabilities.top_k_accuracy(int(top[1]))
+    for pattern, hint in _PATTERNS.items():
+        if re.fullmatch(pattern, plain):
+            raise ValueError(f"measure is {measure!r}: {hint}")
     raise ValueError(
         f"measure must be the name of a measure, but it is {measure!r}; near it are "
         f"{', '.join(_near(plain))}, and dmfroc.measures.measure_table() lists all"

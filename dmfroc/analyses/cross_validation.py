@@ -94,7 +94,7 @@ def cross_validate(
     >>> X, y = load_wine(return_X_y=True)
     >>> found = cross_validate(GaussianNB(), X[:, :2], y, measures=["hand_till"])
     >>> print(found.estimates["hand_till"])
-    hand_till 0.9113 (95 % jackknife interval 0.8640 to 0.9432)
+    hand_till 0.9113 (95 % jackknife interval 0.8648 to 0.9432)
     """
     index = row_index(y) if row_index(X) is None else row_index(X)
     check_estimator(estimator)

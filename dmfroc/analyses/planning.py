@@ -22,6 +22,7 @@ from dmfroc.inference.influences import (
     standard_error,
 )
 from dmfroc.inference.options import DEFAULT_LEVEL
+from dmfroc.inference.rare_errors import pools_classes, rare_errors
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.rows import check_same_observations, matched
@@ -377,6 +378,9 @@ class _Design:
     moments: Moments  # of the pilot
     shares: Float[np.ndarray, " k"]
     level: float
+    measure: Measure
+    pilot: Predictions  # with the planned class shares
+    pooled_kurtosis: Float[np.ndarray, " 1"] | None  # where all units are one stratum
 
     @property
     def least_n(self) -> int:
@@ -392,19 +396,28 @@ class _Design:
 
     def planned(self, n: int) -> Moments:
         """Return the moments of the influences of n cases."""
-        counts, times = self.counts(n), n / self.moments.sizes.sum()
-        return replace(
-            self.moments,
-            sizes=counts,
-            n_complete_sets=int(counts.min()),
-            of_sizes=self.moments.of_sizes / times,
-            freedom_of_sizes=self.moments.freedom_of_sizes * times,
-        )
+        pilot, counts = self.moments, self.counts(n)
+        n, n_sets = int(counts.sum()), int(counts.min())
+        of_sizes = pilot.of_sizes / (n / pilot.sizes.sum())
+        if self.pooled_kurtosis is None:
+            freedom = pilot.freedom_of_sizes * (n / pilot.sizes.sum())
+            return replace(
+                pilot,
+                sizes=counts,
+                n_complete_sets=n_sets,
+                of_sizes=of_sizes,
+                freedom_of_sizes=freedom,
+            )
+        squares = (pilot.variances * pilot.own / pilot.sizes / counts).sum() + of_sizes.sum()
+        variances = np.array([squares * n**2 / (n - 1)])
+        return Moments(np.array([n]), variances, self.pooled_kurtosis, n_sets)
 
     def standard_error(self, n: int) -> float:
         return standard_error(self.planned(n))
 
     def half_width(self, n: int) -> float:
+        of_value = self.range_of_sizes is not None
+        evidence = self.counts(n).astype(float)
         ends = interval(
             self.value,
             self.planned(n),
@@ -412,6 +425,7 @@ class _Design:
             self.bounds,
             self.range_of_sizes,
             symmetric_on_line=self.symmetric_on_line,
+            rare=rare_errors(self.measure, self.pilot, evidence, self.bounds) if of_value else None,
         )
         return (ends.high - ends.low) / 2
 
@@ -487,11 +501,13 @@ def _design(
         [influences] = influences_of([measure], bind(measure, weighted), weighted)
         found.append(influences)
     units = units_of(pilots[0].counted)
-    of_sizes = None
+    of_sizes = kurtosis = None
     if len(found) == 1:
         value, moments = found[0].value, moments_of(found[0].influences, units)
         bounds, on_line = measure.range_in(weighted, sizes_are_fixed=True), True
         of_sizes = measure.range_in(weighted)
+        if pools_classes(measure, weighted):
+            kurtosis = moments_of(found[0].influences, units.in_one_stratum).kurtoses
     else:
         low, high = measure.bounds
         value = found[0].value - found[1].value
@@ -502,4 +518,6 @@ def _design(
             f"{measure.name} is {value:g} in the pilot and does not vary there, as where a "
             "classifier is perfect: this says nothing of other samples; use a larger pilot"
         )
-    return _Design(value, bounds, of_sizes, on_line, moments, shares, level)
+    return _Design(
+        value, bounds, of_sizes, on_line, moments, shares, level, measure, weighted, kurtosis
+    )

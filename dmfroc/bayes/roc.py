@@ -401,9 +401,7 @@ def _warnings(
             "structure='hierarchical', or priors=Priors(split_scale=5), or use the jackknife"
         )
     if few_decide(area, value, area.bounds, moments, _FEW_ERRORS):
-        remarks.append(
-            few_decide_message("ten per cent less than it says; the jackknife allows for that")
-        )
+        remarks.append(few_decide_message("ten points (the jackknife adjusts for that) below"))
     return remarks
 
 

@@ -23,8 +23,8 @@ def _flag(flag: str, help: str, name: str | None = None) -> click.Option:
 FILE = click.Argument(
     ["file"],
     type=_PATH,
-    help="CSV, TSV, JSON lines, Parquet or .npz file: one row per observation, one score column "
-    "per class.",
+    help="CSV, TSV, JSON, Parquet, Feather, Stata, ARFF or .npz file: one row per observation, one "
+    "score column per class.",
 )
 FILES = click.Argument(
     ["files"],

@@ -22,6 +22,7 @@ from dmfroc.inference.influences import Moments
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import Options
+from dmfroc.inference.rare_errors import pools_classes
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
@@ -107,6 +108,8 @@ def joint_estimates_of_counts(
     values = {name: sample.value(measure, name) for name in names}
     check_finite(measure, {name: x.value for name, x in values.items()})
     spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=stratify)
+    if pools_classes(measure, sample.bound[names[0]].predictions):
+        spreads = spreads.in_one_stratum
     moments = dict(zip(names, spreads.moments, strict=False))  # those of differences follow
     facts = {
         name: _facts(measure, values[name], sample.bound[name], spreads.units, moments[name])
@@ -226,10 +229,13 @@ class CountedEvidence:
         name, bound = self.classifier, self.bound
         values = [self.counted.value(measure, name) for measure in measures]
         spreads = self.counted.spreads({name: values}, stratify=self.options.stratify)
-        return [
-            _facts(measure, value, bound, spreads.units, moments)
-            for measure, value, moments in zip(measures, values, spreads.moments, strict=True)
-        ]
+        facts = []
+        for place, (measure, value) in enumerate(zip(measures, values, strict=True)):
+            is_pooled = pools_classes(measure, bound.predictions)
+            of_measure = spreads.in_one_stratum if is_pooled else spreads
+            moments = of_measure.moments[place]
+            facts.append(_facts(measure, value, bound, of_measure.units, moments))
+        return facts
 
     def curve(self, options: CurveOptions) -> MulticlassROC:
         """Return the multiclass ROC curve."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -147,6 +147,11 @@ class Spreads:
         if self.sums.groups is not None:
             return self.sums.groups.units(stratify=self.stratify)
         return strata_of(self.counts, stratify=self.stratify)
+
+    @cached_property
+    def in_one_stratum(self) -> Spreads:
+        """The same, for measures to which the units of all classes are exchangeable."""
+        return replace(self, stratify=False) if self.units.sizes_are_random else self
 
     @cached_property
     def moments(self) -> list[Moments]:

@@ -21,7 +21,6 @@ NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _N_DIVISIONS = 2
 _HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
-_MANY_OF_A_CLASS = 1000  # observations, of which the bias of its own precision does not show
 _MOST_SCORES = 1 << 20  # of which the halves take little time
 
 
@@ -62,7 +61,7 @@ def bias_beside_another(
 ) -> float:
     """Return by how much a value exceeds that of a less biased measure of the same, if notable."""
     other = measure.less_biased
-    if other is None or predictions.class_counts[predictions.present].min() > _MANY_OF_A_CLASS:
+    if other is None:
         return 0.0
     bias = value - value_of(other)
     return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
@@ -70,7 +69,9 @@ def bias_beside_another(
 
 def has_many_small_classes(measure: Measure, units: Units, n_classes: int) -> bool:
     """Whether there are so many classes of so few observations that the measure is biased."""
-    return not measure.is_unbiased and n_classes >= _FEW_OF_MANY * units.n_complete_sets
+    # The curve of two classes is that of the sample, and its area as unbiased as M is
+    is_unbiased = measure.is_unbiased or (measure.is_dmf_auc and n_classes == 2)
+    return not is_unbiased and n_classes >= _FEW_OF_MANY * units.n_complete_sets
 
 
 def bias_of_halves(measure: Measure, value: float, sample: Sample, error: float) -> float:

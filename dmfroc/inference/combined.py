@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc.inference.evidence import FactsInMemory
-from dmfroc.inference.influences import Influences, Moments, PerfectAt, moments_of, standard_error
+from dmfroc.inference.influences import Influences, Moments, moments_of, standard_error
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
@@ -43,10 +43,9 @@ class CombinedFacts(FactsInMemory):
         """The range of the measure, whatever the class sizes."""
         return self.measure.range_in(self.predictions)
 
-    @cached_property
-    def perfect(self) -> PerfectAt:
-        """Nothing: of what a perfect sample consists is not known."""
-        return lambda error: None
+    def rare(self, error: float) -> None:
+        """Return nothing: what a sample without errors consists of is not known."""
+        return None
 
     def bias_beside(self, error: float) -> float:
         """Return nothing: the bias is not known."""

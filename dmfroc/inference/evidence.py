@@ -24,8 +24,6 @@ from dmfroc.inference.influences import (
     Influences,
     Interval,
     Moments,
-    PerfectAt,
-    PerfectSample,
     influences_of,
     interval,
     interval_below,
@@ -33,10 +31,11 @@ from dmfroc.inference.influences import (
     moments_of,
     moments_of_sums,
     standard_error,
-    where_few_decide,
+    with_rare_errors,
     without_variation,
 )
-from dmfroc.inference.nearest_perfect import perfect_sample
+from dmfroc.inference.rare_errors import RareErrors, RareErrorsAt, pools_classes, rare_errors
+from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -101,14 +100,13 @@ class Facts(ABC):
         """The range of the measure, given the class sizes unless they add to its error."""
         return self.bounds_of_any_sizes if self.moments.depends_on_sizes else self.bounds
 
-    def perfect(self, error: float) -> PerfectSample | None:
-        """Return what a perfect sample would show, with this error probability."""
-        return self._perfect_at(error)
+    def rare(self, error: float) -> RareErrors | None:
+        """Return what a sample without errors would show, with this error probability."""
+        return self._rare_at(error)
 
     @cached_property
-    def _perfect_at(self) -> PerfectAt:
-        best = self.bounds[int(self.measure.greater_is_better)]
-        return perfect_sample(self.measure, self.predictions, self.units.evidence, best)
+    def _rare_at(self) -> RareErrorsAt:
+        return rare_errors(self.measure, self.predictions, self.units.evidence, self.bounds)
 
     def bias_beside(self, error: float) -> float:
         """Return the bias that shows, if it is notable beside a standard error."""
@@ -140,7 +138,7 @@ class Facts(ABC):
             self.bounds,
             self.bounds_of_any_sizes,
             symmetric_on_line=not self.measure.is_flat_at_ends,
-            perfect=self.perfect,
+            rare=self.rare,
         )
 
     def interval_at(self, error: float) -> Interval:
@@ -151,9 +149,9 @@ class Facts(ABC):
         bounds, (corrected, larger) = self.bounds, self.cross_fitted
         if self.moments.spread.scale <= NO_VARIATION:
             n_sets = self.moments.n_complete_sets
-            return without_variation(self.value, n_sets, error, bounds, self.perfect)
+            return without_variation(self.value, n_sets, error, bounds, self.rare)
         ends = interval_below(corrected, larger, error, bounds)
-        ends = where_few_decide(ends, corrected, self.moments, error, self.perfect)
+        ends = with_rare_errors(ends, corrected, larger, error, self.rare)
         # What is chosen on fewer observations is too small as the value is too large, less or more.
         halfway = interval_below((corrected + self.value) / 2, larger, error, bounds)
         return replace(ends, high=max(ends.high, halfway.high, self.value))
@@ -208,17 +206,16 @@ def facts_of(
     """Return what observations say of each of the measures that are bound; see `influences_of`."""
     predictions, units = sample
     found = influences_of(measures, bound, predictions, allows_for_parts=allows_for_parts)
-    return [
-        FactsInMemory(
-            measure,
-            predictions,
-            units,
-            influences.value,
-            moments_of(influences.influences, units).with_parts(influences.of_parts),
-            influences,
+    facts = []
+    for measure, influences in zip(measures, found, strict=True):
+        of_measure = units
+        if units.sizes_are_random and pools_classes(measure, predictions):
+            of_measure = units.in_one_stratum
+        moments = moments_of(influences.influences, of_measure).with_parts(influences.of_parts)
+        facts.append(
+            FactsInMemory(measure, predictions, of_measure, influences.value, moments, influences)
         )
-        for measure, influences in zip(measures, found, strict=True)
-    ]
+    return facts
 
 
 class JointFacts(NamedTuple):
@@ -232,11 +229,17 @@ class JointFacts(NamedTuple):
         Moments of the influences on the difference of every two.
     covariance : numpy.ndarray of shape (m, m)
         Of the values.
+    sign_flips : mapping of tuple of str to numpy.ndarray
+        Of every two whose difference rests on few observations, see `sign_flips`.
+    values : mapping of tuple of str to float, optional
+        Of the differences; by default they are those of the values.
     """
 
     facts: Mapping[str, Facts]
     differences: Mapping[tuple[str, str], Moments]
     covariance: Float[np.ndarray, "m m"]
+    sign_flips: Mapping[tuple[str, str], SignFlips] = {}
+    values: Mapping[tuple[str, str], float] | None = None
 
 
 def facts_of_classifiers(
@@ -272,7 +275,14 @@ def joint_facts(facts: Mapping[str, FactsInMemory]) -> JointFacts:
     if parts:
         covariance += np.array([[a.products(b) for b in parts] for a in parts])
     differences = dict(zip(itertools.combinations(facts, 2), moments, strict=True))
-    return JointFacts(facts, differences, covariance)
+    if parts:
+        return JointFacts(facts, differences, covariance)
+    few = [pair for pair, x in differences.items() if uses_sign_flips(x, units)]
+    place = {name: row for row, name in enumerate(facts)}
+    first, second = ([place[pair[end]] for pair in few] for end in (0, 1))
+    values = [facts[a].value - facts[b].value for a, b in few]
+    flips = sign_flips(sums[first] - sums[second], values, units)
+    return JointFacts(facts, differences, covariance, dict(zip(few, flips, strict=True)))
 
 
 def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:

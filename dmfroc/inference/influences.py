@@ -10,29 +10,29 @@ sizes add to the variance.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import chdtri, ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.lending import lending
+from dmfroc.inference.rare_errors import RareErrorsAt
 from dmfroc.inference.scale import IDENTITY, scale_of
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, within
-from dmfroc.results.estimate import ClassSizes
+from dmfroc.results.estimate import ClassSizes, ExactLimit
 
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
 NO_VARIATION = 1e-10
 _ROUNDING = 1e-14  # relative to a variance
 _PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
-_FEW = 6  # observations that decide: so many are as good as none
 _NO_DIFFERENCE = Hypothesis()
 _NO_ROOM = 1e-300  # beyond a threshold, where the range ends; not 0, by which nothing is divided
 
@@ -303,18 +303,6 @@ def standard_error(moments: Moments) -> float:
     return float(np.sqrt((variances / moments.sizes).sum() + added))
 
 
-def share_of_few(moments: Moments) -> float:
-    """Return 1 if at most six observations make nearly all of the variance, 0 if twelve do.
-
-    They are as many as a variance of that kurtosis is known by, of each class no more than it has.
-    """
-    parts = moments.variances / moments.sizes
-    excess = (parts**2 * np.maximum(moments.kurtoses, 1) / moments.sizes).sum()
-    if excess == 0:
-        return 0.0
-    return float(np.clip(2 - parts.sum() ** 2 / excess / _FEW, 0, 1))
-
-
 def quantile_in_standard_errors(moments: Moments, level: float) -> float:
     """Return the half-width of an interval in standard errors: 1.96 or more for 95 %."""
     scale, freedom = moments.spread
@@ -326,51 +314,27 @@ def quantile_in_standard_errors(moments: Moments, level: float) -> float:
 
 @dataclass(frozen=True)
 class Interval:
-    """A confidence interval, and whether the observations of a class made no difference at all."""
+    """A confidence interval.
+
+    Attributes
+    ----------
+    low, high : float
+        The limits.
+    is_degenerate : bool
+        Whether the observations of a class made no difference at all.
+    exact_limit : {"lower", "upper"} or None
+        The limit that is exact for one more gross error than was observed, see `with_rare_errors`.
+    """
 
     low: float
     high: float
     is_degenerate: bool = False
+    exact_limit: ExactLimit | None = None
 
     def reaching(self, further: float, bounds: tuple[float, float]) -> Interval:
         """Return the interval with its upper end so much further up, or if negative, the lower."""
         low, high = min(self.low, self.low + further), max(self.high, self.high + further)
         return replace(self, low=max(low, bounds[0]), high=min(high, bounds[1]))
-
-    def between(self, surest: float, least_sure: float, share: float) -> Interval:
-        """Return the interval, its worse end no further away than one of two bounds.
-
-        By a share it is also no nearer than the other: below the value where that one is.
-        """
-        if least_sure < surest:
-            low = max(self.low, least_sure)
-            return replace(self, low=low - share * max(low - surest, 0))
-        high = min(self.high, least_sure)
-        return replace(self, high=high + share * max(surest - high, 0))
-
-
-class PerfectSample(NamedTuple):
-    """The value of a perfect sample, and how bad the classifier may be all the same."""
-
-    best: float
-    worst: float
-
-    def worst_after(self, value: float, variance: float, error: float) -> float:
-        """Return how bad a classifier may be that has this value in a sample, whatever its misses.
-
-        What is lost is a weighted sum of counts of rare misses, of which one that was not seen may
-        weigh as much as any. Fay and Feuer (1997) bound the mean of such a sum by the gamma
-        distribution with the moments that it would have with one more of the largest; where all
-        weigh alike that is the exact bound of a Poisson mean.
-        """
-        largest = (self.best - self.worst) / np.log(error)
-        lost, of_sum = value - self.best + largest, variance + largest**2
-        freedom = 2 * lost**2 / of_sum
-        return float(self.best + of_sum / (2 * lost) * chdtri(freedom, error / 2))
-
-
-PerfectAt = Callable[[float], PerfectSample | None]
-"""Takes the error probability, 0.05 for 95 %; returns nothing where nothing is perfect."""
 
 
 def interval(
@@ -381,7 +345,7 @@ def interval(
     range_of_sizes: tuple[float, float] | None = None,
     *,
     symmetric_on_line: bool = True,
-    perfect: PerfectAt | None = None,
+    rare: RareErrorsAt | None = None,
 ) -> Interval:
     """Return the confidence interval of a measure with the given ``bounds``.
 
@@ -394,8 +358,8 @@ def interval(
     add: on the scale where that range has no ends, the squares of the distances of the ends from
     the value are added up (Zou and Donner 2008).
 
-    Where few observations make the difference, the interval is no surer than that of a ``perfect``
-    sample, in which none does, and no less sure than the bound for misses of any kind.
+    With ``rare`` the worse limit accounts for errors that the sample does not show, see
+    `with_rare_errors`.
     """
     if range_of_sizes is not None and moments.depends_on_sizes:
         given = interval(
@@ -404,7 +368,7 @@ def interval(
             error,
             bounds,
             symmetric_on_line=symmetric_on_line,
-            perfect=perfect,
+            rare=rare,
         )
         [variance], [freedom] = moments.of_sizes, moments.freedom_of_sizes
         low, high = range_of_sizes
@@ -415,27 +379,36 @@ def interval(
         with np.errstate(divide="ignore"):  # an end of the range is infinitely far away
             distances = np.hypot(to_scale.to_line([given.low, given.high]) - place, added)
         ends = to_scale.from_line(place + np.array([-1, 1]) * distances)
-        return Interval(max(float(ends[0]), low), min(float(ends[1]), high), given.is_degenerate)
+        return replace(given, low=max(float(ends[0]), low), high=min(float(ends[1]), high))
     scale, freedom = moments.spread
     low, high = bounds
     if scale <= NO_VARIATION * (high - low if np.isfinite(high - low) else max(1, abs(value))):
-        return without_variation(value, moments.n_complete_sets, error, bounds, perfect)
+        return without_variation(value, moments.n_complete_sets, error, bounds, rare)
     to_scale = scale_of(bounds) if symmetric_on_line and low < value < high else IDENTITY
     half_width = -stdtrit(freedom, error / 2) * scale * to_scale.slope(value)
     ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
     found = Interval(max(float(ends[0]), low), min(float(ends[1]), high))
-    return where_few_decide(found, value, moments, error, perfect)
+    return with_rare_errors(found, value, moments, error, rare)
 
 
-def where_few_decide(
-    found: Interval, value: float, moments: Moments, error: float, perfect: PerfectAt | None
+def with_rare_errors(
+    found: Interval, value: float, moments: Moments, error: float, rare: RareErrorsAt | None
 ) -> Interval:
-    """Return an interval of a value that is between what is sure if few observations decide."""
-    share = share_of_few(moments)
-    if share == 0 or perfect is None or (of_perfect := perfect(error)) is None:
+    """Return an interval whose worse limit accounts for errors that the sample does not show.
+
+    It lies between the exact limits, for one more gross error than was observed, at the error
+    probability of a one-sided and of a two-sided interval.
+    """
+    without = None if rare is None else rare(error)
+    if without is None:
         return found
-    least_sure = of_perfect.worst_after(value, moments.spread.scale**2, error)
-    return found.between(of_perfect.worst, least_sure, share)
+    variance = moments.spread.scale**2
+    least, most = (without.worse_limit(value, variance, x) for x in (error, error / 2))
+    if without.worst < without.best:
+        low = min(max(found.low, most), least, value)
+        return replace(found, low=low, exact_limit="lower" if found.low > least else None)
+    high = max(min(found.high, most), least, value)
+    return replace(found, high=high, exact_limit="upper" if found.high < least else None)
 
 
 def interval_below(
@@ -460,7 +433,7 @@ def without_variation(
     n_sets: float | int,
     error: float,
     bounds: tuple[float, float],
-    perfect: PerfectAt | None = None,
+    rare: RareErrorsAt | None = None,
 ) -> Interval:
     """Return an interval where every observation has the same influence.
 
@@ -468,14 +441,15 @@ def without_variation(
     (weighted ones count by Kish's effective number): each showed exactly ``value``. By Clopper and
     Pearson's exact bound the probability p of such a set is at least error^(1/m); in the
     remaining 1 - p the measure may be anywhere in its range. For a perfect classifier this is
-    one-sided: close to 1 - 3/m, the rule of three; if it is known of a ``perfect`` sample how much
-    a class can take away, it is that.
+    one-sided: close to 1 - 3/m, the rule of three; with ``rare`` it is the limit of a sample
+    without errors.
     """
     low, high = bounds
-    of_perfect = None if perfect is None else perfect(error)
-    if of_perfect is not None and abs(value - of_perfect.best) <= _PERFECT:
-        ends = np.clip(sorted((of_perfect.worst, value)), *bounds)
-        return Interval(float(ends[0]), float(ends[1]), is_degenerate=True)
+    without = None if rare is None else rare(error)
+    if without is not None and abs(value - without.best) <= _PERFECT:
+        ends = np.clip(sorted((without.limit, value)), *bounds)
+        side: ExactLimit = "lower" if without.worst < without.best else "upper"
+        return Interval(float(ends[0]), float(ends[1]), is_degenerate=True, exact_limit=side)
     p = error ** (1 / n_sets)
     return Interval(p * value + (1 - p) * low, p * value + (1 - p) * high, is_degenerate=True)
 

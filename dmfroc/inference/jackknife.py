@@ -51,6 +51,7 @@ from dmfroc.inference.remarks import (
     rare_class_message,
     small_classes_message,
 )
+from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, caveats, undefined_message
 from dmfroc.results.difference import Difference
@@ -108,8 +109,10 @@ class Jackknife(IntervalMethod):
             remarks.append(small_classes_message(facts, facts.bias))
         if ends.is_degenerate:
             remarks.append(no_variation_message(value, facts.bounds, moments))
-        elif of_rare_class is None and few_decide(measure, value, facts.bounds, moments):
-            remarks.append(few_decide_message("a few per cent more or less than it says"))
+        elif facts.rare(1 - self.level) is None and few_decide(
+            measure, value, facts.bounds, moments
+        ):
+            remarks.append(few_decide_message("a few points below"))
         return Estimate(
             measure=measure.name,
             title=measure.title,
@@ -122,6 +125,7 @@ class Jackknife(IntervalMethod):
             class_sizes=class_sizes_of(moments, units),
             warnings=tuple(remark for remark in remarks if remark is not None),
             error_bound=facts.error_bound,
+            exact_limit=ends.exact_limit,
         )
 
     def joint_estimates(
@@ -144,9 +148,15 @@ class Jackknife(IntervalMethod):
         facts, moments = joint.facts, joint.differences
         measure = next(iter(facts.values())).measure
         values = {name: f.value for name, f in facts.items()}
+        of_pairs = joint.values or {(a, b): values[a] - values[b] for a, b in moments}
         differences = {
             pair: self.difference(
-                pair, measure, values[pair[0]] - values[pair[1]], moments[pair], hypothesis
+                pair,
+                measure,
+                of_pairs[pair],
+                moments[pair],
+                hypothesis,
+                joint.sign_flips.get(pair),
             )
             for pair in moments
         }
@@ -243,21 +253,30 @@ class Jackknife(IntervalMethod):
         value: float,
         moments: Moments,
         hypothesis: Hypothesis,
+        flips: SignFlips | None = None,
     ) -> Difference:
-        """Return what the moments of its influences say of a difference."""
+        """Return what the moments of its influences say of a difference.
+
+        Its p-value is by ``flips`` of signs, where they are given and there is no margin.
+        """
         sign = 1 if measure.greater_is_better else -1
         width = measure.largest_difference
         above, not_below = (
             probability_above(x, value, moments, width) for x in (hypothesis.rope, -hypothesis.rope)
         )
         p_value = p_value_of_difference(value, moments, width, hypothesis)
+        two_sided = p_value_of_difference(value, moments, width)
+        if flips is not None:
+            two_sided = p_value_of_flips(flips, Hypothesis(), two_sided)
+            if hypothesis.margin == 0:
+                p_value = p_value_of_flips(flips, hypothesis, p_value)
         return Difference(
             *names,
             value=value,
             standard_error=standard_error(moments),
             interval=_interval_of_difference(measure, value, moments, self.level, hypothesis),
             p_value=p_value,
-            two_sided_p_value=p_value_of_difference(value, moments, width),
+            two_sided_p_value=two_sided,
             adjusted_p_value=p_value,
             probability_better=probability_above(0.0, sign * value, moments, width),
             probability_equivalent=not_below - above,

@@ -10,7 +10,6 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
 
 # Below these, intervals cover 89 to 99 % where they say 95 %.
-_FEW_ERRORS = 0.25
 _FEW_DEGREES_OF_FREEDOM = 8
 _FEW_CLUSTERS = 20
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
@@ -40,9 +39,9 @@ def few_decide(
     value: float,
     bounds: tuple[float, float],
     moments: Moments,
-    few_errors: float = _FEW_ERRORS,
+    few_errors: float = 0.0,
 ) -> bool:
-    """Return whether few observations decide how sure a value is.
+    """Return whether few observations determine an interval.
 
     Errors are the distance from a perfect value times the observations of the rarest class.
     """
@@ -52,11 +51,11 @@ def few_decide(
     return bool(errors < few_errors or moments.spread.degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM)
 
 
-def few_decide_message(covers: str) -> str:
-    """Say that few observations decide how wide an interval is, and how often it covers."""
+def few_decide_message(how_far: str) -> str:
+    """Say that few observations determine an interval, and how far that may lower its coverage."""
     return (
-        "few observations decide how sure the value is, as where a classifier is near-perfect: "
-        f"the interval may cover {covers}"
+        "only a few observations determine this interval, as is typical of near-perfect "
+        f"classifiers: its actual coverage may be {how_far} the nominal level"
     )
 
 
@@ -113,6 +112,12 @@ def less_biased_message(facts: Facts, standard_error: float, allowed_for: float)
     bias, other = facts.bias_beside_another(standard_error), facts.measure.less_biased
     if bias == 0 or other is None:
         return None
+    if bias < 0:
+        return (
+            f"{facts.measure.name} is too small for gaps that are as small as their errors, here "
+            f"by up to {-bias:.2g}. Its interval extends up by that much and covers more than it "
+            "says."
+        )
     so = "" if allowed_for else ", and its interval covers less than it says"
     return (
         f"{facts.measure.name} is biased here by a notable share of its standard error{so}: "

@@ -20,7 +20,7 @@ from dmfroc.inference.influences import (
     Interval,
     class_sizes_of,
     moments_of,
-    where_few_decide,
+    with_rare_errors,
     without_variation,
 )
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample, check_finite
@@ -110,7 +110,7 @@ class Resampling(IntervalMethod):
         """Estimate measures from their replicates."""
         bound = bind()
         found = facts_of(measures, bound, sample)
-        is_random = [facts.moments.depends_on_sizes for facts in found]
+        is_random = [class_sizes_of(x.moments, x.units) == "random" for x in found]
         estimates: dict[int, Estimate] = {}
         for drawn, kind in ((sample, False), (_in_one_stratum(sample), True)):
             places = [place for place, of_measure in enumerate(is_random) if of_measure == kind]
@@ -144,7 +144,7 @@ class Resampling(IntervalMethod):
             error, ends = np.nan, Interval(np.nan, np.nan)
         elif error <= NO_VARIATION * max(abs(value), 1):
             n_sets = units.n_complete_sets
-            ends = without_variation(value, n_sets, 1 - self.level, bounds, facts.perfect)
+            ends = without_variation(value, n_sets, 1 - self.level, bounds, facts.rare)
             error = 0.0
             remarks.append(no_variation_message(value, bounds, moments))
         else:
@@ -159,7 +159,7 @@ class Resampling(IntervalMethod):
                 bayesian=self.is_bayesian,
             )
             ends = Interval(low, high)
-            ends = where_few_decide(ends, value, moments, 1 - self.level, facts.perfect)
+            ends = with_rare_errors(ends, value, moments, 1 - self.level, facts.rare)
             bias = facts.bias_beside(error)
             ends = _as_long_as_a_normal_one(bias, ends, value, error, self.level).reaching(
                 -bias, bounds
@@ -183,6 +183,7 @@ class Resampling(IntervalMethod):
             seed=self.seed,
             warnings=tuple(remark for remark in remarks if remark is not None),
             draws=replicates.values,
+            exact_limit=ends.exact_limit,
         )
 
     def joint_estimates(
@@ -201,7 +202,7 @@ class Resampling(IntervalMethod):
         for name, bound in bound_to.items():
             [found[name]] = facts_of([measure], bound, samples[name])
             check_finite(measure, {name: found[name].value})
-        is_random = any(facts.moments.depends_on_sizes for facts in found.values())
+        is_random = any(class_sizes_of(x.moments, x.units) == "random" for x in found.values())
         for place, (name, sample) in enumerate(samples.items()):
             # Independent samples have replicates of their own.
             method = self if paired else replace(self, seed=self.seed + place)

@@ -14,25 +14,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dmfroc._kit.options import is_one_of
+from dmfroc._kit.remarks import warn
+from dmfroc.inputs.encodings import guess_message, sure_encoding
 from dmfroc.inputs.messages import listing, repeated
 
 _HEAD = 1 << 20  # bytes from which the layout is found
 _MOST_ROWS = 1000  # of these bytes
 _MOST_LINES = 50  # before the header
 _SEPARATORS = (",", ";", "\t", "|", " ")
+_ORANGE = {"", "discrete", "continuous", "string", "time", "d", "c", "s", "t"}
 _GROUPS = ".,' \u00a0\u202f\u2019_"  # what separates thousands
 MISSING = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
     *("N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"),
 )
 """Texts that stand for a missing value, unless a class is called so; pyarrow has the same."""
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as that of UTF-16 does
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _OTHER_KINDS = ((b"PAR1", "Parquet"), (b"PK\x03\x04", "Excel or zip"), (b"\xd0\xcf\x11", "Excel"))
 
 
@@ -97,7 +93,8 @@ def read_delimited(
     read = _read_spaced if layout.has_spaces else _read
     columns = read(file, layout, given, texts)
     if columns is None:  # a byte that is not UTF-8, after the head
-        layout = layout._replace(encoding="cp1252")
+        with _opened(file, layout.compression) as stream:
+            layout = layout._replace(encoding=_guessed_encoding(stream.read()))
         columns = read(file, layout, given, texts) or []
     named = list(zip(layout.names, columns, strict=True))[layout.has_row_names :]
     named = [(name, column) for name, column in named if name or not _is_empty(column)]
@@ -136,9 +133,9 @@ def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
         if start.startswith(mark):
             raise ValueError(f"it is {kind}, not text: give it the suffix of its kind, or save CSV")
     compression = "gzip" if start.startswith(b"\x1f\x8b") else None
-    with gzip.open(file) if compression else file.open("rb") as stream:
+    with _opened(file, compression) as stream:
         head = stream.read(_HEAD)
-    encoding = given.encoding or _encoding(head)
+    encoding = given.encoding or sure_encoding(head) or _guessed_encoding(head)
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(head).removeprefix("\ufeff")
     except UnicodeError as error:
@@ -153,24 +150,21 @@ def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
     elif named:
         candidates = [named[1]]
     else:
-        is_tsv = ".tsv" in (suffix.lower() for suffix in file.suffixes)
+        is_tsv = not {".tsv", ".tab"}.isdisjoint(suffix.lower() for suffix in file.suffixes)
         candidates = sorted(_SEPARATORS, key=lambda x: x != "\t") if is_tsv else [*_SEPARATORS]
     found = [_separated(text, x, wanted, 1 if named else 0) for x in candidates]
     best = max(found, key=lambda layout: layout.fit)  # of equals the first
     return best._replace(encoding=encoding, compression=compression)
 
 
-def _encoding(head: bytes) -> str:
-    for mark, encoding in _MARKS:
-        if head.startswith(mark):
-            return encoding
-    if b"\0" in head[:2]:  # Latin letters in UTF-16
-        return "utf-16-be" if head[:1] == b"\0" else "utf-16-le"
-    for encoding in ("utf-8", "cp1252"):
-        with contextlib.suppress(UnicodeDecodeError):
-            codecs.getincrementaldecoder(encoding)().decode(head)
-            return encoding
-    return "latin-1"
+def _guessed_encoding(text: bytes) -> str:
+    encoding, message = guess_message(text)
+    warn([message])
+    return encoding
+
+
+def _opened(file: Path, compression: str | None) -> Any:
+    return gzip.open(file) if compression else file.open("rb")
 
 
 def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _Layout:
@@ -188,6 +182,9 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
     ]
     most = max(fits, default=(0, False))
     header, _, end = rows[fits.index(most)] if rows else ([], False, 0)
+    place = fits.index(most) + 1 if rows else 0
+    if place + 1 < len(rows) and {x.strip() for x in rows[place][0]} <= _ORANGE:
+        end = rows[place + 1][2]  # the types of columns, and what they are for
     below = [cells for cells, is_data, line in rows if is_data and line > end]
     names = [name.strip() for name in header]
     has_row_names = False
@@ -203,7 +200,7 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
 
 def _note(file: Path, layout: _Layout, has_commas: bool) -> str | None:
     """Say how a file was read, if that is not what its name promises."""
-    usual = "\t" if ".tsv" in file.name.lower() else ","
+    usual = "\t" if re.search(r"\.(tsv|tab)\b", file.name.lower()) else ","
     parts = []
     if layout.separator != usual:
         parts.append(f"separator {_spelled(layout.separator)}")

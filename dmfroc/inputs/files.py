@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from json import loads
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,13 +94,58 @@ def _read_table(
 
             with parquet.ParquetFile(file) as reader:
                 return Text(reader.read(), None)
-        if kind in (".jsonl", ".ndjson"):
-            import pyarrow
-            from pyarrow import json
-
-            with pyarrow.input_stream(str(file), compression="detect") as stream:
-                return Text(json.read_json(stream), None)
+        if kind in _READERS:
+            return Text(_READERS[kind](file), None)
         return read_delimited(file, given, texts, numbers)
+
+
+def _read_json(file: Path) -> Any:
+    """Read one object per row, each on a line of its own or all in one list."""
+    import pyarrow
+    from pyarrow import json
+
+    with pyarrow.input_stream(str(file), compression="detect") as stream:
+        start = stream.read(1000)
+    with pyarrow.input_stream(str(file), compression="detect") as stream:
+        if start.lstrip()[:1] == b"[":
+            return pyarrow.Table.from_pylist(loads(stream.read()))
+        return json.read_json(stream)
+
+
+def _read_feather(file: Path) -> Any:
+    from pyarrow import feather
+
+    return feather.read_table(file)
+
+
+def _read_stata(file: Path) -> Any:
+    import pandas as pd
+    import pyarrow
+
+    return pyarrow.Table.from_pandas(pd.read_stata(file), preserve_index=False)
+
+
+def _read_arff(file: Path) -> Any:
+    """Read a file of Weka's, of which SciPy returns nominal values as bytes."""
+    import pyarrow
+    from scipy.io import arff
+
+    values, _ = arff.loadarff(file)
+    columns = {name: values[name] for name in values.dtype.names}
+    return pyarrow.table(
+        {name: x.astype("U") if x.dtype.kind == "S" else x for name, x in columns.items()}
+    )
+
+
+_READERS = {
+    ".jsonl": _read_json,
+    ".ndjson": _read_json,
+    ".json": _read_json,
+    ".dta": _read_stata,
+    ".feather": _read_feather,
+    ".arrow": _read_feather,
+    ".arff": _read_arff,
+}
 
 
 def _check_text(file: Path, given: Format) -> None:
@@ -110,13 +156,11 @@ def _check_text(file: Path, given: Format) -> None:
 
 
 _FIRST = 1000  # cells of a column of lists, in which all classes should occur
-_TEXTS = (".csv", ".tsv", ".txt")
-_TABLES = (*_TEXTS, ".parquet", ".jsonl", ".ndjson")
+_TEXTS = (".csv", ".tsv", ".txt", ".tab")
+_TABLES = (*_TEXTS, ".parquet", *_READERS)
 _REMEDIES = {
     ".npy": ". An .npy file holds one array without labels: save np.savez('scores.npz', "
     "y_true=labels, y_score=scores) and give label='y_true', scores='y_score'",
-    ".json": ". Save one object per row as .jsonl: frame.to_json(path, orient='records', "
-    "lines=True)",
     ".xlsx": ". Save the sheet as CSV",
     ".xls": ". Save the sheet as CSV",
 }

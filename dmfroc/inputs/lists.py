@@ -11,6 +11,7 @@ from typing import Any
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.messages import listing
 
+_WRAPPED = re.compile(r"(?:np\.)?(?:float\d+|array|tensor)\(([^()]*?)(?:, \w+=[^()]*)?\)")
 _VECTOR = {"type", "size", "indices", "values"}  # fields of a vector of Spark's
 
 
@@ -20,7 +21,7 @@ def holds_lists(column: Any) -> bool:
 
     if types.is_string(column.type) or types.is_large_string(column.type):
         first = next((x for x in column[:100].to_pylist() if x is not None), "")
-        return first.lstrip()[:1] in ("[", "{")
+        return bool(re.match(r"\s*(\w+\()?[\[{]", first))  # tensor([...], too
     return bool(types.is_nested(column.type))
 
 
@@ -73,8 +74,11 @@ def table_of_lists(name: str, column: Any, labels: list[Any] | None, distinct: l
 
 
 def _parsed(name: str, row: int, text: Any) -> Any:
-    """Return the list that JSON, Python or NumPy, which has no commas, has written."""
-    with_commas = re.sub(r"(?<=[\d.])\s+(?=[-+\d.])", ", ", str(text))
+    """Return the list that JSON, Python, NumPy, which has no commas, or PyTorch has written."""
+    text = str(text)
+    while (inner := _WRAPPED.sub(r"\1", text)) != text:
+        text = inner
+    with_commas = re.sub(r"(?<=[\d.])\s+(?=[-+\d.])", ", ", text)
     for reader, given in (
         (json.loads, text),
         (ast.literal_eval, text),
@@ -118,6 +122,13 @@ def _classes(
 def _by_class(name: str, row: int, cell: Any) -> dict[str, Any]:
     """Return the scores of one row by class."""
     if isinstance(cell, Mapping):
+        lists = [x for x in cell.values() if isinstance(x, list) and x]
+        names = [x for x in lists if all(isinstance(item, str) for item in x)]
+        if (
+            len(lists) == 2 and len(names) == 1 and len(lists[0]) == len(lists[1])
+        ):  # of the classes, beside their scores
+            [scores] = [x for x in lists if x is not names[0]]
+            return dict(zip(names[0], scores, strict=True))
         return {str(key): score for key, score in cell.items()}
     pairs = [tuple(x.values() if isinstance(x, Mapping) else x) for x in cell]
     pairs = [pair[::-1] if isinstance(pair[-1], str) else pair for pair in pairs]

@@ -252,8 +252,9 @@ class Predictions:
         Parameters
         ----------
         path : str or path-like
-            ``.csv``, ``.tsv`` or ``.txt``, JSON lines (``.jsonl``, ``.ndjson``; all also with
-            ``.gz``) or ``.parquet`` with one row per observation and score columns named as in
+            ``.csv``, ``.tsv``, ``.tab`` or ``.txt``, JSON (``.jsonl``, ``.ndjson``, ``.json``; all
+            also with ``.gz``), ``.parquet``, ``.feather``, ``.arrow``, ``.dta`` (Stata) or
+            ``.arff`` (Weka) with one row per observation and score columns named as in
             `from_arrays`; or ``.npz`` with an array of labels, an array of scores and, optionally,
             an array ``labels`` of the classes in column order. Instead of score columns there may
             be one column of lists, which need `labels` unless the classes are 0 to K - 1, or of
@@ -280,7 +281,8 @@ class Predictions:
         separator, decimal, encoding : str, optional
             What separates the cells of a file of text (one character, or ``"tab"``), the decimal
             mark of its numbers (``"."`` or ``","``), and its encoding. By default they are
-            detected; what cannot be decided, such as whether 1,234 is a thousand, is an error.
+            detected. A warning gives an encoding that had to be guessed; what cannot be decided,
+            such as whether 1,234 is a thousand, is an error.
 
         Returns
         -------

@@ -26,6 +26,7 @@ from dmfroc.inputs.columns import (
     match_columns,
     mismatch,
     named_class,
+    plain_numbers,
     positional_classes,
     single_score_classes,
 )
@@ -170,7 +171,9 @@ def _check_no_single_score(others: list[Any], labels: list[Label], source: Sourc
     either = "|".join(map(re.escape, spelled))
     for column in others:
         name = plain(column.name)
-        is_named = re.search(rf"(^|[\W_])({either})([\W_]|$)|({either})$", str(name), re.IGNORECASE)
+        texts = (str(name), plain_numbers(str(name)))
+        pattern = rf"(^|[\W_])({either})([\W_]|$)|({either})$"
+        is_named = any(re.search(pattern, text, re.IGNORECASE) for text in texts)
         if not is_named or _is_text(column, source) or _is_whole(_score_column(column, source)):
             continue
         remedy = "choose with scores=" if source.is_table_file else "leave out what is not meant"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 ClassSizes = Literal["fixed", "random"]
+ExactLimit = Literal["lower", "upper"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,9 @@ class Estimate(Result):
     bias_corrected : float or None
         For measures that choose thresholds on the observations that they judge, such as maximal
         informedness: the value where others choose them, about which the interval is.
+    exact_limit : {"lower", "upper"} or None
+        The limit that is exact for one more gross error than the sample contains. It is further
+        from the value than the standard error suggests, because a sample can lack rare errors.
     n_draws, seed : int or None
         Number of draws and seed of methods that draw; None for the jackknife.
     warnings : tuple of str
@@ -74,6 +78,7 @@ class Estimate(Result):
     warnings: tuple[str, ...] = ()
     draws: Float[np.ndarray, " draws"] | None = field(default=None, repr=False, compare=False)
     error_bound: float = 0.0
+    exact_limit: ExactLimit | None = None
     judge: JudgedLabels | None = None
 
     def to_datatree(self) -> xarray.DataTree:
@@ -114,10 +119,21 @@ class Estimate(Result):
         line = (
             f"{printable(self.measure)} {plain(self.value, self.standard_error)} "
             f"({100 * self.level:g} % {self.method} interval {low} to {high}"
+            + (f", exact {self.exact_limit} limit" if self.exact_limit else "")
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
         notes = [f"note: {warning}" for warning in self.warnings] if warnings else []
         return "\n".join([line, *notes])
+
+
+def exact_limit_line(estimates: Iterable[Estimate]) -> list[str]:
+    """Return what an exact limit is, if any of the estimates has one."""
+    if not any(e.exact_limit for e in estimates):
+        return []
+    return [
+        "exact limit: counts one more gross error than the sample contains (Clopper and Pearson; "
+        "Fay and Feuer), because rare errors may be missing from it"
+    ]
 
 
 def estimates_table(estimates: Iterable[Estimate]) -> Table:
@@ -133,6 +149,8 @@ def estimates_table(estimates: Iterable[Estimate]) -> Table:
         Column("level", ""): [e.level for e in shown],
         Column("method", several, "name"): methods,
     }
+    limits = [e.exact_limit or "" for e in shown]
+    columns[Column("exact_limit", "exact limit" if any(limits) else "", "name")] = limits
     if any(bounds):
         columns[Column("error_bound", "binning error", "bound")] = bounds
     return Table.from_columns("estimates", "Measures", columns, is_by_name=True)

@@ -676,6 +676,7 @@ def test_what_is_tested_is_said_everywhere():
     assert (data["alternative"], data["margin"]) == ("greater", 0.05)
     assert data["differences"][0]["interval"][1] is None  # JSON has no infinity
     assert claim in str(result)
+    assert "95 % limit (margin 0.05)" in str(result)
     assert claim.replace(">", "&gt;") in result._repr_html_()
     [sentence] = comparison_verdict(result)
     assert sentence.startswith("a is not worse than b by 0.05 or more: Hand-Till M ")

@@ -565,7 +565,7 @@ def test_few_errors_are_told():
 
     def is_told(shift):
         found = bayesian_roc(*normal_scores(9, 300, 2, shift=shift), **FAST)
-        return any("few observations decide" in remark for remark in found.warnings)
+        return any("few observations determine" in remark for remark in found.warnings)
 
     assert is_told(4.0)
     assert not is_told(1.5)

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from exact_limits import clipped
 from scipy import stats
 from scipy.special import expit, logit
 
 from dmfroc import estimate, influences
+from dmfroc.inference.influences import moments_of
 from dmfroc.inference.replicates import replicate_values
 from dmfroc.inference.units import units_of
 from dmfroc.measures import get_measure
@@ -24,6 +26,12 @@ def logit_scale(bounds):
 
 LEVELS = [0.5, 0.8, 0.95, 0.99]
 MEASURES = ["hand_till", "informedness"]
+
+
+def within_exact_limits(ends, measure, predictions, value, bounds, level):
+    units = units_of(predictions, stratify=True)
+    spread = moments_of(influences(measure, predictions), units).spread
+    return clipped(ends, measure, predictions.true, value, spread.scale, bounds, 1 - level)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -56,7 +64,8 @@ def test_studentized_interval_is_its_formula(predictions, measure, level):
         level=level,
         stratify=True,
     )
-    expected = from_line(to_line(whole.value) - quantiles * width)
+    ends = from_line(to_line(whole.value) - quantiles * width)
+    expected = within_exact_limits(ends, measure, predictions, whole.value, bounds, level)
     np.testing.assert_allclose(found.interval, expected, rtol=0, atol=1e-9)
 
 
@@ -81,15 +90,16 @@ def test_other_intervals_are_their_formulas(predictions, measure, bayesian, leve
     draws, value = found["bca"].draws, found["bca"].value
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     percentile = np.quantile(draws, tails)
-    np.testing.assert_allclose(found["percentile"].interval, percentile, rtol=0, atol=1e-12)
     basic = np.clip(2 * value - percentile[::-1], *bounds)
-    np.testing.assert_allclose(found["basic"].interval, basic, rtol=0, atol=1e-12)
+    for kind, ends in (("percentile", percentile), ("basic", basic)):
+        expected = within_exact_limits(ends, measure, predictions, value, bounds, level)
+        np.testing.assert_allclose(found[kind].interval, expected, rtol=0, atol=1e-9)
 
     # How many standard errors from the value the jackknife's interval ends, on its own scale
     to_line, _, slope = logit_scale(bounds)
     whole = estimate(measure, predictions, level=level, stratify=True)
-    ends = to_line(np.array(whole.interval)) - to_line(value)
-    quantiles = ends / (slope(value) * whole.standard_error)
+    distance = to_line(whole.interval[1]) - to_line(value)  # of the end without an exact limit
+    quantiles = np.array([-1, 1]) * distance / (slope(value) * whole.standard_error)
     bias = stats.norm.ppf(np.mean(draws < value - 1e-9) + np.mean(abs(draws - value) < 1e-9) / 2)
     influence = influences(measure, predictions)
     acceleration = (influence**3).sum() / (6 * (influence**2).sum() ** 1.5)
@@ -99,4 +109,5 @@ def test_other_intervals_are_their_formulas(predictions, measure, bayesian, leve
         shifted = bias + quantiles
         corrected = bias + shifted / (1 - acceleration * shifted)
     bca = np.quantile(draws, stats.norm.cdf(corrected))
-    np.testing.assert_allclose(found["bca"].interval, bca, rtol=0, atol=1e-9)
+    expected = within_exact_limits(bca, measure, predictions, value, bounds, level)
+    np.testing.assert_allclose(found["bca"].interval, expected, rtol=0, atol=1e-9)

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from simulations import normal_scores
 
-from dmfroc import Predictions, estimate, hand_till_score, influences
-from dmfroc.inference.influences import Interval, PerfectSample, interval, moments_of
+from dmfroc import Measure, Predictions, estimate, hand_till_score, influences
+from dmfroc.inference.influences import Interval, interval, moments_of
+from dmfroc.inference.rare_errors import RareErrors, pools_classes, rare_errors
 from dmfroc.inference.units import units_of
 from dmfroc.measures import MEASURES as MEASURES_BY_NAME
 from dmfroc.measures import dmf_auc, get_measure, informedness
@@ -138,9 +139,12 @@ def test_influences_sum_to_zero_where_they_should(weighted):
         assert is_free == (measure.name in FREE_OF_CLASS_SIZES), measure.name
 
 
-@pytest.mark.parametrize("measure", [*MEASURES, "kappa_area", "cohen_kappa"])
+@pytest.mark.parametrize("measure", [*MEASURES, "macro_f1", "cohen_kappa"])
 def test_standard_errors_follow_from_influences(measure):
-    """The variance within classes, each times n / (n - 1), and of the sizes of the classes."""
+    """The variance within classes, each times n / (n - 1), and of the sizes of the classes.
+
+    Where observations of all classes cost alike, there is one stratum.
+    """
     classes, scores = normal_scores(17, 60, 3, prior=SKEWED)
     predictions = Predictions.from_arrays(classes, scores)
     found = influences(measure, classes, scores)
@@ -153,9 +157,37 @@ def test_standard_errors_follow_from_influences(measure):
     given = estimate(measure, predictions, stratify=True)
     assert given.standard_error == pytest.approx(np.sqrt(given_sizes), rel=1e-10)
     both = estimate(measure, predictions)
-    assert both.standard_error == pytest.approx(np.sqrt(given_sizes + of_sizes), rel=1e-10)
+    total = given_sizes + of_sizes
+    if measure in ("cohen_kappa", "informedness"):
+        total = (found**2).sum() * 60 / 59
+    assert both.standard_error == pytest.approx(np.sqrt(total), rel=1e-10)
     assert given.class_sizes == "fixed"
     assert both.class_sizes == ("fixed" if measure in FREE_OF_CLASS_SIZES else "random")
+
+
+@pytest.mark.parametrize(
+    ("measure", "sizes", "is_pooled"),
+    [
+        ("accuracy", (300, 290, 10), True),
+        ("weighted_f1", (300, 290, 10), True),
+        ("correlation", (300, 290, 10), True),
+        ("brier_score", (300, 290, 10), True),
+        ("macro_f1", (300, 290, 10), False),
+        ("one_vs_rest_auc", (300, 290, 10), False),
+        ("macro_f1", (200, 200, 200), True),
+        ("hand_till", (200, 200, 200), False),
+        ("dmf_auc", (300, 290, 10), False),
+        ("balanced_accuracy", (200, 200, 200), False),
+        ("share_right", (200, 200, 200), False),
+    ],
+)
+def test_classes_are_pooled_where_their_observations_cost_alike(measure, sizes, is_pooled):
+    classes = np.repeat(np.arange(3), sizes)
+    scores = np.eye(3)[np.random.default_rng(0).permutation(classes)] * 0.6 + 0.4 / 3
+    predictions = Predictions.from_arrays(classes, scores)
+    of_users = Measure(name="share_right", bind=lambda _: lambda weights: weights.sum())
+    found = of_users if measure == "share_right" else get_measure(measure)
+    assert pools_classes(found, predictions) == is_pooled
 
 
 @pytest.mark.filterwarnings("ignore:y_pred is not the class", "ignore:two columns of y_score")
@@ -181,36 +213,53 @@ def test_influences_take_what_estimate_takes():
 
 
 @pytest.mark.parametrize("error", [0.05, 0.2])
-@pytest.mark.parametrize("n_misses", [0, 1, 3, 40])
-def test_misses_that_weigh_alike_have_the_exact_bound_of_a_poisson_mean(n_misses, error):
+@pytest.mark.parametrize("n_errors", [0, 1, 3, 40])
+def test_errors_of_one_size_have_the_exact_limit_of_a_poisson_mean(n_errors, error):
+    """Without a worst value, as of the log loss."""
     weight = 0.01
-    of_perfect = PerfectSample(1.0, 1 + weight * np.log(error))
-    worst = of_perfect.worst_after(1 - n_misses * weight, n_misses * weight**2, error)
-    # The mean under which so few are as improbable as the error on one side.
-    mean = (1 - worst) / weight
-    assert stats.poisson(mean).cdf(n_misses) == pytest.approx(error / 2, rel=1e-9)
+    rare = RareErrors(1.0, -np.inf, 1 + weight * np.log(0.05), 0.05)
+    limit = rare.worse_limit(1 - n_errors * weight, n_errors * weight**2, error)
+    # The mean under which so few errors have the probability of the error
+    mean = (1 - limit) / weight
+    assert stats.poisson(mean).cdf(n_errors) == pytest.approx(error, rel=1e-9)
 
 
-def test_a_bound_of_what_is_better_when_smaller_is_the_mirrored_one():
-    up = PerfectSample(1.0, 0.9).worst_after(0.95, 1e-3, 0.05)
-    down = PerfectSample(0.0, 0.1).worst_after(0.05, 1e-3, 0.05)
+@pytest.mark.parametrize("error", [0.025, 0.2])
+@pytest.mark.parametrize(("n_errors", "n"), [(0, 20), (1, 20), (7, 300), (299, 300), (300, 300)])
+def test_the_limit_of_a_proportion_is_clopper_and_pearsons(n_errors, n, error):
+    rare = RareErrors(1.0, 0.0, 0.05 ** (1 / n), 0.05)
+    share = n_errors / n
+    found = rare.worse_limit(1 - share, share * (1 - share) / n, error)
+    exact = stats.binomtest(n - n_errors, n).proportion_ci(1 - 2 * error, method="exact").low
+    assert found == pytest.approx(exact, abs=1e-9)
+
+
+def test_no_limit_excludes_anything_without_an_error_probability():
+    classes, scores = normal_scores(1, 60, 3, 2.0)
+    predictions = Predictions.from_arrays(classes, scores)
+    at = rare_errors(get_measure("hand_till"), predictions, np.full(3, 20.0), (0.0, 1.0))
+    assert at(0.0).worse_limit(0.9, 1e-3, 0.0) == 0
+
+
+@pytest.mark.parametrize("worst", [0.0, -np.inf])
+def test_the_limit_of_a_loss_is_the_mirrored_one(worst):
+    up = RareErrors(1.0, worst, 0.9, 0.05).worse_limit(0.95, 1e-3, 0.025)
+    down = RareErrors(0.0, 1 - worst, 0.1, 0.05).worse_limit(0.05, 1e-3, 0.025)
     assert down == pytest.approx(1 - up, rel=1e-12)
 
 
 @settings(max_examples=50, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_the_bound_falls_with_every_miss(seed):
-    """Fay and Feuer's bound takes one more loss of any size for a worse sample."""
+@given(seed=st.integers(0, 2**32 - 1), worst=st.sampled_from([0.0, -1.0, -np.inf]))
+def test_the_limit_falls_with_every_error(seed, worst):
+    """One more error of any size makes a sample worse."""
     generator = np.random.default_rng(seed)
-    of_perfect = PerfectSample(1.0, 0.97)
-    largest = 0.03 / -np.log(0.05)
-    losses = generator.uniform(0, largest, 20)
+    rare = RareErrors(1.0, worst, 0.97, 0.05)
+    losses = generator.uniform(0, 0.03 / -np.log(0.05), 20)
     ends = [
-        of_perfect.worst_after(1 - losses[:n].sum(), (losses[:n] ** 2).sum(), 0.05)
-        for n in range(21)
+        rare.worse_limit(1 - losses[:n].sum(), (losses[:n] ** 2).sum(), 0.05) for n in range(21)
     ]
     assert (np.diff(ends) < 1e-12).all()
-    assert ends[0] < of_perfect.worst
+    assert ends[0] == pytest.approx(0.97, abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,14 @@
 import delong
 import numpy as np
 import pytest
+from exact_limits import clipped, exact_limit, limit_of_no_errors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from scipy.special import expit, logit
 from simulations import area_of_shift, normal_scores
 
-from dmfroc import Predictions, estimate, influences
+from dmfroc import Measure, Predictions, estimate, evaluate, influences
 from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.units import Units, units_of
@@ -111,7 +112,7 @@ def lent_variances(sizes, variances, kurtoses):
     return np.array(lent)
 
 
-def hand_made_interval(classes, influence, value, level, low=0.0, high=1.0):
+def hand_made_interval(measure, classes, influence, value, level, low=0.0, high=1.0):
     """Return the interval on the logit scale, from the formulas of the documentation."""
     sizes, variances, kurtoses = [], [], []
     for c in np.unique(classes):
@@ -128,7 +129,8 @@ def hand_made_interval(classes, influence, value, level, low=0.0, high=1.0):
     t = stats.t.ppf((1 + level) / 2, df)
     place = (value - low) / (high - low)
     half = t * np.sqrt(total) / ((high - low) * place * (1 - place))
-    return low + (high - low) * expit(logit(place) + half * np.array([-1, 1]))
+    ends = low + (high - low) * expit(logit(place) + half * np.array([-1, 1]))
+    return clipped(ends, measure, classes, value, np.sqrt(total), (low, high), 1 - level)
 
 
 @pytest.mark.parametrize(("level", "shift"), [(0.8, 1.0), (0.95, 1.0), (0.95, 2.5)])
@@ -139,7 +141,7 @@ def test_interval_is_its_formula(measure, level, shift):
     influence = influences(measure, predictions)
     found = estimate(measure, predictions, level=level, stratify=True)
     bounds = get_measure(measure).range_in(predictions, sizes_are_fixed=True)
-    expected = hand_made_interval(classes, influence, found.value, level, *bounds)
+    expected = hand_made_interval(measure, classes, influence, found.value, level, *bounds)
     if shift == 2.5:  # heavy tails, so that the kurtosis matters
         assert max(excess_kurtosis(influence[classes == c]) for c in range(3)) > 0.5
     np.testing.assert_allclose(found.interval, expected, rtol=0, atol=1e-10)
@@ -183,20 +185,6 @@ def rule_of_three(level, smallest_class):
     return (1 - level) ** (1 / smallest_class)
 
 
-def with_missed_classes(measure, classes, taken_for, share):
-    """Return a measure where a share of some classes is ranked last and taken for others."""
-    sizes = np.bincount(classes).astype(float)
-    missed = np.array(list(taken_for))
-    return get_measure(measure)(
-        [0, 1, 2, *missed],
-        np.vstack([np.eye(3), np.where(missed[:, None] == np.arange(3), -1, 2)]),
-        y_pred=[0, 1, 2, *taken_for.values()],
-        sample_weight=np.append(
-            np.where(np.isin(np.arange(3), missed), 1 - share, 1) * sizes, share * sizes[missed]
-        ),
-    )
-
-
 @pytest.mark.parametrize("level", [0.9, 0.95])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_perfect_classifier_has_a_one_sided_interval(measure, level):
@@ -206,16 +194,10 @@ def test_perfect_classifier_has_a_one_sided_interval(measure, level):
     found = estimate(measure, classes, scores, level=level)
     assert found.value == pytest.approx(1, abs=1e-6)
     assert found.standard_error < 1e-6
-    sizes = np.array([30, 20, 10])
-    lowest = min(
-        with_missed_classes(
-            measure, classes, taken_for, 1 - rule_of_three(level, sizes[list(taken_for)].sum())
-        )
-        # The class that weighs most, the one that says least, and all
-        for taken_for in [{0: 1}, {0: 2}, {2: 0}, {2: 1}, {0: 1, 1: 0, 2: 0}, {0: 2, 1: 2, 2: 1}]
-    )
-    if measure == "hand_till":  # the class that says least is in two of the three pairs
-        assert lowest == pytest.approx(1 - 2 / 3 * (1 - rule_of_three(level, 10)), abs=1e-12)
+    lowest = limit_of_no_errors(measure, classes, 1 - level)
+    if measure == "hand_till":
+        # The class that says least is in two of three pairs, ranked in the midst of the other
+        assert lowest == pytest.approx(1 - (1 - rule_of_three(level, 10)) / 4, abs=1e-12)
     assert found.interval[0] == pytest.approx(lowest, abs=1e-6)
     assert found.interval[1] == pytest.approx(1, abs=1e-6)
     assert found.interval[0] < 1
@@ -233,31 +215,75 @@ def test_accuracy_of_a_perfect_sample_has_the_bound_of_clopper_and_pearson(n_cla
     assert (low, high) == (pytest.approx(exact, abs=1e-12), 1)
 
 
-def test_a_few_decisive_observations_are_told():
-    """One misranked observation of 60 is all that shows variation."""
+def test_a_single_error_has_an_exact_limit():
+    """One misranked observation of 60 is all that shows variation: 1 of 60 x 4 is the unit."""
     classes = np.repeat([0, 1], 30)
     scores = np.arange(60.0)
     scores[0] = 30.5
     predictions = Predictions.from_arrays(classes, scores)
     found = estimate("hand_till", predictions)
-    influence = influences("hand_till", predictions)
-    moments = moments_of(influence, units_of(predictions))
+    moments = moments_of(influences("hand_till", predictions), units_of(predictions))
     assert moments.spread.degrees_of_freedom < 8
-    assert any("few observations decide" in warning for warning in found.warnings)
+    limits = [
+        exact_limit(
+            found.value,
+            moments.spread.scale**2,
+            (0, 1),
+            limit_of_no_errors("hand_till", classes, 0.05),
+            0.05,
+            tail,
+        )
+        for tail in (0.025, 0.05)
+    ]
+    assert limits[0] <= found.interval[0] <= limits[1]
+    assert found.warnings == ()
     many = estimate("hand_till", *normal_scores(15, 60, 2))
-    assert many.warnings == ()
+    assert (many.exact_limit, many.warnings) == (None, ())
 
 
-@pytest.mark.parametrize(("shift", "is_told"), [(3.0, True), (1.5, False)])
-def test_a_near_perfect_classifier_of_rare_classes_is_told(shift, is_told):
-    """The influences do not show it: many observations have a small one."""
-    classes = np.repeat(np.arange(10), [9, 22, 6, 8, 12, 6, 8, 7, 11, 11])
-    noise = np.random.default_rng(1).normal(size=(100, 10))
-    predictions = Predictions.from_arrays(classes, noise + shift * np.eye(10)[classes])
-    influence = influences("hand_till", predictions)
-    assert moments_of(influence, units_of(predictions)).spread.degrees_of_freedom > 8
-    found = estimate("hand_till", predictions)
-    assert any("more or less than it says" in warning for warning in found.warnings) == is_told
+def test_a_limit_that_is_exact_is_told():
+    classes = np.repeat([0, 1], 30)
+    scores = np.arange(60.0)
+    scores[[29, 30]] = scores[[30, 29]]
+    assert estimate("hand_till", classes, scores).exact_limit == "lower"
+    probabilities = np.where(classes, 0.9, 0.1) + 0.001 * scores
+    assert estimate("brier_score", classes, probabilities).exact_limit == "upper"
+    assert "exact lower limit" in str(estimate("hand_till", classes, scores))
+    assert "exact limit: counts one more" in str(evaluate(classes, scores))
+
+
+def test_few_decisive_observations_of_an_unknown_measure_are_told():
+    """What a perfect sample would show is unknown if a measure has no best value."""
+    classes = np.repeat([0, 1], 30)
+    predicted = np.where(np.arange(60) == 0, 1, classes)
+
+    def bind(predictions):
+        is_right = predictions.predicted == predictions.true
+        return lambda weights: (weights * is_right).sum() / weights.sum()
+
+    bounded = Measure(name="share_right", bind=bind, bounds=(0, 1), needs="labels")
+    accuracy = estimate("accuracy", classes, y_pred=predicted)
+    assert estimate(bounded, classes, y_pred=predicted).interval == pytest.approx(
+        accuracy.interval, abs=1e-12
+    )
+    unbounded = Measure(name="share_right", bind=bind, needs="labels")
+    [warning] = estimate(unbounded, classes, y_pred=predicted).warnings
+    assert "only a few observations determine this interval" in warning
+    assert accuracy.warnings == ()
+
+
+def test_a_users_measure_that_fails_for_other_samples_has_no_exact_limit():
+    classes = np.repeat([0, 1], 30)
+    costs = np.linspace(1, 2, 60)
+
+    def bind(predictions):
+        is_right = predictions.predicted == predictions.true
+        return lambda weights: (weights * is_right * costs).sum() / (weights * costs).sum()
+
+    measure = Measure(name="saved", bind=bind, bounds=(0, 1), needs="labels")
+    found = estimate(measure, classes, y_pred=np.where(np.arange(60) % 9, classes, 1))
+    assert found.exact_limit is None
+    assert 0 < found.interval[0] < found.value < found.interval[1] < 1
 
 
 @pytest.mark.parametrize(
@@ -315,7 +341,7 @@ def test_a_single_observation_in_each_class(measure):
     "measure",
     ["hand_till", "dmf_auc", "informedness", "accuracy", "correlation", "convex_hull_auc"],
 )
-@settings(max_examples=25, deadline=None, derandomize=True)  # rare exceptions: experiments/misses
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_sample_with_a_few_misses_is_no_surer_than_a_perfect_one(measure, seed):
     generator = np.random.default_rng(seed)
@@ -344,16 +370,17 @@ def test_each_error_makes_a_proportion_less_sure(sizes):
     assert (np.diff(lows) < 0).all()
 
 
-def test_the_end_of_a_perfect_sample_gives_way_to_what_many_misses_show():
+def test_the_limit_falls_with_each_swapped_pair():
     classes = np.repeat([0, 1], 50)
     lows = []
     for n_swapped in range(8):
         scores = np.arange(100.0)
         scores[50 - n_swapped : 50 + n_swapped] = scores[50 - n_swapped : 50 + n_swapped][::-1]
         lows.append(estimate("hand_till", classes, scores).interval[0])
-    assert lows[0] == pytest.approx(rule_of_three(0.95, 50), abs=1e-12)
-    assert lows[1] == lows[0] < 0.95
-    assert max(lows) < 0.99
+    # A share that 100 need not show, of both classes, ranked in the midst of each other
+    assert lows[0] == pytest.approx(rule_of_three(0.95, 100), abs=1e-12)
+    assert (np.diff(lows) < 0).all()
+    assert lows[1] == pytest.approx(lows[0], abs=1e-3)
 
 
 def test_a_miss_without_weight_is_as_good_as_none():
@@ -361,7 +388,7 @@ def test_a_miss_without_weight_is_as_good_as_none():
     scores, weights = np.arange(60.0), np.ones(60)
     scores[29], weights[29] = 100, 1e-4
     low, _ = estimate("hand_till", classes, scores, sample_weight=weights).interval
-    assert low == pytest.approx(rule_of_three(0.95, 29), abs=1e-4)
+    assert low == pytest.approx(rule_of_three(0.95, 59), abs=1e-4)
 
 
 @pytest.mark.parametrize("measure", MEASURES[:2])

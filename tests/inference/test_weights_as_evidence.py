@@ -109,5 +109,6 @@ def test_a_perfect_classifier_is_as_sure_as_its_weights(method):
     weights = np.tile(np.repeat([1, 1e-6], [10, 20]), 2)
     options = {"method": method} | ({} if method == "jackknife" else {"n_draws": 100})
     found = estimate("hand_till", classes, np.arange(60.0), sample_weight=weights, **options)
-    assert found.interval[0] == pytest.approx(0.05 ** (1 / 10), abs=1e-4)
+    # A share that twenty cases need not show, ranked in the midst of the other class
+    assert found.interval[0] == pytest.approx(0.05 ** (1 / 20), abs=1e-4)
     assert "exact bound from 10 independent sets" in found.warnings[-1]

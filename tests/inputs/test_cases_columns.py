@@ -135,6 +135,8 @@ def test_counts_are_told_from_weights(parsed, cases_directory):
     line += " --measures hand_till"
     weighted = parsed(f"{line} --sample-weight count")
     assert any("pass them as --count instead" in x for x in weighted["warnings"])
+    areas = parsed(f"{line.replace('hand_till', 'dmf_auc,hand_till')} --sample-weight count")
+    assert list(areas["estimates"]) == ["hand_till"]  # the DMF-AUC has the same numbers
     counted = parsed(f"{line} --count count")
     estimate = counted["estimates"]["hand_till"]
     assert estimate["value"] == pytest.approx(0.893171, abs=5e-7)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from prediction_samples import FRAME, LABELS, SCORES, assert_identical, exactly
 
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.predictions import Predictions, as_predictions
 
 BINARY = [0, 1, 1, 0]
 SCORE = np.array([0.1, 0.7, 0.4, 0.5])
@@ -200,3 +200,14 @@ def test_equal_indexes_may_have_duplicates():
     index = pd.Index([7, 3, 3, 0, 1])
     labels = pd.Series(LABELS, index=index)
     assert_identical(as_predictions(labels, FRAME.set_index(index)), as_predictions(LABELS, SCORES))
+
+
+def test_a_single_score_beside_a_pair_is_refused_however_numbers_are_written(
+    tmp_path,
+):
+    """Either the pair or the single score may be meant."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((40, 3)), columns=["other 01", "other 02", "confidence(02)"])
+    frame.assign(y=np.arange(40) % 2 + 1).to_csv(tmp_path / "two.csv", index=False)
+    with pytest.raises(ValueError, match=r"column 'confidence\(02\)' is named after a class"):
+        Predictions.from_file(tmp_path / "two.csv", label="y")

@@ -95,3 +95,65 @@ def test_hard_labels_are_no_proposed_scores(tmp_path, columns, remedy):
     frame.to_csv(path, index=False)
     with pytest.raises(ValueError, match=remedy):
         Predictions.from_file(path, label="y")
+
+
+def written_by_stata(path, frame):
+    frame.to_stata(path, write_index=False)
+
+
+def written_by_weka(path, frame):
+    kinds = {name: "numeric" for name in CLASSES} | {"y": f"{{{','.join(CLASSES)}}}"}
+    head = "".join(f"@attribute {name} {kinds[name]}\n" for name in frame)
+    path.write_text(f"@relation r\n{head}@data\n" + frame.to_csv(index=False, header=False))
+
+
+def written_by_orange(path, frame):
+    names, *rows = frame.to_csv(index=False, sep="\t").splitlines()
+    kinds = "\t".join(["continuous"] * 3 + ["discrete"])
+    path.write_text("\n".join([names, kinds, "\t\t\tclass", *rows, ""]))
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("a.dta", written_by_stata),
+        ("a.arff", written_by_weka),
+        ("a.tab", written_by_orange),
+        ("a.feather", lambda path, frame: frame.to_feather(path)),
+        ("a.json", lambda path, frame: frame.to_json(path, orient="records")),
+        ("b.json", lambda path, frame: frame.to_json(path, orient="records", lines=True)),
+    ],
+)
+def test_kinds_of_files(tmp_path, name, write):
+    write(tmp_path / name, pd.DataFrame(SHARES, columns=CLASSES).assign(y=LABELS))
+    found = dmfroc.hand_till_score(Predictions.from_file(tmp_path / name, label="y"))
+    assert found == pytest.approx(EXPECTED, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        lambda row: f"tensor({row.tolist()})",
+        lambda row: f"tensor({row.tolist()}, dtype=torch.float64)",
+        lambda row: str([np.float64(x) for x in row]),
+        lambda row: repr(np.array(row)),
+        lambda row: str(tuple(row.tolist())).replace("(", "[").replace(")", "]"),
+    ],
+    ids=["tensor", "tensor with its type", "numbers of NumPy", "array of NumPy", "list"],
+)
+def test_lists_as_they_are_printed(tmp_path, spelled):
+    frame = pd.DataFrame({"y": LABELS, "pred": map(spelled, SHARES)})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    found = Predictions.from_file(tmp_path / "a.csv", label="y", labels=CLASSES)
+    assert dmfroc.hand_till_score(found) == pytest.approx(EXPECTED, abs=1e-6)
+
+
+@pytest.mark.parametrize("more", [{}, {"model": "m"}])
+def test_lists_of_classes_beside_their_scores(tmp_path, more):
+    rows = [
+        {"y": label, "prediction": {"classes": CLASSES[::-1], "scores": row[::-1].tolist(), **more}}
+        for label, row in zip(LABELS.tolist(), SHARES, strict=True)
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = Predictions.from_file(tmp_path / "a.jsonl", label="y")
+    assert dmfroc.hand_till_score(found) == EXPECTED

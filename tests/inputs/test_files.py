@@ -272,8 +272,9 @@ def test_directory(tmp_path):
 def test_unsupported_kind_of_file(csv):
     path = csv("y,a,b", name="scores.xlsx")
     message = (
-        f"{path}: unsupported kind of file; supported are .csv, .tsv, .txt, .parquet, .jsonl, "
-        ".ndjson, .npz, and texts compressed as .gz. Save the sheet as CSV"
+        f"{path}: unsupported kind of file; supported are .csv, .tsv, .txt, .tab, .parquet, "
+        ".jsonl, .ndjson, .json, .dta, .feather, .arrow, .arff, .npz, and texts compressed as "
+        ".gz. Save the sheet as CSV"
     )
     with pytest.raises(ValueError, match=exactly(message)):
         Predictions.from_file(path, label="y")

@@ -4,11 +4,12 @@ import functools
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 from simulations import normal_scores
 from sklearn import metrics
 
-from dmfroc import Measure, Predictions, compare, estimate, evaluate, multiclass_roc
+from dmfroc import Measure, Predictions, compare, estimate, evaluate, multiclass_roc, scan
 from dmfroc._kit.compiled import compiled
 from dmfroc.measures import (
     MEASURES,
@@ -38,6 +39,10 @@ OTHERS = [
     precision_recall_gain_area(clip=True),
     roc_area(),
 ]
+
+
+# Their derivatives are those of smoother curves, which show better how a point moves.
+SLOPES_OF_CHORDS = {m.name for m in MEASURES.values() if m.family == "operating points"}
 
 
 def applicable(predictions):
@@ -75,7 +80,8 @@ samples = pytest.mark.parametrize(
 @pytest.mark.parametrize(("kind", "n_classes"), [("bad", 2), ("tied", 3), ("near-perfect", 3)])
 def test_derivatives_are_those_of_jax(kind, n_classes):
     predictions = sample(kind, n_classes)
-    measures, n_compared = applicable(predictions), 0
+    measures = [m for m in applicable(predictions) if m.name not in SLOPES_OF_CHORDS]
+    n_compared = 0
     for positions, bind_group in bind_in_groups(measures, predictions):
         bound = bind_group()
         if not bound.is_compiled:
@@ -96,6 +102,7 @@ def test_derivatives_are_those_of_jax(kind, n_classes):
             assert max(worst) < 1e-9, told
     without = {m.name for m in measures if not bind(m, predictions).is_compiled}
     of_three = {"vus", "ordinal_vus"} if n_classes == 3 else set()
+    of_three.add("polytomous_discrimination_index")  # NumPy's alone
     kinks = {"convex_hull_auc", "max_informedness", "h_measure", h_measure(2, 5).name}
     assert without == kinks | of_three
     assert n_compared == len(measures) - len(without)
@@ -302,6 +309,50 @@ def test_wrapped_metrics_are_compared():
     )
     assert found.value == pytest.approx(expected.value, abs=1e-12)
     assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-5)
+
+
+WRAPPED = {
+    **{name: {} for name in ["accuracy_score", "balanced_accuracy_score", "cohen_kappa_score"]},
+    **{name: {} for name in ["matthews_corrcoef", "hamming_loss", "zero_one_loss"]},
+    **{name: {"average": "macro"} for name in ["f1_score", "jaccard_score", "precision_score"]},
+    "fbeta_score": {"average": "weighted", "beta": 2},
+    "recall_score": {"average": "weighted"},
+    **{name: {} for name in ["log_loss", "d2_log_loss_score", "average_precision_score"]},
+    "brier_score_loss": {},
+    "top_k_accuracy_score": {"k": 2},
+    "roc_auc_score": {"multi_class": "ovr"},
+}
+OF_SCORES = list(WRAPPED)[-6:]
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_metrics_of_scikit_learn_in_every_question(name):
+    classes, scores = normal_scores(4, 24, 3)
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    judge = functools.partial(getattr(metrics, name), **WRAPPED[name])
+
+    def bind(p):
+        judged = p.scores if name in OF_SCORES else p.predicted
+        return lambda weights: judge(p.true, judged, sample_weight=weights)
+
+    metric = Measure(name="metric", bind=bind)
+    expected = judge(classes, shares if name in OF_SCORES else shares.argmax(axis=1))
+    pair = compare(classes, {"a": shares, "b": shares[::-1]}, metric)
+    assert pair.estimates["a"].value == pytest.approx(expected, abs=1e-12)
+    both = evaluate(classes, shares, measures=[metric], method="bootstrap", n_draws=100)
+    assert both.estimates["metric"].value == pair.estimates["a"].value
+    for estimated in (*pair.estimates.values(), both.estimates["metric"]):
+        assert 0 < estimated.standard_error < 0.4
+
+
+def test_a_scan_refuses_functions_of_all_rows(tmp_path):
+    classes, scores = normal_scores(4, 60, 3)
+    pd.DataFrame(scores, columns=list("abc")).assign(y=np.array(list("abc"))[classes]).to_parquet(
+        tmp_path / "rows.parquet"
+    )
+    metric = Measure(name="metric", bind=lambda p: lambda w: metrics.log_loss(p.true, p.scores))
+    with pytest.raises(ValueError, match="metric is a function of all observations at once"):
+        estimate(metric, scan(tmp_path / "rows.parquet", label="y"))
 
 
 def test_other_functions_of_numpy_are_called_as_they_are():

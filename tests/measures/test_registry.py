@@ -315,6 +315,29 @@ def test_measures_have_the_names_that_people_use(text, name):
 
 
 @pytest.mark.parametrize(
+    ("text", "k"),
+    [("top2", 2), ("Top-3", 3), ("top_5_accuracy", 5), ("hits@10", 10), ("acc@1", 1)],
+)
+def test_accuracy_among_the_first_k_is_named_by_k(text, k):
+    assert get_measure(text).name.startswith("top_k_accuracy")
+    assert get_measure(text).options == {"k": k}
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("top_k", "say which k, as in 'top3'"),
+        ("precision@5", "ranked lists of items"),
+        ("f2", "wrap scikit-learn's fbeta_score"),
+        ("ECE-10", r"expected_calibration_error\(n_bins=...\)"),
+    ],
+)
+def test_names_with_numbers_in_them_have_hints(text, hint):
+    with pytest.raises(ValueError, match=hint):
+        get_measure(text)
+
+
+@pytest.mark.parametrize(
     ("text", "names"),
     [
         ("AUPRC", ["average_precision", "precision_recall_area"]),

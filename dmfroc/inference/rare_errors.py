@@ -1,0 +1,216 @@
+"""Limits for errors that are so rare that a sample may contain none of them.
+
+A perfect sample shows that errors are rare, not that there are none: among n observations of a
+class, a proportion 1 - error^(1/n) of errors can go unobserved (Clopper and Pearson's exact limit;
+the rule of three). The same holds for a sample whose observed errors are all small. So we count one
+more error than was observed, of the size of a typical gross one: an observation that is scored, and
+predicted, as a case of another class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import betaincinv, chdtri
+
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.bound import FunctionOfWeights
+from dmfroc.measures.measure import Measure, bare_value_of, bind
+
+_USERS = "user-defined"  # measures that may fail for other samples than those of their users
+_TOLERANCE = 1e-6  # of a value that is fitted
+_LEAST_PROBABILITY = float(np.finfo(float).eps)  # as which the log loss counts less
+_SHARE = 0.01  # of errors, for comparing classes: small, so that losses are nearly linear
+_NOTABLE = 1e-3  # of a loss; a value that is fitted differs by less
+_HEAVIEST = 2.0  # times the average loss per observation, up to which classes are pooled
+
+
+class RareErrors(NamedTuple):
+    """What a sample without errors says about a measure, at one error probability.
+
+    Attributes
+    ----------
+    best, worst : float
+        The ends of the measure's range: its value without errors, and the other end.
+    limit : float
+        The confidence limit of a sample without errors.
+    error : float
+        The error probability of that limit.
+    """
+
+    best: float
+    worst: float
+    limit: float
+    error: float
+
+    def worse_limit(self, value: float, variance: float, error: float) -> float:
+        """Return the one-sided limit of a value with this variance, counting one more gross error.
+
+        The loss is a weighted sum of counts of rare errors. Fay and Feuer (1997) bound the mean of
+        such a sum by the gamma distribution with the moments that the sum would have with one more
+        of the largest error. In a bounded range we use the beta distribution instead, with moments
+        such that the limit of a proportion is Clopper and Pearson's.
+        """
+        sign = 1 if self.worst > self.best else -1
+        room, unseen, lost = (abs(x - self.best) for x in (self.worst, self.limit, value))
+        if unseen >= room or error == 0:
+            return self.worst
+        if not np.isfinite(room):
+            largest = -unseen / np.log(self.error)
+            mean, variance = lost + largest, variance + largest**2
+            shape = 2 * mean**2 / variance
+            return float(self.best + sign * variance / (2 * mean) * chdtri(shape, error))
+        # As a proportion of n trials, of which one more has failed.
+        n = np.log(self.error) / np.log1p(-unseen / room)
+        share = min(lost / room, 1.0)
+        mean = (n * share + 1) / (n + 1)
+        of_mean = (variance / room**2 * n**3 + (1 - share) * n) / ((n + 1) ** 2 * (n + 2))
+        if mean >= 1:
+            return self.worst
+        trials = max(mean * (1 - mean) / of_mean - 1, _TOLERANCE)
+        tail = betaincinv(trials * (1 - mean), trials * mean, error)
+        return float(self.best + sign * room * (1 - tail))
+
+
+RareErrorsAt = Callable[[float], RareErrors | None]
+"""Takes the error probability, 0.05 for 95 %; returns nothing if no sample is without errors."""
+
+
+def rare_errors(
+    measure: Measure,
+    predictions: Predictions,
+    evidence: Float[np.ndarray, " c"] | None,
+    bounds: tuple[float, float],
+) -> RareErrorsAt:
+    """Return what says, for an error probability, what a sample without errors would show.
+
+    Only the classes of the predictions, their weights and how small probabilities are matter; the
+    classes that occur have the effective sizes ``evidence``. There is no answer for measures that
+    perfect predictions do not bring to the better one of their ``bounds``.
+    """
+    worst, best = bounds if measure.greater_is_better else bounds[::-1]
+
+    @cache
+    def at(error: float) -> RareErrors | None:
+        if evidence is None or not np.isfinite(best) or not _has_value(measure, predictions):
+            return None
+        sample = _sample_of(measure, predictions)
+        value = _value_of(measure, sample(0.0))
+        if not abs(value - best) <= _TOLERANCE:
+            return None
+        # Errors in the class with the least evidence, in the heaviest class, or in all alike;
+        # predicted as the lightest or the heaviest of the other classes.
+        weights, places = _weights(predictions), np.arange(len(evidence))
+        values = []
+        for missed in (places == evidence.argmin(), places == weights.argmax(), places >= 0):
+            unseen = float(1 - error ** (1 / evidence[missed].sum()))
+            values += [_value_of(measure, sample(unseen * missed, x)) for x in (weights, -weights)]
+        limit = min(values) if measure.greater_is_better else max(values)
+        return RareErrors(value, worst, limit, error) if np.isfinite(limit) else None
+
+    return at
+
+
+def pools_classes(measure: Measure, predictions: Predictions) -> bool:
+    """Whether the observations of all classes are exchangeable for a measure.
+
+    That is so if its value depends on how frequent the classes are, and an error in the rarest
+    class costs no more than twice as much as the average error: for accuracy, not for macro F1
+    with rare classes. Then the units form one stratum.
+    """
+    if not _has_value(measure, predictions):
+        return False
+    sample, weights = _sample_of(measure, predictions), _weights(predictions)
+    rarest = np.arange(len(weights)) == weights.argmin()
+    uneven = _SHARE * (1 + rarest)
+    best, some, other, of_all, of_rarest = (
+        _value_of(measure, predictions)
+        for predictions in (
+            sample(0.0 * uneven),
+            sample(uneven),
+            sample(uneven, factor=1 + rarest * weights.sum() / weights.min()),
+            sample(_SHARE * np.ones(len(weights))),
+            sample(_SHARE * rarest),
+        )
+    )
+    if not abs(other - some) > _NOTABLE * abs(some - best):  # false for NaN too
+        return False
+    of_average = abs(of_all - best) * weights.min() / weights.sum()
+    return bool(of_average > 0 and abs(of_rarest - best) <= _HEAVIEST * of_average)
+
+
+def _has_value(measure: Measure, predictions: Predictions) -> bool:
+    """Whether the measure has a value for predictions that we make up."""
+    if len(predictions.present) < 2:
+        return False
+    return measure.applies_to(_sample_of(measure, predictions)(0.0))
+
+
+def _value_of(measure: Measure, predictions: Predictions) -> float:
+    """Return the value for predictions that we make up; NaN if a user's function fails."""
+    if measure.family != _USERS:
+        return bare_value_of(measure, predictions)
+    try:
+        bound = bind(measure, predictions)
+        if not isinstance(bound, FunctionOfWeights):
+            return bare_value_of(measure, predictions)
+        # Compiling it for each of these samples would take longer than all else.
+        from dmfroc._kit.compiled import in_double_precision  # here, because it waits for JAX
+
+        with in_double_precision():
+            return float(bound.function(predictions.sample_weight))
+    except Exception:  # of any kind, since it may expect as many rows as its user has
+        return np.nan
+
+
+def _weights(predictions: Predictions) -> Float[np.ndarray, " c"]:
+    weights = np.bincount(
+        predictions.true, predictions.sample_weight, minlength=predictions.n_classes
+    )
+    return weights[predictions.present]
+
+
+def _typical_probability_of_others(predictions: Predictions) -> float:
+    """Return the geometric mean of the probabilities that were given to unobserved classes."""
+    logs = np.log(np.maximum(predictions.scores, _LEAST_PROBABILITY))
+    observed = np.take_along_axis(logs, predictions.true[:, None], axis=1)[:, 0]
+    means = (logs.sum(axis=1) - observed) / (predictions.n_classes - 1)
+    return float(np.exp(np.average(means, weights=predictions.sample_weight)))
+
+
+def _sample_of(measure: Measure, predictions: Predictions) -> Callable[..., Predictions]:
+    """Return what makes perfect predictions of the same classes, but for a share of errors."""
+    weights, present = _weights(predictions), predictions.present
+    n_classes, floor = predictions.n_classes, 0.0
+    if measure.needs == "probabilities":
+        floor = _typical_probability_of_others(predictions)
+
+    def sample(
+        shares: Float[np.ndarray, " c"] | float,
+        order: Float[np.ndarray, " c"] = -weights,
+        factor: Float[np.ndarray, " c"] | float = 1.0,
+    ) -> Predictions:
+        """Have shares of the classes predicted as the first other one, by default the heaviest.
+
+        ``factor`` multiplies the weights of the classes.
+        """
+        weight = weights * factor
+        first, second = np.argsort(order, kind="stable")[:2]
+        others = np.where(np.arange(len(present)) == first, second, first)
+        predicted = np.append(present, present[others])
+        scores = np.eye(n_classes)[predicted]
+        errors = scores[len(present) :]
+        errors[:] = np.where(errors > 0, 1 - (n_classes - 1) * floor, floor)
+        return Predictions(
+            predictions.labels,
+            np.append(present, present).astype(np.int32),
+            scores,
+            np.append(weight * (1 - shares), weight * shares),
+            predicted.astype(np.int32),
+        ).counted
+
+    return sample

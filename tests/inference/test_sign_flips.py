@@ -1,0 +1,77 @@
+"""Sign flips: McNemar's exact test, all signs of a small sample, and when they are used."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+from simulations import normal_scores
+
+from dmfroc import Predictions, compare, influences
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.influences import moments_of
+from dmfroc.inference.sign_flips import p_value_of_flips, sign_flips, uses_sign_flips
+from dmfroc.inference.units import Units, units_of
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_it_is_mcnemars_exact_test_for_accuracy(alternative):
+    classes = np.repeat([0, 1, 2], 60)
+    first, second = classes.copy(), classes.copy()
+    second[[0, 1, 2, 3, 4, 5, 130]] = 1
+    first[100] = 0
+    results = {"a": np.eye(3)[first], "b": np.eye(3)[second]}
+    [found] = compare(classes, results, "accuracy", alternative=alternative).differences
+    exact = stats.binomtest(7, 8, alternative=alternative).pvalue
+    assert found.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 9999))
+
+
+def test_draws_of_signs_are_those_of_all_signs():
+    """Of twelve units in two strata, the share of 4,096 signs that are as extreme."""
+    rng = np.random.default_rng(1)
+    strata, sizes = np.repeat([0, 1], [7, 5]), np.array([7, 5])
+    units = Units(np.arange(12), strata, sizes, 5)
+    influence, value = rng.normal(size=12) / sizes[strata], 0.4
+    means = np.bincount(strata, influence) / sizes
+    contributions = influence - means[strata] + value / 2 / sizes[strata]
+    assert contributions.sum() == pytest.approx(value)
+    sums = np.array(list(itertools.product([-1, 1], repeat=12))) @ contributions
+    [flips] = sign_flips(influence[None], [value], units)
+    assert flips[0] == pytest.approx(value)
+    for alternative, share in (
+        ("two-sided", np.mean(abs(sums) >= value - 1e-12)),
+        ("greater", np.mean(sums >= value - 1e-12)),
+        ("less", np.mean(sums <= value + 1e-12)),
+    ):
+        found = p_value_of_flips(flips, Hypothesis(alternative), 0.0)
+        assert found == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 9999))
+
+
+def test_a_difference_beyond_all_draws_has_the_p_value_of_the_t_test_if_that_is_less():
+    flips = np.append(1.0, np.zeros(9999))
+    assert p_value_of_flips(flips, Hypothesis(), 1e-7) == 1e-7
+    assert p_value_of_flips(flips, Hypothesis(), 0.3) == 1e-4
+
+
+@pytest.mark.parametrize(
+    ("shift", "n", "expected"), [(3.0, 300, True), (0.8, 300, False), (3.0, 50, False)]
+)
+def test_it_is_used_where_few_observations_decide_in_large_classes(shift, n, expected):
+    classes, first = normal_scores(1, n, 3, shift)
+    second = first + np.random.default_rng(2).normal(size=first.shape) * 0.3
+    predictions = Predictions.from_arrays(classes, first)
+    units = units_of(predictions)
+    difference = influences("hand_till", classes, first) - influences("hand_till", classes, second)
+    assert uses_sign_flips(moments_of(difference, units), units) == expected
+
+
+def test_margins_are_tested_by_the_t_distribution():
+    classes, first = normal_scores(1, 300, 3, 3.0)
+    second = first + np.random.default_rng(2).normal(size=first.shape) * 0.3
+    [found] = compare(
+        classes, {"a": first, "b": second}, "hand_till", alternative="greater", margin=0.01
+    ).differences
+    df = stats.t.isf(found.p_value, np.array([5.0, 60.0]))  # whatever the degrees of freedom
+    statistic = (found.value + 0.01) / found.standard_error
+    assert df.min() <= statistic * 1.02
+    assert df.max() >= statistic * 0.9
