@@ -66,7 +66,10 @@ def compare(
         observations unless ``paired=False``: in the same order, or with ``id=`` that says which
         rows belong together, see `Predictions.from_arrays`.
     y_score : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
-        Each classifier's scores, by its name.
+        Each classifier's scores, by its name. Or, instead of scores, the name of a baseline:
+        ``"treat all"`` and ``"treat none"`` of two classes, which give the second class the
+        probability 1 and 0, or ``"always CLASS"`` of any number. None stands for the baseline of
+        the classifier's own name.
     measure : str or Measure, optional
         What to compare, see `estimate`; by default the DMF-AUC, and of hard labels without scores
         the informedness.
@@ -255,7 +258,8 @@ def _jointly(
     else:
         samples = {name: options.sample_of(p) for name, p in predictions.items()}
     joint = method.joint_estimates(measure, samples, paired=paired, hypothesis=hypothesis)
-    warn([below_chance_message([measure], [list(joint.estimates.values())])])
+    below_chance = below_chance_message([measure], [list(joint.estimates.values())])
+    warn([below_chance, _target_message(measure)])
     return method, joint, units
 
 
@@ -377,7 +381,15 @@ def _predictions(
     """Return the predictions of each classifier, whose rows have one order if they are paired."""
     others: dict[str, Any] = {"y_pred": None, "pos_label": None, "folds": None, **given}
     y_pred, pos_label, folds = (others.pop(name) for name in ("y_pred", "pos_label", "folds"))
-    named = _named_predictions(y_true, y_score, y_pred, needs, others)
+    whose = y_true if y_score is None else y_score
+    if isinstance(whose, Mapping):
+        baselines = {x: v for x, v in whose.items() if v is None or isinstance(v, str)}
+        scored = {x: v for x, v in whose.items() if x not in baselines}
+        y_true, y_score = (scored, None) if y_score is None else (y_true, scored)
+        named = _named_predictions(y_true, y_score, y_pred, needs, others)
+        named = _with_baselines(named, baselines, list(whose))
+    else:
+        named = _named_predictions(y_true, y_score, y_pred, needs, others)
     for name in named:
         if not isinstance(name, str):
             raise TypeError(
@@ -399,6 +411,53 @@ def _predictions(
             raise ValueError("folds cannot be given for independent samples (paired=False)")
         named = {name: p.in_folds(folds) for name, p in named.items()}
     return named
+
+
+def _with_baselines(
+    named: dict[str, Predictions], baselines: Mapping[str, str | None], order: list[str]
+) -> dict[str, Predictions]:
+    """Add classifiers that give one class the probability 1, whatever the observation."""
+    if not baselines:
+        return named
+    if not named:
+        raise ValueError("baselines are compared with the scores of at least one classifier")
+    first = next(iter(named.values()))
+    for name, baseline in baselines.items():
+        place = _class_of_baseline(name, baseline or name, first.labels)
+        predicted = np.full(first.n_observations, place, np.int32)
+        scores = np.eye(first.n_classes)[predicted]
+        named[name] = replace(first, scores=scores, predicted=predicted)
+    return {name: named[name] for name in order}
+
+
+def _class_of_baseline(name: str, baseline: str, labels: Sequence[Any]) -> int:
+    """Return the place of the class for which a baseline always decides."""
+    if baseline in ("treat all", "treat none"):
+        if len(labels) > 2:
+            raise ValueError(
+                f"the baseline {baseline!r} of {name!r} is one of two classes, and there are "
+                f"{len(labels)}: take 'always {labels[0]}' and so on"
+            )
+        return int(baseline == "treat all")
+    always = [f"always {label}" for label in labels]
+    if baseline not in always:
+        known = ["treat all", "treat none"] * (len(labels) == 2) + always[:5]
+        raise ValueError(
+            f"{baseline!r}, which {name!r} has instead of scores, is no baseline: take one of "
+            f"{known}, or give the scores"
+        )
+    return always.index(baseline)
+
+
+def _target_message(measure: Measure) -> str | None:
+    """Say that neither a greater nor a smaller value is better."""
+    if np.isnan(measure.target):
+        return None
+    return (
+        f"{measure.name} is best at {measure.target:g}, so that neither a greater nor a smaller "
+        "value is better: differences show which one is greater. To find the better classifier "
+        "compare brier_score or log_loss."
+    )
 
 
 def _named_predictions(
