@@ -94,6 +94,7 @@ def evaluate(
         with progress(f"Reading {file} ..."):
             units: dict[str, Any] = {} if scan else columns.read_units(file)
             sample: Any
+            read: Any
             if columns.judge and not scan:
                 read, arguments = columns.read_judged(file)
                 sample, units = arguments.pop("y_true"), units | arguments
