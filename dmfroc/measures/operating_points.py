@@ -122,10 +122,10 @@ class AtPoint:
     ) -> None:
         x, [total] = self._along(tp, fp, tp[-1:], fp[-1:])
         weight = self._weights_at(x, self.share * total, np)
-        at = np.array([weight @ tp, weight @ fp])
-        n = max(np.count_nonzero(np.diff(x) > 0), 1)
+        at = float(weight @ tp), float(weight @ fp)
+        n = int(np.count_nonzero(np.diff(x) > 0)) or 1
         half = _CHORD * np.sqrt(self.share * (1 - self.share) / n)
-        low, high = max(self.share - half, 0.0), min(self.share + half, 1.0)
+        low, high = np.clip([self.share - half, self.share + half], 0, 1)
         ends = [self._weights_at(x, share * total, np) for share in (low, high)]
         rise = np.array([(ends[1] - ends[0]) @ counts for counts in (tp, fp)])
         # What the counts at the threshold change by themselves, and by the threshold, which moves

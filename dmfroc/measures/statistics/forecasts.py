@@ -97,10 +97,10 @@ def probabilities_of(predictions: Predictions) -> Float[np.ndarray, "n k"]:
 
 def no_probabilities(predictions: Predictions) -> str | None:
     """Say so unless the scores are probabilities of the classes."""
-    return wrongprobabilities_of(probabilities_of(predictions))
+    return wrong_probabilities(probabilities_of(predictions))
 
 
-def wrongprobabilities_of(probabilities: Float[np.ndarray, "n k"]) -> str | None:
+def wrong_probabilities(probabilities: Float[np.ndarray, "n k"]) -> str | None:
     """Say, to complete a sentence, which row holds no probabilities, if one does."""
     is_outside = ~((probabilities >= 0) & (probabilities <= 1)).all(axis=1)
     is_wrong = is_outside | (np.abs(probabilities.sum(axis=1) - 1) > _SUM_TOLERANCE)
