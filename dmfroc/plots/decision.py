@@ -58,9 +58,8 @@ class DecisionDisplay(Display):
     def __init__(
         self, curves: DecisionCurve | Mapping[Hashable, DecisionCurve], *, name: str | None = None
     ) -> None:
-        is_one = isinstance(curves, DecisionCurve)
         self.curves: dict[Hashable, DecisionCurve] = (
-            {curves.label: curves} if is_one else dict(curves)  # type: ignore[union-attr, arg-type]
+            {curves.label: curves} if isinstance(curves, DecisionCurve) else dict(curves)
         )
         self.name = name
 
