@@ -43,8 +43,9 @@ class RiskCoverageDisplay(Display):
     bands_: dict[str, PolyCollection]
 
     def __init__(self, curves: RiskCoverageCurve | Mapping[str, RiskCoverageCurve]) -> None:
-        is_one = isinstance(curves, RiskCoverageCurve)
-        self.curves = {"classifier": curves} if is_one else dict(curves)
+        self.curves: dict[str, RiskCoverageCurve] = (
+            {"classifier": curves} if isinstance(curves, RiskCoverageCurve) else dict(curves)
+        )
 
     @classmethod
     def from_predictions(
