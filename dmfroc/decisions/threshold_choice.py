@@ -296,8 +296,8 @@ def _choice(
     warnings: tuple[str, ...] = ()
     if n < _FEW:
         warnings = (
-            f"There are {n} observations, fewer than {_FEW}: the interval of the value may cover up "
-            "to five points less than its level.",
+            f"There are {n} observations, fewer than {_FEW}: the interval of the value may cover "
+            "up to five points less than its level.",
         )
     tails = [(1 - level) / 2, (1 + level) / 2]
     shift = np.nanquantile(drawn[:, 0] - threshold, tails) * (m / n) ** _RATE_OF_MAXIMUM
