@@ -101,6 +101,7 @@ CALLS = {
     "bayesian_roc": lambda f: f(Y, SCORES, n_thresholds=5, algorithm="laplace", n_draws=50),
     "bayesian_roc_prior": lambda f: f(Y, SCORES, n_thresholds=5, n_draws=20),
     "bayesian_table": lambda f: f("informedness", Y, SCORES, n_draws=50),
+    "calibration_tests": lambda f: f(Y, SCORES, n_draws=99),
     "compare": lambda f: [
         f(Y, OTHER, "dmf_auc"),
         f(Y, OTHER, "dmf_auc", **BOOTSTRAP),
@@ -113,6 +114,7 @@ CALLS = {
     ),
     "convex_hull": lambda f: f(dmfroc.curves.roc_curve(TWO, P)),
     "cross_validate": lambda f: f(GaussianNB(), SCORES, Y, cv=3, n_repeats=2),
+    "decision_curve": lambda f: [f(TWO, P, thresholds=[0.2, 0.5]), f(Y, SCORES, thresholds=[0.4])],
     "dmf": lambda f: [f(TABLE.counts / 45, rank=rank) for rank in (1, 2)],
     "estimate": lambda f: [
         *(f("dmf_auc", Y, SCORES, **options) for options in ({}, BOOTSTRAP)),
@@ -159,6 +161,7 @@ CALLS = {
         f(dmfroc.Predictions.from_arrays(Y, SCORES), "dmf_auc", half_width=0.05),
     ],
     "randomized_threshold": lambda f: f(TWO, P, fpr=0.21),
+    "risk_coverage_curve": lambda f: f(Y, SCORES),
     "roc_from_calibration": lambda f: f([0.1, 0.5, 0.9], [0.3, 0.4, 0.3]),
     "scan": lambda f: [
         dmfroc.evaluate(f([(Y, SCORES)], n_bins=8)).estimates,
