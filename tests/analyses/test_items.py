@@ -168,6 +168,16 @@ def test_other_ranges_and_none():
     )
 
 
+def test_plan():
+    x = np.r_[np.ones(14), np.zeros(6)]
+    n = dmfroc.items({"a": x}).plan(half_width=0.05)["a"]
+    at_n, before = (np.ptp(share(0.7 * m, m).ends_at(0.05)) / 2 for m in (n, n - 1))
+    assert at_n <= 0.05 < before
+    assert 300 < n < 400
+    with pytest.raises(ValueError, match="half_width must be positive"):
+        dmfroc.items({"a": x}).plan(half_width=0)
+
+
 def test_unbounded_scores_that_do_not_vary_are_warned_of():
     with pytest.warns(UserWarning, match="Give the bounds="):
         dmfroc.items({"a": [3.0, 3, 3]}, bounds=(-np.inf, np.inf))
