@@ -82,7 +82,7 @@ _SYNONYMS = {
     "mutual_information": "mi",
     "negative_likelihood_ratio": "nlr, lr-, dlr-",
     "negative_predictive_value": "npv",
-    "observed_expected_ratio": "oe, oe_ratio",
+    "observed_expected_ratio": "oe",
     "one_vs_one_auc_prevalence": "roc_auc_ovo_weighted",
     "one_vs_rest_auc": "roc_auc_ovr, auc_ovr, ovr_auc",
     "one_vs_rest_auc_prevalence": "roc_auc_ovr_weighted",
