@@ -45,6 +45,8 @@ class CenterOfRates(NamedTuple):
         Weighted binomial deviance of the rates from the fit, >= 0.
     pairwise_fpr, pairwise_tpr : jax.Array of shape (q, T)
         The rates that were fitted.
+    cell_weights : jax.Array of shape (q, 2, 1), or as given
+        Weights of the true and false positive rates.
     converged : jax.Array of shape ()
         Whether the fit reached a stationary point. Derivatives are right only if it did.
     n_iter : jax.Array of shape ()
@@ -59,6 +61,7 @@ class CenterOfRates(NamedTuple):
     deviance: Float[Array, ""]
     pairwise_fpr: Float[Array, "q t"]
     pairwise_tpr: Float[Array, "q t"]
+    cell_weights: Float[Array, ...]
     converged: Bool[Array, ""]
     n_iter: Int[Array, ""]
 
@@ -140,6 +143,7 @@ def _center(rates: Array, weights: Array, shrinkage: Array) -> CenterOfRates:
         deviance=rank_one.binomial_deviance(rates, eta, cells, jnp),
         pairwise_fpr=rates[:, 1],
         pairwise_tpr=rates[:, 0],
+        cell_weights=cells,
         converged=solution.converged,
         n_iter=solution.n_sweeps,
     )
@@ -205,8 +209,8 @@ def multiclass_roc(
             "n_classes must be at least 3: the curve of two classes is their empirical ROC curve, "
             "see dmfroc.curves.roc_curve; dmf_auc and hand_till have its area"
         )
-    table = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _curve)
-    return _run(table, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
+    program = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _curve)
+    return _run(program, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
 
 
 def dmf_auc(
@@ -250,11 +254,11 @@ def dmf_auc(
     >>> print(f"{dmf_auc([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], n_classes=2):.2f}")
     0.75
     """
+    program = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _area)
     if n_classes == 2:
-        data = observations(y, scores, weights, n_classes)
-        return run(_area_of_two, *data)
-    table = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _area)
-    return _run(table, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
+        _check_range("shrinkage", shrinkage)
+        return run(_area_of_two, *observations(y, scores, weights, n_classes))
+    return _run(program, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
 
 
 def _area_of_two(y: Array, scores: Array, weights: Array) -> Array:

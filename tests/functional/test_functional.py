@@ -117,10 +117,10 @@ def test_the_curve_is_that_of_numpy(pair_weights):
         found = functional.multiclass_roc(
             Y, TIED, weights, n_classes=K, threshold_pool=pool, **options
         )
-        for field in set(functional.CenterOfRates._fields) - {"converged", "n_iter"}:
-            np.testing.assert_allclose(
-                getattr(found, field), getattr(expected, field), 1e-6, 1e-10, err_msg=field
-            )
+        for field in set(found._fields) - {"cell_weights", "converged", "n_iter"}:
+            # Logits of rates within 1e-13 of 1 are not determined any better
+            both = (np.clip(getattr(x, field), -30, 30) for x in (found, expected))
+            np.testing.assert_allclose(*both, rtol=1e-6, atol=1e-10, err_msg=field)
         assert found.converged
 
 
@@ -315,6 +315,8 @@ def test_errors_of_other_functions():
         functional.center(np.full((2, 2, 3), 2.0))
     with pytest.raises(ValueError, match="do not broadcast"):
         functional.center(np.ones((2, 2, 3)), np.ones(4))
+    with pytest.raises(ValueError, match="n_thresholds"):
+        functional.dmf_auc(Y > 0, SCORES[:, 1], n_classes=2, n_thresholds=0)
     with pytest.raises(ValueError, match="at least 3"):
         functional.multiclass_roc(Y > 0, SCORES[:, 1], n_classes=2)
     with pytest.raises(ValueError, match="needs probabilities"):
