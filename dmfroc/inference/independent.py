@@ -40,7 +40,7 @@ def ends_of_difference(
     first: float, first_at: IntervalAt, second: float, second_at: IntervalAt, error: float
 ) -> tuple[float, float]:
     """Return the interval of the first value less the second."""
-    return ends_of_contrast((1, -1), (first, second), (first_at(error), second_at(error)))
+    return ends_of_contrast((1.0, -1.0), (first, second), (first_at(error), second_at(error)))
 
 
 def p_value(

@@ -22,8 +22,8 @@ _MOST_UNITS = 50_000
 _N_FLIPS, _UNITS_AT_ONCE, _PAIRS_AT_ONCE = 9999, 512, 256
 _ROUNDING = 1e-9
 
-SignFlips = Float[np.ndarray, " flips+1"]
-"""The difference in the sample, and that under each draw of signs."""
+SignFlips = Float[np.ndarray, " draws"]
+"""The difference in the sample, followed by that under each draw of signs."""
 
 
 def uses_sign_flips(moments: Moments, units: Units) -> bool:
