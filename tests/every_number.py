@@ -205,7 +205,8 @@ def digest(x):
     if dataclasses.is_dataclass(x):
         return {f.name: digest(getattr(x, f.name)) for f in dataclasses.fields(x)}
     if callable(x):
-        return getattr(x, "func", x).__qualname__
+        function = getattr(x, "func", x)
+        return getattr(function, "__qualname__", type(function).__qualname__)
     assert isinstance(x, str | int | float | None | np.generic | Enum), type(x)
     return repr(x)
 

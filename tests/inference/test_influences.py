@@ -120,7 +120,10 @@ def test_influences_of_several_classes_are_placements_too():
     np.testing.assert_allclose(found, centred / sizes[classes], rtol=0, atol=1e-15)
 
 
-FREE_OF_CLASS_SIZES = ["dmf_auc", "hand_till", "auc_mu", "vus", "ordinal_vus", "balanced_accuracy"]
+FREE_OF_CLASS_SIZES = [
+    *("dmf_auc", "hand_till", "auc_mu", "vus", "ordinal_vus", "balanced_accuracy"),
+    "polytomous_discrimination_index",
+]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
