@@ -122,6 +122,8 @@ CALLS = {
         *(f(dmfroc.Measure(name="own", bind=arrays), Y, SCORES, **o) for o in ({}, BOOTSTRAP)),
     ],
     "evaluate": lambda f: [
+        f(np.where(np.arange(45) % 2, np.nan, Y), SCORES, judge=LABELS).estimates,
+        f(Y, SCORES, measures=["accuracy"], target_prevalence=[0.2, 0.3, 0.5]).estimates,
         f(Y, SCORES, measures="all", n_draws=100),
         f(Y, SCORES).curve,
     ],

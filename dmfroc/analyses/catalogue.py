@@ -12,11 +12,16 @@ import numpy as np
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import (
     agreement,
+    benefits,
     binary,
+    calibration,
     curve_areas,
+    operating_points,
+    ordered,
     probabilities,
     ranking,
     registry,
+    smooth_calibration,
     table,
 )
 from dmfroc.measures.measure import Measure
@@ -30,7 +35,20 @@ __all__ = ["FACTORIES", "MEASURES", "get_measure", "measure_table"]
 
 # In the order in which tables list them, whichever was imported first
 _SAME_TOTAL = 1e-6  # of the two scores of each row, but for rounding
-_FAMILIES = (multiclass, ranking, curve_areas, probabilities, table, binary, agreement)
+_FAMILIES = (
+    multiclass,
+    ranking,
+    ordered,
+    curve_areas,
+    operating_points,
+    probabilities,
+    calibration,
+    smooth_calibration,
+    benefits,
+    table,
+    binary,
+    agreement,
+)
 _ORDER = [family.__name__ for family in _FAMILIES]
 MEASURES = dict(
     sorted(registry.MEASURES.items(), key=lambda item: _ORDER.index(registry.MODULES[item[0]]))

@@ -15,15 +15,21 @@ from dmfroc._kit.remarks import warn
 from dmfroc.analyses.accumulation import Accumulator
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.evidence import below_chance_message, counted_sample
+from dmfroc.analyses.evidence import below_chance_message, check_judge, counted_sample
+from dmfroc.analyses.judged import (
+    JudgedEvidence,
+    joint_estimates_with_judge,
+    judged_evidence,
+)
 from dmfroc.analyses.methods import choose_methods
+from dmfroc.analyses.population import in_population
 from dmfroc.analyses.sequences import METHOD as ANY_TIME
 from dmfroc.analyses.sequences import joint_of_streams
 from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample
-from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
+from dmfroc.inference.options import EvaluationOptions, Options, PopulationOptions, inputs_from
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
@@ -60,7 +66,10 @@ def compare(
         observations unless ``paired=False``: in the same order, or with ``id=`` that says which
         rows belong together, see `Predictions.from_arrays`.
     y_score : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
-        Each classifier's scores, by its name.
+        Each classifier's scores, by its name. Or, instead of scores, the name of a baseline:
+        ``"treat all"`` and ``"treat none"`` of two classes, which give the second class the
+        probability 1 and 0, or ``"always CLASS"`` of any number. None stands for the baseline of
+        the classifier's own name.
     measure : str or Measure, optional
         What to compare, see `estimate`; by default the DMF-AUC, and of hard labels without scores
         the informedness.
@@ -143,11 +152,24 @@ def compare(
     hypothesis.check(intervals.level, measure.largest_difference)
     scan = counted_sample(y_true, {"y_score": y_score} | given)
     units = None
+    others = {x: given.pop(x, None) for x in PopulationOptions.__annotations__}
+    judge, label_probability = others.pop("judge"), others.pop("label_probability")
+    check_judge(judge, label_probability, others | {"folds": given.get("folds")})
     if is_of_streams(y_true):
         joint = _jointly_of_streams(y_true, measure, intervals, hypothesis, simultaneous, given)
         predictions, name = {}, ANY_TIME
+    elif judge is not None:
+        if not paired:
+            raise ValueError("judge= is for classifiers on the same rows: leave paired=True")
+        named = _judged(y_true, y_score, intervals, judge, label_probability, given, measure.needs)
+        joint = joint_estimates_with_judge(measure, named, hypothesis)
+        predictions, name = {x: e.predictions for x, e in named.items()}, "jackknife"
+        units = next(iter(named.values())).sample.units
     elif scan is None:
         predictions = _predictions(y_true, y_score, measure.needs, paired, given)
+        for x, one in predictions.items():
+            predictions[x], with_population = in_population(one, intervals, **others)
+        intervals = with_population
         method, joint, units = _jointly(predictions, measure, intervals, paired, hypothesis)
         name = method.name
     else:
@@ -236,7 +258,8 @@ def _jointly(
     else:
         samples = {name: options.sample_of(p) for name, p in predictions.items()}
     joint = method.joint_estimates(measure, samples, paired=paired, hypothesis=hypothesis)
-    warn([below_chance_message([measure], [list(joint.estimates.values())])])
+    below_chance = below_chance_message([measure], [list(joint.estimates.values())])
+    warn([below_chance, _target_message(measure)])
     return method, joint, units
 
 
@@ -253,6 +276,41 @@ def _jointly_of_scan(
     return method, joint_estimates_of_counts(
         scan, measure, method, stratify=options.stratify, hypothesis=hypothesis
     )
+
+
+def _judged(
+    y_true: Any,
+    y_score: Any,
+    options: Options,
+    judge: Any,
+    label_probability: Any,
+    given: Mapping[str, Any],
+    needs: Needs,
+) -> dict[str, JudgedEvidence]:
+    """Return the evidence of each classifier: verified rows, and a judge of all rows."""
+    y_pred = given.get("y_pred")
+    scored = {} if y_score is None else y_score
+    hard = {} if y_pred is None else y_pred
+    for name, value in (("y_score", scored), ("y_pred", hard)):
+        if not isinstance(value, Mapping):
+            raise TypeError(f"{name} must be a dict by name of the classifier")
+    names = list(scored or hard)
+    if len(names) < 2:
+        raise ValueError(f"at least two classifiers are needed, but there are {len(names)}")
+    others = {key: value for key, value in given.items() if key not in ("y_pred", "folds")}
+    return {
+        name: judged_evidence(
+            y_true,
+            scored.get(name),
+            options,
+            judge,
+            label_probability,
+            y_pred=hard.get(name),
+            needs=needs,
+            **others,
+        )
+        for name in names
+    }
 
 
 def is_of_streams(y_true: Any) -> bool:
@@ -323,7 +381,15 @@ def _predictions(
     """Return the predictions of each classifier, whose rows have one order if they are paired."""
     others: dict[str, Any] = {"y_pred": None, "pos_label": None, "folds": None, **given}
     y_pred, pos_label, folds = (others.pop(name) for name in ("y_pred", "pos_label", "folds"))
-    named = _named_predictions(y_true, y_score, y_pred, needs, others)
+    whose = y_true if y_score is None else y_score
+    if isinstance(whose, Mapping):
+        baselines = {x: v for x, v in whose.items() if v is None or isinstance(v, str)}
+        scored = {x: v for x, v in whose.items() if x not in baselines}
+        y_true, y_score = (scored, None) if y_score is None else (y_true, scored)
+        named = _named_predictions(y_true, y_score, y_pred, needs, others)
+        named = _with_baselines(named, baselines, list(whose))
+    else:
+        named = _named_predictions(y_true, y_score, y_pred, needs, others)
     for name in named:
         if not isinstance(name, str):
             raise TypeError(
@@ -345,6 +411,53 @@ def _predictions(
             raise ValueError("folds cannot be given for independent samples (paired=False)")
         named = {name: p.in_folds(folds) for name, p in named.items()}
     return named
+
+
+def _with_baselines(
+    named: dict[str, Predictions], baselines: Mapping[str, str | None], order: list[str]
+) -> dict[str, Predictions]:
+    """Add classifiers that give one class the probability 1, whatever the observation."""
+    if not baselines:
+        return named
+    if not named:
+        raise ValueError("baselines are compared with the scores of at least one classifier")
+    first = next(iter(named.values()))
+    for name, baseline in baselines.items():
+        place = _class_of_baseline(name, baseline or name, first.labels)
+        predicted = np.full(first.n_observations, place, np.int32)
+        scores = np.eye(first.n_classes)[predicted]
+        named[name] = replace(first, scores=scores, predicted=predicted)
+    return {name: named[name] for name in order}
+
+
+def _class_of_baseline(name: str, baseline: str, labels: Sequence[Any]) -> int:
+    """Return the place of the class for which a baseline always decides."""
+    if baseline in ("treat all", "treat none"):
+        if len(labels) > 2:
+            raise ValueError(
+                f"the baseline {baseline!r} of {name!r} is one of two classes, and there are "
+                f"{len(labels)}: take 'always {labels[0]}' and so on"
+            )
+        return int(baseline == "treat all")
+    always = [f"always {label}" for label in labels]
+    if baseline not in always:
+        known = ["treat all", "treat none"] * (len(labels) == 2) + always[:5]
+        raise ValueError(
+            f"{baseline!r}, which {name!r} has instead of scores, is no baseline: take one of "
+            f"{known}, or give the scores"
+        )
+    return always.index(baseline)
+
+
+def _target_message(measure: Measure) -> str | None:
+    """Say that neither a greater nor a smaller value is better."""
+    if np.isnan(measure.target):
+        return None
+    return (
+        f"{measure.name} is best at {measure.target:g}, so that neither a greater nor a smaller "
+        "value is better: differences show which one is greater. To find the better classifier "
+        "compare brier_score or log_loss."
+    )
 
 
 def _named_predictions(

@@ -17,6 +17,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.difference import Difference, differences_table
 from dmfroc.results.estimate import Estimate
+from dmfroc.results.judge import judge_table
 from dmfroc.results.renderers import renderer
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Name, Table, plain
@@ -239,11 +240,17 @@ class Comparison(Result):
         ]
         probable = list(self.order_probabilities.items())[:_MOST_ORDERS]
         values = f"{self.title}, {self.method}"
-        return [
+        tables = [
             Table.from_columns("estimates", values, classifiers, is_by_name=True),
             differences,
             Table("order_probabilities", "Order of the classifiers", orders, probable),
         ]
+        return [*tables, judge_table(self.estimates)] if self.has_judge else tables
+
+    @property
+    def has_judge(self) -> bool:
+        """Whether labels of a judge have made the values more precise."""
+        return any(e.judge is not None for e in self.estimates.values())
 
     def foot(self) -> list[str]:
         """Return what a one-sided test tests, the best classifier, and who else may be best."""

@@ -59,6 +59,19 @@ def estimate(
     train_fraction : float, optional
         Share of the observations in each training set, for ``target="learner"``; by default what
         the folds leave.
+    judge : array-like of shape (n,), optional
+        Labels of all rows by a judge, such as another model or a cheap test. Then ``y_true`` may be
+        missing (None, NaN) where nobody verified: the value is that of the verified rows, made
+        more precise by the judge's labels, see `JudgedLabels`.
+    label_probability : array-like of shape (n,), optional
+        With a judge: the probability with which each row was drawn to be verified; by default the
+        same for all.
+    target_prevalence : dict of label to float, or float, optional
+        Share of each class in the population that is asked about, if it is not that of the sample;
+        of two classes the share of the second is enough. Class sizes are taken as fixed.
+    importance : array-like of shape (n,), optional
+        How much more often a row like this occurs in the population that is asked about, up to a
+        factor: weights that are given, not estimated.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, if several belong together: then groups, not
         rows, are the independent units.

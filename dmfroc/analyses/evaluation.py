@@ -13,6 +13,7 @@ import numpy as np
 from dmfroc._kit.options import is_one_of, listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.evidence import Evidence, evidence_of, warned_estimates
+from dmfroc.analyses.judged import JudgedEvidence
 from dmfroc.inference.band import BandKind, CurveBand, check_kind
 from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
 from dmfroc.inference.units import Sample
@@ -23,6 +24,7 @@ from dmfroc.multiclass.curve import MulticlassROC
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate, estimates_table, exact_limit_line
+from dmfroc.results.judge import agreement_table, judge_table
 from dmfroc.results.result import Result, sample_facts
 from dmfroc.results.table import Table
 
@@ -139,7 +141,10 @@ class Evaluation(Result):
 
     def tables(self) -> list[Table]:
         """Return all measures with their intervals."""
-        return [estimates_table(self.shown)]
+        tables = [estimates_table(self.shown)]
+        if isinstance(self.evidence, JudgedEvidence):
+            tables += [judge_table(self.estimates), agreement_table({"": self.evidence.agreement})]
+        return tables
 
     def head(self) -> list[str]:
         """Return the sample in a line."""
@@ -181,6 +186,8 @@ def evaluate(
     labels, sample_weight, frequency_weight, y_pred
         As for `Predictions.from_arrays`.
     pos_label, folds, target, train_fraction, groups, stratify
+        As for `estimate`.
+    judge, label_probability, target_prevalence, importance
         As for `estimate`.
     method, level, interval_type, n_draws, random_state
         As for `estimate`.

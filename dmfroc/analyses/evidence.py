@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel_map
+from dmfroc.analyses.judged import JudgedEvidence, judged_evidence
 from dmfroc.analyses.methods import choose_methods
+from dmfroc.analyses.population import in_population
 from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.band import BandKind, CurveBand, band_around
@@ -70,8 +72,8 @@ class EvidenceInMemory:
         return band_around(curve, self.sample, level, options, kind)
 
 
-Evidence = EvidenceInMemory | CountedEvidence
-"""What a sample of one classifier says: both have the same members."""
+Evidence = EvidenceInMemory | CountedEvidence | JudgedEvidence
+"""What a sample of one classifier says: all have the same members."""
 
 
 def counted_sample(y_true: Any, others: Mapping[str, Any]) -> Scan | None:
@@ -95,14 +97,36 @@ def evidence_of(
     needs: Needs,
     copy: bool = True,
     folds: Any = None,
+    judge: Any = None,
+    label_probability: Any = None,
+    target_prevalence: Any = None,
+    importance: Any = None,
     **others: Any,
 ) -> Evidence:
     """Return the evidence in what the user hands in, see `as_predictions`."""
-    counted = counted_sample(y_true, {"y_score": y_score} | others | {"folds": folds})
+    population = {"target_prevalence": target_prevalence, "importance": importance}
+    of_judge = {"judge": judge, "label_probability": label_probability}
+    given = {"y_score": y_score, "folds": folds} | others | population | of_judge
+    counted = counted_sample(y_true, given)
     if counted is not None:
         return CountedEvidence(counted, options)
+    check_judge(judge, label_probability, population | {"folds": folds})
+    if judge is not None:
+        return judged_evidence(
+            y_true, y_score, options, judge, label_probability, needs=needs, **others
+        )
     predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, **others)
+    predictions, options = in_population(predictions, options, **population)
     return EvidenceInMemory(predictions if folds is None else predictions.in_folds(folds), options)
+
+
+def check_judge(judge: Any, label_probability: Any, others: Mapping[str, Any]) -> None:
+    """Refuse options that do not go with a judge, or that need one."""
+    if judge is None and label_probability is not None:
+        raise TypeError("label_probability goes with judge=: without one, all rows have labels")
+    refused = [name for name, value in others.items() if value is not None]
+    if judge is not None and refused:
+        raise TypeError(f"{', '.join(refused)} cannot be given together with judge=: leave one out")
 
 
 def warned_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Estimate]:

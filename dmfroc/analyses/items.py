@@ -23,7 +23,7 @@ from dmfroc.inputs.item_scores import ScoredItems, check_scored, scored_items
 from dmfroc.inputs.subgroups import crossed
 from dmfroc.results.difference import Difference, differences_table
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.judge import agreement_table, judge_table
+from dmfroc.results.judge import agreement_table
 from dmfroc.results.table import Column, Table
 
 __all__ = ["ItemScores", "items"]
@@ -80,7 +80,7 @@ class ItemScores(Comparison):
 
     def tables(self) -> list[Table]:
         """Return the models, their differences, the subgroups, and what a judge adds."""
-        estimates, differences, orders = super().tables()
+        estimates, differences, orders, *of_judge = super().tables()
         estimates = replace(
             estimates,
             columns=[replace(c, title="model") if c.key == "classifier" else c
@@ -89,8 +89,8 @@ class ItemScores(Comparison):
         tables = [estimates, *([differences, orders] if self.differences else [])]
         if self.subgroups:
             tables += self._subgroup_tables()
-        if self.items.judge is not None:
-            tables += [judge_table(self.estimates), *self._agreement()]
+        if of_judge:
+            tables += [*of_judge, *self._agreement()]
         return tables
 
     def _subgroup_tables(self) -> list[Table]:

@@ -15,7 +15,14 @@ from typing import Any
 import dmfroc
 from dmfroc._kit.text import printable
 from dmfroc.cli.app import app, main
-from dmfroc.cli.inputs import Columns, classifier_names, read_pair_weights, split_list, stem
+from dmfroc.cli.inputs import (
+    Columns,
+    classifier_names,
+    read_pair_weights,
+    read_shares,
+    split_list,
+    stem,
+)
 from dmfroc.cli.options import (
     DEMO_PLOT,
     DIFFERENCES,
@@ -34,6 +41,7 @@ from dmfroc.cli.options import (
     REPORT,
     REPORT_TOO,
     SCAN,
+    TARGET_PREVALENCE,
     columns,
 )
 from dmfroc.cli.outputs import (
@@ -56,12 +64,16 @@ _SMALL_FILES = 10_000_000  # bytes
 
 
 @app.command(
-    params=[FILE, *columns("fold", "groups"), MEASURES, *INTERVALS, PAIR_WEIGHTS, *SCAN, JSON, PLOT]
+    params=[
+        *(FILE, *columns("fold", "groups", "judge"), MEASURES, *INTERVALS, PAIR_WEIGHTS),
+        *(TARGET_PREVALENCE, *SCAN, JSON, PLOT),
+    ]
 )
 def evaluate(
     file: Path,
     measures: str | None,
     pair_weights: str,
+    target_prevalence: str | None,
     scan: bool,
     scheduler: str | None,
     as_json: bool,
@@ -76,11 +88,21 @@ def evaluate(
         raise ValueError("--scheduler is for --scan alone")
     _compile_quickly([file])
     columns = Columns.taken_from(options)
+    if columns.judge and plot:
+        raise ValueError("--plot shows all rows, and with --judge most have no label: leave it out")
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
-            sample: Any = columns.scan(file, scheduler) if scan else columns.read(file)
-            units = {} if scan else columns.read_units(file)
-            weights = read_pair_weights(pair_weights, sample)
+            units: dict[str, Any] = {} if scan else columns.read_units(file)
+            sample: Any
+            read: Any
+            if columns.judge and not scan:
+                read, arguments = columns.read_judged(file)
+                sample, units = arguments.pop("y_true"), units | arguments
+            else:
+                read = sample = columns.scan(file, scheduler) if scan else columns.read(file)
+            weights = read_pair_weights(pair_weights, read)
+            if target_prevalence is not None:
+                units["target_prevalence"] = read_shares(target_prevalence, read)
         # A scan has its own bar
         with contextlib.nullcontext() if scan else progress("Computing ..."):
             result = dmfroc.evaluate(
@@ -98,7 +120,9 @@ def evaluate(
     show_result(result, remarks, facts if as_json else None, plot)
 
 
-@app.command(params=[FILES, *columns("id", "fold", "groups"), *DIFFERENCES, JSON, PLOT])
+@app.command(
+    params=[FILES, *columns("id", "fold", "groups"), *DIFFERENCES, TARGET_PREVALENCE, JSON, PLOT]
+)
 def compare(
     files: Sequence[Path], pair_weights: str, as_json: bool, plot: Path | None, **options: Any
 ) -> None:
@@ -120,7 +144,9 @@ def compare(
     show_result(result, remarks, facts if as_json else None, plot)
 
 
-@app.command(params=[FILES, *columns("id", "fold", "groups"), *DIFFERENCES, REPORT])
+@app.command(
+    params=[FILES, *columns("id", "fold", "groups"), *DIFFERENCES, TARGET_PREVALENCE, REPORT]
+)
 def report(files: Sequence[Path], pair_weights: str, output: Path, **options: Any) -> None:
     """Write a report for the browser, of one classifier or of several.
 
@@ -164,8 +190,12 @@ def _read_all(
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
     with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
         predictions = dict(zip(classifier_names(files), map(columns.read, files), strict=True))
-        weights = read_pair_weights(pair_weights, next(iter(predictions.values())))
-        return predictions, weights, columns.read_units(*files)
+        first = next(iter(predictions.values()))
+        weights = read_pair_weights(pair_weights, first)
+        units = columns.read_units(*files)
+        if (shares := read_shares(options.pop("target_prevalence"), first)) is not None:
+            units["target_prevalence"] = shares
+        return predictions, weights, units
 
 
 def _comparison(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ class Columns:
     fold: str | None = None
     groups: str | None = None
     by: Sequence[str] = ()
+    judge: str | None = None
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
@@ -56,7 +57,7 @@ class Columns:
 
     def scan(self, files: Path, scheduler: str | None) -> Scan:
         """Return what is to be read in passes."""
-        for option in ("count", "fold", "ignore", "pos_label"):
+        for option in ("count", "fold", "ignore", "pos_label", "judge"):
             if getattr(self, option):
                 name = option.replace("_", "-")
                 raise ValueError(f"--{name} needs all scores in memory: leave --scan out")
@@ -101,6 +102,38 @@ class Columns:
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from error
 
+    def read_judged(self, file: Path) -> tuple[Predictions, dict[str, Any]]:
+        """Read scores, labels of a judge, and labels of which most are missing."""
+        from dmfroc.inputs.arrays import is_missing
+
+        judged = replace(self, label=self.judge or "", ignore=[*self.ignore, self.label])
+        predictions = judged.read(file)
+        [verified] = self.read_others(file, [self.label]).values()
+        spelled = {_spelling(label): label for label in predictions.labels}
+        known: list[Any] = []
+        for row, item in enumerate(verified.tolist()):
+            if is_missing(item) or item == "":
+                known.append(None)
+                continue
+            whole = isinstance(item, float) and item.is_integer()
+            text = _spelling(int(item) if whole else item)
+            if text not in spelled:
+                raise ValueError(
+                    f"{file}: column {self.label!r} has {text!r} at data row {row + 1}, which is "
+                    f"none of the classes {', '.join(spelled)}: name all in --labels"
+                )
+            known.append(spelled[text])
+        names = predictions.labels
+        hard = None if predictions.predicted is None else [names[c] for c in predictions.predicted]
+        return predictions, {
+            "y_true": known,
+            "y_score": predictions.scores if predictions.has_scores else None,
+            "y_pred": hard,
+            "labels": list(names),
+            "sample_weight": predictions.sample_weight if predictions.is_weighted else None,
+            "judge": [names[c] for c in predictions.true],
+        }
+
     def read_units(self, *files: Path) -> dict[str, Any]:
         """Read the fold and the group of each row, if there are columns of them.
 
@@ -138,6 +171,27 @@ class Columns:
             raise ValueError(f"{file}: {error}") from error
         repeats = counts.astype(int)
         return {name: column.repeat(repeats) for name, column in zip(names, columns, strict=True)}
+
+
+def read_shares(text: str | None, predictions: Predictions | Scan) -> Any:
+    """Read shares of classes, ``a=0.2,b=0.8``, or the one of the positive class."""
+    if text is None:
+        return None
+    wrong = ValueError(
+        f"--target-prevalence must be shares such as ill=0.01,healthy=0.99, or one number, not "
+        f"{text!r}"
+    )
+    items = split_list(text)
+    spelled = {_spelling(label): label for label in predictions.labels}
+    try:
+        if len(items) == 1 and "=" not in items[0]:
+            return float(items[0])
+        pairs = [item.rpartition("=") for item in items]
+        if not all(name for name, _, _ in pairs):
+            raise wrong
+        return {spelled.get(name.strip(), name.strip()): float(x) for name, _, x in pairs}
+    except ValueError:
+        raise wrong from None
 
 
 def _split(texts: Sequence[str]) -> list[str]:

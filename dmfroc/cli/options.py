@@ -49,6 +49,11 @@ _BY = _option(
     multiple=True,
     required=True,
 )
+_JUDGE = _option(
+    "--judge",
+    "COLUMN",
+    "Labels of a judge for all rows; then those of --label may be missing where nobody verified.",
+)
 _COLUMNS = [
     _option("--label", "COLUMN", "Observed classes.", required=True),
     _option(
@@ -83,6 +88,7 @@ _COLUMNS = [
     _FOLD,
     _GROUPS,
     _BY,
+    _JUDGE,
     _option(
         "--separator",
         "CHARACTER",
@@ -98,8 +104,8 @@ _COLUMNS = [
 
 
 def columns(*names: str) -> list[click.Option]:
-    """Return the options that say what columns are, of ``id fold groups by`` those named."""
-    unwanted = [x for x in (_ID, _FOLD, _GROUPS, _BY) if x.name not in names]
+    """Return the options that say what columns are, of ``id fold groups by judge`` those named."""
+    unwanted = [x for x in (_ID, _FOLD, _GROUPS, _BY, _JUDGE) if x.name not in names]
     return [x for x in _COLUMNS if x not in unwanted]
 
 
@@ -123,6 +129,12 @@ INTERVALS = [
     _option("--random-state", "SEED", "Seed of everything that is drawn.", default=0),
     LEVEL,
 ]
+TARGET_PREVALENCE = _option(
+    "--target-prevalence",
+    "SHARES",
+    "Share of each class where the classifier is to be used, such as ill=0.01,healthy=0.99; of two "
+    "classes that of the positive one is enough.",
+)
 PAIR_WEIGHTS = _option(
     "--pair-weights",
     "WEIGHTS",

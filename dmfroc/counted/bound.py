@@ -100,8 +100,8 @@ def refusal(measure: Measure) -> str | None:
         return "is a function of all observations at once, not a summary of counts"
     if measure.statistic not in (pair_counts, curve_counts, confusion_counts):
         return (
-            "compares sums or differences of the scores of several columns, which counts by "
-            "column do not show"
+            "needs more of each row than in which bin of each column its scores are, such as a "
+            "probability or the scores of several columns together, which counts do not show"
         )
     return None
 

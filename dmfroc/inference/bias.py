@@ -21,7 +21,6 @@ NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _N_DIVISIONS = 2
 _HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
-_MANY_OF_A_CLASS = 1000  # observations, of which the bias of its own precision does not show
 _MOST_SCORES = 1 << 20  # of which the halves take little time
 
 
@@ -62,7 +61,7 @@ def bias_beside_another(
 ) -> float:
     """Return by how much a value exceeds that of a less biased measure of the same, if notable."""
     other = measure.less_biased
-    if other is None or predictions.class_counts[predictions.present].min() > _MANY_OF_A_CLASS:
+    if other is None:
         return 0.0
     bias = value - value_of(other)
     return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0

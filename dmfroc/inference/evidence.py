@@ -231,12 +231,15 @@ class JointFacts(NamedTuple):
         Of the values.
     sign_flips : mapping of tuple of str to numpy.ndarray
         Of every two whose difference rests on few observations, see `sign_flips`.
+    values : mapping of tuple of str to float, optional
+        Of the differences; by default they are those of the values.
     """
 
     facts: Mapping[str, Facts]
     differences: Mapping[tuple[str, str], Moments]
     covariance: Float[np.ndarray, "m m"]
     sign_flips: Mapping[tuple[str, str], SignFlips] = {}
+    values: Mapping[tuple[str, str], float] | None = None
 
 
 def facts_of_classifiers(

@@ -148,11 +148,12 @@ class Jackknife(IntervalMethod):
         facts, moments = joint.facts, joint.differences
         measure = next(iter(facts.values())).measure
         values = {name: f.value for name, f in facts.items()}
+        of_pairs = joint.values or {(a, b): values[a] - values[b] for a, b in moments}
         differences = {
             pair: self.difference(
                 pair,
                 measure,
-                values[pair[0]] - values[pair[1]],
+                of_pairs[pair],
                 moments[pair],
                 hypothesis,
                 joint.sign_flips.get(pair),

@@ -59,7 +59,18 @@ class SubgroupOptions(InputOptions, IntervalOptions, total=False):
     """What comes with the rows, and how intervals are made, where there are no folds."""
 
 
-class EvaluationOptions(InputOptions, _FoldOptions, IntervalOptions, total=False):
+class PopulationOptions(TypedDict, total=False):
+    """A judge of rows that nobody verified, and another population than the sample's."""
+
+    judge: Any
+    label_probability: Any
+    target_prevalence: Any
+    importance: Any
+
+
+class EvaluationOptions(
+    InputOptions, _FoldOptions, PopulationOptions, IntervalOptions, total=False
+):
     """All that `evaluate`, `estimate` and `compare` have in common.
 
     `dmfroc.estimate` explains each option. By default there are no labels, weights and folds, the
@@ -143,5 +154,6 @@ class Options:
 
 def inputs_from(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the user gave with the rows: labels, weights, hard labels, folds."""
-    names = (*InputOptions.__annotations__, "pos_label", "folds")
+    others = PopulationOptions.__annotations__
+    names = (*InputOptions.__annotations__, "pos_label", "folds", *others)
     return {name: given[name] for name in names if name in given}

@@ -112,6 +112,12 @@ def less_biased_message(facts: Facts, standard_error: float, allowed_for: float)
     bias, other = facts.bias_beside_another(standard_error), facts.measure.less_biased
     if bias == 0 or other is None:
         return None
+    if bias < 0:
+        return (
+            f"{facts.measure.name} is too small for gaps that are as small as their errors, here "
+            f"by up to {-bias:.2g}. Its interval extends up by that much and covers more than it "
+            "says."
+        )
     so = "" if allowed_for else ", and its interval covers less than it says"
     return (
         f"{facts.measure.name} is biased here by a notable share of its standard error{so}: "

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.options import number, numbers
+from dmfroc._kit.options import number
 from dmfroc.inputs.arrays import as_array, as_floats
 from dmfroc.inputs.indexes import Rows, row_names
+from dmfroc.inputs.judge import probabilities
 
 _FEWEST_ITEMS = 2
 
@@ -112,7 +113,7 @@ def scored_items(
     given = ScoredItems(
         {name: _item_means(x) for name, x in read.items()},
         of_judge and {name: _item_means(x) for name, x in of_judge.items()},
-        _probabilities(label_probability, n),
+        np.ones(n) if label_probability is None else probabilities(label_probability, n),
         unit,
         _bounds(bounds, [*read.values(), *(of_judge or {}).values()]),
         max(x.shape[1] for x in read.values()),
@@ -175,20 +176,6 @@ def check_scored(given: ScoredItems, what: str) -> None:
                 f"{what} has {n} independent items with a score of {name!r}: at least "
                 f"{_FEWEST_ITEMS} are needed to see how scores vary"
             )
-
-
-def _probabilities(given: Any, n: int) -> Float[np.ndarray, " n"]:
-    if given is None:
-        return np.ones(n)
-    found = numbers("label_probability", given)
-    if found.shape != (n,):
-        raise ValueError(f"label_probability must have shape ({n},), but it has {found.shape}")
-    if not ((found > 0) & (found <= 1)).all():
-        row = int((~((found > 0) & (found <= 1))).argmax())
-        raise ValueError(
-            f"label_probability must be above 0 and at most 1, but row {row} has {found[row]}"
-        )
-    return found
 
 
 def _bounds(given: Any, scores: list[Float[np.ndarray, "n r"]]) -> tuple[float, float]:

@@ -137,7 +137,8 @@ def _factorize_objects(items: list[Any], what: str, source: Source) -> Factor:
 
 def _missing_label(what: str, row: int, source: Source) -> ValueError:
     return ValueError(
-        f"{what} has a missing label at {source.row(row)}: give it a label or drop the row"
+        f"{what} has a missing label at {source.row(row)}: give it a label or drop the row, or "
+        "pass the labels of a judge for all rows as judge="
     )
 
 

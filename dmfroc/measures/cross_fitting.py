@@ -92,7 +92,7 @@ def _judgements(
     predictions: Predictions, unit_of_row: Int[np.ndarray, " n"]
 ) -> list[_Judgement] | None:
     """Return the judgements of all curves by all folds; nothing if a fold lacks a class."""
-    folds = list(_folds(predictions, unit_of_row))
+    folds = list(folds_of(predictions, unit_of_row))
     n_classes, present = predictions.n_classes, predictions.present
     sizes = [np.bincount(predictions.true[f], minlength=n_classes)[present].min() for f in folds]
     if min(sizes) < 1:
@@ -139,7 +139,7 @@ def _judge(
     return _Judgement(hulls, points, judges, cells)
 
 
-def _folds(
+def folds_of(
     predictions: Predictions, unit_of_row: Int[np.ndarray, " n"]
 ) -> Iterator[Bool[np.ndarray, " n"]]:
     """Yield which observations judge, in folds with about equal shares of each class."""

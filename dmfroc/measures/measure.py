@@ -147,6 +147,9 @@ class Measure:
         What it is computed from: any real scores, hard labels, or scores that are probabilities.
     greater_is_better : bool
         False for errors, distances and costs.
+    target : float
+        The best value of measures that are best neither where they are greatest nor where they are
+        smallest, such as 1 for a calibration slope; NaN for all others.
     is_smooth : bool
         Whether the derivative with respect to the weights exists, on which the jackknife rests;
         maxima and hulls have kinks, and get their intervals from the bootstrap, or by
@@ -194,6 +197,7 @@ class Measure:
     family: str = "user-defined"
     needs: Needs = "scores"
     greater_is_better: bool = True
+    target: float = math.nan
     is_smooth: bool = True
     is_flat_at_ends: bool = False
     bias_of_chance: Callable[[float, int], float] | None = None

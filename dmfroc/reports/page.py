@@ -158,7 +158,7 @@ def _page(
 def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> list[Any]:
     """Return tables and pictures of the values and of their differences."""
     percent = f"{100 * comparison.level:g} %"
-    classifiers, differences, orders = comparison.tables()
+    classifiers, differences, orders, *of_judge = comparison.tables()
     others = [
         Column(e.measure, e.title, "estimate", interval=f"{percent} interval")
         for e in next(iter(beside.values()))
@@ -190,6 +190,7 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
             difference_rows(comparison.differences), caption, reference=hypothesis.threshold
         ),
         page_table(orders),
+        *map(page_table, of_judge),
     ]
     return [part for part in parts if part is not None]
 

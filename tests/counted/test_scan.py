@@ -321,8 +321,8 @@ def test_command(folder, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda s: dmfroc.estimate("vus", s), "vus compares sums or differences"),
-        (lambda s: dmfroc.estimate("auc_mu", s), "auc_mu compares sums or differences"),
+        (lambda s: dmfroc.estimate("vus", s), "vus needs more of each row"),
+        (lambda s: dmfroc.estimate("auc_mu", s), "auc_mu needs more of each row"),
         (lambda s: dmfroc.estimate("hand_till", s, method="bootstrap"), "needs all scores"),
         (lambda s: dmfroc.estimate("hand_till", s, n_draws=500), "n_draws is no option"),
         (lambda s: dmfroc.estimate("hand_till", s, target="learner"), "needs folds"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from dmfroc._kit.arrays import AnyArray, sum_at
 from dmfroc.inputs.predictions import Predictions
@@ -40,7 +41,10 @@ class RowSums(Statistic):
 
 
 class Bins(NamedTuple):
-    """Of each curve and bin: the weight, what was forecast and came true, and squared errors."""
+    """Of each curve and bin: the weight, what was forecast and came true, and squared errors.
+
+    Or, instead of squared errors, variances.
+    """
 
     weight: Float[AnyArray, "curves bins"]
     forecast: Float[AnyArray, "curves bins"]
@@ -55,6 +59,7 @@ class BinnedForecasts(Statistic):
     bins: Int[np.ndarray, "curves n"]
     forecast: Float[np.ndarray, "curves n"]
     outcome: Float[np.ndarray, "curves n"]
+    squared: Float[np.ndarray, "curves n"]
     n_bins: int
 
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> Bins:
@@ -74,8 +79,7 @@ class BinnedForecasts(Statistic):
 
     def _numbers(self) -> tuple[Float[np.ndarray, "curves n"], ...]:
         """Return what is added up in each bin, in the order of `Bins`."""
-        squared = (self.forecast - self.outcome) ** 2
-        return np.ones_like(self.forecast), self.forecast, self.outcome, squared
+        return np.ones_like(self.forecast), self.forecast, self.outcome, self.squared
 
 
 def bin_numbers(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.ndarray, "*n"]:
@@ -83,7 +87,7 @@ def bin_numbers(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.n
     return np.searchsorted(np.linspace(0, 1, n_bins + 1)[1:-1], probabilities)
 
 
-def _probabilities(predictions: Predictions) -> Float[np.ndarray, "n k"]:
+def probabilities_of(predictions: Predictions) -> Float[np.ndarray, "n k"]:
     """Return the scores; of a one-dimensional one, which is that of the second class, both."""
     scores = predictions.scores.astype(np.float64)
     if scores.shape[1] == 2 and (scores[:, 0] == -scores[:, 1]).all():
@@ -93,7 +97,7 @@ def _probabilities(predictions: Predictions) -> Float[np.ndarray, "n k"]:
 
 def no_probabilities(predictions: Predictions) -> str | None:
     """Say so unless the scores are probabilities of the classes."""
-    return wrong_probabilities(_probabilities(predictions))
+    return wrong_probabilities(probabilities_of(predictions))
 
 
 def wrong_probabilities(probabilities: Float[np.ndarray, "n k"]) -> str | None:
@@ -111,14 +115,49 @@ def wrong_probabilities(probabilities: Float[np.ndarray, "n k"]) -> str | None:
     )
 
 
-def _indicators(predictions: Predictions) -> Float[np.ndarray, "n k"]:
+def indicators(predictions: Predictions) -> Float[np.ndarray, "n k"]:
     """Return 1 in the column of the observed class, and 0 elsewhere."""
     return np.eye(predictions.n_classes)[predictions.true]
 
 
+def no_single_class(pos_label: Hashable, predictions: Predictions) -> str | None:
+    """Say so unless there are probabilities, and one class of which they are."""
+    if (obstacle := no_probabilities(predictions)) is not None:
+        return obstacle
+    labels = predictions.labels
+    if pos_label is None and len(labels) > 2:
+        return (
+            f"is a measure of one class against the rest, and there are {len(labels)} classes: "
+            f"name the class, such as pos_label={labels[-1]!r}"
+        )
+    if pos_label is not None and pos_label not in labels:
+        return f"has pos_label={pos_label!r}, which is none of the classes {list(labels)}"
+    if is_positive(predictions, pos_label).all() or not is_positive(predictions, pos_label).any():
+        return "needs observations both of the class and of the rest"
+    return None
+
+
+def _place(predictions: Predictions, pos_label: Hashable) -> int:
+    return 1 if pos_label is None else predictions.labels.index(pos_label)
+
+
+def is_positive(predictions: Predictions, pos_label: Hashable) -> Bool[np.ndarray, " n"]:
+    """Return which observations are of a class, by default of the second of two."""
+    found: Bool[np.ndarray, " n"] = predictions.true == _place(predictions, pos_label)
+    return found
+
+
+def single_class(
+    predictions: Predictions, pos_label: Hashable
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    """Return the outcome of a class, 0 or 1, and its probability."""
+    probability = probabilities_of(predictions)[:, _place(predictions, pos_label)]
+    return is_positive(predictions, pos_label).astype(np.float64), probability
+
+
 def probability_losses(predictions: Predictions) -> RowSums:
     """Bind half the squared error and the logarithmic loss of each row, and its class."""
-    return RowSums(loss_numbers(_probabilities(predictions), predictions.true, np))
+    return RowSums(loss_numbers(probabilities_of(predictions), predictions.true, np))
 
 
 def loss_numbers(
@@ -143,13 +182,29 @@ def top_ranks(predictions: Predictions, k: int) -> RowSums:
 
 def class_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
     """Bind the probability of every class, and whether it is observed."""
-    forecast, outcome = _probabilities(predictions).T, _indicators(predictions).T
-    return BinnedForecasts(bin_numbers(forecast, n_bins), forecast, outcome, n_bins)
+    forecast, outcome = probabilities_of(predictions).T, indicators(predictions).T
+    return _binned(forecast, outcome, n_bins)
+
+
+def _binned(
+    forecast: Float[np.ndarray, "curves n"], outcome: Float[np.ndarray, "curves n"], n_bins: int
+) -> BinnedForecasts:
+    squared = (forecast - outcome) ** 2
+    return BinnedForecasts(bin_numbers(forecast, n_bins), forecast, outcome, squared, n_bins)
 
 
 def top_label_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
     """Bind the largest probability of each row, and whether its class is observed."""
-    probabilities = _probabilities(predictions)
+    probabilities = probabilities_of(predictions)
     forecast = probabilities.max(axis=1)[None]
     outcome = (probabilities.argmax(axis=1) == predictions.true).astype(np.float64)[None]
-    return BinnedForecasts(bin_numbers(forecast, n_bins), forecast, outcome, n_bins)
+    return _binned(forecast, outcome, n_bins)
+
+
+def bins_with_variances(
+    predictions: Predictions, bins: Callable[[Predictions, int], BinnedForecasts], n_bins: int
+) -> BinnedForecasts:
+    """Bind bins that have, instead of squared errors, the variance of the sum of the outcomes."""
+    binned = bins(predictions, n_bins)
+    variances = predictions.sample_weight * binned.forecast * (1 - binned.forecast)
+    return replace(binned, squared=variances)

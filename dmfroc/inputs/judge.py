@@ -1,0 +1,129 @@
+"""Labels that are missing for most rows, and those of a judge for all of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy.typing import NDArray
+
+from dmfroc._kit.options import numbers
+from dmfroc.inputs.arrays import as_array, is_missing, plain
+from dmfroc.inputs.indexes import Rows, row_index
+from dmfroc.inputs.messages import IN_MEMORY
+from dmfroc.inputs.predictions import Predictions, as_predictions
+
+_FEWEST_VERIFIED = 2
+
+
+class JudgedRows(NamedTuple):
+    """Rows that a judge has labelled, of which some are verified.
+
+    Attributes
+    ----------
+    verified : Predictions
+        The verified rows with their labels, weighted by one over the probability of being drawn.
+    judge_on_verified, judge_on_all : Predictions
+        The same rows, and all rows, with the judge's labels.
+    is_verified : numpy.ndarray of bool, shape (n,)
+        Which rows are verified.
+    has_probabilities : bool
+        Whether rows were drawn with probabilities that the user gave.
+    """
+
+    verified: Predictions
+    judge_on_verified: Predictions
+    judge_on_all: Predictions
+    is_verified: Bool[np.ndarray, " n"]
+    has_probabilities: bool
+
+
+def judged_rows(
+    y_true: Any, y_score: Any, judge: Any, label_probability: Any, **others: Any
+) -> JudgedRows:
+    """Check labels of which some are missing, and the judge's, see `as_predictions`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the judge's labels are missing in some row, too few rows are verified, probabilities are
+        not above 0 and at most 1, or as for `as_predictions`.
+    """
+    if isinstance(y_true, Predictions):
+        raise TypeError(
+            "judge= goes with arrays: pass y_true with missing labels where nobody verified"
+        )
+    true, said = _labels(y_true, "y_true"), _labels(judge, "judge")
+    said = Rows(row_index(y_true)).arranged(said, judge, "judge")
+    if len(true) != len(said):
+        raise ValueError(f"y_true has {len(true)} rows, but judge has {len(said)}")
+    lacking = np.array([is_missing(x) for x in said.tolist()])
+    if lacking.any():
+        raise ValueError(
+            f"judge has a missing label at {IN_MEMORY.row(int(lacking.argmax()))}: a judge must "
+            "label all rows"
+        )
+    true, said = _of_one_kind(true), _of_one_kind(said)
+    is_verified = np.array([not is_missing(x) for x in true.tolist()])
+    if is_verified.sum() < _FEWEST_VERIFIED:
+        raise ValueError(
+            f"y_true has {int(is_verified.sum())} verified labels: at least {_FEWEST_VERIFIED} are "
+            "needed, and some hundred are of use"
+        )
+    filled = np.where(is_verified, true, said)
+    if others.get("labels") is None:
+        others["labels"] = sorted(set(filled.tolist()) | set(said.tolist()))
+    both = [
+        as_predictions(_like(y_true, labels.tolist()), y_score, **others)
+        for labels in (filled, said)
+    ]
+    weights = both[0].sample_weight[is_verified]
+    if label_probability is not None:
+        weights = weights / probabilities(label_probability, len(true))[is_verified]
+    verified, judge_on_verified = (p.rows(is_verified).reweighted(weights) for p in both)
+    return JudgedRows(
+        verified, judge_on_verified, both[1], is_verified, label_probability is not None
+    )
+
+
+def _labels(values: Any, what: str) -> NDArray[np.object_]:
+    array = as_array(values, what)
+    if array.ndim != 1:
+        raise ValueError(f"{what} must have shape (n,) when labels are judged, not {array.shape}")
+    found = np.empty(len(array), object)
+    found[:] = [plain(x) for x in array.tolist()]
+    return found
+
+
+def _of_one_kind(labels: NDArray[np.object_]) -> NDArray[np.object_]:
+    """Return whole numbers as integers: beside missing ones they were floats."""
+    found = labels.copy()
+    for place, x in enumerate(labels.tolist()):
+        if isinstance(x, bool) or (isinstance(x, float) and x.is_integer()):
+            found[place] = int(x)
+    return found
+
+
+def _like(y_true: Any, labels: list[Any]) -> Any:
+    """Return labels with the index of the rows that the user gave, if there is one."""
+    index = row_index(y_true)
+    if index is None:
+        return labels
+    import pandas as pd
+
+    return pd.Series(labels, index)
+
+
+def probabilities(given: Any, n: int) -> Float[np.ndarray, " n"]:
+    """Check the probabilities with which rows were drawn to be verified."""
+    found = numbers("label_probability", given)
+    if found.shape != (n,):
+        raise ValueError(f"label_probability must have shape ({n},), but it has {found.shape}")
+    is_wrong = ~((found > 0) & (found <= 1))
+    if is_wrong.any():
+        row = int(is_wrong.argmax())
+        raise ValueError(
+            f"label_probability must be above 0 and at most 1, but row {row} has {found[row]}"
+        )
+    return found

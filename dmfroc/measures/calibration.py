@@ -1,0 +1,545 @@
+"""Measures of calibration: whether probabilities come true, and in which way they do not.
+
+Two classes have one event, the second class. With more, a measure is that of the class that is
+named, or, where that makes sense, of all classes together or their mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc._kit.autodiff import value_and_derivatives
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.cross_fitting import folds_of
+from dmfroc.measures.measure import Measure, ValueAndInfluences, WithOptions
+from dmfroc.measures.registry import register
+from dmfroc.measures.statistics.curves import no_lost_gain
+from dmfroc.measures.statistics.forecasts import (
+    RowSums,
+    Sums,
+    indicators,
+    is_positive,
+    no_probabilities,
+    no_single_class,
+    probabilities_of,
+    single_class,
+)
+from dmfroc.measures.statistics.recalibration import (
+    Coefficients,
+    IsotonicLosses,
+    LogisticFit,
+    isotonic,
+)
+
+_LARGEST_ODDS = 1e6  # of the weights of one observation and of all others
+
+_calibration = partial(Measure, family="calibration", needs="probabilities", caveats=())
+
+
+def events(
+    predictions: Predictions, pos_label: Hashable = None
+) -> tuple[Float[np.ndarray, "events n"], Float[np.ndarray, "events n"]]:
+    """Return outcomes and forecasts: of the named class, of the second of two, or of all."""
+    if pos_label is None and predictions.n_classes > 2:
+        return indicators(predictions).T, probabilities_of(predictions).T
+    outcome, forecast = single_class(predictions, pos_label)
+    return outcome[None], forecast[None]
+
+
+def no_events(pos_label: Hashable, predictions: Predictions) -> str | None:
+    """Say so unless there are probabilities, of a class that is known if one is named."""
+    of_one = pos_label is not None or predictions.n_classes == 2
+    return no_single_class(pos_label, predictions) if of_one else no_probabilities(predictions)
+
+
+def no_logits(
+    needs: Callable[[Hashable, Predictions], str | None],
+    pos_label: Hashable,
+    predictions: Predictions,
+) -> str | None:
+    """Say so if the logits of the probabilities are not all finite."""
+    if (obstacle := needs(pos_label, predictions)) is not None:
+        return obstacle
+    p = probabilities_of(predictions)[:, predictions.present]
+    if pos_label is not None:
+        p = single_class(predictions, pos_label)[1][:, None]
+    is_certain = ((p <= 0) | (p >= 1)).any(axis=1)
+    if not is_certain.any():
+        return no_lost_gain(predictions) or _no_lost_fit(predictions)
+    row = int(is_certain.argmax())
+    return (
+        f"takes logits of probabilities, but row {row} (counting from 0) has one that is 0 or 1: "
+        "clip them, such as numpy.clip(y_score, 0.001, 0.999), or take a measure without logits"
+    )
+
+
+def _no_lost_fit(predictions: Predictions) -> str | None:
+    weights = predictions.sample_weight
+    largest = weights.max()
+    if largest <= _LARGEST_ODDS * (weights.sum() - largest):
+        return None
+    return (
+        f"is fitted to all observations, but one of them has more than {_LARGEST_ODDS:.0e} times "
+        "the weight of all others: give it a smaller weight"
+    )
+
+
+# Logistic recalibration
+
+
+def logits(
+    predictions: Predictions, pos_label: Hashable
+) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "n k"]]:
+    """Return classes and logarithms of their probabilities, the first class's taken away."""
+    if pos_label is None:
+        present = predictions.present
+        logs = np.log(probabilities_of(predictions)[:, present])
+        return np.searchsorted(present, predictions.true), logs - logs[:, :1]
+    p = single_class(predictions, pos_label)[1]
+    rest = np.zeros(len(p))
+    return is_positive(predictions, pos_label).astype(int), np.column_stack(
+        [rest, np.log(p / (1 - p))]
+    )
+
+
+def with_fixed_slope(predictions: Predictions, pos_label: Hashable) -> LogisticFit:
+    """Bind the recalibration by intercepts alone."""
+    outcome, logit = logits(predictions, pos_label)
+    return LogisticFit(outcome, logit, np.empty((*logit.shape, 0)))
+
+
+def with_slope(predictions: Predictions, pos_label: Hashable) -> LogisticFit:
+    """Bind the recalibration by intercepts and one slope."""
+    outcome, logit = logits(predictions, pos_label)
+    return LogisticFit(outcome, np.zeros_like(logit), logit[:, :, None])
+
+
+def _last(table: Coefficients, xp: Any) -> Any:
+    return (table.values * np.eye(table.values.shape[0])[-1]).sum()
+
+
+@register()
+def calibration_intercept(pos_label: Any = None) -> Measure:
+    """Return the calibration intercept with the slope fixed at 1: calibration in the large.
+
+    Parameters
+    ----------
+    pos_label : hashable, optional
+        The class of which it is. By default the second of two; with more it must be named.
+
+    Returns
+    -------
+    Measure
+        Any number: what has to be added to the logits for the probabilities to be right on average.
+        0 is best: negative where probabilities are too large, positive where they are too small.
+        It is not the intercept that is estimated together with a slope.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities, to a probability of 0 or 1, or to more than two
+        classes without ``pos_label``.
+
+    References
+    ----------
+    Cox (1958), Two further applications of a model for binary regression; Van Calster et al.
+    (2016), A calibration hierarchy for risk models was defined.
+
+    Examples
+    --------
+    >>> round(calibration_intercept()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
+    0.5533
+    """
+    return _calibration(
+        name="calibration_intercept",
+        title="Calibration intercept (slope 1)",
+        statistic=WithOptions(with_fixed_slope, pos_label=pos_label),
+        summary=_last,
+        target=0.0,
+        obstacle=partial(no_logits, no_single_class, pos_label),
+    )
+
+
+@register()
+def calibration_slope(pos_label: Any = None) -> Measure:
+    """Return the calibration slope: by what the logits have to be multiplied to be right.
+
+    Parameters
+    ----------
+    pos_label : hashable, optional
+        The class of which it is, against the rest. By default of all classes together: one slope of
+        the logarithms of the probabilities, beside an intercept of each class.
+
+    Returns
+    -------
+    Measure
+        Any number; 1 is best. Below 1 probabilities are too extreme, as those of an overfitted
+        model are; above 1 they are too moderate. About 0 for probabilities that tell nothing. The
+        slope of a logistic regression of the outcome on the logit, with a free intercept.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities, or to a probability of 0 or 1.
+
+    References
+    ----------
+    Cox (1958), Two further applications of a model for binary regression; Van Hoorde et al. (2014),
+    Assessing calibration of multinomial risk prediction models.
+
+    Examples
+    --------
+    >>> round(calibration_slope()([0, 1, 0, 1, 0, 1], [0.2, 0.6, 0.4, 0.7, 0.6, 0.3]), 4)
+    1.0591
+    """
+    return _calibration(
+        name="calibration_slope",
+        title="Calibration slope",
+        statistic=WithOptions(with_slope, pos_label=pos_label),
+        summary=_last,
+        target=1.0,
+        obstacle=partial(no_logits, no_events, pos_label),
+    )
+
+
+# Sums
+
+
+def _observed_and_expected(predictions: Predictions, pos_label: Hashable) -> RowSums:
+    return RowSums(np.column_stack(single_class(predictions, pos_label)))
+
+
+def _ratio(table: Sums, xp: Any) -> Any:
+    return table.sums[..., 0] / table.sums[..., 1]
+
+
+@register()
+def observed_expected_ratio(pos_label: Any = None) -> Measure:
+    """Return how many events are observed for each that the probabilities expect, O/E.
+
+    Parameters
+    ----------
+    pos_label : hashable, optional
+        The class of which it is. By default the second of two; with more it must be named.
+
+    Returns
+    -------
+    Measure
+        Above 0; 1 is best. Below 1 the probabilities are too large on average. Its interval is
+        symmetric on the logarithmic scale.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities, or to more than two classes without
+        ``pos_label``.
+
+    References
+    ----------
+    Debray et al. (2017), A guide to systematic review and meta-analysis of prediction model
+    performance.
+
+    Examples
+    --------
+    >>> round(observed_expected_ratio()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
+    1.25
+    """
+    return _calibration(
+        name="observed_expected_ratio",
+        title="O/E ratio",
+        statistic=WithOptions(_observed_and_expected, pos_label=pos_label),
+        summary=_ratio,
+        bounds=(0.0, math.inf),
+        target=1.0,
+        obstacle=partial(no_single_class, pos_label),
+    )
+
+
+def brier_excess(
+    predictions: Predictions, pos_label: Hashable
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    """Return by how much each Brier score exceeds its mean under calibration, and its variance."""
+    if pos_label is None:
+        p, true = probabilities_of(predictions), predictions.true
+    else:
+        outcome, forecast = single_class(predictions, pos_label)
+        p, true = np.column_stack([1 - forecast, forecast]), outcome.astype(int)
+    squares = (p**2).sum(axis=1)
+    own = np.take_along_axis(p, true[:, None], axis=1)[:, 0]
+    return squares - own, np.maximum((p**3).sum(axis=1) - squares**2, 0)
+
+
+def _excesses(predictions: Predictions, pos_label: Hashable) -> RowSums:
+    excess, variance = brier_excess(predictions, pos_label)
+    return RowSums(np.column_stack([excess, variance * predictions.sample_weight]))
+
+
+def _z(table: Sums, xp: Any) -> Any:
+    return table.sums[..., 0] / xp.sqrt(table.sums[..., 1])
+
+
+def _no_excess(pos_label: Hashable, predictions: Predictions) -> str | None:
+    if (obstacle := no_events(pos_label, predictions)) is not None:
+        return obstacle
+    if brier_excess(predictions, pos_label)[1].any():
+        return None
+    return (
+        "has no variance where all probabilities are certain or alike: take the calibration "
+        "intercept or the O/E ratio"
+    )
+
+
+@register()
+def spiegelhalter_z(pos_label: Any = None) -> Measure:
+    """Return Spiegelhalter's z, by how many standard errors the Brier score is too large.
+
+    Parameters
+    ----------
+    pos_label : hashable, optional
+        The class of which it is, against the rest; by default of all classes together.
+
+    Returns
+    -------
+    Measure
+        Any number: about standard normal for calibrated probabilities, positive where they are too
+        extreme, negative where they are too moderate. It grows with the square root of the number
+        of observations, so that it tests calibration and does not measure it; its interval is that
+        of the mean of z in samples of this size.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities, or all of whose variances are 0.
+
+    References
+    ----------
+    Spiegelhalter (1986), Probabilistic prediction in patient management and clinical trials.
+
+    Examples
+    --------
+    >>> round(spiegelhalter_z()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
+    -1.2039
+    """
+    return _calibration(
+        name="spiegelhalter_z",
+        title="Spiegelhalter's z",
+        statistic=WithOptions(_excesses, pos_label=pos_label),
+        summary=_z,
+        target=0.0,
+        obstacle=partial(_no_excess, pos_label),
+    )
+
+
+# Isotonic recalibration, the CORP decomposition of the Brier score
+
+
+def _isotonic_losses(predictions: Predictions, pos_label: Hashable) -> IsotonicLosses:
+    outcome, forecast = events(predictions, pos_label)
+    return IsotonicLosses(forecast, outcome)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of the Brier score: which losses, minus which others."""
+
+    first: int
+    minus: int | None
+
+    def __call__(self, table: Sums, xp: Any) -> Any:
+        total = table.sums[-1]
+        n_events = (table.sums.shape[0] - 1) // 3
+        rows = np.eye(3 * n_events + 1)
+        brier, isotonic, event = (rows[i:-1:3] @ table.sums for i in range(3))
+        losses = (brier / total, isotonic / total, event * (total - event) / total**2)
+        found = (
+            losses[self.first] if self.minus is None else losses[self.first] - losses[self.minus]
+        )
+        return found.sum() / (1 if n_events == 1 else 2)
+
+
+@dataclass(frozen=True)
+class _CrossFittedPart:
+    """The same part with recalibrations that are fitted to other observations."""
+
+    part: _Part
+    pos_label: Hashable
+
+    def __call__(
+        self,
+        predictions: Predictions,
+        unit_of_row: Int[np.ndarray, " n"],
+        plain: ValueAndInfluences,
+    ) -> ValueAndInfluences | None:
+        outcome, forecast = events(predictions, self.pos_label)
+        weights = predictions.sample_weight
+        losses, n_divisions = np.zeros_like(outcome), 0.0
+        for fold in folds_of(predictions, unit_of_row):
+            rest = np.where(fold, 0.0, weights)
+            n_divisions += fold.mean()
+            for loss, y, f in zip(losses, outcome, forecast, strict=True):
+                loss[fold] += (isotonic(f, y, rest)(f[fold]) - y[fold]) ** 2
+        numbers = np.stack([(forecast - outcome) ** 2, losses / n_divisions, outcome], axis=1)
+        statistic = RowSums(np.vstack([numbers.reshape(-1, len(weights)), np.ones(len(weights))]).T)
+        table = statistic.count(weights, np)
+        value, derivatives = value_and_derivatives(self.part, table)
+        return float(value), weights * statistic.pull_back(weights, table, derivatives)
+
+
+def _brier_part(
+    name: str, title: str, part: _Part, pos_label: Hashable, **attributes: Any
+) -> Measure:
+    return _calibration(
+        name=name,
+        title=title,
+        statistic=WithOptions(_isotonic_losses, pos_label=pos_label),
+        summary=part,
+        bounds=(0.0, 1.0),
+        obstacle=partial(no_events, pos_label),
+        is_smooth=False,
+        cross_fit=_CrossFittedPart(part, pos_label),
+        **attributes,
+    )
+
+
+_BRIER, _ISOTONIC, _CONSTANT = range(3)
+
+
+@register()
+def brier_miscalibration(pos_label: Any = None) -> Measure:
+    """Return the part of the Brier score that an isotonic recalibration saves.
+
+    Parameters
+    ----------
+    pos_label : hashable, optional
+        The class of which it is, against the rest. By default half the sum over the classes, as
+        the Brier score is; of two classes that is the same.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 0 for calibrated probabilities, and in a sample above: the recalibration is
+        chosen on the observations that it is judged by. The interval is about the value with
+        recalibrations fitted to others. ``brier_score = brier_miscalibration -
+        brier_discrimination + brier_uncertainty``. No bins are chosen.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities.
+
+    References
+    ----------
+    Dimitriadis, Gneiting and Jordan (2021), Stable reliability diagrams for probabilistic
+    classifiers (CORP).
+
+    Examples
+    --------
+    >>> round(brier_miscalibration()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
+    0.14
+    """
+    return _brier_part(
+        "brier_miscalibration",
+        "Brier miscalibration",
+        _Part(_BRIER, _ISOTONIC),
+        pos_label,
+        greater_is_better=False,
+    )
+
+
+@register()
+def brier_discrimination(pos_label: Any = None) -> Measure:
+    """Return by how much the forecasts, recalibrated, improve on forecasting the class sizes.
+
+    Parameters
+    ----------
+    pos_label : hashable, optional
+        As for `brier_miscalibration`.
+
+    Returns
+    -------
+    Measure
+        In [0, 1], at most `brier_uncertainty`; 0 for forecasts that tell nothing, and in a sample
+        above, as for `brier_miscalibration`.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities.
+
+    References
+    ----------
+    Dimitriadis, Gneiting and Jordan (2021), Stable reliability diagrams for probabilistic
+    classifiers (CORP).
+
+    Examples
+    --------
+    >>> round(brier_discrimination()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
+    0.24
+    """
+    return _brier_part(
+        "brier_discrimination",
+        "Brier discrimination",
+        _Part(_CONSTANT, _ISOTONIC),
+        pos_label,
+        chance=0.0,
+    )
+
+
+def _event_sums(predictions: Predictions, pos_label: Hashable) -> RowSums:
+    outcome = events(predictions, pos_label)[0]
+    none = np.zeros_like(outcome)
+    numbers = np.stack([none, none, outcome], axis=1).reshape(-1, outcome.shape[1])
+    return RowSums(np.vstack([numbers, np.ones(outcome.shape[1])]).T)
+
+
+def _uncertainty_range(
+    shares: Float[np.ndarray, " k"], sizes_are_fixed: bool
+) -> tuple[float, float]:
+    return 0.0, (1 - 1 / len(shares)) / 2
+
+
+@register()
+def brier_uncertainty(pos_label: Any = None) -> Measure:
+    """Return the Brier score of always forecasting how often the classes occur.
+
+    Parameters
+    ----------
+    pos_label : hashable, optional
+        As for `brier_miscalibration`.
+
+    Returns
+    -------
+    Measure
+        In [0, 1/2): p (1 - p) for a class of prevalence p. It says nothing of the classifier.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities.
+
+    References
+    ----------
+    Murphy (1973), A new vector partition of the probability score.
+
+    Examples
+    --------
+    >>> round(brier_uncertainty()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
+    0.24
+    """
+    return _calibration(
+        name="brier_uncertainty",
+        title="Brier uncertainty",
+        statistic=WithOptions(_event_sums, pos_label=pos_label),
+        summary=_Part(_CONSTANT, None),
+        bounds=(0.0, 0.5),
+        range_of_shares=_uncertainty_range,
+        greater_is_better=False,
+        obstacle=partial(no_events, pos_label),
+    )

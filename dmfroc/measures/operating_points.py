@@ -1,0 +1,536 @@
+"""Values at one point of a curve: a rate, precision or accuracy where another number is given.
+
+Between its points the curve is straight. A point is uncertain for two reasons: the numbers at its
+threshold are, and so is the threshold. The second part is the slope of the curve there times the
+error of what is given. Neighbouring points show a slope too badly: it is that of the chord over one
+and a half standard errors of what is given, to either side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._kit.options import number
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.measure import Measure, WithOptions
+from dmfroc.measures.registry import register
+from dmfroc.measures.statistics.curves import (
+    CurveCounts,
+    CurvePoints,
+    curve_counts,
+    no_lost_sums,
+    one_curve,
+)
+from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
+from dmfroc.measures.statistics.statistic import once_per_predictions
+
+_ROUNDING = 1e-12
+_CHORD = 1.5  # standard errors of what is given, to either side
+
+
+@dataclass(frozen=True)
+class AtPoint:
+    """The mean over the curves of a value where one of their coordinates is given.
+
+    Attributes
+    ----------
+    given : {"fpr", "tpr", "predicted"}
+        Whether a share of the negatives, of the positives, or of all observations is given.
+    share : float
+        That share.
+    value : {"tpr", "fpr", "tnr", "precision"}
+        What is read off there.
+    """
+
+    given: str
+    share: float
+    value: str
+
+    def __call__(self, points: CurvePoints, xp: Any) -> Any:
+        tp, fp, positives, negatives = (
+            points.tp,
+            points.fp,
+            points.tp[..., -1:],
+            points.fp[..., -1:],
+        )
+        x, total = self._along(tp, fp, positives, negatives)
+        weight = self._weights_at(x, self.share * total, xp)
+        return (
+            self._read(
+                (weight * tp).sum(-1), (weight * fp).sum(-1), positives[..., 0], negatives[..., 0]
+            )
+        ).sum(-1) * points.share
+
+    def _along(self, tp: Any, fp: Any, positives: Any, negatives: Any) -> tuple[Any, Any]:
+        if self.given == "fpr":
+            return fp, negatives
+        if self.given == "tpr":
+            return tp, positives
+        return tp + fp, positives + negatives
+
+    def _weights_at(self, x: Any, target: Any, xp: Any) -> Any:
+        """Return the weights of the points, of which those around a place of the curve have some.
+
+        Where the curve is level there, it is the best point of that level.
+        """
+        before = x < target * (1 - _ROUNDING)
+        if self.given != "tpr":
+            before = x <= target * (1 + _ROUNDING)
+        after, last = before.sum(-1, keepdims=True), x.shape[-1] - 1
+        first, second = xp.clip(after - 1, 0, last), xp.clip(after, 0, last)
+        start, end = (xp.take_along_axis(x, place, -1) for place in (first, second))
+        width = end - start
+        part = xp.where(width > 0, (target - start) / xp.where(width > 0, width, 1), 0.0)
+        places = xp.arange(last + 1)
+        return xp.where(places == first, 1 - part, 0.0) + xp.where(places == second, part, 0.0)
+
+    def _read(self, tp: Any, fp: Any, positives: Any, negatives: Any) -> Any:
+        if self.value == "tpr":
+            return tp / positives
+        if self.value == "fpr":
+            return fp / negatives
+        if self.value == "tnr":
+            return 1 - fp / negatives
+        return tp / (tp + fp)
+
+    def value_and_pull_back(self, table: CurvePoints) -> tuple[Any, Callable[[Any], CurvePoints]]:
+        """Return the value, and derivatives with the slope of a chord."""
+        tp, fp = (np.asarray(x, np.float64) for x in table[:2])
+        d_tp, d_fp = np.zeros_like(tp), np.zeros_like(fp)
+        for curve in np.ndindex(tp.shape[:-1]):
+            self._add_derivatives(tp[curve], fp[curve], d_tp[curve], d_fp[curve])
+        value = self(table._replace(tp=tp, fp=fp), np)
+
+        def pull_back(d_value: Any) -> CurvePoints:
+            scale = d_value * table.share
+            return table._replace(tp=scale * d_tp, fp=scale * d_fp)
+
+        return value, pull_back
+
+    def _add_derivatives(
+        self,
+        tp: Float[np.ndarray, " points"],
+        fp: Float[np.ndarray, " points"],
+        d_tp: Float[np.ndarray, " points"],
+        d_fp: Float[np.ndarray, " points"],
+    ) -> None:
+        x, [total] = self._along(tp, fp, tp[-1:], fp[-1:])
+        weight = self._weights_at(x, self.share * total, np)
+        at = float(weight @ tp), float(weight @ fp)
+        n = int(np.count_nonzero(np.diff(x) > 0)) or 1
+        half = _CHORD * np.sqrt(self.share * (1 - self.share) / n)
+        low, high = np.clip([self.share - half, self.share + half], 0, 1)
+        ends = [self._weights_at(x, share * total, np) for share in (low, high)]
+        rise = np.array([(ends[1] - ends[0]) @ counts for counts in (tp, fp)])
+        # What the counts at the threshold change by themselves, and by the threshold, which moves
+        # by the change of what is given: its own count, less its share of the total.
+        slope = rise / ((high - low) * total)
+        of_tp, of_fp, of_positives, of_negatives = self._gradient(*at, tp[-1], fp[-1])
+        moved = of_tp * slope[0] + of_fp * slope[1]
+        on_tp, on_fp = of_tp * weight, of_fp * weight
+        counts_tp, counts_fp = {"fpr": (0, 1), "tpr": (1, 0), "predicted": (1, 1)}[self.given]
+        d_tp += on_tp - moved * counts_tp * weight
+        d_fp += on_fp - moved * counts_fp * weight
+        d_tp[-1] += of_positives + moved * counts_tp * self.share
+        d_fp[-1] += of_negatives + moved * counts_fp * self.share
+
+    def _gradient(
+        self, tp: float, fp: float, positives: float, negatives: float
+    ) -> tuple[float, float, float, float]:
+        if self.value == "tpr":
+            return 1 / positives, 0.0, -tp / positives**2, 0.0
+        if self.value in ("fpr", "tnr"):
+            sign = 1 if self.value == "fpr" else -1
+            return 0.0, sign / negatives, 0.0, -sign * fp / negatives**2
+        predicted = tp + fp
+        return fp / predicted**2, -tp / predicted**2, 0.0, 0.0
+
+
+_operating_point = partial(
+    Measure, family="operating points", bounds=(0.0, 1.0), obstacle=no_lost_sums
+)
+
+
+def _share(name: str, value: Any) -> float:
+    if not 0 < number(name, value) < 1:
+        raise ValueError(f"{name} must be between 0 and 1, such as 0.95, but it is {value!r}")
+    return float(value)
+
+
+@register()
+def sensitivity_at(specificity: float = 0.95) -> Measure:
+    """Return the sensitivity at the threshold of a given specificity.
+
+    Parameters
+    ----------
+    specificity : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 1 - specificity for guessing. The true positive rate on the ROC curve, straight
+        between its points, at this false positive rate. With more than two classes the mean over
+        the classes, each against the rest.
+
+    Raises
+    ------
+    ValueError
+        If the specificity is not between 0 and 1.
+
+    References
+    ----------
+    Pepe (2003), The statistical evaluation of medical tests for classification and prediction,
+    section 4.3; Hsieh and Turnbull (1996), on the variance.
+
+    Examples
+    --------
+    >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.25, 0.5, 0.7, 0.9]
+    >>> sensitivity_at(specificity=0.75)(y, score)
+    0.75
+    """
+    given = 1 - _share("specificity", specificity)
+    return _operating_point(
+        name="sensitivity_at",
+        title="Sensitivity at specificity",
+        statistic=curve_counts,
+        summary=AtPoint("fpr", given, "tpr"),
+        chance=given,
+    )
+
+
+@register()
+def specificity_at(sensitivity: float = 0.95) -> Measure:
+    """Return the specificity at the threshold of a given sensitivity.
+
+    Parameters
+    ----------
+    sensitivity : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 1 - sensitivity for guessing. As `sensitivity_at`, read the other way round.
+
+    Raises
+    ------
+    ValueError
+        If the sensitivity is not between 0 and 1.
+
+    References
+    ----------
+    Pepe (2003), The statistical evaluation of medical tests for classification and prediction,
+    section 4.3.
+
+    Examples
+    --------
+    >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.25, 0.5, 0.7, 0.9]
+    >>> specificity_at(sensitivity=0.75)(y, score)
+    0.75
+    """
+    given = _share("sensitivity", sensitivity)
+    return _operating_point(
+        name="specificity_at",
+        title="Specificity at sensitivity",
+        statistic=curve_counts,
+        summary=AtPoint("tpr", given, "tnr"),
+        chance=1 - given,
+    )
+
+
+@register()
+def fpr_at(tpr: float = 0.95) -> Measure:
+    """Return the false positive rate at the threshold of a given true positive rate.
+
+    Parameters
+    ----------
+    tpr : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; the true positive rate for guessing, 0 is best. 1 - `specificity_at`.
+
+    Raises
+    ------
+    ValueError
+        If the true positive rate is not between 0 and 1.
+
+    References
+    ----------
+    Hendrycks and Gimpel (2017), A baseline for detecting misclassified and out-of-distribution
+    examples in neural networks, and later work, for "FPR at 95 % TPR".
+
+    Examples
+    --------
+    >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.25, 0.5, 0.7, 0.9]
+    >>> fpr_at(tpr=0.75)(y, score)
+    0.25
+    """
+    given = _share("tpr", tpr)
+    return _operating_point(
+        name="fpr_at",
+        title="FPR at TPR",
+        statistic=curve_counts,
+        summary=AtPoint("tpr", given, "fpr"),
+        chance=given,
+        greater_is_better=False,
+    )
+
+
+@register()
+def precision_at(recall: float = 0.8) -> Measure:
+    """Return the precision at the threshold of a given recall.
+
+    Parameters
+    ----------
+    recall : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; the prevalence for guessing. Counts, not rates, are interpolated between points.
+        With more than two classes the mean over the classes, each against the rest.
+
+    Raises
+    ------
+    ValueError
+        If the recall is not between 0 and 1.
+
+    References
+    ----------
+    Davis and Goadrich (2006), The relationship between precision-recall and ROC curves, on the
+    interpolation.
+
+    Examples
+    --------
+    >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.25, 0.5, 0.7, 0.9]
+    >>> precision_at(recall=0.75)(y, score)
+    0.75
+    """
+    return _operating_point(
+        name="precision_at",
+        title="Precision at recall",
+        statistic=curve_counts,
+        summary=AtPoint("tpr", _share("recall", recall), "precision"),
+    )
+
+
+# The first k
+
+
+@dataclass(frozen=True)
+class AtFirst:
+    """A value at the first k observations; the points are none and one for each of them."""
+
+    k: float
+    value: str
+
+    def _at(self, table: CurvePoints) -> AtPoint:
+        return AtPoint("predicted", self.k / (table.tp.shape[-1] - 1), self.value)
+
+    def __call__(self, table: CurvePoints, xp: Any) -> Any:
+        return self._at(table)(table, xp)
+
+    def value_and_pull_back(self, table: CurvePoints) -> tuple[Any, Callable[[Any], CurvePoints]]:
+        """Return the value and its derivatives."""
+        return self._at(table).value_and_pull_back(table)
+
+
+def _too_few(k: float, predictions: Predictions) -> str | None:
+    if k < 1 or k < predictions.n_observations:
+        return no_lost_sums(predictions)
+    return f"has k={k:g}, but there are {predictions.n_observations} observations: take fewer"
+
+
+def _at_first(name: str, title: str, k: Any, value: str) -> Measure:
+    found = number("k", k)
+    if not (found > 0 and (found < 1 or found == int(found)) and found != np.inf):
+        raise ValueError(
+            f"k must be a whole number of observations, or a share of them below 1, not {k!r}"
+        )
+    # Counts in bins do not show how many observations there are
+    statistic = curve_counts if found < 1 else WithOptions(curve_counts)
+    return _operating_point(
+        name=name,
+        title=title,
+        statistic=statistic,
+        summary=AtPoint("predicted", found, value) if found < 1 else AtFirst(found, value),
+        obstacle=partial(_too_few, found),
+    )
+
+
+@register()
+def recall_at(k: float | int = 10) -> Measure:
+    """Return the share of the positives among the k observations with the largest scores.
+
+    Parameters
+    ----------
+    k : int or float
+        How many observations are looked at; below 1, which share of all.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; k / n for guessing. At most k divided by the number of positives. Observations
+        that tie at the k-th place share it. With weights, k / n is a share of their sum. With more
+        than two classes the mean over the classes, each against the rest.
+
+    Raises
+    ------
+    ValueError
+        If ``k`` is neither. Bound to no more than k observations.
+
+    References
+    ----------
+    Manning, Raghavan and Schütze (2008), Introduction to information retrieval, section 8.4.
+
+    Examples
+    --------
+    >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.25, 0.5, 0.7, 0.9]
+    >>> recall_at(k=4)(y, score)
+    0.75
+    """
+    return _at_first("recall_at", "Recall at k", k, "tpr")
+
+
+@register()
+def precision_at_k(k: float | int = 10) -> Measure:
+    """Return the share of positives among the k observations with the largest scores.
+
+    Parameters
+    ----------
+    k : int or float
+        As for `recall_at`.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; the prevalence for guessing.
+
+    Raises
+    ------
+    ValueError
+        As for `recall_at`.
+
+    References
+    ----------
+    Manning, Raghavan and Schütze (2008), Introduction to information retrieval, section 8.4.
+
+    Examples
+    --------
+    >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.25, 0.5, 0.7, 0.9]
+    >>> precision_at_k(k=3)(y, score)
+    0.6666666666666666
+    """
+    return _at_first("precision_at_k", "Precision at k", k, "precision")
+
+
+# Selective prediction
+
+
+@once_per_predictions
+def by_confidence(predictions: Predictions) -> CurveCounts:
+    """Bind right decisions as positives, sorted by the largest probability."""
+    probabilities = probabilities_of(predictions)
+    is_right = probabilities.argmax(axis=1) == predictions.true
+    return one_curve(probabilities.max(axis=1), is_right)
+
+
+def risk_area(points: CurvePoints, xp: Any) -> Any:
+    """Return the mean over the observations of the error rate down to their confidence."""
+    accepted = points.tp + points.fp
+    step = accepted[..., 1:] - accepted[..., :-1]
+    errors = points.fp[..., 1:] / xp.where(accepted[..., 1:] > 0, accepted[..., 1:], 1.0)
+    return (step * errors).sum() / accepted[..., -1].sum()
+
+
+@register()
+def risk_coverage_area() -> Measure:
+    """Return the area under the risk-coverage curve, AURC.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 0 is best, the error rate for a confidence that tells nothing. The mean error
+        rate over all coverages: for each observation that among those of which the classifier is at
+        least as certain, by the largest probability. It grows with the error rate.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities.
+
+    References
+    ----------
+    Geifman, Uziel and El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural
+    classifiers.
+
+    Examples
+    --------
+    >>> round(risk_coverage_area()([0, 1, 1, 0], [0.1, 0.8, 0.4, 0.3]), 4)
+    0.0625
+    """
+    return Measure(
+        name="risk_coverage_area",
+        title="Risk-coverage area",
+        statistic=by_confidence,
+        summary=risk_area,
+        bounds=(0.0, 1.0),
+        family="selective prediction",
+        needs="probabilities",
+        obstacle=no_probabilities,
+        greater_is_better=False,
+        caveats=(),
+    )
+
+
+@register()
+def accuracy_at_coverage(coverage: float = 0.8) -> Measure:
+    """Return the accuracy on the share of observations of which the classifier is most certain.
+
+    Parameters
+    ----------
+    coverage : float
+        That share, between 0 and 1.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; the accuracy of all for a confidence that tells nothing. Certainty is the largest
+        probability; observations that tie at the limit share it.
+
+    Raises
+    ------
+    ValueError
+        If the coverage is not between 0 and 1. Bound to scores that are no probabilities.
+
+    References
+    ----------
+    El-Yaniv and Wiener (2010), On the foundations of noise-free selective classification.
+
+    Examples
+    --------
+    >>> accuracy_at_coverage(0.5)([0, 1, 1, 0], [0.1, 0.8, 0.4, 0.3])
+    1.0
+    """
+    return Measure(
+        name="accuracy_at_coverage",
+        title="Accuracy at coverage",
+        statistic=WithOptions(by_confidence),
+        summary=AtPoint("predicted", _share("coverage", coverage), "precision"),
+        bounds=(0.0, 1.0),
+        family="selective prediction",
+        needs="probabilities",
+        obstacle=no_probabilities,
+        caveats=(),
+    )

@@ -1,0 +1,336 @@
+"""Distances of probabilities from a smooth curve of how often they come true.
+
+The curve is a logistic regression of the outcome on a restricted cubic spline of the logit, with
+three knots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc._kit.arrays import AnyArray
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.calibration import events, no_events, no_logits
+from dmfroc.measures.cross_fitting import folds_of
+from dmfroc.measures.measure import Measure, ValueAndInfluences, WithOptions
+from dmfroc.measures.registry import register
+from dmfroc.measures.statistics.recalibration import Coefficients, LogisticFit
+from dmfroc.measures.statistics.statistic import Statistic
+
+_KNOTS = (0.1, 0.5, 0.9)  # Harrell's quantiles for three knots
+
+
+def spline_features(
+    logit: Float[np.ndarray, " n"], knots: Float[np.ndarray, " 3"]
+) -> Float[np.ndarray, "n m"]:
+    """Return the logit and, if the knots differ, the cubic term that is linear beyond them."""
+    low, middle, high = knots
+    if not low < middle < high:
+        return logit[:, None]
+
+    def cube(knot: float) -> Float[np.ndarray, " n"]:
+        return np.maximum(logit - knot, 0) ** 3
+
+    bend = cube(low) + (cube(high) * (middle - low) - cube(middle) * (high - low)) / (high - middle)
+    return np.column_stack([logit, bend / (high - low) ** 2])
+
+
+def smooth_fit(forecast: Float[np.ndarray, " n"], outcome: Float[np.ndarray, " n"]) -> LogisticFit:
+    """Bind the smooth curve of one event."""
+    logit = np.log(forecast / (1 - forecast))
+    features = spline_features(logit, np.quantile(logit, _KNOTS))
+    features = np.stack([np.zeros_like(features), features], axis=1)
+    return LogisticFit(outcome.astype(int), np.zeros((len(logit), 2)), features)
+
+
+class Distances(NamedTuple):
+    """Summaries of the distances from the curve: their mean over the events."""
+
+    values: Float[AnyArray, " 1"]
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothDistances(Statistic):
+    """The mean, or a quantile, of how far probabilities are from the smooth curve."""
+
+    fits: tuple[LogisticFit, ...]
+    forecast: Float[np.ndarray, "events n"]
+    share: float | None  # of the observations below the quantile; None for the mean
+
+    is_compiled: ClassVar[bool] = False
+
+    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Distances:
+        found = [self._summary(d, weights) for d, _ in self._distances(weights)]
+        return Distances(np.array([np.mean(found)]))
+
+    def _distances(
+        self, weights: Float[np.ndarray, " n"]
+    ) -> list[tuple[Float[np.ndarray, " n"], Coefficients]]:
+        found = []
+        for fit, forecast in zip(self.fits, self.forecast, strict=True):
+            coefficients = fit.count(weights, np)
+            found.append((fit.predicted(coefficients.values)[:, 1] - forecast, coefficients))
+        return found
+
+    def _summary(self, gaps: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> float:
+        distances = np.abs(gaps)
+        if self.share is None:
+            return float(weights @ distances / weights.sum())
+        order = np.argsort(distances)
+        below = np.cumsum(weights[order])
+        place = np.searchsorted(below, self.share * below[-1] * (1 - 1e-12))
+        return float(distances[order][min(place, len(order) - 1)])
+
+    def pull_back(
+        self, weights: Float[np.ndarray, " n"], table: Distances, derivatives: Distances
+    ) -> Float[np.ndarray, " n"]:
+        """Return the derivatives of the mean; a quantile's are those of its own observation."""
+        total, n = weights.sum(), len(self.fits)
+        gradient = np.zeros(len(weights))
+        for fit, (gaps, coefficients) in zip(self.fits, self._distances(weights), strict=True):
+            p = fit.predicted(coefficients.values)[:, 1]
+            if self.share is None:
+                slopes = weights / total * np.sign(gaps)
+                gradient += (np.abs(gaps) - self._summary(gaps, weights)) / total
+            else:
+                place = np.argmin(np.abs(np.abs(gaps) - self._summary(gaps, weights)))
+                slopes = np.sign(gaps) * (np.arange(len(gaps)) == place)
+            columns = np.column_stack([np.ones(len(p)), fit.features[:, 1]])
+            of_coefficients = (slopes * p * (1 - p)) @ columns
+            gradient += fit.pull_back(weights, coefficients, Coefficients(of_coefficients))
+        found: Float[np.ndarray, " n"] = derivatives.values[0] * gradient / n
+        return found
+
+
+def _smooth_distances(
+    predictions: Predictions, pos_label: Hashable, share: float | None
+) -> SmoothDistances:
+    outcome, forecast = events(predictions, pos_label)
+    fits = tuple(smooth_fit(f, y) for f, y in zip(forecast, outcome, strict=True))
+    return SmoothDistances(fits, forecast, share)
+
+
+def _first(table: Distances, xp: Any) -> Any:
+    return table.values.sum()
+
+
+@dataclass(frozen=True)
+class _OnOtherSides:
+    """The mean gap between outcome and forecast, on the side where other observations see it.
+
+    The gap of an observation counts as positive where the curve of others is above the forecast. So
+    the mean of calibrated forecasts is 0, and that of others the distance, but for the observations
+    on whose side the curve is mistaken.
+    """
+
+    pos_label: Hashable
+
+    def __call__(
+        self,
+        predictions: Predictions,
+        unit_of_row: Int[np.ndarray, " n"],
+        plain: ValueAndInfluences,
+    ) -> ValueAndInfluences | None:
+        outcome, forecast = events(predictions, self.pos_label)
+        weights, gaps = predictions.sample_weight, np.zeros(predictions.n_observations)
+        n_divisions = 0.0
+        for fold in folds_of(predictions, unit_of_row):
+            n_divisions += fold.mean()
+            for y, f in zip(outcome, forecast, strict=True):
+                fit = smooth_fit(f, y)
+                found = fit.count(np.where(fold, 0.0, weights), np).values
+                if not np.isfinite(found).all():
+                    return None
+                side = np.sign(fit.predicted(found)[:, 1] - f)
+                gaps[fold] += (side * (y - f))[fold] / len(outcome)
+        gaps /= n_divisions
+        value = float(weights @ gaps / weights.sum())
+        return value, weights * (gaps - value) / weights.sum()
+
+
+def _distance(
+    name: str, title: str, pos_label: Hashable, share: float | None, **others: Any
+) -> Measure:
+    return Measure(
+        name=name,
+        title=title,
+        statistic=WithOptions(_smooth_distances, pos_label=pos_label, share=share),
+        summary=_first,
+        bounds=(0.0, 1.0),
+        family="calibration",
+        needs="probabilities",
+        greater_is_better=False,
+        obstacle=partial(no_logits, no_events, pos_label),
+        **others,
+    )
+
+
+@register()
+def integrated_calibration_index(pos_label: Any = None) -> Measure:
+    """Return the mean distance of the probabilities from a smooth curve of what comes true.
+
+    Parameters
+    ----------
+    pos_label : hashable, optional
+        The class of which it is, against the rest. By default the second of two, or the mean over
+        all classes.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 0 for calibrated probabilities, and in a sample above, since the curve is fitted
+        to the observations that it is compared with. The interval is about the value with curves
+        of other observations. The curve is a logistic regression on a restricted cubic spline of
+        the logit with knots at the quantiles .1, .5 and .9.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities, or to a probability of 0 or 1.
+
+    References
+    ----------
+    Austin and Steyerberg (2019), The Integrated Calibration Index (ICI) and related metrics for
+    quantifying the calibration of logistic regression models; Harrell (2015), Regression modeling
+    strategies, section 2.4.5, on the spline.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.uniform(0.05, 0.95, size=500)
+    >>> y = (rng.random(500) < p**2).astype(int)
+    >>> round(integrated_calibration_index()(y, p), 3)
+    0.172
+    """
+    return _distance(
+        "integrated_calibration_index",
+        "Integrated calibration index",
+        pos_label,
+        None,
+        is_smooth=False,
+        cross_fit=_OnOtherSides(pos_label),
+        caveats=(),
+    )
+
+
+def _never_reaches_zero(predictions: Predictions) -> str:
+    return (
+        "A quantile of distances from a fitted curve is biased upwards, and no interval of it "
+        "reaches 0, the value of calibrated probabilities. integrated_calibration_index has an "
+        "interval that accounts for this."
+    )
+
+
+def _quantile_of_distance(name: str, what: str, share: float, pos_label: Hashable) -> Measure:
+    return _distance(
+        name, f"Calibration error, {what}", pos_label, share, caveats=(_never_reaches_zero,)
+    )
+
+
+@register()
+def e50(pos_label: Any = None) -> Measure:
+    """Return the median distance of the probabilities from the smooth calibration curve.
+
+    Parameters
+    ----------
+    pos_label : hashable, optional
+        As for `integrated_calibration_index`.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 0 for calibrated probabilities, and in a sample above, for which its
+        interval does not account; a warning says so.
+
+    Raises
+    ------
+    ValueError
+        As for `integrated_calibration_index`.
+
+    References
+    ----------
+    Austin and Steyerberg (2019), The Integrated Calibration Index (ICI) and related metrics.
+
+    Examples
+    --------
+    >>> p = np.linspace(0.05, 0.95, 200)
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     round(e50()((np.arange(200) % 3 == 0).astype(int), p), 3)
+    0.233
+    """
+    return _quantile_of_distance("e50", "median", 0.5, pos_label)
+
+
+@register()
+def e90(pos_label: Any = None) -> Measure:
+    """Return the 90 % quantile of the distances from the smooth calibration curve.
+
+    Parameters
+    ----------
+    pos_label : hashable, optional
+        As for `integrated_calibration_index`.
+
+    Returns
+    -------
+    Measure
+        As for `e50`.
+
+    Raises
+    ------
+    ValueError
+        As for `integrated_calibration_index`.
+
+    References
+    ----------
+    Austin and Steyerberg (2019), The Integrated Calibration Index (ICI) and related metrics.
+
+    Examples
+    --------
+    >>> p = np.linspace(0.05, 0.95, 200)
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     round(e90()((np.arange(200) % 3 == 0).astype(int), p), 3)
+    0.526
+    """
+    return _quantile_of_distance("e90", "90 % quantile", 0.9, pos_label)
+
+
+@register()
+def emax(pos_label: Any = None) -> Measure:
+    """Return the largest distance of a probability from the smooth calibration curve.
+
+    Parameters
+    ----------
+    pos_label : hashable, optional
+        As for `integrated_calibration_index`.
+
+    Returns
+    -------
+    Measure
+        As for `e50`.
+
+    Raises
+    ------
+    ValueError
+        As for `integrated_calibration_index`.
+
+    References
+    ----------
+    Austin and Steyerberg (2019), The Integrated Calibration Index (ICI) and related metrics.
+
+    Examples
+    --------
+    >>> p = np.linspace(0.05, 0.95, 200)
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     round(emax()((np.arange(200) % 3 == 0).astype(int), p), 3)
+    0.611
+    """
+    return _quantile_of_distance("emax", "maximum", 1.0, pos_label)

@@ -1,0 +1,211 @@
+"""Few verified labels with a judge, and other populations than the sample's."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics
+
+import dmfroc
+
+RNG = np.random.default_rng(0)
+N, N_VERIFIED = 2000, 200
+TRUE = RNG.choice(3, N, p=[0.5, 0.3, 0.2])
+SCORES = RNG.normal(size=(N, 3)) + 1.3 * np.eye(3)[TRUE]
+OTHER = SCORES + RNG.normal(size=(N, 3))
+JUDGE = np.where(RNG.random(N) < 0.85, TRUE, RNG.integers(3, size=N))
+IS_VERIFIED = np.arange(N) < N_VERIFIED
+HIDDEN = np.where(IS_VERIFIED, TRUE.astype(float), np.nan)
+MEASURES = ["hand_till", "dmf_auc", "informedness", "average_precision", "accuracy"]
+TWO = (RNG.random(800) < 0.5).astype(int)
+P = 1 / (1 + np.exp(-(RNG.normal(size=800) + 2 * TWO - 1)))
+HARD = (P > 0.6).astype(int)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_the_value_is_the_combination(name):
+    found = dmfroc.estimate(name, HIDDEN, SCORES, judge=JUDGE)
+    verified, on_all, on_verified = (
+        dmfroc.estimate(name, y, s).value
+        for y, s in (
+            (TRUE[IS_VERIFIED], SCORES[IS_VERIFIED]),
+            (JUDGE, SCORES),
+            (JUDGE[IS_VERIFIED], SCORES[IS_VERIFIED]),
+        )
+    )
+    labels = found.judge
+    weight = labels.lambda_ / (1 - N_VERIFIED / N)
+    assert found.value == pytest.approx(verified + weight * (on_all - on_verified))
+    assert (labels.verified_value, labels.judge_value) == pytest.approx((verified, on_all))
+    alone = dmfroc.estimate(name, TRUE[IS_VERIFIED], SCORES[IS_VERIFIED])
+    assert labels.verified_error == pytest.approx(alone.standard_error)
+    assert found.standard_error < 0.95 * alone.standard_error
+    assert labels.effective_labels > 1.1 * N_VERIFIED
+    assert found.interval[0] < found.value < found.interval[1]
+
+
+def test_accuracy_is_ppi():
+    """The mean of rows that are right or wrong is a case that others have in closed form."""
+    predicted = SCORES.argmax(axis=1)
+    y = (predicted == TRUE)[IS_VERIFIED] * 1.0
+    f = (predicted == JUDGE) * 1.0
+    n, m = N_VERIFIED, N - N_VERIFIED
+    weight = np.cov(y, f[IS_VERIFIED])[0, 1] / (f.var(ddof=1) * (1 + n / m))
+    value = y.mean() + weight * (f[~IS_VERIFIED].mean() - f[IS_VERIFIED].mean())
+    found = dmfroc.estimate("accuracy", HIDDEN, SCORES, judge=JUDGE)
+    assert found.value == pytest.approx(value, abs=1e-9)
+    assert found.judge.lambda_ == pytest.approx(weight, abs=1e-9)
+    parts = (y - weight * f[IS_VERIFIED]).var(ddof=1) / n, weight**2 * f[~IS_VERIFIED].var() / m
+    assert found.standard_error == pytest.approx(np.sqrt(sum(parts)), rel=0.03)
+
+
+def test_a_perfect_judge_is_nearly_all_labels_and_a_useless_one_none():
+    perfect = dmfroc.estimate("hand_till", HIDDEN, SCORES, judge=TRUE)
+    whole = dmfroc.estimate("hand_till", TRUE, SCORES)
+    assert perfect.standard_error == pytest.approx(whole.standard_error, rel=0.1)
+    noise = RNG.permutation(TRUE)
+    useless = dmfroc.estimate("hand_till", HIDDEN, SCORES, judge=noise)
+    assert abs(useless.judge.lambda_) < 0.15
+    assert useless.standard_error < 1.02 * useless.judge.verified_error
+
+
+def test_all_verified_is_the_plain_value():
+    found = dmfroc.estimate("hand_till", TRUE, SCORES, judge=JUDGE)
+    assert found.value == pytest.approx(dmfroc.estimate("hand_till", TRUE, SCORES).value)
+
+
+def test_evaluate_and_compare(tmp_path):
+    evaluation = dmfroc.evaluate(HIDDEN, SCORES, judge=JUDGE, measures=MEASURES)
+    assert list(evaluation.to_pandas("judge")["n_verified"]) == [N_VERIFIED] * len(MEASURES)
+    assert evaluation.to_pandas("agreement")["count"].sum() == N_VERIFIED
+    evaluation.to_html(tmp_path / "one.html")
+    evaluation.plot()
+    comparison = dmfroc.compare(HIDDEN, {"a": SCORES, "b": OTHER}, "hand_till", judge=JUDGE)
+    assert comparison.estimates["a"].value == evaluation.estimates["hand_till"].value
+    [d] = comparison.differences
+    apart = np.hypot(*(e.standard_error for e in comparison.estimates.values()))
+    assert d.standard_error < apart
+    verified = dmfroc.compare(
+        TRUE[IS_VERIFIED], {"a": SCORES[IS_VERIFIED], "b": OTHER[IS_VERIFIED]}, "hand_till"
+    ).differences[0]
+    assert d.standard_error < verified.standard_error
+    comparison.to_html(tmp_path / "two.html")
+    assert len(comparison.to_pandas("judge")) == 2
+    str(comparison), comparison.plot(), comparison.best_set()
+
+
+def test_labels_of_any_kind():
+    names = np.array(["ash", "elm", "fir"], object)
+    text = np.where(IS_VERIFIED, names[TRUE], None)
+    found = dmfroc.estimate("hand_till", text, SCORES, judge=names[JUDGE])
+    assert found.value == dmfroc.estimate("hand_till", HIDDEN, SCORES, judge=JUDGE).value
+    series = pd.Series(HIDDEN, dtype="Int64")
+    assert dmfroc.estimate("hand_till", series, SCORES, judge=JUDGE).value == found.value
+
+
+def test_groups_with_a_judge():
+    rows = np.repeat(np.arange(N), 2)
+    twice = dmfroc.estimate("accuracy", HIDDEN[rows], SCORES[rows], judge=JUDGE[rows], groups=rows)
+    once = dmfroc.estimate("accuracy", HIDDEN, SCORES, judge=JUDGE)
+    assert twice.value == pytest.approx(once.value)
+    assert twice.standard_error == pytest.approx(once.standard_error, rel=0.02)
+
+
+def test_rows_that_were_not_drawn_at_random():
+    easy = SCORES.max(axis=1) > np.median(SCORES.max(axis=1))
+    probability = np.where(easy, 0.3, 0.05)
+    drawn = np.where(RNG.random(N) < probability, TRUE.astype(float), np.nan)
+    with pytest.warns(UserWarning, match="label_probability="):
+        biased = dmfroc.estimate("accuracy", drawn, SCORES, judge=JUDGE)
+    found = dmfroc.estimate("accuracy", drawn, SCORES, judge=JUDGE, label_probability=probability)
+    truth = dmfroc.estimate("accuracy", TRUE, SCORES).value
+    assert found.interval[0] < truth < found.interval[1]
+    assert abs(found.judge.verified_value - truth) < abs(biased.judge.verified_value - truth)
+
+
+@pytest.mark.parametrize("name", ["average_precision", "f1", "accuracy", "brier_score"])
+def test_prevalence_is_that_of_repeated_rows(name):
+    repeats = np.where(TWO == 1, 1, 99)
+    n_positive, n_negative = (TWO == 1).sum(), 99 * (TWO == 0).sum()
+    share = n_positive / (n_positive + n_negative)
+    rows = np.repeat(np.arange(800), repeats)
+    long = dmfroc.estimate(name, TWO[rows], P[rows], y_pred=HARD[rows]).value
+    found = dmfroc.estimate(name, TWO, P, y_pred=HARD, target_prevalence=share)
+    assert found.value == pytest.approx(long, abs=1e-9)
+    assert found.class_sizes == "fixed"
+    named = dmfroc.estimate(name, TWO, P, y_pred=HARD, target_prevalence={0: 1 - share, 1: share})
+    assert named.interval == found.interval
+    given = dmfroc.estimate(name, TWO, P, y_pred=HARD, importance=repeats)
+    assert given.value == pytest.approx(long, abs=1e-9)
+
+
+def test_f1_at_one_per_cent_in_closed_form():
+    recall = (HARD[TWO == 1] == 1).mean()
+    fallout = (HARD[TWO == 0] == 1).mean()
+    tp, fp, fn = 0.01 * recall, 0.99 * fallout, 0.01 * (1 - recall)
+    found = dmfroc.estimate("f1", TWO, P, y_pred=HARD, target_prevalence=0.01)
+    assert found.value == pytest.approx(2 * tp / (2 * tp + fp + fn), abs=1e-12)
+
+
+def test_measures_without_prevalence_stay():
+    for name in ("hand_till", "recall"):
+        plain = dmfroc.estimate(name, TWO, P, y_pred=HARD)
+        found = dmfroc.estimate(name, TWO, P, y_pred=HARD, target_prevalence=0.01)
+        assert found.value == pytest.approx(plain.value, abs=1e-9)
+        assert found.standard_error == pytest.approx(plain.standard_error, rel=0.01)
+
+
+def test_prevalence_of_three_classes_and_of_comparisons():
+    shares = {0: 0.2, 1: 0.3, 2: 0.5}
+    predicted = SCORES.argmax(axis=1)
+    recalls = metrics.recall_score(TRUE, predicted, average=None)
+    found = dmfroc.evaluate(TRUE, SCORES, measures=["accuracy"], target_prevalence=shares)
+    assert found.estimates["accuracy"].value == pytest.approx(recalls @ list(shares.values()))
+    comparison = dmfroc.compare(
+        TRUE, {"a": SCORES, "b": OTHER}, "accuracy", target_prevalence=list(shares.values())
+    )
+    assert comparison.estimates["a"].interval == found.estimates["accuracy"].interval
+    boot = dmfroc.estimate(
+        "accuracy", TRUE, SCORES, target_prevalence=shares, method="bootstrap", n_draws=500
+    )
+    error = found.estimates["accuracy"].standard_error
+    assert boot.standard_error == pytest.approx(error, rel=0.15)
+
+
+def test_few_rows_with_the_weight():
+    weights = np.where(np.arange(800) < 12, 1000.0, 0.01)
+    with pytest.warns(UserWarning, match="800 rows count as 12 of equal weight"):
+        dmfroc.estimate("accuracy", TWO, P, y_pred=HARD, importance=weights)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({}, ValueError, "missing label at row 200.*judge="),
+        ({"judge": HIDDEN}, ValueError, "a judge must label all rows"),
+        ({"judge": JUDGE[:-1]}, ValueError, "judge has 1999"),
+        ({"judge": JUDGE, "target_prevalence": [0.2, 0.3, 0.5]}, TypeError, "leave one out"),
+        ({"judge": JUDGE, "method": "bootstrap"}, ValueError, "method='jackknife' alone"),
+        ({"label_probability": np.ones(N)}, TypeError, "goes with judge="),
+        ({"judge": JUDGE, "label_probability": np.zeros(N)}, ValueError, "above 0"),
+    ],
+)
+def test_errors_with_a_judge(options, kind, message):
+    with pytest.raises(kind, match=message):
+        dmfroc.estimate("accuracy", HIDDEN, SCORES, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target_prevalence": {0: 0.5, 7: 0.5}}, "names 7"),
+        ({"target_prevalence": {0: 0.5, 1: 0.6}}, "add up to 1"),
+        ({"target_prevalence": [0.5, 0.3, 0.2]}, "each of the 2 classes"),
+        ({"target_prevalence": {0: 1.0, 1: 0.0}}, "two classes or more"),
+        ({"target_prevalence": 0.5, "stratify": False}, "leave stratify=False out"),
+        ({"importance": -np.ones(800)}, "not negative"),
+        ({"importance": np.ones(3)}, r"shape \(800,\)"),
+    ],
+)
+def test_errors_of_populations(options, message):
+    with pytest.raises(ValueError, match=message):
+        dmfroc.estimate("accuracy", TWO, P, y_pred=HARD, **options)

@@ -1,0 +1,106 @@
+"""Net benefit and expected utility: published values and identities."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dmfroc import compare, estimate, influences, measures
+from dmfroc.measures import expected_utility, interventions_avoided, net_benefit
+
+RNG = np.random.default_rng(0)
+Y = RNG.integers(2, size=120)
+P = np.clip(0.3 * Y + RNG.uniform(0, 0.7, size=120), 0.01, 0.99)
+
+
+def standard_error(measure, y, p):
+    """Divisor n, as dcurves has it."""
+    found = influences(measure, y, p)
+    return np.sqrt(found @ found)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "benefit", "error", "beyond_all", "paired_error"),
+    [
+        (0.10, 0.0874074, 0.012195, 0.042963, 0.006282),
+        (0.25, 0.0640000, 0.011694, 0.210667, 0.010615),
+    ],
+)
+def test_published_net_benefit(
+    external_directory, threshold, benefit, error, beyond_all, paired_error
+):
+    data = pd.read_csv(external_directory / "dcurves_binary.csv")
+    y, p = data.cancer, data.cancerpredmarker
+    measure, avoided = net_benefit(threshold), interventions_avoided(threshold)
+    odds = threshold / (1 - threshold)
+    assert measure(y, p) == pytest.approx(benefit, abs=5e-8)
+    assert standard_error(measure, y, p) == pytest.approx(error, abs=5e-7)
+    assert odds * avoided(y, p) == pytest.approx(beyond_all, abs=5e-7)
+    assert odds * standard_error(avoided, y, p) == pytest.approx(paired_error, abs=5e-7)
+    compared = compare(y, {"model": p, "treat all": "treat all"}, measure)
+    difference = compared.differences[0]
+    assert difference.value == pytest.approx(beyond_all, abs=5e-7)
+    assert difference.standard_error == pytest.approx(paired_error, rel=0.01)
+
+
+def test_published_interventions_avoided(external_directory):
+    data = pd.read_csv(external_directory / "dcurves_binary.csv")
+    found = interventions_avoided(0.25)(data.cancer, data.cancerpredmarker)
+    assert found == pytest.approx(0.632, abs=5e-7)
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.5, 0.8])
+def test_net_benefit_is_a_utility(threshold):
+    costs = [[0, threshold / (1 - threshold)], [1, 0]]
+    found = net_benefit(threshold)(Y, P) - Y.mean()
+    assert found == pytest.approx(expected_utility(costs)(Y, P))
+
+
+def test_prevalence_of_the_sample_changes_nothing():
+    for name in ("net_benefit", "standardized_net_benefit", "interventions_avoided"):
+        measure = getattr(measures, name)
+        assert measure(0.3, prevalence=Y.mean())(Y, P) == pytest.approx(measure(0.3)(Y, P))
+    # A case-control sample with the true prevalence is a weighted cohort.
+    weights = np.where(Y == 1, 0.1 / Y.mean(), 0.9 / (1 - Y.mean()))
+    expected = net_benefit(0.2)(Y, P, sample_weight=weights)
+    assert net_benefit(0.2, prevalence=0.1)(Y, P) == pytest.approx(expected)
+
+
+def test_baselines_are_classifiers():
+    found = compare(Y, {"model": P, "all": "treat all", "none": "treat none"}, net_benefit(0.3))
+    assert found.estimates["all"].value == pytest.approx(Y.mean() - (1 - Y.mean()) * 3 / 7)
+    assert found.estimates["none"].value == 0
+    same = compare(Y, {"model": P, "treat none": None}, net_benefit(0.3))
+    assert same.differences[0].value == pytest.approx(found.estimates["model"].value)
+    with pytest.raises(ValueError, match=r"'treat some'.* is no baseline"):
+        compare(Y, {"model": P, "b": "treat some"}, net_benefit(0.3))
+    with pytest.raises(ValueError, match="scores of at least one classifier"):
+        compare(Y, {"a": "treat all", "b": "treat none"}, net_benefit(0.3))
+
+
+def test_constant_decisions_of_several_classes():
+    y = RNG.integers(3, size=90)
+    p = RNG.dirichlet(np.ones(3), size=90)
+    found = compare(y, {"model": p, "two": "always 2"}, expected_utility())
+    assert found.estimates["two"].value == pytest.approx((y == 2).mean() - 1)
+    with pytest.raises(ValueError, match="two classes"):
+        compare(y, {"model": p, "all": "treat all"}, expected_utility())
+
+
+def test_class_of_several_is_one_against_the_rest():
+    y = RNG.integers(3, size=90)
+    p = RNG.dirichlet(np.ones(3), size=90)
+    found = estimate(net_benefit(0.4, pos_label=1), y, p)
+    assert found.value == pytest.approx(net_benefit(0.4)(y == 1, p[:, 1]))
+
+
+@pytest.mark.parametrize("threshold", [0, 1, 1.2, -0.1])
+def test_thresholds_are_probabilities(threshold):
+    with pytest.raises(ValueError, match="threshold must be a probability between 0 and 1"):
+        net_benefit(threshold)
+
+
+def test_costs_fit_the_classes():
+    with pytest.raises(ValueError, match="cost_matrix of 3 rows"):
+        expected_utility(1 - np.eye(3))(Y, P)
+    with pytest.raises(ValueError, match="all are the same"):
+        expected_utility(np.ones((2, 2)))

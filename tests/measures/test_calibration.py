@@ -1,0 +1,197 @@
+"""Calibration measures: published values, derivatives, and what recalibration does to them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+
+from dmfroc import Predictions, compare, compare_subgroups, estimate, evaluate, influences, measures
+from dmfroc.measures import MEASURES
+from dmfroc.measures.measure import bind
+
+NAMES = [m.name for m in MEASURES.values() if m.family in ("calibration", "decisions")]
+
+
+def forecasts(n, k, seed, sharpness=1.0):
+    """Return classes and probabilities, which are calibrated where the sharpness is 1."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(scale=1.3, size=(n, k))
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    y = (p.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
+    p = p**sharpness
+    return y, p / p.sum(axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def published(external_directory):
+    train = pd.read_csv(external_directory / "calibration_train.csv")
+    test = pd.read_csv(external_directory / "calibration_test.csv")
+    features = ["x1", "x2", "x3", "x4"]
+    model = LogisticRegression(C=np.inf, tol=1e-10).fit(train[features], train.y)
+    return test.y.to_numpy(), model.predict_proba(test[features])[:, 1]
+
+
+def test_published_slope(published):
+    """CalibrationCurves: the sandwich's standard error is that of the influences, divisor n."""
+    found = influences("calibration_slope", *published)
+    assert MEASURES["calibration_slope"](*published) == pytest.approx(0.82278, abs=1e-5)
+    assert np.sqrt(found @ found) == pytest.approx(0.08051, abs=1e-5)
+
+
+def test_published_parts_of_the_brier_score(external_directory):
+    data = pd.read_csv(external_directory / "precip_niamey.csv")
+    parts = [0.232025, 0.018283, 0.030469, 0.244211]
+    names = ["score", "miscalibration", "discrimination", "uncertainty"]
+    for name, part in zip(names, parts, strict=True):
+        assert MEASURES[f"brier_{name}"](data.obs, data.EMOS) == pytest.approx(part, abs=5e-7)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_parts_of_the_brier_score_add_up(k):
+    y, p = forecasts(80, k, 1, 1.7)
+    w = np.random.default_rng(2).uniform(0, 2, size=80)
+    score, mis, dis, unc = (
+        MEASURES[f"brier_{x}"](y, p, sample_weight=w)
+        for x in ("score", "miscalibration", "discrimination", "uncertainty")
+    )
+    assert score == pytest.approx(mis - dis + unc)
+    assert mis >= 0
+    assert 0 <= dis <= unc
+
+
+def test_isotonic_losses_are_those_of_scikit_learn():
+    y, p = forecasts(90, 2, 3, 2.0)
+    p, w = np.round(p[:, 1], 1), np.random.default_rng(4).uniform(0.1, 2, size=90)
+    fitted = IsotonicRegression().fit(p, y, sample_weight=w).predict(p)
+    expected = np.average((p - y) ** 2 - (fitted - y) ** 2, weights=w)
+    assert MEASURES["brier_miscalibration"](y, p, sample_weight=w) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("name", NAMES)
+def test_derivatives_are_finite_differences(name, k):
+    y, p = forecasts(70, k, 5, 1.4)
+    w = np.random.default_rng(6).uniform(0.5, 2, size=70)
+    predictions = Predictions.from_arrays(y, p, sample_weight=w)
+    measure = MEASURES[name]
+    if not measure.applies_to(predictions):
+        measure = measures.FACTORIES[name](pos_label=1)
+    bound = bind(measure, predictions)
+    values, [gradient] = bound.values_and_gradients(w)
+    shifts = 1e-5 * np.eye(70)
+    expected = np.array([bound.values(w + s) - bound.values(w - s) for s in shifts])[:, 0] / 2e-5
+    assert bound.values(w) == pytest.approx(values, abs=1e-12)
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+    if name != "spiegelhalter_z":  # which grows with the number of observations
+        assert gradient @ w == pytest.approx(0, abs=1e-9)
+
+
+def test_slope_of_several_classes_maximises_the_likelihood():
+    y, p = forecasts(150, 3, 7, 1.5)
+
+    def loss(x):
+        eta = np.append(0, x[:2]) + x[2] * np.log(p)
+        return (np.log(np.exp(eta).sum(axis=1)) - eta[np.arange(150), y]).sum()
+
+    best = minimize(loss, [0, 0, 1], tol=1e-12).x
+    assert MEASURES["calibration_slope"](y, p) == pytest.approx(best[2], abs=1e-5)
+
+
+def test_recalibrated_probabilities_have_slope_one_and_intercept_zero():
+    y, p = forecasts(300, 2, 8, 2.5)
+    x = logit(p[:, 1])[:, None]
+    fitted = LogisticRegression(C=np.inf, tol=1e-12).fit(x, y).predict_proba(x)[:, 1]
+    assert MEASURES["calibration_slope"](y, p) == pytest.approx(0.4, abs=0.15)
+    assert MEASURES["calibration_slope"](y, fitted) == pytest.approx(1, abs=1e-4)
+    assert MEASURES["calibration_intercept"](y, fitted) == pytest.approx(0, abs=1e-4)
+    assert MEASURES["observed_expected_ratio"](y, fitted) == pytest.approx(1, abs=1e-4)
+
+
+def test_spiegelhalter_is_his_formula():
+    y, p = forecasts(100, 2, 9)
+    p = p[:, 1]
+    expected = ((y - p) * (1 - 2 * p)).sum() / np.sqrt(((1 - 2 * p) ** 2 * p * (1 - p)).sum())
+    assert MEASURES["spiegelhalter_z"](y, p) == pytest.approx(expected)
+    doubled = MEASURES["spiegelhalter_z"](np.tile(y, 2), np.tile(p, 2))
+    assert doubled == pytest.approx(np.sqrt(2) * expected)
+
+
+@pytest.mark.parametrize("name", ["calibration_intercept", "observed_expected_ratio"])
+def test_one_of_several_classes_has_to_be_named(name):
+    y, p = forecasts(60, 3, 10)
+    labels = np.array(["ash", "fir", "oak"])
+    with pytest.raises(ValueError, match="name the class, such as pos_label='oak'"):
+        MEASURES[name](labels[y], p)
+    measure = getattr(measures, name)(pos_label="fir")
+    found = estimate(measure, labels[y], p)
+    assert found.value == pytest.approx(MEASURES[name](y == 1, p[:, 1]))
+    with pytest.raises(ValueError, match="none of the classes"):
+        getattr(measures, name)(pos_label="elm")(labels[y], p)
+
+
+def test_certain_probabilities_have_no_logits():
+    with pytest.raises(ValueError, match=r"row 1 \(counting from 0\) .* clip them"):
+        MEASURES["calibration_slope"]([0, 1, 1], [0.2, 1.0, 0.4])
+
+
+def test_separated_classes_have_no_slope():
+    with pytest.warns(UserWarning, match="calibration_slope is nan"):
+        assert np.isnan(MEASURES["calibration_slope"]([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.8]))
+
+
+def test_debiased_error_is_zero_on_average_for_calibrated_forecasts():
+    debiased = measures.expected_calibration_error(debiased=True)
+    plain, corrected, covered = [], [], []
+    for seed in range(100):
+        y, p = forecasts(200, 2, seed)
+        plain.append(MEASURES["expected_calibration_error"](y, p))
+        found = estimate(debiased, y, p)
+        corrected.append(found.value)
+        covered.append(found.interval[0] <= 0)
+    assert np.mean(plain) > 0.04
+    assert np.mean(corrected) < 0.3 * np.mean(plain)
+    assert np.mean(covered) > 0.92
+    order = np.random.default_rng(0).permutation(200)
+    assert debiased(y[order], p[order]) == pytest.approx(debiased(y, p))
+
+
+def test_debiased_error_of_clear_gaps_is_the_error():
+    rng = np.random.default_rng(11)
+    p = rng.uniform(0.35, 0.95, size=20_000)
+    y = (rng.random(20_000) < p - 0.3).astype(int)
+    found = measures.expected_calibration_error(of="classes", debiased=True)(y, p)
+    plain = measures.expected_calibration_error(of="classes")(y, p)
+    assert found == pytest.approx(plain, abs=1e-4)
+    assert found == pytest.approx(0.3, abs=0.02)
+
+
+def test_calibration_indexes_are_ordered_and_close_to_the_truth():
+    rng = np.random.default_rng(12)
+    p = rng.uniform(0.05, 0.95, size=20_000)
+    y = (rng.random(20_000) < expit(logit(p) + 0.5)).astype(int)
+    gaps = expit(logit(p) + 0.5) - p
+    predictions = Predictions.from_arrays(y, p)
+    names = ["integrated_calibration_index", "e50", "e90", "emax"]
+    with pytest.warns(UserWarning, match="biased upwards"):
+        found = evaluate(predictions, measures=names).estimates
+    truths = [gaps.mean(), np.median(gaps), np.quantile(gaps, 0.9), gaps.max()]
+    for name, truth in zip(names, truths, strict=True):
+        assert found[name].value == pytest.approx(truth, abs=0.015)
+        assert not name.startswith("e") or "biased upwards" in found[name].warnings[0]
+
+
+def test_comparisons_subgroups_and_folds():
+    y, p = forecasts(200, 2, 13)
+    other = expit(2 * logit(p))
+    with pytest.warns(UserWarning, match="calibration_slope is best at 1"):
+        compared = compare(y, {"a": p, "b": other}, "calibration_slope")
+    value, both = compared.differences[0].value, [e.value for e in compared.estimates.values()]
+    assert value == pytest.approx(both[0] - both[1])
+    assert both[1] == pytest.approx(both[0] / 2)
+    assert compare_subgroups(y, p, np.arange(200) % 2, "observed_expected_ratio").differences
+    folded = estimate("calibration_intercept", y, p, folds=np.arange(200) % 4)
+    inside = [MEASURES["calibration_intercept"](y[f::4], p[f::4]) for f in range(4)]
+    assert folded.value == pytest.approx(np.mean(inside))
