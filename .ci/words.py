@@ -26,7 +26,10 @@ OUT = {
     r"what (it|they|is) promises?": "nominal coverage",
 }
 WORDS = {re.compile(rf"\b{word}\b", re.IGNORECASE): remedy for word, remedy in OUT.items()}
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+GENERATED = set((ROOT / "docs" / "experiments").glob("*.md")) - {
+    ROOT / "docs" / "experiments" / name for name in ("coverage.md", "trust.md")
+}
+PAGES = [ROOT / "README.md", *sorted(set((ROOT / "docs").rglob("*.md")) - GENERATED)]
 QUOTING = {"docs/renamed.md", "docs/papers.md"}  # old names, and titles
 NOT_PROSE = re.compile(
     r"^## References\n.*?(?=^## |\Z)|^```.*?^```|^\$\$.*?\$\$|^:::.*?$|^\|.*?$|^#.*?$|^<[^>]*>$",

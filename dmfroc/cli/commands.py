@@ -320,6 +320,14 @@ def demo(plot: Path) -> None:
     show_result(comparison, attributed(remarks), None, plot)
 
 
+@app.command()
+def cite() -> None:
+    """Print what to cite, as BibTeX: the software and the papers behind its measures."""
+    from dmfroc.cli.citation import citation
+
+    show(citation())
+
+
 def _compile_quickly(files: Sequence[Path]) -> None:
     """Spend less time on optimising code than it will save, which on small files is most of a run.
 
