@@ -16,6 +16,7 @@ _get, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 # Results are drawn and written by rooms above them, which are imported when that is asked for.
 RENDERERS |= {
+    "DecisionCurve.plot": "dmfroc.plots.decision:DecisionDisplay._from_result",
     "Estimate.plot": "dmfroc.plots.results:plot_estimate",
     "Evaluation.plot": "dmfroc.plots.results:plot_evaluation",
     "Comparison.plot": "dmfroc.plots.comparison:ComparisonDisplay._from_result",

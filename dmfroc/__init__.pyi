@@ -8,6 +8,12 @@ from . import simulation as simulation
 from .analyses.accumulation import (
     Accumulator as Accumulator,
 )
+from .analyses.calibration_tests import (
+    CalibrationTests as CalibrationTests,
+)
+from .analyses.calibration_tests import (
+    calibration_tests as calibration_tests,
+)
 from .analyses.comparison import (
     compare as compare,
 )

@@ -115,6 +115,7 @@ def page(table: pd.DataFrame) -> str:
         ]
         for (shrinkage, rank), moved in moves.items()
     ]
+    furthest = " ".join(moves[1.0, 2].abs().groupby(level=[0, 1]).mean().idxmax())
     n_splits = default["replication"].nunique()
     changes = ["shrinkage", "rank", "mean change from rank one", "largest", "sd over splits"]
     return f"""# Does a higher rank earn its keep?
@@ -136,6 +137,13 @@ with a median gain of {100 * gains[2]:.0f} % of the held-out deviance; rank thre
 What the rank does to the area, in all splits:
 
 {markdown_table(changes, lines)}
+
+A higher rank describes the curves of the pairs better, on new observations too: pairs differ in
+form, not only in speed. The area moves by {moves[1.0, 2].abs().mean():.4f} on average with the
+default shrinkage, and by up to {moves[1.0, 2].abs().max():.4f}, for {furthest}. Rank one remains
+the default: its single effect of each pair can be read, and neither the area nor its interval
+needs a compilation. Take a higher rank to describe the pairs themselves, or to see whether an
+area depends on the rank.
 """
 
 

@@ -131,7 +131,7 @@ INTERVALS = [
 ]
 TARGET_PREVALENCE = _option(
     "--target-prevalence",
-    "SHARES",
+    "P",
     "Share of each class where the classifier is to be used, such as ill=0.01,healthy=0.99; of two "
     "classes that of the positive one is enough.",
 )

@@ -12,6 +12,9 @@ from .measures import log_loss as log_loss
 from .measures import one_vs_one_auc as one_vs_one_auc
 from .measures import one_vs_rest_auc as one_vs_rest_auc
 from .measures import value as value
+from .resamples import bootstrap_model as bootstrap_model
+from .resamples import rates_model as rates_model
+from .resamples import resample as resample
 from .roc import CenterOfRates as CenterOfRates
 from .roc import center as center
 from .roc import dmf_auc as dmf_auc

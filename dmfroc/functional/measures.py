@@ -28,10 +28,7 @@ from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.projections import projected_pair_counts
 from dmfroc.measures.table import Weighting as OfTable
 
-_STATISTICS = (
-    *(confusion_counts, curve_counts, pair_counts, probability_losses),
-    projected_pair_counts,
-)
+_STATISTICS = (confusion_counts, curve_counts, pair_counts, probability_losses)
 
 
 def value(
@@ -89,7 +86,8 @@ def value(
         del options["random_state"]
         return dmf_auc(y, scores, weights, n_classes=n_classes, **options)
     statistic = measure.statistic
-    if not measure.is_smooth or _function_of(statistic) not in _STATISTICS:
+    is_projected = isinstance(statistic, WithOptions) and statistic.func is projected_pair_counts
+    if not measure.is_smooth or not (statistic in _STATISTICS or is_projected):
         raise ValueError(
             f"{measure.name} has no form in JAX: take dmfroc.estimate, or a smooth measure of "
             "pairs, curves, hard labels or probabilities"
@@ -114,10 +112,6 @@ def value(
         _summarise, statistic=statistic, summary=measure.summary, n_classes=n_classes
     )
     return run(function, *data, y_pred)
-
-
-def _function_of(statistic: Any) -> Any:
-    return statistic.func if isinstance(statistic, WithOptions) else statistic
 
 
 def _summarise(

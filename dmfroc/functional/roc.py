@@ -45,6 +45,8 @@ class CenterOfRates(NamedTuple):
         Weighted binomial deviance of the rates from the fit, >= 0.
     pairwise_fpr, pairwise_tpr : jax.Array of shape (q, T)
         The rates that were fitted.
+    cell_weights : jax.Array of shape (q, 2, 1), or as given
+        Weights of the true and false positive rates.
     converged : jax.Array of shape ()
         Whether the fit reached a stationary point. Derivatives are right only if it did.
     n_iter : jax.Array of shape ()
@@ -59,6 +61,7 @@ class CenterOfRates(NamedTuple):
     deviance: Float[Array, ""]
     pairwise_fpr: Float[Array, "q t"]
     pairwise_tpr: Float[Array, "q t"]
+    cell_weights: Float[Array, ...]
     converged: Bool[Array, ""]
     n_iter: Int[Array, ""]
 
@@ -140,6 +143,7 @@ def _center(rates: Array, weights: Array, shrinkage: Array) -> CenterOfRates:
         deviance=rank_one.binomial_deviance(rates, eta, cells, jnp),
         pairwise_fpr=rates[:, 1],
         pairwise_tpr=rates[:, 0],
+        cell_weights=cells,
         converged=solution.converged,
         n_iter=solution.n_sweeps,
     )

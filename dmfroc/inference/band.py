@@ -12,6 +12,7 @@ the errors at all thresholds, which are about jointly normal, stays within the b
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -19,13 +20,15 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
-from dmfroc._kit.options import check_level, integer
+from dmfroc._kit.options import check_level, choice, integer
+from dmfroc._kit.threads import parallel_map
 from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of
+from dmfroc.inference.replicates import draw_weights
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.bound import values_and_influences
+from dmfroc.measures.bound import Summary, values_and_influences
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC, curve_of, rates_at_thresholds
@@ -33,12 +36,16 @@ from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
     CurveOptions,
+    RateCounts,
     ThresholdPool,
 )
 
 BandKind = Literal["pointwise", "simultaneous"]
+BandMethod = Literal["jackknife", "bootstrap"]
 
 DEFAULT_N_POINTS = 101
+DEFAULT_N_DRAWS = 1000
+_DRAWS_AT_ONCE = 64
 _ROUNDING = 1e-10  # of standard errors that are zero in exact arithmetic
 _NEAREST = 0.9  # of the way from the lower end to the curve
 _STOPPED = 1.1  # times what the lower end lacks to one at its last point
@@ -59,7 +66,7 @@ class CurveBand:
         Ends of the intervals: non-decreasing, in [0, 1], on either side of the curve. Towards
         (0, 0) and (1, 1), where all curves end, ``low`` runs straight from the last point that
         the sample tells of, as under a concave curve it may; ``high`` does not fall to (0, 0), as
-        a curve may start vertically. (By the paper's bootstrap: quantiles of drawn curves.)
+        a curve may start vertically. (By bootstraps: quantiles of drawn curves.)
     level : float
         Nominal coverage of each interval by itself, or of all of them if they are simultaneous.
     method : str
@@ -89,13 +96,17 @@ def curve_band(
     stratify: bool | None = None,
     n_points: int = DEFAULT_N_POINTS,
     kind: BandKind = "pointwise",
+    method: BandMethod = "jackknife",
+    n_draws: int = DEFAULT_N_DRAWS,
+    random_state: int = 0,
 ) -> CurveBand:
     """Return the confidence band of the multiclass ROC curve.
 
-    At every threshold both rates get the interval of a proportion, by Wilson's method from the
-    variance of the infinitesimal jackknife; Zou and Donner's makes of the two an interval of the
-    true positive rate at a given false positive rate. No rate is taken to be known better than by
-    the rule of three: of a class of m observations without an error, 3/m may yet be misjudged.
+    By the jackknife, at every threshold both rates get the interval of a proportion, by Wilson's
+    method from the variance of the infinitesimal jackknife; Zou and Donner's makes of the two an
+    interval of the true positive rate at a given false positive rate. No rate is taken to be
+    known better than by the rule of three: of a class of m observations without an error, 3/m may
+    yet be misjudged.
 
     Parameters
     ----------
@@ -113,6 +124,12 @@ def curve_band(
         Whether the level is that of each interval by itself, or of all at once: with
         ``"simultaneous"`` the whole curve lies within the band in so many of all samples, and
         the band is about half as wide again.
+    method : {"jackknife", "bootstrap"}
+        Whether intervals follow from standard errors, or are the quantiles of the curves of
+        resampled observations. These do not know what a small sample cannot show: at the corners,
+        and for near-perfect classifiers, they are too narrow.
+    n_draws, random_state : int
+        Number of resamples, at least 100, and their seed; for the bootstrap.
 
     Returns
     -------
@@ -154,7 +171,61 @@ def curve_band(
     options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
     warn_of_absent_classes(predictions)
     sample = sample_of(predictions, groups, stratify=stratify)
-    return band_around(curve_of(predictions, options), sample, level, options, kind, n_points)
+    curve = curve_of(predictions, options)
+    if choice("method", method, get_args(BandMethod)) == "jackknife":
+        return band_around(curve, sample, level, options, kind, n_points)
+    n_draws, seed = integer("n_draws", n_draws, 100), integer("random_state", random_state, 0)
+    drawn = _resampled_rates(options, sample, n_draws, seed)
+    return band_of_draws(curve, drawn, level, "bootstrap", kind, n_points)
+
+
+def _resampled_rates(
+    options: CurveOptions, sample: Sample, n_draws: int, seed: int
+) -> Iterator[Float[np.ndarray, "2 t"]]:
+    """Yield the rates of the curve at the thresholds under resampled weights."""
+    predictions, units = sample
+    statistic, summary = _rates_and_summary(options, predictions)
+
+    def rates(weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "2 t"]:
+        table = statistic.count(weights * predictions.sample_weight, np)
+        found: Float[np.ndarray, "2 t"] = summary(table, np)
+        return found
+
+    for first in range(0, n_draws, _DRAWS_AT_ONCE):
+        draws = range(first, min(first + _DRAWS_AT_ONCE, n_draws))
+        weights = draw_weights(predictions, units, draws, seed, bayesian=False)
+        yield from parallel_map(rates, list(weights), "bootstrap")
+
+
+def band_of_draws(
+    curve: MulticlassROC,
+    drawn: Iterable[Float[np.ndarray, "2 t"]],
+    level: float,
+    method: str,
+    kind: BandKind = "pointwise",
+    n_points: int = DEFAULT_N_POINTS,
+) -> CurveBand:
+    """Return the band between quantiles of drawn false (row 0) and true (row 1) positive rates."""
+    fpr = grid_of_band(n_points)
+    padded = (np.pad(rates, [(0, 0), (1, 1)], constant_values=(0, 1)) for rates in drawn)
+    tpr = np.array([np.interp(fpr, *np.maximum.accumulate(x, axis=1)) for x in padded])
+    tails = (1 - level) / 2
+    if kind == "simultaneous":
+        from scipy.stats import rankdata  # importing it takes long
+
+        # The share of draws that are beyond each curve where it is most extreme
+        rank = np.minimum(rankdata(tpr, "max", axis=0), rankdata(-tpr, "max", axis=0))
+        tails = np.quantile(rank[:, 1:-1].min(axis=1), 1 - level) / len(tpr) / 2
+    low, high = np.quantile(tpr, [tails, 1 - tails], axis=0)
+    return CurveBand(
+        fpr=fpr,
+        tpr=np.interp(fpr, curve.fpr, curve.tpr),
+        low=low,
+        high=high,
+        level=level,
+        method=method,
+        kind=kind,
+    )
 
 
 def band_around(
@@ -218,15 +289,19 @@ class CurveRates(NamedTuple):
     units: Units
 
 
-def _rates_of(options: CurveOptions, sample: Sample) -> CurveRates:
-    predictions, units = sample
+def _rates_and_summary(
+    options: CurveOptions, predictions: Predictions
+) -> tuple[RateCounts, Summary]:
     statistic = options(predictions)
     if statistic.is_sample:
         raise ValueError("a band of the curve needs all pairs of classes: leave n_pairs out")
-    rank = options.rank if len(predictions.present) > 2 else 1
-    values, influences = values_and_influences(
-        statistic, rates_at_thresholds(rank), predictions.sample_weight
-    )
+    return statistic, rates_at_thresholds(options.rank if len(predictions.present) > 2 else 1)
+
+
+def _rates_of(options: CurveOptions, sample: Sample) -> CurveRates:
+    predictions, units = sample
+    statistic, summary = _rates_and_summary(options, predictions)
+    values, influences = values_and_influences(statistic, summary, predictions.sample_weight)
     shares = class_shares(statistic.counted, statistic.cell_weights, len(predictions.present))
     return CurveRates(values, influences, shares, units)
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.inference.band import DEFAULT_N_POINTS, CurveBand, grid_of_band
+from dmfroc.inference.band import CurveBand, band_of_draws
 from dmfroc.inference.interval_method import USE_BOOTSTRAP, Sample
 from dmfroc.inference.options import IntervalType
 from dmfroc.inference.replicates import Replicates
@@ -21,7 +21,7 @@ from dmfroc.inference.resampling import Resampling
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.measure import Measure
-from dmfroc.multiclass.curve import MulticlassROC, SummaryOfRank, curve_points, fit
+from dmfroc.multiclass.curve import MulticlassROC, SummaryOfRank, fit, rates_at_thresholds
 from dmfroc.multiclass.rank_one import sigmoid
 from dmfroc.multiclass.rates import CurveOptions, RateCounts, RateTable
 
@@ -114,17 +114,7 @@ def paper_band(
     CurveBand
         As all drawn curves do, it begins at (0, 0) and ends at (1, 1). It is too narrow.
     """
-    fpr = grid_of_band(DEFAULT_N_POINTS)
-    drawn = []
-    for table in _tables(options(predictions), predictions, method.n_draws, method.seed):
-        points = np.maximum.accumulate(curve_points(fit(table, np), np), axis=1)
-        drawn.append(np.interp(fpr, *points))
-    low, high = np.quantile(drawn, [(1 - method.level) / 2, (1 + method.level) / 2], axis=0)
-    return CurveBand(
-        fpr=fpr,
-        tpr=np.interp(fpr, curve.fpr, curve.tpr),
-        low=low,
-        high=high,
-        level=method.level,
-        method=method.name,
-    )
+    tables = _tables(options(predictions), predictions, method.n_draws, method.seed)
+    summary = rates_at_thresholds(1)
+    drawn = (summary(table, np) for table in tables)
+    return band_of_draws(curve, drawn, method.level, method.name)

@@ -117,10 +117,10 @@ def test_the_curve_is_that_of_numpy(pair_weights):
         found = functional.multiclass_roc(
             Y, TIED, weights, n_classes=K, threshold_pool=pool, **options
         )
-        for field in set(functional.CenterOfRates._fields) - {"converged", "n_iter"}:
-            np.testing.assert_allclose(
-                getattr(found, field), getattr(expected, field), 1e-6, 1e-10, err_msg=field
-            )
+        for field in set(found._fields) - {"cell_weights", "converged", "n_iter"}:
+            # Logits of rates within 1e-13 of 1 are not determined any better
+            both = (np.clip(getattr(x, field), -30, 30) for x in (found, expected))
+            np.testing.assert_allclose(*both, rtol=1e-6, atol=1e-10, err_msg=field)
         assert found.converged
 
 

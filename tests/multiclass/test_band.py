@@ -9,8 +9,9 @@ from scipy.special import expit, logit, ndtr, ndtri
 from simulations import normal_scores, tied_probabilities
 
 from dmfroc import Predictions, multiclass_roc
-from dmfroc.inference.band import _straight_to_corners, curve_band, rates_at_thresholds
+from dmfroc.inference.band import _straight_to_corners, curve_band
 from dmfroc.measures.bound import values_and_influences
+from dmfroc.multiclass.curve import rates_at_thresholds
 from dmfroc.multiclass.rates import DEFAULT_N_THRESHOLDS, CurveOptions
 
 N = 150
@@ -173,13 +174,33 @@ def test_width_is_that_of_the_bootstrap():
     np.testing.assert_allclose(width, 2 * 1.96 * np.std(replicates, axis=0), rtol=0.25)
 
 
+@pytest.mark.parametrize("name", ["three", "three, weighted", "two, tied"])
+def test_bootstrap_band_is_about_that_of_the_jackknife(name):
+    options = {"n_thresholds": 29, "n_points": 21}
+    wide = {"kind": "simultaneous"}
+    draws = {"method": "bootstrap", "n_draws": 400, "random_state": 5}
+    jackknife = curve_band(CASES[name], **options)
+    found, again, whole = (
+        curve_band(CASES[name], **draws, **options, **kind) for kind in ({}, {}, wide)
+    )
+    np.testing.assert_array_equal(found.low, again.low)
+    assert (found.method, whole.kind) == ("bootstrap", "simultaneous")
+    middle = slice(5, -5)
+    width, expected = ((x.high - x.low)[middle] for x in (found, jackknife))
+    np.testing.assert_allclose(width.mean(), expected.mean(), rtol=0.15)
+    assert np.all(whole.low <= found.low)
+    assert np.all(whole.high >= found.high)
+    other = curve_band(CASES[name], **draws | {"random_state": 6}, **options)
+    assert not np.array_equal(other.low, found.low)
+
+
 def test_influences_of_the_rates_are_derivatives():
     few = CASES["three, few"]
     statistic, ones = CurveOptions()(few), np.ones(few.n_observations)
-    _, found = values_and_influences(statistic, rates_at_thresholds, ones)
+    _, found = values_and_influences(statistic, rates_at_thresholds(1), ones)
 
     def rates(weights):
-        return rates_at_thresholds(statistic.count(weights, np), np)
+        return rates_at_thresholds(1)(statistic.count(weights, np), np)
 
     change = 1e-5 * np.eye(few.n_observations)
     expected = [(rates(1 + shift) - rates(1 - shift)) / 2e-5 for shift in change]
@@ -285,6 +306,13 @@ def test_the_whole_curve_lies_within_the_simultaneous_band():
 
 
 # Input
+
+
+def test_wrong_method():
+    with pytest.raises(ValueError, match=r"method must be"):
+        curve_band(CASES["three"], method="bayes")
+    with pytest.raises(ValueError, match="n_draws"):
+        curve_band(CASES["three"], method="bootstrap", n_draws=3)
 
 
 def test_wrong_kind():

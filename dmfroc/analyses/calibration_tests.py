@@ -1,0 +1,241 @@
+"""Tests of calibration: whether the outcomes could come from the probabilities.
+
+Given calibrated probabilities, each outcome is a draw from them. So outcomes are drawn from the
+probabilities. The share of draws in which a statistic is at least as large as the observed one is
+its p-value, which is exact for independent rows of any number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc._kit.options import integer, seed_of
+from dmfroc.inputs.predictions import as_predictions
+from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Name, Table
+
+_NEAREST = 1e-12  # to 0 and 1, of probabilities whose logarithms are features
+_FEWEST_DRAWS = 99
+_ROUNDING = 1e-9  # relative to a statistic, of those that are equal
+
+Statistic = Callable[[Int[np.ndarray, " n"]], float]
+
+
+@dataclass(frozen=True)
+class CalibrationTest:
+    """One test of calibration.
+
+    Attributes
+    ----------
+    name, title : str
+        What it tests.
+    statistic : float
+        Its statistic; large values are against calibration, of Spiegelhalter's z also small ones.
+    degrees_of_freedom : int or None
+        Of the chi-squared distribution that the statistic has in large samples, if it has one.
+    p_value : float
+        Chance of a statistic that is as extreme, for calibrated probabilities.
+    """
+
+    name: str
+    title: str
+    statistic: float
+    degrees_of_freedom: int | None
+    p_value: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationTests(Result):
+    """Tests of whether probabilities are calibrated.
+
+    Attributes
+    ----------
+    tests : dict of str to CalibrationTest
+        By name: ``"intercept"``, ``"intercept_and_slope"``, ``"spiegelhalter"`` and ``"isotonic"``.
+    n_observations : int
+        Number of independent rows.
+    n_draws, seed : int
+        Number of draws of the outcomes, and their seed.
+    warnings : tuple of str
+        What a careful reader has to know.
+    """
+
+    main_table: ClassVar[str] = "tests"
+    fact_names: ClassVar[tuple[str, ...]] = ("n_observations", "n_draws", "seed")
+
+    tests: dict[str, CalibrationTest]
+    n_observations: int
+    n_draws: int
+    seed: int
+    warnings: tuple[str, ...] = ()
+
+    def tables(self) -> list[Table]:
+        """Return the tests, one row each."""
+        tests = list(self.tests.values())
+        columns: dict[Column, list[Any]] = {
+            Column("test", "test", "name"): [Name(t.name, t.title) for t in tests],
+            Column("statistic", "statistic"): [t.statistic for t in tests],
+            Column("degrees_of_freedom", "df", "name"): [t.degrees_of_freedom or "" for t in tests],
+            Column("p_value", "p-value", "p_value"): [t.p_value for t in tests],
+        }
+        title = f"Tests of calibration ({self.n_draws:,} draws of the outcomes)"
+        return [Table.from_columns("tests", title, columns, is_by_name=True)]
+
+
+def calibration_tests(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    labels: Any = None,
+    n_draws: int = 999,
+    random_state: int | np.random.Generator | None = 0,
+) -> CalibrationTests:
+    """Test whether probabilities are calibrated.
+
+    Parameters
+    ----------
+    y_true : Predictions or array-like of shape (n,)
+        Observed classes of independent rows, all of weight 1.
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2
+        Probabilities of the classes.
+    labels : array-like of shape (K,), optional
+        The classes in column order.
+    n_draws : int
+        How often outcomes are drawn from the probabilities, at least 99. The smallest p-value is
+        1 / (n_draws + 1).
+    random_state : int, numpy.random.Generator or None
+        Seed of the draws.
+
+    Returns
+    -------
+    CalibrationTests
+        Prints as a table, converts with ``to_pandas()``. Four tests of the same hypothesis, against
+        different alternatives: probabilities that are too large or too small on average
+        (``"intercept"``, the score test of intercepts of all classes but one), also too extreme or
+        too moderate (``"intercept_and_slope"``, the score test of a vector recalibration with an
+        intercept and a slope of each class but one), too extreme or too moderate
+        (``"spiegelhalter"``), and wrong in any rising way (``"isotonic"``, the miscalibration of
+        the Brier score). Each p-value holds by itself, in samples of any size; they are not
+        adjusted for there being four.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the scores are no probabilities, rows have different weights, or an option is out of its
+        range.
+
+    References
+    ----------
+    Cox (1958), Two further applications of a model for binary regression; Spiegelhalter (1986),
+    Probabilistic prediction in patient management and clinical trials; Dimitriadis, Gneiting and
+    Jordan (2021), Stable reliability diagrams for probabilistic classifiers; Van Hoorde et al.
+    (2014), Assessing calibration of multinomial risk prediction models.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.uniform(0.05, 0.95, size=300)
+    >>> y = (rng.random(300) < p).astype(int)
+    >>> right, wrong = calibration_tests(y, p), calibration_tests(y, p**3)
+    >>> min(test.p_value for test in right.tests.values()) > 0.05
+    True
+    >>> wrong.tests["intercept_and_slope"].p_value
+    0.001
+    """
+    n_draws = integer("n_draws", n_draws, _FEWEST_DRAWS)
+    seed = seed_of(random_state)
+    predictions = as_predictions(y_true, y_score, labels=labels, needs="probabilities")
+    if (obstacle := no_probabilities(predictions)) is not None:
+        raise ValueError(f"calibration_tests {obstacle}")
+    if np.ptp(predictions.sample_weight) > 0:
+        raise ValueError(
+            "calibration_tests needs rows of equal weight, whose outcomes are independent draws: "
+            "leave the weights out"
+        )
+    p, true = probabilities_of(predictions), predictions.true
+    p = p / p.sum(axis=1, keepdims=True)
+    k = p.shape[1]
+    statistics: dict[str, tuple[str, Statistic, int | None]] = {
+        "intercept": ("intercept (slope 1)", _score_test(p, with_slopes=False), k - 1),
+        "intercept_and_slope": (
+            "intercept and slope",
+            _score_test(p, with_slopes=True),
+            2 * (k - 1),
+        ),
+        "spiegelhalter": ("Spiegelhalter's z", _spiegelhalter(p), None),
+        "isotonic": ("isotonic miscalibration", _isotonic(p), None),
+    }
+    observed = {name: statistic(true) for name, (_, statistic, _) in statistics.items()}
+    n_extreme = dict.fromkeys(statistics, 0)
+    generator, sums = np.random.default_rng(seed), p.cumsum(axis=1)[:, :-1]
+    for _ in range(n_draws):
+        drawn = (sums < generator.random((len(p), 1))).sum(axis=1)
+        for name, (_, statistic, _) in statistics.items():
+            least = abs(observed[name]) * (1 - _ROUNDING)
+            n_extreme[name] += abs(statistic(drawn)) >= least
+    tests = {
+        name: CalibrationTest(
+            name, title, observed[name], freedom, (1 + n_extreme[name]) / (1 + n_draws)
+        )
+        for name, (title, _, freedom) in statistics.items()
+    }
+    return CalibrationTests(tests, len(p), n_draws, seed)
+
+
+def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:
+    """Return the score statistic of intercepts of all classes but the first, and of slopes."""
+    logs = np.log(np.clip(p, _NEAREST, 1))
+    n, k = p.shape
+    features = np.ones((n, k - 1, 1))
+    if with_slopes:
+        features = np.stack([np.ones((n, k - 1)), logs[:, 1:] - logs[:, :1]], axis=2)
+    rest = p[:, 1:]
+    covariance = np.einsum("ni,ij->nij", rest, np.eye(k - 1)) - rest[:, :, None] * rest[:, None]
+    size = features.shape[2] * (k - 1)
+    information = np.einsum("nia,nij,njb->iajb", features, covariance, features, optimize=True)
+    inverse = np.linalg.pinv(information.reshape(size, size), hermitian=True)
+
+    def statistic(true: Int[np.ndarray, " n"]) -> float:
+        residuals = np.eye(k)[true][:, 1:] - rest
+        score = np.einsum("ni,nia->ia", residuals, features).ravel()
+        return float(score @ inverse @ score)
+
+    return statistic
+
+
+def _spiegelhalter(p: Float[np.ndarray, "n k"]) -> Statistic:
+    squares = (p**2).sum(axis=1)
+    variance = np.maximum((p**3).sum(axis=1) - squares**2, 0).sum()
+    rows = np.arange(len(p))
+
+    def statistic(true: Int[np.ndarray, " n"]) -> float:
+        excess = (squares - p[rows, true]).sum()
+        return float(excess / np.sqrt(variance)) if variance > 0 else 0.0
+
+    return statistic
+
+
+def _isotonic(p: Float[np.ndarray, "n k"]) -> Statistic:
+    """Return the miscalibration of the Brier score, whose forecasts are sorted once."""
+    from scipy.optimize import isotonic_regression
+
+    columns = range(1, 2) if p.shape[1] == 2 else range(p.shape[1])
+    pools = [np.unique(p[:, k], return_inverse=True, return_counts=True) for k in columns]
+    factor = 1.0 if len(pools) == 1 else 0.5
+
+    def statistic(true: Int[np.ndarray, " n"]) -> float:
+        total = 0.0
+        for k, (forecast, place, sizes) in zip(columns, pools, strict=True):
+            share = np.bincount(place, true == k) / sizes
+            fitted = isotonic_regression(share, weights=sizes).x
+            # The difference of the squared errors, in which what varies within a pool cancels
+            total += sizes @ ((forecast - share) ** 2 - (fitted - share) ** 2)
+        return float(factor * total / len(p))
+
+    return statistic

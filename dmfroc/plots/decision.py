@@ -1,0 +1,211 @@
+"""The decision curve as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from dmfroc._kit.text import legend_text
+from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
+from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.lines import Line2D
+
+_MOST_BANDS = 3  # curves with bands; more would hide each other
+_LEAST_SHOWN = 0.35  # of the highest curve: how far below 0 baselines are drawn
+
+
+class DecisionDisplay(Display):
+    """Decision curves with their bands, and the baselines.
+
+    Parameters
+    ----------
+    curves : DecisionCurve or dict
+        One curve, or curves by class.
+    name : str, optional
+        Name of the classifier.
+
+    Attributes
+    ----------
+    curves : dict of DecisionCurve
+        The curves by class.
+    lines_ : dict of matplotlib.lines.Line2D
+        They as lines.
+    bands_ : dict of matplotlib.collections.PolyCollection
+        Their bands, of at most three curves.
+    baselines_ : list of matplotlib.lines.Line2D
+        The lines of the baselines; those of several classes in the colour of the class.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.beta(1, 3, size=300)
+    >>> y = (rng.random(300) < p).astype(int)
+    >>> display = DecisionDisplay.from_predictions(y, p, band="simultaneous")
+    >>> len(display.baselines_)
+    2
+    """
+
+    lines_: dict[Hashable, Line2D]
+    bands_: dict[Hashable, PolyCollection]
+    baselines_: list[Line2D]
+
+    def __init__(
+        self, curves: DecisionCurve | Mapping[Hashable, DecisionCurve], *, name: str | None = None
+    ) -> None:
+        self.curves: dict[Hashable, DecisionCurve] = (
+            {curves.label: curves} if isinstance(curves, DecisionCurve) else dict(curves)
+        )
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any = None,
+        *,
+        name: str | None = None,
+        ax: Axes | None = None,
+        band: Literal["pointwise", "simultaneous"] | None = "pointwise",
+        difference: bool = False,
+        **options: Any,
+    ) -> Self:
+        """Compute the decision curves of a classifier, and draw them.
+
+        Parameters
+        ----------
+        y_true, y_score
+            As for `dmfroc.curves.decision_curve`.
+        name : str, optional
+            Name of the classifier in the legend.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        band, difference
+            As for `plot`.
+        **options
+            As for `dmfroc.curves.decision_curve`.
+
+        Returns
+        -------
+        DecisionDisplay
+            Already drawn.
+        """
+        curves = decision_curve(y_true, y_score, **options)
+        return cls(curves, name=name).plot(ax, band=band, difference=difference)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        band: Literal["pointwise", "simultaneous"] | None = "pointwise",
+        difference: bool = False,
+        plot_legend: bool = True,
+        **options: Any,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        band : {"pointwise", "simultaneous"} or None
+            Which bands to draw.
+        difference : bool
+            Whether to draw, instead of the values, how far they are beyond the better baseline.
+        plot_legend : bool
+            Whether to draw the legend.
+        **options
+            For the `matplotlib.lines.Line2D` of the curves.
+
+        Returns
+        -------
+        DecisionDisplay
+            This display.
+
+        Raises
+        ------
+        ValueError
+            If there is no such band.
+        """
+        if band not in ("pointwise", "simultaneous", None):
+            raise ValueError(
+                f"band must be 'pointwise', 'simultaneous' or None, but it is {band!r}"
+            )
+        axes = self._draws_on(ax, height=4.8)
+        self.lines_, self.bands_, self.baselines_ = {}, {}, []
+        is_single = len(self.curves) == 1
+        highest = 0.0
+        for place, (label, curve) in enumerate(self.curves.items()):
+            bands = curve.difference if difference else curve.benefit
+            highest = max(highest, float(np.nanmax(bands.value)))
+            style = style_of(place) | options
+            text = self.name if is_single and self.name else "classifier"
+            if not is_single:
+                text = f"{self.name}: {label}" if self.name else str(label)
+            (self.lines_[label],) = axes.plot(
+                curve.thresholds,
+                bands.value,
+                label=legend_text(text),
+                gid=CURVE_ID,
+                **{"linewidth": 1.8, **style},
+            )
+            if band is not None and len(self.curves) <= _MOST_BANDS:
+                low, high = bands.low, bands.high
+                if band == "simultaneous":
+                    low, high = bands.simultaneous_low, bands.simultaneous_high
+                self.bands_[label] = axes.fill_between(
+                    curve.thresholds,
+                    low,
+                    high,
+                    color=self.lines_[label].get_color(),
+                    alpha=0.18,
+                    linewidth=0,
+                    label=f"{100 * curve.level:g} % {band} band" if is_single else None,
+                )
+            if not difference:
+                self._draw_baselines(curve, self.lines_[label].get_color(), is_single)
+        if difference:
+            line = axes.axhline(0, color="0.5", linewidth=1, label="better baseline")
+            line.set_gid(BASELINE_ID)
+            self.baselines_.append(line)
+        self._label(axes, difference, highest)
+        if plot_legend:
+            draw_legend(axes, "upper right")
+        return self
+
+    def _draw_baselines(self, curve: DecisionCurve, color: Any, is_single: bool) -> None:
+        """Draw the baselines: grey for one curve, else in the colour of its class."""
+        dashes = [(0, (4, 2)), (0, (1, 1.5)), (0, (4, 2, 1, 2)), (0, (7, 2))]
+        for place, (name, values) in enumerate(curve.baselines.items()):
+            if not is_single and not values.any() and place:
+                continue  # 0 is drawn once, for all classes
+            (line,) = self.ax_.plot(
+                curve.thresholds,
+                values,
+                color="0.5" if is_single else color,
+                alpha=1.0 if is_single else 0.55,
+                linestyle=dashes[place % len(dashes)],
+                linewidth=1.1,
+                label=name if is_single else f"_{name}",
+                gid=BASELINE_ID,
+            )
+            self.baselines_.append(line)
+        if not is_single and len(self.lines_) == len(self.curves):
+            line = self.ax_.axhline(0, color="0.5", linewidth=1, linestyle=dashes[1])
+            line.set(label="treat all (thin), none (dotted)", gid=BASELINE_ID)
+            self.baselines_.append(line)
+
+    def _label(self, axes: Axes, difference: bool, highest: float) -> None:
+        first = next(iter(self.curves.values()))
+        is_benefit = "treat all" in first.baselines
+        what = "Net benefit" if is_benefit else "Expected utility"
+        axes.set_xlabel("Threshold probability" if is_benefit else "Costs at")
+        axes.set_ylabel(f"{what} beyond the better baseline" if difference else what)
+        if is_benefit and not difference and highest > 0:
+            bottom, top = axes.get_ylim()
+            axes.set_ylim(max(bottom, -_LEAST_SHOWN * highest), min(top, 1.6 * highest))

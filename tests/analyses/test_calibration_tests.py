@@ -1,0 +1,72 @@
+"""Tests of calibration: their size, their power, and that they are the known statistics."""
+
+import numpy as np
+import pytest
+
+import dmfroc
+from dmfroc import calibration_tests
+from dmfroc.measures import MEASURES
+
+RNG = np.random.default_rng(0)
+
+
+def sample(n, k, sharpness, rng=RNG):
+    p = rng.dirichlet(np.ones(k), size=n)
+    y = (p.cumsum(axis=1)[:, :-1] < rng.random((n, 1))).sum(axis=1)
+    return y, p**sharpness / (p**sharpness).sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_statistics_are_those_of_the_measures(k):
+    y, p = sample(120, k, 1.5)
+    tests = calibration_tests(y, p, n_draws=99).tests
+    for name, measure in (
+        ("spiegelhalter", "spiegelhalter_z"),
+        ("isotonic", "brier_miscalibration"),
+    ):
+        assert tests[name].statistic == pytest.approx(MEASURES[measure](y, p))
+    if k == 2:
+        residual = (y - p[:, 1]).sum()
+        z = residual / np.sqrt((p[:, 1] * p[:, 0]).sum())
+        assert tests["intercept"].statistic == pytest.approx(z**2)
+    assert [t.degrees_of_freedom for t in tests.values()] == [k - 1, 2 * k - 2, None, None]
+
+
+@pytest.mark.parametrize(("n", "k"), [(40, 2), (60, 3)])
+def test_level_holds_in_small_samples(n, k):
+    rng, n_samples = np.random.default_rng(1), 200
+    found = [calibration_tests(*sample(n, k, 1, rng), n_draws=99) for _ in range(n_samples)]
+    for name in found[0].tests:
+        share = np.mean([x.tests[name].p_value <= 0.05 for x in found])
+        assert 0.01 < share < 0.10
+
+
+def test_miscalibration_is_noticed():
+    for k, sharpness in ((2, 2.5), (3, 2.5), (2, 0.3)):
+        tests = calibration_tests(*sample(400, k, sharpness), n_draws=199).tests
+        assert tests["intercept_and_slope"].p_value == 1 / 200
+        assert tests["spiegelhalter"].p_value < 0.05
+        assert tests["isotonic"].p_value < 0.05
+
+
+def test_result_is_a_table():
+    y, p = sample(50, 2, 1)
+    found = calibration_tests(y, p[:, 1], n_draws=99)
+    assert list(found.to_pandas().index) == list(found.tests)
+    assert "Spiegelhalter's z" in str(found)
+    assert found.as_json()["n_draws"] == 99
+
+
+def test_certain_forecasts():
+    y = np.repeat([0, 1], 20)
+    assert calibration_tests(y, y.astype(float), n_draws=99).tests["isotonic"].p_value == 1
+    wrong = calibration_tests(1 - y, y.astype(float), n_draws=99)
+    assert wrong.tests["isotonic"].p_value == 0.01
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="needs probabilities"):
+        calibration_tests([0, 1, 1], [0.2, 3.0, 1.0])
+    weighted = dmfroc.Predictions.from_arrays([0, 1, 1], [0.2, 0.3, 1.0], sample_weight=[1, 2, 1])
+    with pytest.raises(ValueError, match="rows of equal weight"):
+        calibration_tests(weighted)

@@ -1,0 +1,86 @@
+"""The decision curve: its values, bands, baselines and display."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+from dmfroc import estimate
+from dmfroc.curves import decision_curve
+from dmfroc.measures import expected_utility, net_benefit
+from dmfroc.plots import DecisionDisplay
+
+RNG = np.random.default_rng(0)
+Z = RNG.normal(size=400) - 1
+Y, P = (RNG.random(400) < expit(Z)).astype(int), expit(1.3 * Z)
+Q = RNG.dirichlet(np.ones(3), size=200)
+T = (Q.cumsum(axis=1)[:, :-1] < RNG.random((200, 1))).sum(axis=1)
+
+
+def test_values_and_errors_are_those_of_the_measure():
+    curve = decision_curve(Y, P, thresholds=[0.1, 0.3, 0.6])
+    for i, t in enumerate(curve.thresholds):
+        found = estimate(net_benefit(t), Y, P)
+        assert curve.benefit.value[i] == pytest.approx(found.value)
+        assert curve.benefit.standard_error[i] == pytest.approx(found.standard_error, rel=0.02)
+    of_all = Y.mean() - (1 - Y.mean()) * curve.thresholds / (1 - curve.thresholds)
+    assert curve.baselines["treat all"] == pytest.approx(of_all)
+    lead = curve.benefit.value - np.maximum(of_all, 0)
+    assert curve.difference.value == pytest.approx(lead)
+
+
+def test_simultaneous_bands_are_wider_and_ranges_follow():
+    curve = decision_curve(Y, P)
+    for bands in (curve.benefit, curve.difference):
+        assert (bands.simultaneous_low <= bands.low).all()
+        assert (bands.low <= bands.value).all()
+    inner, outer = curve.better_range(), curve.better_range(simultaneous=False)
+    assert all(any(a <= c <= d <= b for a, b in outer) for c, d in inner)
+    assert all(f"{a:g} to {b:g}" in str(curve) for a, b in inner)
+
+
+def test_published_curve(external_directory):
+    data = pd.read_csv(external_directory / "dcurves_binary.csv")
+    curve = decision_curve(data.cancer, data.cancerpredmarker, thresholds=[0.1, 0.25])
+    assert curve.benefit.value == pytest.approx([0.0874074, 0.0640000], abs=5e-8)
+    assert curve.difference.value == pytest.approx([0.042963, 0.0640000], abs=5e-7)
+
+
+def test_several_classes():
+    curves = decision_curve(T, Q, thresholds=[0.2, 0.5])
+    assert list(curves) == [0, 1, 2]
+    found = decision_curve(T, Q, thresholds=[0.2, 0.5], pos_label=1)
+    assert found.benefit.value == pytest.approx(curves[1].benefit.value)
+    assert found.benefit.value[0] == pytest.approx(net_benefit(0.2)(T == 1, Q[:, 1]))
+
+
+def test_family_of_costs():
+    def costs(t):
+        return [[0, t, t], [1, 0, t], [2, 1, 0]]
+
+    curve = decision_curve(T, Q, costs=costs, thresholds=[0.5, 1.0, 3.0])
+    assert list(curve.baselines) == ["always 0", "always 1", "always 2"]
+    for t, value in zip(curve.thresholds, curve.benefit.value, strict=True):
+        assert value == pytest.approx(expected_utility(costs(t))(T, Q))
+    best = np.max(list(curve.baselines.values()), axis=0)
+    assert curve.difference.value == pytest.approx(curve.benefit.value - best)
+
+
+def test_few_decisions_show_nothing():
+    p = np.where(np.arange(400) < 3, 0.01, 0.3)
+    y = np.where(np.arange(400) < 3, 0, Y)
+    curve = decision_curve(y, p, thresholds=[0.05])
+    assert curve.difference.simultaneous_low[0] <= 0
+    assert curve.better_range() == []
+
+
+def test_display():
+    curve = decision_curve(Y, P, thresholds=[0.1, 0.2, 0.4])
+    display = curve.plot(band="simultaneous")
+    [line] = display.lines_.values()
+    assert line.get_ydata() == pytest.approx(curve.benefit.value)
+    assert len(display.baselines_) == 2
+    several = DecisionDisplay.from_predictions(T, Q, thresholds=[0.1, 0.2], difference=True)
+    assert len(several.lines_) == 3
+    with pytest.raises(ValueError, match="band must be"):
+        curve.plot(band="wide")

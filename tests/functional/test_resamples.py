@@ -1,0 +1,88 @@
+"""Bootstraps as NumPyro models: their weights, their spread, and the trees of their draws."""
+
+import numpy as np
+import numpyro
+import pytest
+import xarray
+
+import dmfroc
+from dmfroc import functional
+from dmfroc.functional.resamples import bootstrap_model, rates_model, resample
+
+GENERATOR = np.random.default_rng(0)
+N, K = 90, 3
+Y = GENERATOR.permutation(np.arange(N) % K)
+SCORES = GENERATOR.normal(size=(N, K)) + np.eye(K)[Y]
+
+
+@pytest.mark.parametrize("kind", ["bootstrap", "bayesian_bootstrap"])
+def test_weights_and_values_are_those_of_estimate(kind):
+    model = bootstrap_model(functional.hand_till, Y, SCORES, n_classes=K, kind=kind)
+    tree = resample(model, n_draws=2000, random_state=3, with_weights=True)
+    assert isinstance(tree, xarray.DataTree)
+    draws = tree["posterior"]
+    weights, values = draws["weights"].to_numpy()[0], draws["value"].to_numpy()[0]
+    assert draws["weights"].dims == ("chain", "draw", "observation")
+    assert weights.dtype == values.dtype == np.float64
+    for place in range(K):
+        np.testing.assert_allclose(weights[:, place == Y].sum(axis=1), 30, rtol=1e-12)
+    variance = 29 / 30 if kind == "bootstrap" else 29 / 31
+    assert abs(weights.var() - variance) < 0.03
+    assert (weights == np.round(weights)).all() == (kind == "bootstrap")
+    # The model's value is the measure under the weights of the same draw
+    for row in (0, 1999):
+        expected = dmfroc.hand_till_score(Y, SCORES, sample_weight=weights[row])
+        np.testing.assert_allclose(values[row], expected, atol=1e-12)
+    expected = dmfroc.estimate("hand_till", Y, SCORES, method=kind, n_draws=2000)
+    np.testing.assert_allclose(values.std(), expected.standard_error, rtol=0.1)
+    again = resample(model, n_draws=300, random_state=3)["posterior"]["value"].to_numpy()[0]
+    np.testing.assert_array_equal(again, values[:300])
+    other = resample(model, n_draws=300, random_state=4)["posterior"]["value"].to_numpy()[0]
+    assert not np.array_equal(again, other)
+
+
+def test_thresholds_stay_where_the_data_place_them():
+    model = bootstrap_model(functional.dmf_auc, Y, SCORES, n_classes=K, n_thresholds=5)
+    ones = {f"rows_{place}": np.arange(30) for place in range(K)}
+    fixed = numpyro.handlers.substitute(model, ones)
+    value = numpyro.handlers.trace(fixed).get_trace()["value"]["value"]
+    expected = dmfroc.dmf_auc_score(Y, SCORES, n_thresholds=5)
+    np.testing.assert_allclose(value, expected, rtol=1e-6)
+    found = resample(model, n_draws=300)["posterior"]["value"].std()
+    jackknife = dmfroc.estimate(dmfroc.measures.dmf_auc(n_thresholds=5), Y, SCORES)
+    np.testing.assert_allclose(found, jackknife.standard_error, rtol=0.2)
+
+
+def test_rates_are_drawn_about_the_fitted_curve():
+    spread = {}
+    for kind, tempering in (("ordinal", 1.0), ("ordinal", 0.5), ("binomial", 1.0)):
+        model = rates_model(Y, SCORES, n_classes=K, kind=kind, n_thresholds=9, tempering=tempering)
+        draws = resample(model, n_draws=300)["posterior"]
+        spread[kind, tempering] = float(draws["value"].std())
+        area = np.trapezoid(draws["tpr"].mean("draw"), draws["fpr"].mean("draw"))[0]
+        assert abs(area - dmfroc.dmf_auc_score(Y, SCORES, n_thresholds=9)) < 0.02
+    measure = dmfroc.measures.dmf_auc(n_thresholds=9)
+    jackknife = dmfroc.estimate(measure, Y, SCORES).standard_error
+    paper = dmfroc.estimate(measure, Y, SCORES, method="paper_bootstrap", n_draws=300)
+    assert 0.7 * jackknife < spread["ordinal", 1.0] < 1.1 * jackknife
+    assert spread["ordinal", 1.0] < spread["ordinal", 0.5]
+    np.testing.assert_allclose(spread["binomial", 1.0], paper.standard_error, rtol=0.2)
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (
+            lambda: bootstrap_model(functional.hand_till, Y, SCORES, n_classes=K, kind="x"),
+            "kind must be",
+        ),
+        (lambda: rates_model(Y, SCORES, n_classes=K, kind="x"), "kind"),
+        (lambda: rates_model(Y, SCORES, n_classes=K, tempering=0), "tempering"),
+        (lambda: rates_model(Y > 0, SCORES[:, 1], n_classes=2), "at least 3"),
+        (lambda: resample(lambda: None, n_draws=0), "n_draws"),
+        (lambda: bootstrap_model(functional.hand_till, Y + 5, SCORES, n_classes=K), "row"),
+    ],
+)
+def test_errors_name_the_argument(call, match):
+    with pytest.raises(ValueError, match=match):
+        call()
