@@ -6,7 +6,8 @@ from dmfroc._kit.version import package_version
 
 _SOFTWARE = """\
 @software{dmfroc,
-  title   = {dmfroc: multiclass {ROC} curves, {AUCs} and intervals by deviance matrix factorization},
+  title   = {dmfroc: multiclass {ROC} curves, {AUCs} and intervals by deviance matrix
+             factorization},
   author  = {{The dmfroc developers}},
   version = {%s}
 }"""
