@@ -1,10 +1,10 @@
 """Find long sentences, and words that the house style has others for, in what readers see.
 
-Prose of the documentation is read in full; of the package, docstrings and messages. Code, tables,
-formulas and references are left out. With `--lengths`, print the length of each page's sentences.
+It reads the prose of the README and of the documentation, without code, tables, formulas,
+references and pages that experiments write. With `--lengths`, print the length of each page's
+sentences.
 """
 
-import ast
 import re
 import sys
 from collections.abc import Iterator
@@ -52,15 +52,6 @@ def n_words(sentence: str) -> int:
     return sum(any(c.isalnum() for c in word) for word in sentence.split())
 
 
-def package_texts(path: Path) -> Iterator[str]:
-    """Return the docstrings and messages of a module."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.JoinedStr):
-            yield "".join(str(getattr(part, "value", "X")) for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
-            yield node.value
-
-
 def offences(where: str, text: str, longest: float) -> Iterator[str]:
     """Describe what is wrong with a text."""
     for sentence in sentences(text):
@@ -80,10 +71,6 @@ def main() -> int:
             middle, most = (lengths[int(q * (len(lengths) - 1))] for q in (0.5, 0.9))
             print(f"{path.relative_to(ROOT)}: {middle} in the median, 90 % up to {most}")
         return 0
-    unreleased = (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1]
-    texts.append((ROOT / "CHANGELOG.md", unreleased, LONGEST))
-    for path in sorted((ROOT / "dmfroc").rglob("*.py")):
-        texts += [(path, text, float("inf")) for text in package_texts(path)]
     found = [o for path, text, n in texts for o in offences(str(path.relative_to(ROOT)), text, n)]
     print(*found, sep="\n")
     return bool(found)
