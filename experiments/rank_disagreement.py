@@ -159,7 +159,7 @@ def task_data(name: str, target: str, against: str, seed: int) -> tuple[pd.DataF
     chosen = np.flatnonzero(np.isin(labels, [target, against]) | (against == REST))
     y = (labels[chosen] == target).astype(int)
     y = y if 2 * y.sum() <= len(y) else 1 - y
-    if len(y) > MOST_ROWS:
+    if len(y) - MOST_ROWS >= 2:  # both classes must be left out, too
         chosen, _, y, _ = train_test_split(
             chosen, y, train_size=MOST_ROWS, stratify=y, random_state=seed
         )

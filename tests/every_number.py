@@ -81,9 +81,16 @@ def accumulated(kind):
     """Estimates of an accumulator."""
     accumulator = kind(np.unique(Y), n_bins=8)
     accumulator.update(Y, SCORES)
-    sequence = accumulator.confidence_sequence("hand_till").looks
-    drift = accumulator.drift(baseline=0.9).looks
-    return [accumulator.compute().estimates, sequence, drift]
+    return accumulator.compute().estimates
+
+
+def watched(kind):
+    """Looks at an accumulator: limits at all times, or drift."""
+    accumulator = dmfroc.Accumulator(np.unique(Y), n_bins=8)
+    accumulator.update(Y, SCORES)
+    if kind is dmfroc.Drift:
+        return [accumulator.drift(m, baseline=0.9).looks for m in ("accuracy", "hand_till")]
+    return accumulator.confidence_sequence("hand_till").looks
 
 
 def public(name):
@@ -94,6 +101,8 @@ def public(name):
 
 CALLS = {
     "Accumulator": accumulated,
+    "ConfidenceSequence": watched,
+    "Drift": watched,
     **{name: (lambda f: f(Y, SCORES)) for name in WITH_SCORES},
     **{name: (lambda f: f(TWO, P)) for name in OF_TWO_CLASSES},
     **{name: (lambda f: f(Y, LABELS)) for name in OF_LABELS},
@@ -101,6 +110,8 @@ CALLS = {
     "bayesian_roc": lambda f: f(Y, SCORES, n_thresholds=5, algorithm="laplace", n_draws=50),
     "bayesian_roc_prior": lambda f: f(Y, SCORES, n_thresholds=5, n_draws=20),
     "bayesian_table": lambda f: f("informedness", Y, SCORES, n_draws=50),
+    "calibration_tests": lambda f: f(Y, SCORES, n_draws=99),
+    "choose_threshold": lambda f: [f(TWO, P, n_draws=100), f(Y, SCORES, by="f1", n_draws=100)],
     "compare": lambda f: [
         f(Y, OTHER, "dmf_auc"),
         f(Y, OTHER, "dmf_auc", **BOOTSTRAP),
@@ -113,6 +124,7 @@ CALLS = {
     ),
     "convex_hull": lambda f: f(dmfroc.curves.roc_curve(TWO, P)),
     "cross_validate": lambda f: f(GaussianNB(), SCORES, Y, cv=3, n_repeats=2),
+    "decision_curve": lambda f: [f(TWO, P, thresholds=[0.2, 0.5]), f(Y, SCORES, thresholds=[0.4])],
     "dmf": lambda f: [f(TABLE.counts / 45, rank=rank) for rank in (1, 2)],
     "estimate": lambda f: [
         *(f("dmf_auc", Y, SCORES, **options) for options in ({}, BOOTSTRAP)),
@@ -122,8 +134,6 @@ CALLS = {
         *(f(dmfroc.Measure(name="own", bind=arrays), Y, SCORES, **o) for o in ({}, BOOTSTRAP)),
     ],
     "evaluate": lambda f: [
-        f(np.where(np.arange(45) % 2, np.nan, Y), SCORES, judge=LABELS).estimates,
-        f(Y, SCORES, measures=["accuracy"], target_prevalence=[0.2, 0.3, 0.5]).estimates,
         f(Y, SCORES, measures="all", n_draws=100),
         f(Y, SCORES).curve,
     ],
@@ -134,7 +144,8 @@ CALLS = {
     ],
     "influences": lambda f: f("dmf_auc", Y, SCORES),
     "items": lambda f: [
-        f({"a": TWO, "b": LABELS > 0, "c": P}, groups=Y, by=np.arange(45) % 2).estimates,
+        f({"a": TWO, "b": LABELS > 0, "c": P}, groups=np.arange(45) // 3).differences,
+        f({"a": TWO, "b": LABELS > 0}, by=np.arange(45) % 2).subgroups,
         f({"a": np.where(np.arange(45) % 3, np.nan, TWO)}, judge=LABELS > 0).estimates,
     ],
     "isometrics": lambda f: f(dmfroc.curves.roc_curve(TWO, P), values=[0.25]),
@@ -159,6 +170,7 @@ CALLS = {
         f(dmfroc.Predictions.from_arrays(Y, SCORES), "dmf_auc", half_width=0.05),
     ],
     "randomized_threshold": lambda f: f(TWO, P, fpr=0.21),
+    "risk_coverage_curve": lambda f: f(Y, SCORES),
     "roc_from_calibration": lambda f: f([0.1, 0.5, 0.9], [0.3, 0.4, 0.3]),
     "scan": lambda f: [
         dmfroc.evaluate(f([(Y, SCORES)], n_bins=8)).estimates,
@@ -337,6 +349,12 @@ CASES = {
     "evaluate/bootstrap": lambda: of_kind(dmfroc.evaluate, "groups", **DRAWS),
     "evaluate/options": lambda: dmfroc.evaluate(
         TRUE, GOOD, measures=["hand_till", dmfroc.measures.dmf_auc(shrinkage=5)], level=0.9
+    ),
+    "evaluate/judge": lambda: dmfroc.evaluate(
+        np.where(np.arange(ROWS) % 2, None, TRUE), GOOD, judge=HARD
+    ),
+    "evaluate/prevalence": lambda: dmfroc.evaluate(
+        TRUE, GOOD, measures=["accuracy"], target_prevalence=[0.2, 0.3, 0.5]
     ),
     "evaluate/accumulator": merged,
     "evaluate/accumulator-options": lambda: merged(

@@ -40,6 +40,7 @@ def test_script_runs(command, expected):
     ("study", "expected"),
     [
         ("charts", "(tableware)"),
+        ("rank", "| iris | multinomial |"),
         ("rank_disagreement", "| AUPRG and AUPR disagree on the best model"),
         ("real_data", "| iris | multinomial |"),
         ("threshold_selection", "| shuttle-landing-control | bayes |"),

@@ -97,6 +97,9 @@ def compare(
         compared.
     pos_label, folds, target, train_fraction, groups, stratify
         As for `estimate`.
+    judge, label_probability, target_prevalence, importance
+        As for `estimate`. With a judge every difference has a weight of its own, so that it is not
+        exactly the difference of the values.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
         As for `estimate`. Influences of the same observations are subtracted; replicates of the
         bootstraps are the same for all classifiers. Posteriors under ``"bayes"`` are coupled:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dmfroc._kit.options import check_level, seed_of
+from dmfroc._kit.options import check_level, positive, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.comparison import compared
 from dmfroc.analyses.comparison_result import Comparison
@@ -77,6 +77,21 @@ class ItemScores(Comparison):
         if self.n_repeats > 1:
             words.append(f"{self.n_repeats} repeats")
         return [f"Scores of {len(self.estimates)} models: {', '.join(words)}"]
+
+    def plan(self, half_width: float) -> dict[str, int]:
+        """Return how many items give each model's mean an interval of this half-width.
+
+        Groups count as they are here: so many groups of such items. With a judge these are the
+        items to verify, out of proportionally many.
+
+        Parameters
+        ----------
+        half_width : float
+            Half the width that the interval shall have.
+        """
+        positive("half_width", half_width)
+        means = {name: mean_of(self.items, name).limits for name in self.estimates}
+        return {name: x.units_for(half_width, 1 - self.level) for name, x in means.items()}
 
     def tables(self) -> list[Table]:
         """Return the models, their differences, the subgroups, and what a judge adds."""

@@ -24,6 +24,7 @@ from dmfroc.inference.influences import (
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.rare_errors import pools_classes, rare_errors
 from dmfroc.inference.units import units_of
+from dmfroc.inputs.judge import encoded_judge
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.rows import check_same_observations, matched
 from dmfroc.measures.measure import Measure, bind, caveats
@@ -187,6 +188,7 @@ def plan(
     power: float | int = 0.8,
     prevalence: Any = "pilot",
     classifier: Classifiers = None,
+    judge: Any = None,
     level: float = DEFAULT_LEVEL,
     random_state: int | np.random.Generator | None = 0,
 ) -> Plan:
@@ -220,6 +222,9 @@ def plan(
     classifier : SimulatedClassifier, or dict of two by name, optional
         What is simulated if the pilot is a `MultinomialPopulation`, by default a classifier that
         sees all covariates.
+    judge : array-like of shape (n,), optional
+        Labels of a judge for the rows of the pilot. Then the plan says how many rows to verify, if
+        the judge labels many more, see the page on few labels.
     level : float
         Level of the intervals, in (0, 1); tests are of level ``1 - level``, two-sided, and
         one-sided of half of that for non-inferiority.
@@ -262,7 +267,8 @@ def plan(
         raise ValueError("margin compares two classifiers: pass a dict of the predictions of both")
     first = pilots[0]
     labels = [first.labels[place] for place in first.present]
-    design = _design(measure, pilots, _shares(prevalence, first), aim.level)
+    of_judge = None if judge is None else encoded_judge(judge, first)
+    design = _design(measure, pilots, _shares(prevalence, first), aim.level, of_judge)
     deviations = np.sqrt(design.moments.variances)
     # A class that the pilot separates perfectly still needs cases
     deviations = np.maximum(deviations, _LEAST_SHARE * deviations.sum())
@@ -487,10 +493,17 @@ def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
 
 
 def _design(
-    measure: Measure, pilots: list[Predictions], shares: Float[np.ndarray, " k"], level: float
+    measure: Measure,
+    pilots: list[Predictions],
+    shares: Float[np.ndarray, " k"],
+    level: float,
+    judge: Int[np.ndarray, " n"] | None = None,
 ) -> _Design:
-    """Find the value and the influences under the class shares of the planned test set."""
-    found = []
+    """Find the value and the influences under the class shares of the planned test set.
+
+    With a judge of many more rows the influences are those that its labels leave unexplained.
+    """
+    found, by_judge = [], []
     for pilot in pilots:
         counted = pilot.counted
         totals = np.bincount(counted.true, counted.sample_weight, minlength=pilot.n_classes)
@@ -500,23 +513,33 @@ def _design(
         weighted = counted.reweighted(counted.sample_weight * factor[counted.true])
         [influences] = influences_of([measure], bind(measure, weighted), weighted)
         found.append(influences)
+        if judge is not None:
+            judged = replace(weighted, true=judge[pilot.sample_weight > 0])
+            by_judge.append(influences_of([measure], bind(measure, judged), judged)[0].influences)
     units = units_of(pilots[0].counted)
     of_sizes = kurtosis = None
+    phi = found[0].influences
+    if len(found) > 1:
+        phi = phi - found[1].influences
+    if by_judge:
+        psi = by_judge[0] if len(by_judge) == 1 else by_judge[0] - by_judge[1]
+        phi = phi - psi * ((phi @ psi) / max(float(psi @ psi), NO_VARIATION**2))
+    moments = moments_of(phi, units)
     if len(found) == 1:
-        value, moments = found[0].value, moments_of(found[0].influences, units)
+        value = found[0].value
         bounds, on_line = measure.range_in(weighted, sizes_are_fixed=True), True
         of_sizes = measure.range_in(weighted)
         if pools_classes(measure, weighted):
-            kurtosis = moments_of(found[0].influences, units.in_one_stratum).kurtoses
+            kurtosis = moments_of(phi, units.in_one_stratum).kurtoses
     else:
         low, high = measure.bounds
         value = found[0].value - found[1].value
-        moments = moments_of(found[0].influences - found[1].influences, units)
         bounds, on_line = (low - high, high - low), False
     if not np.isfinite(value) or moments.spread.scale <= NO_VARIATION:
         raise ValueError(
             f"{measure.name} is {value:g} in the pilot and does not vary there, as where a "
-            "classifier is perfect: this says nothing of other samples; use a larger pilot"
+            "classifier or a judge is perfect: this says nothing of other samples; use a larger "
+            "pilot"
         )
     return _Design(
         value, bounds, of_sizes, on_line, moments, shares, level, measure, weighted, kurtosis

@@ -13,5 +13,7 @@ from .nested_selection import NestedCosts as NestedCosts
 from .nested_selection import ThresholdSelection as ThresholdSelection
 from .nested_selection import nested_class_weights as nested_class_weights
 from .nested_selection import nested_threshold_selection as nested_threshold_selection
+from .threshold_choice import ThresholdChoice as ThresholdChoice
+from .threshold_choice import choose_threshold as choose_threshold
 from .threshold_selection import ClassWeightsClassifierCV as ClassWeightsClassifierCV
 from .threshold_selection import IsoPerformanceClassifierCV as IsoPerformanceClassifierCV

@@ -209,8 +209,8 @@ def multiclass_roc(
             "n_classes must be at least 3: the curve of two classes is their empirical ROC curve, "
             "see dmfroc.curves.roc_curve; dmf_auc and hand_till have its area"
         )
-    table = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _curve)
-    return _run(table, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
+    program = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _curve)
+    return _run(program, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
 
 
 def dmf_auc(
@@ -254,11 +254,11 @@ def dmf_auc(
     >>> print(f"{dmf_auc([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], n_classes=2):.2f}")
     0.75
     """
+    program = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _area)
     if n_classes == 2:
-        data = observations(y, scores, weights, n_classes)
-        return run(_area_of_two, *data)
-    table = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _area)
-    return _run(table, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
+        _check_range("shrinkage", shrinkage)
+        return run(_area_of_two, *observations(y, scores, weights, n_classes))
+    return _run(program, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
 
 
 def _area_of_two(y: Array, scores: Array, weights: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
@@ -69,6 +69,28 @@ class BoundedMean:
         lower = betaincinv(successes, n - successes + 1, error / 2) if mean > 0 else 0.0
         upper = betaincinv(successes + 1, n - successes, 1 - error / 2) if mean < 1 else 1.0
         return Interval(low + (high - low) * float(lower), low + (high - low) * float(upper))
+
+    def units_for(self, half_width: float, error: float) -> int:
+        """Return how many such units have an interval of this half-width."""
+
+        def suffices(n: int) -> bool:
+            times = n / self.n_units
+            planned = replace(
+                self,
+                variance=self.variance / times,
+                n_units=n,
+                n_effective=self.n_effective * times,
+            )
+            low, high = planned.ends_at(error)
+            return high - low <= 2 * half_width
+
+        low, high = 1, 2
+        while not suffices(high):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if suffices(middle) else (middle, high)
+        return high
 
     def ends_at(self, error: float) -> tuple[float, float]:
         """Return both ends of that interval."""

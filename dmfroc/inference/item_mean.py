@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from dmfroc.inference.bounded_mean import BoundedMean
 from dmfroc.inference.hypothesis import Hypothesis, error_reaching
 from dmfroc.inference.judge import Part, judged, selection_message
-from dmfroc.inputs.item_scores import ScoredItems
+from dmfroc.inputs.item_scores import FEWEST_ITEMS, ScoredItems
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.judge import JudgedLabels
@@ -72,7 +72,7 @@ class ItemMean:
         """The mean with its limits."""
         n_units = int((self._by_unit(self._weight) > 0).sum())
         variance = float(self.influences @ self.influences)
-        value = self._combined[0]
+        value = float(np.clip(self._combined[0], *self.bounds))
         return BoundedMean(value, variance, n_units, self._n_effective, self.bounds)
 
     @cached_property
@@ -111,7 +111,7 @@ class ItemMean:
             interval=limits.ends_at(1 - level),
             level=level,
             method="effective binomial" if is_bounded else "t",
-            warnings=tuple(filter(None, [self._selection])),
+            warnings=tuple(filter(None, [self._selection, self._no_variation])),
             judge=self.labels,
         )
 
@@ -120,6 +120,15 @@ class ItemMean:
         if self.judge is None or np.ptp(self.probability) > 0:
             return None
         return selection_message(~np.isnan(self.scores), {"the judge's score": self.judge})
+
+    @property
+    def _no_variation(self) -> str | None:
+        if np.isfinite(self.bounds[1] - self.bounds[0]) or self.limits.variance > 0:
+            return None
+        return (
+            "all scores are the same and have no bounds: this says nothing of other items, and the "
+            "interval is empty. Give the bounds= of the scores"
+        )
 
     def difference(
         self, first: str, second: str, level: float, hypothesis: Hypothesis
@@ -162,4 +171,9 @@ def mean_of(items: ScoredItems, name: str, minus: str | None = None) -> ItemMean
         low, high = low - high, high - low
         if items.judge is not None:
             judge = items.judge[name] - items.judge[minus]
+        if len(np.unique(items.unit[~np.isnan(x)])) < FEWEST_ITEMS:
+            raise ValueError(
+                f"{name!r} and {minus!r} have fewer than {FEWEST_ITEMS} verified items in common: "
+                "verify the same items for both"
+            )
     return ItemMean(x, judge, items.probability, items.unit, (low, high))

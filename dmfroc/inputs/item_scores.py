@@ -14,7 +14,7 @@ from dmfroc.inputs.arrays import as_array, as_floats
 from dmfroc.inputs.indexes import Rows, row_names
 from dmfroc.inputs.judge import probabilities
 
-_FEWEST_ITEMS = 2
+FEWEST_ITEMS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,10 +171,10 @@ def check_scored(given: ScoredItems, what: str) -> None:
     """Refuse a model with scores of too few items."""
     for name, x in given.scores.items():
         n = len(np.unique(given.unit[~np.isnan(x)]))
-        if n < _FEWEST_ITEMS:
+        if n < FEWEST_ITEMS:
             raise ValueError(
                 f"{what} has {n} independent items with a score of {name!r}: at least "
-                f"{_FEWEST_ITEMS} are needed to see how scores vary"
+                f"{FEWEST_ITEMS} are needed to see how scores vary"
             )
 
 

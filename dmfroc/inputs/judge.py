@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.arrays import as_array, is_missing, plain
 from dmfroc.inputs.indexes import Rows, row_index
-from dmfroc.inputs.messages import IN_MEMORY
+from dmfroc.inputs.messages import IN_MEMORY, listing
 from dmfroc.inputs.predictions import Predictions, as_predictions
 
 _FEWEST_VERIFIED = 2
@@ -85,6 +85,24 @@ def judged_rows(
     return JudgedRows(
         verified, judge_on_verified, both[1], is_verified, label_probability is not None
     )
+
+
+def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:
+    """Return the judge's labels of rows that are all verified, as codes of their classes."""
+    said = _of_one_kind(Rows(predictions.index).arranged(_labels(judge, "judge"), judge, "judge"))
+    n = predictions.n_observations
+    if len(said) != n:
+        raise ValueError(
+            f"judge must have a label for each of the {n} rows, but it has {len(said)}"
+        )
+    place = {label: code for code, label in enumerate(predictions.labels)}
+    for row, label in enumerate(said.tolist()):
+        if label not in place:
+            raise ValueError(
+                f"judge has {label!r} at {IN_MEMORY.row(row)}, which is none of the classes "
+                f"{listing(predictions.labels)}"
+            )
+    return np.array([place[label] for label in said.tolist()], np.int32)
 
 
 def _labels(values: Any, what: str) -> NDArray[np.object_]:

@@ -20,3 +20,5 @@ from .curves import ROCDisplay as ROCDisplay
 from .decision import DecisionDisplay as DecisionDisplay
 from .multiclass_roc import MulticlassROCDisplay as MulticlassROCDisplay
 from .pairs import PairwiseAUCDisplay as PairwiseAUCDisplay
+from .reliability import ReliabilityDisplay as ReliabilityDisplay
+from .risk_coverage import RiskCoverageDisplay as RiskCoverageDisplay

@@ -168,6 +168,21 @@ def test_other_ranges_and_none():
     )
 
 
+def test_plan():
+    x = np.r_[np.ones(14), np.zeros(6)]
+    n = dmfroc.items({"a": x}).plan(half_width=0.05)["a"]
+    at_n, before = (np.ptp(share(0.7 * m, m).ends_at(0.05)) / 2 for m in (n, n - 1))
+    assert at_n <= 0.05 < before
+    assert 300 < n < 400
+    with pytest.raises(ValueError, match="half_width must be positive"):
+        dmfroc.items({"a": x}).plan(half_width=0)
+
+
+def test_unbounded_scores_that_do_not_vary_are_warned_of():
+    with pytest.warns(UserWarning, match="Give the bounds="):
+        dmfroc.items({"a": [3.0, 3, 3]}, bounds=(-np.inf, np.inf))
+
+
 def test_differences_are_antisymmetric_and_nearly_mcnemar():
     rng = np.random.default_rng(4)
     a, b = (rng.random((2, 60)) < [[0.8], [0.55]]) * 1.0
@@ -234,6 +249,11 @@ def test_result_is_whole(tmp_path):
         ({"a": [1, 0, 2]}, {"bounds": (0, 1)}, "scores are from 0 to 2"),
         ({"a": [1, 0]}, {"judge": [1, 0], "label_probability": [0.5, 0]}, "row 1"),
         ({"a": [1, 0]}, {"judge": {"b": [1, 0]}}, "same names"),
+        (
+            {"a": [1, 0, None, None], "b": [None, None, 1, 0]},
+            {"judge": {"a": [1, 0, 1, 0], "b": [1, 0, 1, 0]}},
+            "verified items in common",
+        ),
         ({"a": [1, 0]}, {"groups": [1, 1]}, "one group only"),
         ({"a": [1, 0]}, {"by": [1, 1, 2]}, "by must have one entry"),
         ({"a": [1, 0]}, {"level": 2}, "level"),

@@ -171,6 +171,24 @@ def test_prevalence_of_three_classes_and_of_comparisons():
     assert boot.standard_error == pytest.approx(error, rel=0.15)
 
 
+def test_plan_with_a_judge():
+    pilot = dmfroc.Predictions.from_arrays(TRUE, SCORES)
+    alone = dmfroc.plan(pilot, "accuracy", half_width=0.03)
+    found = dmfroc.plan(pilot, "accuracy", half_width=0.03, judge=JUDGE)
+    predicted = SCORES.argmax(axis=1)
+    correlation = np.corrcoef(predicted == TRUE, predicted == JUDGE)[0, 1]
+    assert found.n == pytest.approx(alone.n * (1 - correlation**2), rel=0.05)
+    two = {"a": pilot, "b": dmfroc.Predictions.from_arrays(TRUE, OTHER)}
+    both = [dmfroc.plan(two, "hand_till", difference=0.02, judge=j).n for j in (None, JUDGE)]
+    assert both[1] < both[0]
+    with pytest.raises(ValueError, match="a classifier or a judge is perfect"):
+        dmfroc.plan(pilot, "hand_till", half_width=0.03, judge=TRUE)
+    with pytest.raises(ValueError, match="none of the classes"):
+        dmfroc.plan(pilot, "accuracy", half_width=0.03, judge=JUDGE + 1)
+    with pytest.raises(ValueError, match="for each of the 2000 rows"):
+        dmfroc.plan(pilot, "accuracy", half_width=0.03, judge=JUDGE[1:])
+
+
 def test_few_rows_with_the_weight():
     weights = np.where(np.arange(800) < 12, 1000.0, 0.01)
     with pytest.warns(UserWarning, match="800 rows count as 12 of equal weight"):

@@ -315,6 +315,8 @@ def test_errors_of_other_functions():
         functional.center(np.full((2, 2, 3), 2.0))
     with pytest.raises(ValueError, match="do not broadcast"):
         functional.center(np.ones((2, 2, 3)), np.ones(4))
+    with pytest.raises(ValueError, match="n_thresholds"):
+        functional.dmf_auc(Y > 0, SCORES[:, 1], n_classes=2, n_thresholds=0)
     with pytest.raises(ValueError, match="at least 3"):
         functional.multiclass_roc(Y > 0, SCORES[:, 1], n_classes=2)
     with pytest.raises(ValueError, match="needs probabilities"):

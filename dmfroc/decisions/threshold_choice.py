@@ -1,0 +1,324 @@
+"""A threshold chosen on a sample: how well it is known, and how much its value is overstated."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from dmfroc._kit.options import check_level, integer, is_one_of, number, positive, seed_of
+from dmfroc.inputs.predictions import as_predictions
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Table
+
+Criterion = Literal["youden", "f1", "accuracy", "cost", "specificity", "sensitivity"]
+
+_FEWEST_DRAWS = 100
+_FEW = 200  # observations; with fewer, intervals of a value that was maximised cover less
+_RATE_OF_MAXIMUM = 1 / 3  # the error of the place of a maximum falls with the cube root of n
+_SHARE_DRAWN = 0.9  # the power of n that is drawn for the place of a maximum: m = n^0.9
+_AT_LEAST = 0.95
+
+
+class Valued(NamedTuple):
+    """A number with its interval.
+
+    Attributes
+    ----------
+    value : float
+        The number.
+    interval : tuple of float
+        Lower and upper end.
+    """
+
+    value: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdChoice(Result):
+    """A threshold that is best in a sample, and what it is worth.
+
+    Attributes
+    ----------
+    by : str
+        The criterion.
+    label : hashable
+        The positive class: an observation is predicted positive if its score is at least the
+        threshold.
+    threshold : Valued
+        The threshold, the lowest score that is predicted positive. Its interval is by a bootstrap:
+        of m = n^0.9 out of n observations where it maximises a criterion.
+    value : Valued
+        Value of the criterion at the threshold in the sample, and the interval of its value for
+        new observations, about `corrected`.
+    optimism : float
+        By how much the value in a sample exceeds that of the same threshold for new observations,
+        on average.
+    corrected : float
+        The value less the optimism.
+    in_bag, out_of_bag : float
+        Mean value of a drawn sample at its own threshold, and of the observations that were not
+        drawn at this threshold.
+    level : float
+        Nominal coverage of the intervals.
+    n_draws, seed : int
+        Number of bootstrap samples, and their seed.
+    warnings : tuple of str
+        What a careful reader has to know.
+    """
+
+    main_table: ClassVar[str] = "choice"
+    fact_names: ClassVar[tuple[str, ...]] = ("by", "level", "n_draws", "seed")
+
+    by: str
+    label: Hashable
+    threshold: Valued
+    value: Valued
+    optimism: float
+    corrected: float
+    in_bag: float
+    out_of_bag: float
+    level: float
+    n_draws: int
+    seed: int
+    warnings: tuple[str, ...] = ()
+
+    def tables(self) -> list[Table]:
+        """Return the threshold and its value with their intervals."""
+        rows = {"threshold": self.threshold, f"value ({self.by})": self.value}
+        columns: dict[Column, list[Any]] = {
+            Column("quantity", "quantity", "name"): list(rows),
+            Column("value", "value"): [x.value for x in rows.values()],
+            Column("low", f"low ({100 * self.level:g} %)"): [x.interval[0] for x in rows.values()],
+            Column("high", "high"): [x.interval[1] for x in rows.values()],
+            Column("corrected", "for new data"): [self.threshold.value, self.corrected],
+        }
+        return [Table.from_columns("choice", "Chosen threshold", columns, is_by_name=True)]
+
+
+def choose_threshold(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    by: Criterion = "youden",
+    at_least: float = _AT_LEAST,
+    cost_fp: float = 1.0,
+    cost_fn: float = 1.0,
+    labels: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    level: float = 0.95,
+    n_draws: int = 1000,
+    random_state: int | np.random.Generator | None = 0,
+) -> ThresholdChoice | dict[Hashable, ThresholdChoice]:
+    """Choose a threshold, with intervals of the threshold and of its value for new observations.
+
+    Parameters
+    ----------
+    y_true : Predictions or array-like of shape (n,)
+        Observed classes.
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2
+        Scores; larger ones speak for the class.
+    by : {"youden", "f1", "accuracy", "cost", "specificity", "sensitivity"}
+        What the threshold is best at: sensitivity + specificity - 1, F1, accuracy, or minus the
+        mean cost of a decision. ``"specificity"`` takes the largest sensitivity among thresholds
+        with a specificity of ``at_least``, ``"sensitivity"`` the other way round; the value is that
+        of the other rate.
+    at_least : float
+        The specificity or sensitivity that is asked for, in (0, 1).
+    cost_fp, cost_fn : float
+        For ``"cost"``: costs of a false positive and of a false negative.
+    labels, sample_weight
+        As for `Predictions.from_arrays`.
+    pos_label : hashable, optional
+        The positive class; by default the second of two, or each class against the rest.
+    level : float
+        Nominal coverage of the intervals.
+    n_draws : int
+        Number of bootstrap samples, at least 100.
+    random_state : int, numpy.random.Generator or None
+        Their seed.
+
+    Returns
+    -------
+    ThresholdChoice or dict
+        Of more than two classes without ``pos_label`` one for each class. Of several best
+        thresholds it is the highest.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not what `Predictions.from_arrays` accepts, or an option is out of its range.
+
+    References
+    ----------
+    Thiele and Hirschfeld (2021), cutpointr: improved estimation and validation of optimal cutpoints
+    in R; Efron and Tibshirani (1993), An introduction to the bootstrap, section 17.6, on the
+    optimism; Bickel and Sakov (2008), On the choice of m in the m out of n bootstrap.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=300)
+    >>> choice = choose_threshold(y, rng.normal(size=300) + 1.5 * y)
+    >>> bool(choice.corrected < choice.value.value)
+    True
+    >>> low, high = choice.threshold.interval
+    >>> bool(low < 0.75 < high)
+    True
+    """
+    if not is_one_of(by, get_args(Criterion)):
+        raise ValueError(f"by must be one of {get_args(Criterion)}, but it is {by!r}")
+    if not 0 < number("at_least", at_least) < 1:
+        raise ValueError(f"at_least must be between 0 and 1, but it is {at_least!r}")
+    costs = positive("cost_fp", cost_fp), positive("cost_fn", cost_fn)
+    level, n_draws = check_level(level), integer("n_draws", n_draws, _FEWEST_DRAWS)
+    seed = seed_of(random_state)
+    given = {"labels": labels, "sample_weight": sample_weight}
+    predictions = as_predictions(y_true, y_score, **given).counted
+    known = predictions.labels
+    if pos_label is not None and pos_label not in known:
+        raise ValueError(f"pos_label={pos_label!r} is none of the classes {list(known)}")
+    classes = [pos_label] if pos_label is not None else [known[1]]
+    if pos_label is None and len(known) > 2:
+        classes = [known[k] for k in predictions.present]
+    criterion = partial(_values, by=by, at_least=at_least, costs=costs)
+    choices: dict[Hashable, ThresholdChoice] = {}
+    for label in classes:
+        place = known.index(label)
+        is_positive = predictions.true == place
+        if is_positive.all() or not is_positive.any():
+            raise ValueError(f"class {label!r} needs observations of its own and of the rest")
+        sample = _Sample.of(
+            predictions.scores[:, place].astype(float), is_positive, predictions.sample_weight
+        )
+        choices[label] = _choice(sample, criterion, by, label, level, n_draws, seed)
+    return choices[classes[0]] if len(classes) == 1 else choices
+
+
+class _Sample(NamedTuple):
+    """Observations by falling score; the bins of equal scores are the thresholds."""
+
+    thresholds: Float[np.ndarray, " m"]
+    bins: Int[np.ndarray, " n"]
+    is_positive: Bool[np.ndarray, " n"]
+    weights: Float[np.ndarray, " n"]
+
+    @classmethod
+    def of(
+        cls,
+        scores: Float[np.ndarray, " n"],
+        is_positive: Bool[np.ndarray, " n"],
+        weights: Float[np.ndarray, " n"],
+    ) -> _Sample:
+        distinct, bins = np.unique(-scores, return_inverse=True)
+        return cls(-distinct, bins, is_positive, weights)
+
+    def counts(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "2 m"]:
+        """Return true and false positives at each threshold."""
+        both = np.bincount(
+            2 * self.bins + ~self.is_positive, weights, minlength=2 * len(self.thresholds)
+        )
+        found: Float[np.ndarray, "2 m"] = both.reshape(-1, 2).T.cumsum(axis=1)
+        return found
+
+
+def _values(
+    counts: Float[np.ndarray, "2 m"], by: str, at_least: float, costs: tuple[float, float]
+) -> Float[np.ndarray, " m"]:
+    """Return the criterion at each threshold; minus infinity where it is not allowed."""
+    tp, fp = counts
+    positives, negatives = tp[-1], fp[-1]
+    if positives == 0 or negatives == 0:
+        return np.full(len(tp), np.nan)
+    sensitivity, specificity = tp / positives, 1 - fp / negatives
+    match by:
+        case "youden":
+            return sensitivity + specificity - 1
+        case "f1":
+            found: Float[np.ndarray, " m"] = 2 * tp / (tp + fp + positives)
+            return found
+        case "specificity":
+            return np.where(specificity >= at_least - 1e-12, sensitivity, -np.inf)
+        case "sensitivity":
+            return np.where(sensitivity >= at_least - 1e-12, specificity, -np.inf)
+    cost_fp, cost_fn = costs if by == "cost" else (1.0, 1.0)
+    loss = (cost_fp * fp + cost_fn * (positives - tp)) / (positives + negatives)
+    return 1 - loss if by == "accuracy" else -loss
+
+
+def _at(by: str, criterion: Any, counts: Float[np.ndarray, "2 m"], place: int) -> float:
+    """Return the value of a threshold on other observations, also where it is not allowed."""
+    found = criterion(counts) if by not in ("specificity", "sensitivity") else None
+    if found is not None:
+        return float(found[place])
+    return float(criterion(counts, at_least=-1.0)[place])
+
+
+def _choice(
+    sample: _Sample, criterion: Any, by: str, label: Hashable, level: float, n_draws: int, seed: int
+) -> ThresholdChoice:
+    whole = sample.counts(sample.weights)
+    values = criterion(whole)
+    best = int(np.argmax(values))
+    if not np.isfinite(values[best]):
+        raise ValueError(f"no threshold has the {by} that at_least asks for: take a smaller one")
+    value, threshold = float(values[best]), float(sample.thresholds[best])
+    generator, n = np.random.default_rng(seed), len(sample.bins)
+    is_maximum = by not in ("specificity", "sensitivity")
+    m = int(np.ceil(n**_SHARE_DRAWN)) if is_maximum else n
+    drawn = np.full((n_draws, 5), np.nan)  # threshold of m, in-bag, out-of-bag, optimism, at it
+    for row in drawn:
+        times = np.bincount(generator.integers(n, size=n), minlength=n)
+        counts = sample.counts(sample.weights * times)
+        of_draw = criterion(counts)
+        if not np.isfinite(of_draw).any():
+            continue
+        place = int(np.argmax(of_draw))
+        row[1] = of_draw[place]
+        row[2] = _at(by, criterion, sample.counts(sample.weights * (times == 0)), place)
+        row[3] = row[1] - _at(by, criterion, whole, place)
+        row[4] = _at(by, criterion, counts, best)
+        row[0] = sample.thresholds[place]
+        if m < n:
+            fewer = np.bincount(generator.integers(n, size=m), minlength=n)
+            of_fewer = criterion(sample.counts(sample.weights * fewer))
+            if np.isfinite(of_fewer).any():
+                row[0] = sample.thresholds[int(np.argmax(of_fewer))]
+    mean = np.nanmean(drawn[:, 1:], axis=0)
+    optimism = float(mean[2])
+    corrected = value - optimism
+    warnings: tuple[str, ...] = ()
+    if n < _FEW:
+        warnings = (
+            f"There are {n} observations, fewer than {_FEW}: the interval of the value may cover "
+            "up to five points less than its level.",
+        )
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    shift = np.nanquantile(drawn[:, 0] - threshold, tails) * (m / n) ** _RATE_OF_MAXIMUM
+    # Drawn errors of a chosen value are too small in small samples, those at a fixed threshold in
+    # large ones: the interval extends as far as either.
+    by_choice = value - np.nanquantile(drawn[:, 3], tails)[::-1]
+    at_fixed = corrected + np.nanquantile(drawn[:, 4] - value, tails)
+    ends = [min(by_choice[0], at_fixed[0]), max(by_choice[1], at_fixed[1])]
+    bounds = (-np.inf, 0.0) if by == "cost" else (-1.0 if by == "youden" else 0.0, 1.0)
+    low, high = np.clip(ends, *bounds)
+    return ThresholdChoice(
+        by,
+        label,
+        Valued(threshold, (threshold + float(shift[0]), threshold + float(shift[1]))),
+        Valued(value, (float(low), float(high))),
+        optimism,
+        corrected,
+        float(mean[0]),
+        float(mean[1]),
+        level,
+        n_draws,
+        seed,
+        warnings,
+    )

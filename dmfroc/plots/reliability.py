@@ -1,0 +1,263 @@
+"""The reliability diagram: isotonic calibration with bands, and the parts of the Brier score."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._kit.options import check_level, integer
+from dmfroc._kit.text import legend_text
+from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.measures.calibration import (
+    brier_discrimination,
+    brier_miscalibration,
+    brier_uncertainty,
+    events,
+    no_events,
+)
+from dmfroc.measures.measure import bare_value_of
+from dmfroc.measures.statistics.recalibration import isotonic
+from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.lines import Line2D
+
+_GRID = np.linspace(0, 1, 201)
+_N_BINS = 20  # of the histogram
+_HIGHEST = 0.16  # of the axes, that the histogram takes
+
+
+class _Curve(NamedTuple):
+    forecast: Float[np.ndarray, " m"]
+    recalibrated: Float[np.ndarray, " m"]
+    weights: Float[np.ndarray, " bins"]
+    parts: tuple[float, float, float]
+
+
+class ReliabilityDisplay(Display):
+    """Reliability diagrams of isotonic recalibrations.
+
+    The consistency band around the diagonal holds the recalibrated probability of a calibrated
+    classifier, at each forecast, in so many of all samples: outcomes are drawn from the forecasts.
+    The confidence band around the curve holds the true one: outcomes are drawn from the
+    recalibrated probabilities. Both are drawn for one class; with several classes there are only
+    the curves. The legend has the parts of the Brier score, miscalibration (MCB), discrimination
+    (DSC) and uncertainty (UNC).
+
+    Parameters
+    ----------
+    predictions : Predictions
+        Probabilities of the classes, and the observed ones.
+    pos_label : hashable, optional
+        The class to draw; by default the second of two, or all.
+    name : str, optional
+        Name of the classifier.
+    level : float
+        Nominal coverage of the bands at each forecast.
+    n_draws : int
+        Number of draws behind the bands, at least 99.
+    random_state : int
+        Their seed.
+
+    Attributes
+    ----------
+    lines_ : dict of matplotlib.lines.Line2D
+        The curves by class.
+    consistency_band_, confidence_band_ : matplotlib.collections.PolyCollection or None
+        The bands of a single curve.
+    histogram_ : matplotlib.container.BarContainer or None
+        The histogram of its forecasts.
+
+    References
+    ----------
+    Dimitriadis, Gneiting and Jordan (2021), Stable reliability diagrams for probabilistic
+    classifiers.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(200)
+    >>> display = ReliabilityDisplay.from_predictions((rng.random(200) < p).astype(int), p)
+    >>> list(display.lines_)
+    [1]
+    """
+
+    lines_: dict[Hashable, Line2D]
+    consistency_band_: PolyCollection | None
+    confidence_band_: PolyCollection | None
+    histogram_: Any
+
+    def __init__(
+        self,
+        predictions: Predictions,
+        *,
+        pos_label: Any = None,
+        name: str | None = None,
+        level: float = 0.95,
+        n_draws: int = 200,
+        random_state: int = 0,
+    ) -> None:
+        if (obstacle := no_events(pos_label, predictions)) is not None:
+            raise ValueError(f"a reliability diagram {obstacle}")
+        self.predictions, self.pos_label, self.name = predictions.counted, pos_label, name
+        self.level, self.n_draws = check_level(level), integer("n_draws", n_draws, 99)
+        self.random_state = random_state
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any = None,
+        *,
+        labels: Any = None,
+        sample_weight: Any = None,
+        ax: Axes | None = None,
+        plot_bands: bool = True,
+        plot_histogram: bool = True,
+        **options: Any,
+    ) -> Self:
+        """Draw the reliability diagram of a classifier's probabilities.
+
+        Parameters
+        ----------
+        y_true, y_score, labels, sample_weight
+            As for `Predictions.from_arrays`.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        plot_bands, plot_histogram
+            As for `plot`.
+        **options
+            As for the class.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            Already drawn.
+        """
+        predictions = as_predictions(
+            y_true, y_score, labels=labels, sample_weight=sample_weight, needs="probabilities"
+        )
+        display = cls(predictions, **options)
+        return display.plot(ax, plot_bands=plot_bands, plot_histogram=plot_histogram)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        plot_bands: bool = True,
+        plot_histogram: bool = True,
+        plot_legend: bool = True,
+        **options: Any,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        plot_bands, plot_histogram : bool
+            Whether to draw the bands and the histogram of a single curve.
+        plot_legend : bool
+            Whether to draw the legend.
+        **options
+            For the `matplotlib.lines.Line2D` of the curves.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            This display.
+        """
+        axes = self._draws_on(ax)
+        self.lines_ = {}
+        self.consistency_band_ = self.confidence_band_ = self.histogram_ = None
+        labels = self.predictions.labels
+        classes: list[Any] = [self.pos_label]
+        if self.pos_label is None:
+            classes = (
+                [labels[1]] if len(labels) == 2 else [labels[k] for k in self.predictions.present]
+            )
+        is_single = len(classes) == 1
+        for place, label in enumerate(classes):
+            curve = self._curve(label)
+            style = style_of(place) | {"linewidth": 1.8} | options
+            if is_single and plot_bands:
+                self._draw_bands(label, style["color"])
+            text = (self.name or "isotonic") if is_single else str(label)
+            mcb, dsc, unc = curve.parts
+            text = f"{text}: MCB {mcb:.4f}, DSC {dsc:.4f}, UNC {unc:.4f}"
+            (self.lines_[label],) = axes.plot(
+                curve.forecast, curve.recalibrated, label=legend_text(text), gid=CURVE_ID, **style
+            )
+            if is_single and plot_histogram:
+                heights = _HIGHEST * curve.weights / curve.weights.max()
+                edges = np.arange(_N_BINS) / _N_BINS
+                self.histogram_ = axes.bar(
+                    edges, heights, 1 / _N_BINS, align="edge", color="0.5", alpha=0.35, zorder=0.5
+                )
+        axes.plot([0, 1], [0, 1], color="0.5", linewidth=1, gid=BASELINE_ID, label="calibrated")
+        axes.set(
+            xlim=(-0.01, 1.01),
+            ylim=(-0.01, 1.01),
+            aspect="equal",
+            xlabel="Forecast probability",
+            ylabel="Recalibrated probability",
+        )
+        if plot_legend:
+            draw_legend(axes, "upper left")
+        return self
+
+    def _event(self, label: Hashable) -> tuple[Any, Any, Any]:
+        outcome, forecast = events(self.predictions, label)
+        return outcome[0], forecast[0], self.predictions.sample_weight
+
+    def _curve(self, label: Hashable) -> _Curve:
+        outcome, forecast, weights = self._event(label)
+        fit = isotonic(forecast, outcome, weights)
+        parts = [
+            bare_value_of(part(label), self.predictions)
+            for part in (brier_miscalibration, brier_discrimination, brier_uncertainty)
+        ]
+        bins = np.minimum((forecast * _N_BINS).astype(int), _N_BINS - 1)
+        of_bins = np.bincount(bins, weights, _N_BINS)
+        return _Curve(fit.forecasts, fit.values, of_bins, (parts[0], parts[1], parts[2]))
+
+    def _draw_bands(self, label: Hashable, color: Any) -> None:
+        outcome, forecast, weights = self._event(label)
+        fit = isotonic(forecast, outcome, weights)
+        grid = np.clip(_GRID, forecast.min(), forecast.max())
+        generator = np.random.default_rng(self.random_state)
+        tail = (1 - self.level) / 2
+        ends = []
+        for chances in (forecast, fit(forecast)):
+            drawn = np.empty((self.n_draws, len(grid)))
+            for row in drawn:
+                resampled = (generator.random(len(chances)) < chances).astype(float)
+                row[:] = isotonic(forecast, resampled, weights)(grid)
+            ends.append(np.quantile(drawn, [tail, 1 - tail], axis=0))
+        (low, high), (below, above) = ends
+        percent = f"{100 * self.level:g} %"
+        self.consistency_band_ = self.ax_.fill_between(
+            grid,
+            low,
+            high,
+            color="0.5",
+            alpha=0.22,
+            linewidth=0,
+            label=f"{percent} consistency band",
+        )
+        # Errors of the drawn curve about the recalibrated one, taken to the other side of it
+        middle = fit(grid)
+        self.confidence_band_ = self.ax_.fill_between(
+            grid,
+            np.clip(np.minimum(2 * middle - above, middle), 0, 1),
+            np.clip(np.maximum(2 * middle - below, middle), 0, 1),
+            color=color,
+            alpha=0.2,
+            linewidth=0,
+            label=f"{percent} confidence band",
+        )

@@ -1,0 +1,77 @@
+"""A chosen threshold: published values, coverage, and criteria by brute force."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+from sklearn.metrics import accuracy_score, f1_score
+
+from dmfroc.decisions import choose_threshold
+
+RNG = np.random.default_rng(0)
+Y = RNG.integers(2, size=150)
+SCORE = np.round(RNG.normal(size=150) + 1.2 * Y, 1)
+
+
+def test_published_optimism(external_directory):
+    """cutpointr: Youden at 2, in-bag 1.76 and out-of-bag 1.71 of sensitivity + specificity."""
+    data = pd.read_csv(external_directory / "suicide.csv")
+    found = choose_threshold(data.suicide == "yes", data.dsi)
+    assert found.threshold.value == 2
+    assert 1 + found.value.value == pytest.approx(1.75179, abs=5e-6)
+    assert 1 + found.in_bag == pytest.approx(1.76, abs=0.01)
+    assert 1 + found.out_of_bag == pytest.approx(1.71, abs=0.01)
+    assert found.out_of_bag < found.corrected < found.value.value
+
+
+@pytest.mark.parametrize(
+    ("by", "score"),
+    [
+        ("f1", f1_score),
+        ("accuracy", accuracy_score),
+        ("youden", lambda y, p: p[y == 1].mean() - p[y == 0].mean()),
+        ("cost", lambda y, p: -(2 * ((p == 1) & (y == 0)) + 5 * ((p == 0) & (y == 1))).mean()),
+    ],
+)
+def test_criteria_are_maximised(by, score):
+    found = choose_threshold(Y, SCORE, by=by, cost_fp=2, cost_fn=5, n_draws=100)
+    values = [score(Y, (t <= SCORE).astype(int)) for t in np.unique(SCORE)]
+    assert found.value.value == pytest.approx(max(values))
+    at = score(Y, (found.threshold.value <= SCORE).astype(int))
+    assert at == pytest.approx(max(values))
+
+
+def test_rates_that_are_asked_for():
+    found = choose_threshold(Y, SCORE, by="specificity", at_least=0.9, n_draws=100)
+    predicted = found.threshold.value <= SCORE
+    assert (~predicted)[Y == 0].mean() >= 0.9
+    assert found.value.value == pytest.approx(predicted[Y == 1].mean())
+    lower = SCORE[found.threshold.value > SCORE].max() <= SCORE
+    assert (~lower)[Y == 0].mean() < 0.9
+
+
+def test_intervals_cover():
+    rng, threshold, value = np.random.default_rng(1), [], []
+    for _ in range(60):
+        y = rng.integers(2, size=200)
+        found = choose_threshold(y, rng.normal(size=200) + 1.5 * y, n_draws=200)
+        truth = norm.cdf(found.threshold.value) - norm.cdf(found.threshold.value - 1.5)
+        (low, high), (below, above) = found.threshold.interval, found.value.interval
+        threshold.append(low <= 0.75 <= high)
+        value.append(below <= truth <= above)
+    assert np.mean(threshold) > 0.88
+    assert np.mean(value) > 0.85
+
+
+def test_several_classes_and_refusals():
+    y, scores = RNG.integers(3, size=90), RNG.random((90, 3))
+    found = choose_threshold(y, scores, n_draws=100)
+    assert list(found) == [0, 1, 2]
+    single = choose_threshold(y, scores, pos_label=1, n_draws=100)
+    assert single.threshold == found[1].threshold
+    assert "value (youden)" in str(single)
+    assert "fewer than 200" in single.warnings[0]
+    with pytest.raises(ValueError, match="by must be one of"):
+        choose_threshold(Y, SCORE, by="gmean")
+    with pytest.raises(ValueError, match="none of the classes"):
+        choose_threshold(Y, SCORE, pos_label=5)

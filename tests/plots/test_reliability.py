@@ -1,0 +1,55 @@
+"""Reliability diagrams and risk-coverage curves."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from dmfroc.curves import isotonic_calibration_curve, risk_coverage_curve
+from dmfroc.measures import MEASURES
+from dmfroc.plots import ReliabilityDisplay, RiskCoverageDisplay
+
+RNG = np.random.default_rng(0)
+Z = RNG.normal(size=300)
+Y, P = (RNG.random(300) < expit(Z)).astype(int), expit(Z)
+Q = RNG.dirichlet(np.ones(3), size=90)
+T = RNG.integers(3, size=90)
+
+
+def test_reliability_of_one_class():
+    display = ReliabilityDisplay.from_predictions(Y, P, n_draws=99)
+    curve = isotonic_calibration_curve(Y, P)
+    line = display.lines_[1]
+    assert line.get_ydata() == pytest.approx(curve.y)
+    assert f"MCB {MEASURES['brier_miscalibration'](Y, P):.4f}" in line.get_label()
+    heights = [bar.get_height() for bar in display.histogram_]
+    assert max(heights) == pytest.approx(0.16)
+    # Calibrated: the curve stays inside the consistency band nearly everywhere
+    band = display.consistency_band_.get_paths()[0]
+    middle = np.column_stack([curve.x, curve.y])[20:-20]
+    assert band.contains_points(middle, radius=0.02).mean() > 0.85
+
+
+def test_reliability_of_several_classes():
+    display = ReliabilityDisplay.from_predictions(T, Q)
+    assert list(display.lines_) == [0, 1, 2]
+    assert display.consistency_band_ is None
+    single = ReliabilityDisplay.from_predictions(T, Q, pos_label=1, plot_bands=False)
+    drawn = single.lines_[1].get_ydata()
+    assert drawn == pytest.approx(display.lines_[1].get_ydata())
+    with pytest.raises(ValueError, match="none of the classes"):
+        ReliabilityDisplay.from_predictions(T, Q, pos_label=7)
+
+
+def test_risk_and_coverage():
+    curve = risk_coverage_curve(T, Q)
+    assert curve.area == pytest.approx(MEASURES["risk_coverage_area"](T, Q))
+    assert curve.risk[-1] == pytest.approx((Q.argmax(axis=1) != T).mean())
+    for coverage, threshold, risk in zip(curve.coverage, curve.thresholds, curve.risk, strict=True):
+        decided = Q.max(axis=1) >= threshold
+        assert coverage == pytest.approx(decided.mean())
+        assert risk == pytest.approx((Q.argmax(axis=1) != T)[decided].mean())
+    low, high = curve.intervals()
+    assert (low <= curve.risk).all()
+    assert (curve.risk <= high).all()
+    display = RiskCoverageDisplay.from_predictions(T, {"a": Q, "b": Q[:, [1, 0, 2]]})
+    assert list(display.lines_) == ["a", "b"]
