@@ -507,9 +507,11 @@ ALL_FILES = [f"{name}.csv" for name in FILES]
 COMMANDS = {
     "": [],
     **{f"{name} help": [*name.split(), "--help"] for name in [
-        *("", "evaluate", "compare", "report", "subgroups", "plan", "plot", "measures", "demo")
+        *("", "evaluate", "compare", "report", "subgroups", "plan", "plot", "measures", "demo"),
+        "cite",
     ]},
     "measures": ["measures"],
+    "cite": ["cite"],
     "measures json": ["measures", "--json"],
     "evaluate": ["evaluate", "good.csv", *OF_ALL, "--plot", "curve.svg"],
     "evaluate json": ["evaluate", "good.csv", *OF_ALL, "--json", "--sample-weight", "weight"],
