@@ -60,6 +60,7 @@ OF_FUNCTION = {
     "compare_runs": {"y_score": {"a": [S, S[::-1]], "b": [S**2, S[::-1] ** 3]}},
     "compare_subgroups": {"by": np.arange(60) // 30},
     "items": {"scores": {"a": RNG.uniform(size=60), "b": RNG.uniform(size=60)}},
+    "multilabel": {"y_true": np.stack([B, 1 - B], axis=1), "y_score": np.stack([P, 1 - P], axis=1)},
     "plan": {"pilot": dmfroc.Predictions.from_arrays(Y, S), "half_width": 0.05},
     "majority_costs": {"factor": 2.0},
     "operating_point": {"y_true": B, "y_score": P, "threshold": 0.3},
