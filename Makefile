@@ -45,6 +45,7 @@ compat: $(VENV)/pyvenv.cfg
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/python .ci/words.py
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs

@@ -45,10 +45,11 @@ RENDERERS |= {
 _HOMES = {
     "curves": (
         "Curve OperatingPoints accuracy_curve bift_curve bird_curve boc_curve bprd_curve "
-        "calibration_curve convex_hull cost_curve cumulative_gains_curve delta_pn_curve "
-        "det_curve isometrics isotonic_calibration_curve lift_curve loess_calibration_curve "
-        "log_precision_recall_curve operating_points pn_curve precision_recall_curve "
-        "prg_curve reciprocal_precision_recall_curve roc_curve roc_from_calibration"
+        "calibration_curve convex_hull cost_curve cumulative_gains_curve decision_curve "
+        "delta_pn_curve det_curve isometrics isotonic_calibration_curve lift_curve "
+        "loess_calibration_curve log_precision_recall_curve operating_points pn_curve "
+        "precision_recall_curve prg_curve reciprocal_precision_recall_curve "
+        "risk_coverage_curve roc_curve roc_from_calibration"
     ),
     "decisions": (
         "ClassWeights ClassWeightsClassifierCV ExpectedCost IsoPerformanceClassifierCV "
@@ -63,10 +64,10 @@ _HOMES = {
     ),
     "plots": (
         "AccuracyDisplay BIFTDisplay BIRDDisplay BOCDisplay BPRDDisplay CalibrationDisplay "
-        "ComparisonDisplay CostDisplay CumulativeGainsDisplay DETDisplay DeltaPNDisplay "
-        "LiftDisplay LogPrecisionRecallDisplay MulticlassROCDisplay PNDisplay PRGDisplay "
-        "PairwiseAUCDisplay PrecisionRecallDisplay ROCDisplay "
-        "ReciprocalPrecisionRecallDisplay"
+        "ComparisonDisplay CostDisplay CumulativeGainsDisplay DETDisplay DecisionDisplay "
+        "DeltaPNDisplay LiftDisplay LogPrecisionRecallDisplay MulticlassROCDisplay PNDisplay "
+        "PRGDisplay PairwiseAUCDisplay PrecisionRecallDisplay ROCDisplay "
+        "ReciprocalPrecisionRecallDisplay ReliabilityDisplay RiskCoverageDisplay"
     ),
     "simulation": ("datasets study"),
 }

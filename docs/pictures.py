@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_wine
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dmfroc import Predictions, plots
-from dmfroc.cli.demo import demo_predictions
+from dmfroc.cli.demo import demo_folds
 from dmfroc.plots import MulticlassROCDisplay
 
 IMAGES = Path(__file__).resolve().parent / "images"
@@ -63,13 +63,27 @@ def six_digits() -> Predictions:
     return Predictions.from_arrays(digits[chosen], scores)
 
 
+def few_measurements(folds: np.ndarray) -> dict[str, Predictions]:
+    """Return cross-validated probabilities of wines, by the measurements that are used."""
+    X, y = load_wine(return_X_y=True)
+    columns = {"alcohol and malic acid": [0, 1], "alcohol": [0], "malic acid": [1]}
+    cv = PredefinedSplit(folds)
+    return {
+        name: Predictions.from_arrays(
+            y, cross_val_predict(LogisticRegression(), X[:, x], y, cv=cv, method="predict_proba")
+        )
+        for name, x in columns.items()
+    }
+
+
 def main() -> None:
     """Write docs/images/roc.png, overview.png and curve-*.png."""
     IMAGES.mkdir(exist_ok=True)
-    figure = Figure(figsize=(7, 6.8), layout="constrained", dpi=200)
+    figure = Figure(figsize=(7, 6.8), layout="constrained", dpi=130)
     ax = figure.subplots()
-    for name, predictions in demo_predictions().items():
-        MulticlassROCDisplay.from_predictions(predictions, name=name, ax=ax)
+    folds = demo_folds()
+    for name, predictions in few_measurements(folds).items():
+        MulticlassROCDisplay.from_predictions(predictions, name=name, ax=ax, folds=folds)
     save(figure, "roc")
 
     digits = six_digits()

@@ -1,4 +1,4 @@
-"""Whether intervals and tests hold what they promise, in every kind of sample."""
+"""Measure how often intervals cover the truth and tests reject it, in every kind of sample."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ WITHIN_HEADER = [
     "coverage: least / median / most",
     "limits",
     "within",
-    "within, Monte Carlo error allowed for",
+    "within, plus Monte Carlo error",
 ]
 
 
@@ -319,7 +319,7 @@ def summary(cells: pd.DataFrame, n_samples: int) -> str:
 
 
 def share_told(measure: str, n_classes: int, n: int, skew: str, strength: str, ties: bool) -> float:
-    """Return the share of a cell's samples in which the estimate has a remark."""
+    """Return the share of a cell's samples in which the estimate has a warning."""
     sizes, generator = class_sizes(n_classes, n, skew), np.random.default_rng(2)
     samples = (draw(generator, sizes, strength, ties) for _ in range(SAMPLES_PER_BATCH))
     return float(np.mean([bool(estimate(measure, sample).warnings) for sample in samples]))
@@ -347,7 +347,7 @@ def worst_cells(cells: pd.DataFrame) -> str:
         for row in chosen.loc[order].itertuples()
     ]
     header = ["measure", "K", "n", "smallest class", "classifier", "ties"]
-    header += ["coverage, %", "bias / sd", "mean SE / sd", "with a remark, %"]
+    header += ["coverage, %", "bias / sd", "mean SE / sd", "with a warning, %"]
     return markdown_table(header, rows)
 
 
@@ -470,60 +470,69 @@ def paired_table(table: pd.DataFrame) -> str:
 def page(tables: dict[str, pd.DataFrame], cells: pd.DataFrame, replications: dict[str, int]) -> str:
     return f"""# Coverage of the intervals
 
-Made by `experiments/coverage.py`. Nominal coverage is 95 %, the level of the tests 5 %. Truths are
-measured in about {POPULATION:,} observations with the same class proportions.
+Made by `experiments/coverage.py`. Nominal coverage is 95 %, and the level of the tests 5 %. The
+truth is measured in about {POPULATION:,} observations with the same class proportions.
 
 ## Which method when
 
-* **The jackknife interval, the default, is the one to use.** It costs one evaluation and knows of
-  rare classes and of near-perfect classifiers. Of the latter in small samples it covers up to 99 %,
-  with classes of ten or fewer down to 90 %, and says so by a remark.
-* **The bootstrap and the Bayesian bootstrap** give draws, for probabilities of anything. They take
-  as many evaluations as there are draws, and no resample can show what a class of a few cases has
-  not shown: with fewer than ten cases they warn. Their default interval, BCa, is corrected for the
-  skewness of a near-perfect classifier's draws; plain percentiles are not.
-* **The Bayesian model** gives the posterior of the curve itself, and is for those who want that.
-  Its intervals of near-perfect classifiers are shorter than the jackknife's, because it takes the
-  curve to be of a common shape, and cover 90 to 94 %: the prior draws such areas down a little.
-* **The source paper's bootstrap** takes the cells of the rate matrices for independent. Do not use
-  it but to reproduce the paper.
+* **Jackknife, the default: use this.** It costs one evaluation, and accounts for rare classes and
+  near-perfect classifiers. In small samples of near-perfect classifiers it covers up to 99 %, and
+  down to 90 % with classes of ten or fewer. A warning says so.
+* **Bootstrap and Bayesian bootstrap: use them if you need draws.** They cost one evaluation per
+  draw. With fewer than ten cases of a class they are too short, and they warn. The default
+  interval, BCa, corrects the skewness of near-perfect classifiers; plain percentiles do not.
+* **Bayesian model: use it if you want the posterior of the curve.** Its intervals of near-perfect
+  classifiers are shorter than the jackknife's and cover 90 to 94 %. The model assumes a common
+  shape of the curves, and its prior draws such areas down a little.
+* **The paper's bootstrap: do not use it**, except to reproduce the paper. It treats the cells of
+  the rate matrices as independent.
 
 ## Every kind of sample
 
-{replications["grid"]} samples of each of {len(cells) // len(GRID_MEASURES)} cells: 2, 3, 5 and 10
-classes; 100, 300, 1,000 and 3,000 observations; balanced classes, or a draw of Dirichlet(1) with at
-least five of each; a weak, a good and a near-perfect classifier; continuous scores, or rounded to
-tenths. Class sizes are fixed within a cell.
+There are {len(cells) // len(GRID_MEASURES)} cells with {replications["grid"]} samples each. They
+combine:
+
+* 2, 3, 5 and 10 classes
+* 100, 300, 1,000 and 3,000 observations
+* balanced classes, or a draw of Dirichlet(1) with at least five observations of each
+* a weak, a good and a near-perfect classifier
+* continuous scores, or scores rounded to tenths
+
+Class sizes are fixed within a cell.
 
 {summary(cells, replications["grid"])}
 
 ![Coverage of each cell against the size of its smallest class](../images/coverage.png)
 
-Grey are the limits of each cell, without the Monte Carlo error of a coverage, which is
-{monte_carlo_error(replications["grid"])} points.
+The grey areas are the limits for a cell. The Monte Carlo error of a coverage,
+{monte_carlo_error(replications["grid"])} points, is not included.
 
-The cells of DMF-AUC and M that are farthest from 95 %, and how often the estimate says so by a
-remark (few observations decide how sure the value is), in {SAMPLES_PER_BATCH} samples:
+These cells of the DMF-AUC and M are farthest from 95 %. The last column is the share of
+{SAMPLES_PER_BATCH} samples with a warning that few observations determine the interval:
 
 {worst_cells(cells)}
 
 ## Hard cases
 
-{replications["designs"]} samples of each design; A to D have random class sizes. *sd* is the
-standard deviation of the values over the samples, *mean SE* the mean of the jackknife's standard
-errors; the sampling range holds the middle 95 % of the values. In D the rarest class has about
-three cases: there the interval rests on the other classes' variance. Informedness is estimated
-given the class sizes.
+There are {replications["designs"]} samples of each design. A to D have random class sizes. In D
+the rarest class has about three cases, and the interval depends on the variance of the other
+classes. Informedness is estimated for given class sizes. The columns are:
+
+* **sd**: standard deviation of the values over the samples
+* **mean SE**: mean of the jackknife's standard errors
+* **sampling range**: the middle 95 % of the values
 
 {designs_table(tables["designs"])}
 
 ## Bootstraps
 
-{replications["bootstrap"]} samples of each cell, 1,000 draws; the Monte Carlo error of a coverage
-is {monte_carlo_error(replications["bootstrap"])} points. *bca*, the default, is corrected for bias
-and acceleration and has the jackknife's quantile of the t distribution; *percentile* are the
-quantiles of the draws. With five cases of a class, as in the skewed samples of five classes, no
-bootstrap covers what it says, and all of them warn.
+There are {replications["bootstrap"]} samples of each cell, with 1,000 draws. The Monte Carlo error
+of a coverage is {monte_carlo_error(replications["bootstrap"])} points. With five cases of a class,
+as in the skewed samples of five classes, no bootstrap has its nominal coverage, and all of them
+warn.
+
+* **bca**, the default, corrects bias and skewness and uses the jackknife's t quantile.
+* **percentile** uses the quantiles of the draws.
 
 {bootstrap_summary(tables["bootstrap"], replications["bootstrap"])}
 
@@ -533,15 +542,16 @@ Coverage in each cell, in percent:
 
 ## The Bayesian model
 
-Credible intervals of the DMF-AUC by the ordinal model (`bayesian_roc`, NUTS, 2 chains of 500
-draws) in {replications["bayes"]} samples of 300 observations with balanced classes; the Monte Carlo
-error of a coverage is {monte_carlo_error(replications["bayes"])} points.
+Credible intervals of the DMF-AUC come from the ordinal model: `bayesian_roc`, NUTS, 2 chains of
+500 draws. There are {replications["bayes"]} samples of 300 observations with balanced classes. The
+Monte Carlo error of a coverage is {monte_carlo_error(replications["bayes"])} points.
 
 {posterior_table(tables["bayes"])}
 
 ## Tests of two classifiers
 
-{replications["paired"]} pairs of classifiers on the same 300 observations, with correlated scores.
+There are {replications["paired"]} pairs of classifiers on the same 300 observations, with
+correlated scores.
 
 {paired_table(tables["paired"])}
 """

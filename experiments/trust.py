@@ -1,4 +1,4 @@
-"""Whether the interval of every measure holds what it promises, in samples of many kinds."""
+"""Measure how often the default interval of every measure covers, in samples of many kinds."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ COSTLY = (
     "precision_recall_gain_area",
     "expected_f_gain",
 )
-LEAST, MOST, CHANCE = 0.92, 0.975, 0.025  # what counts as holding, Monte Carlo error allowed for
+LEAST, MOST, CHANCE = 0.92, 0.975, 0.025  # what counts as holding, but for Monte Carlo error
 MOST_ON_A_SIDE = 0.045  # of the misses, where a cell claims to hold
-LOWEST = 0.85  # which no cell may miss, with a remark or without
-OFTEN = 0.9  # the share of estimates whose remark says it
+LOWEST = 0.85  # which no cell may miss, with a warning or without
+OFTEN = 0.9  # the share of estimates with a warning
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,26 @@ CONFIRMING = {
     ),
 }
 DESIGNS = CHOSEN | CONFIRMING
+TABLES = {
+    "Three classes of 100": (
+        *("K=3, good", "K=3, weak", "K=3, strong", "K=3, noise"),
+        *("K=3, anti-classifier", "K=3, ties", "K=3, saturated"),
+    ),
+    "Two classes": ("K=2, good", "K=2, noise", "K=2, weak, uneven", "K=2, strong, uneven"),
+    "Many classes": (
+        *("K=4, good, uneven", "K=10, n=300", "K=20, n=600"),
+        *("K=30, 5 of each", "K=50, n=500"),
+    ),
+    "Rare classes, random class sizes": (
+        *("90/9/1, n=300", "90/9/1, n=2000", "90/9/1, strong, n=2000"),
+        *("K=3, random class sizes", "K=5, random class sizes"),
+    ),
+    "Clusters and weights": (
+        *("K=3, 60 clusters of 5", "K=3, 12 clusters of 25"),
+        *("K=3, 40 clusters of 6, all classes", "K=2, 14 clusters of 20, all classes"),
+        "K=3, weights",
+    ),
+}
 
 
 def draw(generator: np.random.Generator, design: Design, times: int = 1) -> dict:
@@ -240,20 +260,26 @@ def cells_of(table: pd.DataFrame) -> pd.DataFrame:
     return found.reset_index()
 
 
-def table_of(cells: pd.DataFrame, what: str) -> str:
-    """Return a table of one number by measure and design."""
-    designs = [name for name in DESIGNS if name in set(cells["design"])]
-    wide = cells.pivot(index="measure", columns="design", values=what)[designs]
-    rows = []
-    for name in MEASURES:
-        if name in wide.index:
-            told = cells[cells["measure"] == name].set_index("design")["told"]
-            rows.append([f"`{name}`", *(_cell(wide.loc[name, d], told.get(d)) for d in designs)])
-    return markdown_table(["measure", *designs], rows)
+def coverage_tables(cells: pd.DataFrame) -> str:
+    """Return the coverage by measure and design, in tables that fit a page."""
+    coverage, told = (
+        cells.pivot(index="measure", columns="design", values=name) for name in ("coverage", "told")
+    )
+    text = []
+    for title, designs in TABLES.items():
+        shown = [name for name in designs if name in coverage]
+        rows = [
+            [f"`{name}`", *(_cell(coverage.loc[name, d], told.loc[name, d]) for d in shown)]
+            for name in MEASURES
+            if name in coverage.index and coverage.loc[name, shown].notna().any()
+        ]
+        if rows:
+            text.append(f"### {title}\n\n{markdown_table(['measure', *shown], rows)}")
+    return "\n\n".join(text)
 
 
-def _cell(coverage: float, told: float | None) -> str:
-    if told is None or np.isnan(coverage):
+def _cell(coverage: float, told: float) -> str:
+    if np.isnan(coverage):
         return ""
     text = f"{100 * coverage:.0f}" + ("*" if told >= 0.5 else "")
     return text if coverage >= LEAST or told >= OFTEN else f"**{text}**"
@@ -277,7 +303,7 @@ def table_of_cells(cells: pd.DataFrame) -> str:
     if not rows:
         return "None."
     header = ["measure", "design", "samples", "coverage, %", "left / right misses, %"]
-    return markdown_table([*header, "mean SE / sd", "bias / sd", "with a remark, %"], rows)
+    return markdown_table([*header, "mean SE / sd", "bias / sd", "with a warning, %"], rows)
 
 
 def failing(cells: pd.DataFrame) -> pd.Series:
@@ -286,7 +312,7 @@ def failing(cells: pd.DataFrame) -> pd.Series:
 
 
 def counts_of(cells: pd.DataFrame) -> list:
-    """Return how many cells hold, fail with a remark and fail without."""
+    """Return how many cells hold, fail with a warning and fail without."""
     fails, is_told = failing(cells), cells["told"] >= OFTEN
     return [
         len(cells),
@@ -304,7 +330,15 @@ def page(table: pd.DataFrame) -> str:
     common = cells["design"].map(lambda name: DESIGNS[name].is_common)
     is_chosen = cells["design"].isin(CHOSEN)
     counts = markdown_table(
-        ["designs", "classes, groups", "cells", "hold", "fail, told", "too short", "too wide"],
+        [
+            "designs",
+            "classes, groups",
+            "cells",
+            "hold",
+            "fail, with a warning",
+            "too short",
+            "too wide",
+        ],
         [
             [role, size, *counts_of(cells[(is_chosen == chosen) & (common == large)])]
             for role, chosen in (("looked at", True), ("confirming", False))
@@ -326,41 +360,45 @@ def page(table: pd.DataFrame) -> str:
     not_run = f"\nNot run: {missing}.\n" if missing else ""
     return f"""# Can I trust it?
 
-Made by `experiments/trust.py`: how often the default interval of every measure covers the truth,
-where it says {100 * LEVEL:g} %, in {n} samples or more of each design, and {fewest} or more of the
-measures that take longest. Where the shares of the classes are the same in every sample,
-`stratify=True` says so.
-With {n} samples the Monte Carlo error of such a coverage is
-{100 * np.sqrt(LEVEL * (1 - LEVEL) / n):.1f} points, with {fewest} it is
-{100 * np.sqrt(LEVEL * (1 - LEVEL) / fewest):.1f}. The samples are new: none had a part in how the
-intervals are made. Some of the designs had; the confirming ones had not.
+Made by `experiments/trust.py`. This page reports how often the default 95 % interval of every
+measure covers the truth. There are {n} samples or more of each design, and {fewest} or more of the
+measures that take longest. The Monte Carlo error of a coverage is
+{100 * np.sqrt(LEVEL * (1 - LEVEL) / n):.1f} points with {n} samples and
+{100 * np.sqrt(LEVEL * (1 - LEVEL) / fewest):.1f} with {fewest}. If class shares are the same in
+every sample, `stratify=True` is set.
+
+All samples are new: none was used to develop the intervals. Some designs were used; the confirming
+designs were not.
 {not_run}
-A cell is a measure and a design. It holds if its coverage is within {100 * LEAST:g} and
-{100 * MOST:g} %, or outside by what chance does in {100 * CHANCE:g} % of such cells; it is told
-if at least {100 * OFTEN:.0f} % of the estimates carry a remark. With so few samples a cell that
-holds may still cover some per cent less or more.
+A cell is a measure and a design.
+
+* It **holds** if its coverage is between {100 * LEAST:g} and {100 * MOST:g} %. A coverage outside
+  still holds if chance explains it in {100 * CHANCE:g} % of such cells.
+* It has **a warning** if at least {100 * OFTEN:.0f} % of its estimates have one.
+
+With so few samples, a cell that holds may cover some points less or more.
 
 {counts}
 
-*Left* misses have the truth below the interval, *right* ones above it. Of the {len(claiming)} cells
-that hold without a remark, {int(claiming["is_lopsided"].sum())} miss on one side in more than
-{100 * MOST_ON_A_SIDE:g} % by more than chance explains; the median cell misses
+A miss on the *left* has the truth below the interval, a miss on the *right* above it. Of the
+{len(claiming)} cells that hold without a warning, {int(claiming["is_lopsided"].sum())} misses on
+one side in more than {100 * MOST_ON_A_SIDE:g} %, beyond chance. The median cell misses
 {100 * claiming["left"].median():.1f} % on the left and {100 * claiming["right"].median():.1f} % on
 the right.
 
 ## Coverage
 
-A star marks where at least half of the estimates carry a remark; **bold** is what covers less
-than {100 * LEAST:g} % in these samples though fewer than {100 * OFTEN:.0f} % of the estimates say
-so. All numbers are in `experiments/results/trust_cells.csv`.
+Numbers are per cent. A star marks cells in which at least half of the estimates have a warning.
+**Bold** marks coverage below {100 * LEAST:g} % in these samples if fewer than {100 * OFTEN:.0f} %
+of the estimates have a warning. All numbers are in `experiments/results/trust_cells.csv`.
 
-{table_of(cells, "coverage")}
+{coverage_tables(cells)}
 
-## What fails without a remark
+## What fails without a warning
 
 {table_of_cells(untold)}
 
-## What covers less than {100 * LOWEST:.0f} %, with a remark
+## What covers less than {100 * LOWEST:.0f} %, with a warning
 
 {table_of_cells(far)}
 
@@ -370,9 +408,8 @@ The score of an observation's own class exceeds the others by a shift, with norm
 
 {sizes}
 
-Pooled scores of cross-validated models are no sample of one classifier, and no interval here knows
-of it: evaluate each fold's model by itself.
-"""
+Do not pool the scores of several cross-validation folds: they come from several classifiers, and
+no interval here accounts for that. Name the folds by [`folds=`](../cross_validation.md)."""
 
 
 def main() -> None:

@@ -205,7 +205,8 @@ def digest(x):
     if dataclasses.is_dataclass(x):
         return {f.name: digest(getattr(x, f.name)) for f in dataclasses.fields(x)}
     if callable(x):
-        return getattr(x, "func", x).__qualname__
+        function = getattr(x, "func", x)
+        return getattr(function, "__qualname__", type(function).__qualname__)
     assert isinstance(x, str | int | float | None | np.generic | Enum), type(x)
     return repr(x)
 
@@ -506,9 +507,11 @@ ALL_FILES = [f"{name}.csv" for name in FILES]
 COMMANDS = {
     "": [],
     **{f"{name} help": [*name.split(), "--help"] for name in [
-        *("", "evaluate", "compare", "report", "subgroups", "plan", "plot", "measures", "demo")
+        *("", "evaluate", "compare", "report", "subgroups", "plan", "plot", "measures", "demo"),
+        "cite",
     ]},
     "measures": ["measures"],
+    "cite": ["cite"],
     "measures json": ["measures", "--json"],
     "evaluate": ["evaluate", "good.csv", *OF_ALL, "--plot", "curve.svg"],
     "evaluate json": ["evaluate", "good.csv", *OF_ALL, "--json", "--sample-weight", "weight"],

@@ -222,6 +222,8 @@ def decision_curve(
         raise ValueError("thresholds must be one or more numbers in rising order")
     if costs is not None and (prevalence is not None or pos_label is not None):
         raise ValueError("costs are those of all classes: leave prevalence and pos_label out")
+    if costs is not None and not callable(costs):
+        raise ValueError(f"costs must be a function of a threshold, but it is {costs!r}")
     counted, units = options.sample_of(predictions)
     if costs is not None:
         return _curve([_of_costs(counted, costs(float(t))) for t in at], at, None, units, options)

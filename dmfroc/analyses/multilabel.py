@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -466,6 +466,8 @@ def _labelled_rows(
     if labels is None:
         columns = getattr(y_true, "columns", range(true.shape[1]))
         labels = list(columns)
+    if not isinstance(labels, Iterable):
+        raise ValueError(f"labels must name each column of y_true, but it is {labels!r}")
     names = tuple(str(label) for label in labels)
     if len(names) != true.shape[1] or len(set(names)) < len(names):
         raise ValueError(

@@ -302,22 +302,30 @@ def demo(plot: Path) -> None:
     _compile_quickly([])
     with open_picture(plot) as picture, collected_warnings():
         with progress("Fitting three classifiers ..."):
-            from dmfroc.cli.demo import DESCRIPTION, demo_predictions
+            from dmfroc.cli.demo import DESCRIPTION, demo_folds, demo_predictions
 
-            predictions = demo_predictions()
+            predictions, folds = demo_predictions(), demo_folds()
         show(DESCRIPTION)
         remarks = {}
         for name, of_classifier in predictions.items():
             with progress(f"Evaluating: {name} ..."):
-                evaluation = dmfroc.evaluate(of_classifier)
+                evaluation = dmfroc.evaluate(of_classifier, folds=folds)
             remarks[name] = evaluation.warnings
             show(f"\n{name.upper()}\n{evaluation.as_text(warnings=False)}")
         with progress("Comparing ..."):
-            comparison = dmfroc.compare(predictions)
+            comparison = dmfroc.compare(predictions, folds=folds)
             if picture:
-                picture.draw(predictions, comparison.level, "equal")
+                picture.draw(predictions, comparison.level, "equal", folds)
     show("\nCOMPARISON")
     show_result(comparison, attributed(remarks), None, plot)
+
+
+@app.command()
+def cite() -> None:
+    """Print what to cite, as BibTeX: the software and the papers behind its measures."""
+    from dmfroc.cli.citation import citation
+
+    show(citation())
 
 
 def _compile_quickly(files: Sequence[Path]) -> None:

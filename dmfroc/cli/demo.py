@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from dmfroc.inputs.predictions import Predictions
 
 DESCRIPTION = (
     "178 wines of three cultivars, told apart by 13 chemical measurements (the wine data that\n"
-    "ship with scikit-learn); scores from five-fold cross-validation."
+    "ship with scikit-learn). Scores come from five-fold cross-validation; values are means over\n"
+    "the folds."
 )
 
 
@@ -18,7 +21,7 @@ def demo_predictions() -> dict[str, Predictions]:
     """
     from sklearn.datasets import load_wine
     from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.tree import DecisionTreeClassifier
 
@@ -29,7 +32,7 @@ def demo_predictions() -> dict[str, Predictions]:
         "nearest neighbours": KNeighborsClassifier(n_neighbors=15),
     }
     wine = load_wine()
-    folds = StratifiedKFold(n_splits=5, shuffle=True, random_state=0)
+    folds = PredefinedSplit(demo_folds())
     return {
         name: Predictions.from_arrays(
             wine.target_names[wine.target],
@@ -38,3 +41,16 @@ def demo_predictions() -> dict[str, Predictions]:
         )
         for name, classifier in classifiers.items()
     }
+
+
+def demo_folds() -> np.ndarray:
+    """Return the fold of each wine."""
+    from sklearn.datasets import load_wine
+    from sklearn.model_selection import StratifiedKFold
+
+    X, y = load_wine(return_X_y=True)
+    folds = np.empty(len(y), dtype=int)
+    splits = StratifiedKFold(n_splits=5, shuffle=True, random_state=0).split(X, y)
+    for fold, (_, test) in enumerate(splits):
+        folds[test] = fold
+    return folds

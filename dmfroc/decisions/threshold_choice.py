@@ -182,7 +182,7 @@ def choose_threshold(
     given = {"labels": labels, "sample_weight": sample_weight}
     predictions = as_predictions(y_true, y_score, **given).counted
     known = predictions.labels
-    if pos_label is not None and pos_label not in known:
+    if pos_label is not None and not (isinstance(pos_label, Hashable) and pos_label in [*known]):
         raise ValueError(f"pos_label={pos_label!r} is none of the classes {list(known)}")
     classes = [pos_label] if pos_label is not None else [known[1]]
     if pos_label is None and len(known) > 2:

@@ -64,7 +64,7 @@ class Units:
 
         With folds they stay in their strata: a draw whose fold lacks a class has no value.
         """
-        if self.cell is not None:
+        if np.ndim(self.n_means) > 0:
             return self
         stratum = np.zeros(len(self.stratum), int)
         sizes = np.array([len(self.stratum)])

@@ -140,6 +140,7 @@ def net_benefit(
     >>> round(net_benefit(0.25)([0, 0, 1, 1, 0], [0.1, 0.3, 0.2, 0.8, 0.4]), 4)
     0.0667
     """
+    threshold = checked_threshold(threshold)
     return _of_threshold(
         _net_benefit,
         threshold,
@@ -147,7 +148,7 @@ def net_benefit(
         pos_label,
         name="net_benefit",
         title="Net benefit",
-        bounds=(-threshold / (1 - threshold) if 0 < threshold < 1 else -math.inf, 1.0),
+        bounds=(-threshold / (1 - threshold), 1.0),
     )
 
 
@@ -229,6 +230,7 @@ def interventions_avoided(
     >>> round(interventions_avoided(0.25)([0, 0, 1, 1, 0], [0.1, 0.3, 0.2, 0.8, 0.4]), 4)
     -0.4
     """
+    threshold = checked_threshold(threshold)
     return _of_threshold(
         _avoided,
         threshold,
@@ -236,7 +238,7 @@ def interventions_avoided(
         pos_label,
         name="interventions_avoided",
         title="Interventions avoided",
-        bounds=(-(1 - threshold) / threshold if 0 < threshold < 1 else -math.inf, 1.0),
+        bounds=(-(1 - threshold) / threshold, 1.0),
     )
 
 

@@ -217,7 +217,9 @@ def _observed_and_expected(predictions: Predictions, pos_label: Hashable) -> Row
 
 
 def _ratio(table: Sums, xp: Any) -> Any:
-    return table.sums[..., 0] / table.sums[..., 1]
+    observed, expected = table.sums[..., 0], table.sums[..., 1]
+    is_expected = expected > 0
+    return xp.where(is_expected, observed / xp.where(is_expected, expected, 1.0), np.nan)
 
 
 @register()

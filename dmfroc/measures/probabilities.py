@@ -333,9 +333,9 @@ def expected_calibration_error(
     debiased : bool
         Whether to take away from the gap of each bin what chance adds to it where forecasts are
         calibrated. A gap of x standard errors s then counts as s (x (2 Phi(x) - 1) - 2 phi(x)),
-        which is 0 on average under calibration, and |x| s for clear gaps; a total below 0 is 0. It
-        is too small, by half a standard error of the bin at most, where gaps are about as large as
-        their errors: there the interval extends up to the error without this correction.
+        which is 0 on average under calibration, and ``|x| s`` for clear gaps; a total below 0 is 0.
+        It is too small, by half a standard error of the bin at most, where gaps are about as large
+        as their errors: there the interval extends up to the error without this correction.
 
     Returns
     -------

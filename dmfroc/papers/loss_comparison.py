@@ -77,10 +77,13 @@ def lc_index(
             "Costs must satisfy 0 <= lowest_cost <= most_likely_cost <= highest_cost <= 1 with "
             f"lowest_cost < highest_cost, but they are {lowest}, {mode} and {highest}."
         )
-    hulls = [
-        convex_hull(roc_curve(y_true, score, pos_label=pos_label, sample_weight=sample_weight))
-        for score in (first_score, second_score)
-    ]
+    hulls = []
+    for name, score in (("first_score", first_score), ("second_score", second_score)):
+        try:
+            curve = roc_curve(y_true, score, pos_label=pos_label, sample_weight=sample_weight)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} and y_true make no ROC curve: {error}") from error
+        hulls.append(convex_hull(curve))
     cells = hulls[0].points.cells
     prevalence = float((cells.tp + cells.fn)[0] / (cells.tp + cells.fp + cells.fn + cells.tn)[0])
 

@@ -145,6 +145,10 @@ COMMON = [
     "folds",
     "target",
     "train_fraction",
+    "judge",
+    "label_probability",
+    "target_prevalence",
+    "importance",
     "groups",
     "stratify",
     "method",
@@ -173,8 +177,9 @@ def test_interval_options_have_the_documented_defaults():
     defaults = dict(zip(names, ["fits", None, None, None, 0.95, None, 0], strict=True))
     defaults |= {"train_fraction": None, "n_draws": None}
     names = ["labels", "sample_weight", "frequency_weight", "y_pred", "pos_label", "folds"]
+    names += ["judge", "label_probability", "target_prevalence", "importance"]
     defaults |= dict.fromkeys(names)
-    of_folds = {"target", "train_fraction", "folds", "pos_label"}
+    of_folds = {"target", "train_fraction", "folds", "pos_label", *names[6:]}
     for function, without in ((estimate, set()), (compare_subgroups, of_folds)):
         by_name = set(option_names(function)) - set(inspect.signature(function).parameters)
         assert by_name == set(defaults) - without

@@ -206,3 +206,13 @@ def test_json_and_report_of_a_command_hold_the_same_numbers(folder, tmp_path):
         shared = (set(printed) & set(embedded)) - {"warnings"}
         assert shared >= {"measure", "level"}
         assert {name: printed[name] for name in shared} == {k: embedded[k] for k in shared}
+
+
+def test_cite_prints_bibtex_of_this_version():
+    code, text, _ = run("cite")
+    assert code == 0
+    assert f"version = {{{dmfroc.__version__}}}" in text
+    keys = re.findall(r"^@\w+\{(\w+),$", text, re.M)
+    assert keys[:3] == ["dmfroc", "wang2024multiclass", "hand2001simple"]
+    assert len(set(keys)) == len(keys) == text.count("author ")
+    assert text.count("{") == text.count("}")

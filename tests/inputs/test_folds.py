@@ -28,8 +28,8 @@ def sample(n=180, n_folds=3, n_classes=3):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_the_value_is_the_mean_over_the_folds(measure):
     y, scores, folds = sample()
-    found = estimate(measure, y, scores, folds=folds)
-    inside = [estimate(measure, y[folds == f], scores[folds == f]) for f in range(3)]
+    found = estimate(measure, y, scores, folds=folds, stratify=True)
+    inside = [estimate(measure, y[folds == f], scores[folds == f], stratify=True) for f in range(3)]
     assert found.value == pytest.approx(np.mean([e.value for e in inside]), rel=1e-12)
     # The folds are independent samples: each class has 20 cases in each.
     expected = np.sqrt(sum(e.standard_error**2 for e in inside)) / 3

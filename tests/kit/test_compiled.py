@@ -28,7 +28,9 @@ NO_NUMBERS = {
     *(
         "ExpectedCost",
         "Factorization",
+        "CalibrationTests",
         "Measure",
+        "MultilabelComparison",
         "MosesLittenbergROC",
         "MulticlassROC",
         "NestedCosts",
@@ -44,6 +46,7 @@ NO_NUMBERS = {
         "SubgroupComparison",
         "SummaryPriors",
         "SummaryROC",
+        "ThresholdChoice",
         "ThresholdSelection",
     ),
     # Classifiers, which call `select_class_weights` and `optimal_operating_points`
@@ -56,7 +59,7 @@ def test_every_public_function_is_called():
     names = {name for package in packages for name in package.__all__}
     called = set(every_number.CALLS) - set(dmfroc.curves.__all__)
     assert called | NO_NUMBERS == names
-    assert len(dmfroc.__all__) <= 50
+    assert len(dmfroc.__all__) <= 60
 
 
 def test_no_public_function_computes_in_single_precision(tmp_path):

@@ -23,7 +23,10 @@ NAMES = np.array(["ant", "bee", "cat", "dog"])[RNG.integers(0, 4, 200)]
 LOGITS = RNG.normal(size=(200, 4)) + 2 * (np.unique(NAMES) == NAMES[:, None])
 MANY = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
 
-OTHERS = {"ComparisonDisplay", "MulticlassROCDisplay", "PairwiseAUCDisplay"}
+OTHERS = {
+    *("ComparisonDisplay", "MulticlassROCDisplay", "PairwiseAUCDisplay"),
+    *("DecisionDisplay", "ReliabilityDisplay", "RiskCoverageDisplay"),
+}
 DISPLAYS = {
     plots.AccuracyDisplay: curves.accuracy_curve,
     plots.BIFTDisplay: curves.bift_curve,

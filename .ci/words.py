@@ -1,0 +1,80 @@
+"""Find long sentences, and words that the house style has others for, in what readers see.
+
+It reads the prose of the README and of the documentation, without code, tables, formulas,
+references and pages that experiments write. With `--lengths`, print the length of each page's
+sentences.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+LONGEST = 35  # words of a sentence
+OUT = {
+    r"remarks?": "warning",
+    r"allow(s|ed|ing)? for": "adjust for, account for",
+    r"of which": "a sentence of its own",
+    r"(as|than) what": "name the thing",
+    r"as where": "if, when, as in",
+    r"no more(?! than)": "no longer",
+    r"(how|as|so|less|more) sure": "certain, precise",
+    r"knows? (of|about)": "accounts for",
+    r"the (former|latter)": "name the thing",
+    r"lends?": "borrows from",
+    r"what (it|they|is) promises?": "nominal coverage",
+}
+WORDS = {re.compile(rf"\b{word}\b", re.IGNORECASE): remedy for word, remedy in OUT.items()}
+GENERATED = set((ROOT / "docs" / "experiments").glob("*.md")) - {
+    ROOT / "docs" / "experiments" / name for name in ("coverage.md", "trust.md")
+}
+PAGES = [ROOT / "README.md", *sorted(set((ROOT / "docs").rglob("*.md")) - GENERATED)]
+QUOTING = {"docs/renamed.md", "docs/papers.md"}  # old names, and titles
+NOT_PROSE = re.compile(
+    r"^## References\n.*?(?=^## |\Z)|^```.*?^```|^\$\$.*?\$\$|^:::.*?$|^\|.*?$|^#.*?$|^<[^>]*>$",
+    re.MULTILINE | re.DOTALL,
+)
+ABBREVIATED = re.compile(r"\b(e\.g|i\.e|vs|al|cf|approx|Fig|Eq|[A-Z])\.")
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Split prose in Markdown or reStructuredText into sentences."""
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", NOT_PROSE.sub("\n", text))
+    text = re.sub(r"``[^`]*``|`[^`]*`|\$[^$]*\$", "CODE", text)
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[*-]|\d+\.) )", text):
+        flat = ABBREVIATED.sub(r"\1", " ".join(paragraph.split()))
+        yield from re.split(r"(?<=[.!?])[*_\")]*\s+(?=[*_\"(]*[A-Z0-9])", flat)
+
+
+def n_words(sentence: str) -> int:
+    """Count the words of a sentence, formulas and code as one each."""
+    return sum(any(c.isalnum() for c in word) for word in sentence.split())
+
+
+def offences(where: str, text: str, longest: float) -> Iterator[str]:
+    """Describe what is wrong with a text."""
+    for sentence in sentences(text):
+        if (n := n_words(sentence)) > longest:
+            yield f"{where}: {n} words, split it: {sentence}"
+        for word, remedy in WORDS.items():
+            if where not in QUOTING and (hit := word.search(sentence)):
+                yield f"{where}: write another word for '{hit[0]}' ({remedy}): {sentence}"
+
+
+def main() -> int:
+    """Print all offences; return whether there are any."""
+    texts = [(path, path.read_text(), LONGEST) for path in PAGES]
+    if "--lengths" in sys.argv:
+        for path, text, _ in texts:
+            lengths = sorted(n for s in sentences(text) if (n := n_words(s)) > 2) or [0]
+            middle, most = (lengths[int(q * (len(lengths) - 1))] for q in (0.5, 0.9))
+            print(f"{path.relative_to(ROOT)}: {middle} in the median, 90 % up to {most}")
+        return 0
+    found = [o for path, text, n in texts for o in offences(str(path.relative_to(ROOT)), text, n)]
+    print(*found, sep="\n")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
