@@ -9,8 +9,9 @@ predicted, as a case of another class.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -26,6 +27,7 @@ _TOLERANCE = 1e-6  # of a value that is fitted
 _LEAST_PROBABILITY = float(np.finfo(float).eps)  # as which the log loss counts less
 _SHARE = 0.01  # of errors, for comparing classes: small, so that losses are nearly linear
 _NOTABLE = 1e-3  # of a loss; a value that is fitted differs by less
+_N_ANSWERS = 512  # that are kept
 _HEAVIEST = 2.0  # times the average loss per observation, up to which classes are pooled
 
 
@@ -73,6 +75,48 @@ class RareErrors(NamedTuple):
         return float(self.best + sign * room * (1 - tail))
 
 
+class _Classes(NamedTuple):
+    """What perfect predictions need of a sample: its classes, those that occur and their weights.
+
+    An error gives all classes but the predicted one the probability ``floor``.
+    """
+
+    labels: tuple[Hashable, ...]
+    present: tuple[int, ...]
+    weights: tuple[float, ...]
+    floor: float
+
+    def sample(
+        self,
+        shares: Float[np.ndarray, " c"] | float,
+        order: Float[np.ndarray, " c"] | None = None,
+        factor: Float[np.ndarray, " c"] | float = 1.0,
+    ) -> Predictions:
+        """Have shares of the classes predicted as the first other one, by default the heaviest.
+
+        ``factor`` multiplies the weights of the classes.
+        """
+        weights, present, n_classes = (
+            np.array(self.weights),
+            np.array(self.present),
+            len(self.labels),
+        )
+        weight = weights * factor
+        first, second = np.argsort(-weights if order is None else order, kind="stable")[:2]
+        others = np.where(np.arange(len(present)) == first, second, first)
+        predicted = np.append(present, present[others])
+        scores = np.eye(n_classes)[predicted]
+        errors = scores[len(present) :]
+        errors[:] = np.where(errors > 0, 1 - (n_classes - 1) * self.floor, self.floor)
+        return Predictions(
+            self.labels,
+            np.append(present, present).astype(np.int32),
+            scores,
+            np.append(weight * (1 - shares), weight * shares),
+            predicted.astype(np.int32),
+        ).counted
+
+
 def rare_errors(
     measure: Measure,
     predictions: Predictions,
@@ -85,20 +129,32 @@ def rare_errors(
     classes that occur have the effective sizes ``evidence``. There is no answer for measures that
     perfect predictions do not bring to the better one of their ``bounds``.
     """
-    worst, best = bounds if measure.greater_is_better else bounds[::-1]
-    if evidence is None or not np.isfinite(best) or not _has_value(measure, predictions):
+    if evidence is None or len(predictions.present) < 2:
         return None
-    sample = _sample_of(measure, predictions)
-    value = _value_of(measure, sample(0.0))
+    classes = _classes_of(measure, predictions)
+    return _answer(_rare_errors, measure)(measure, classes, tuple(evidence.tolist()), bounds)
+
+
+@lru_cache(_N_ANSWERS)
+def _rare_errors(
+    measure: Measure, classes: _Classes, sizes: tuple[float, ...], bounds: tuple[float, float]
+) -> RareErrors | None:
+    worst, best = bounds if measure.greater_is_better else bounds[::-1]
+    perfect = classes.sample(0.0)
+    if not np.isfinite(best) or not measure.applies_to(perfect):
+        return None
+    value = _value_of(measure, perfect)
     if not abs(value - best) <= _TOLERANCE:
         return None
     # Errors in the class with the least evidence, in the heaviest class, or in all alike; predicted
     # as the lightest or the heaviest of the other classes.
-    weights, places = _weights(predictions), np.arange(len(evidence))
+    evidence, weights, places = np.array(sizes), np.array(classes.weights), np.arange(len(sizes))
     values = []
     for missed in (places == evidence.argmin(), places == weights.argmax(), places >= 0):
         unseen = float(1 - _ERROR ** (1 / evidence[missed].sum()))
-        values += [_value_of(measure, sample(unseen * missed, x)) for x in (weights, -weights)]
+        values += [
+            _value_of(measure, classes.sample(unseen * missed, x)) for x in (weights, -weights)
+        ]
     limit = min(values) if measure.greater_is_better else max(values)
     return RareErrors(value, worst, limit) if np.isfinite(limit) else None
 
@@ -110,19 +166,26 @@ def pools_classes(measure: Measure, predictions: Predictions) -> bool:
     class costs no more than twice as much as the average error: for accuracy, not for macro F1
     with rare classes. Then the units form one stratum.
     """
-    if not _has_value(measure, predictions):
+    if len(predictions.present) < 2:
         return False
-    sample, weights = _sample_of(measure, predictions), _weights(predictions)
+    return _answer(_pools_classes, measure)(measure, _classes_of(measure, predictions))
+
+
+@lru_cache(_N_ANSWERS)
+def _pools_classes(measure: Measure, classes: _Classes) -> bool:
+    perfect, weights = classes.sample(0.0), np.array(classes.weights)
+    if not measure.applies_to(perfect):
+        return False
     rarest = np.arange(len(weights)) == weights.argmin()
     uneven = _SHARE * (1 + rarest)
     best, some, other, of_all, of_rarest = (
         _value_of(measure, predictions)
         for predictions in (
-            sample(0.0 * uneven),
-            sample(uneven),
-            sample(uneven, factor=1 + rarest * weights.sum() / weights.min()),
-            sample(_SHARE * np.ones(len(weights))),
-            sample(_SHARE * rarest),
+            perfect,
+            classes.sample(uneven),
+            classes.sample(uneven, factor=1 + rarest * weights.sum() / weights.min()),
+            classes.sample(_SHARE * np.ones(len(weights))),
+            classes.sample(_SHARE * rarest),
         )
     )
     if not abs(other - some) > _NOTABLE * abs(some - best):  # false for NaN too
@@ -131,11 +194,12 @@ def pools_classes(measure: Measure, predictions: Predictions) -> bool:
     return bool(of_average > 0 and abs(of_rarest - best) <= _HEAVIEST * of_average)
 
 
-def _has_value(measure: Measure, predictions: Predictions) -> bool:
-    """Whether the measure has a value for predictions that we make up."""
-    if len(predictions.present) < 2:
-        return False
-    return measure.applies_to(_sample_of(measure, predictions)(0.0))
+def _answer(function: Any, measure: Measure) -> Any:
+    """Return the function that keeps its answers: many samples have the same classes.
+
+    Those about a user's measure are not kept, since they would keep the data that it may hold.
+    """
+    return function.__wrapped__ if measure.family == _USERS else function
 
 
 def _value_of(measure: Measure, predictions: Predictions) -> float:
@@ -155,11 +219,17 @@ def _value_of(measure: Measure, predictions: Predictions) -> float:
         return np.nan
 
 
-def _weights(predictions: Predictions) -> Float[np.ndarray, " c"]:
+def _classes_of(measure: Measure, predictions: Predictions) -> _Classes:
     weights = np.bincount(
         predictions.true, predictions.sample_weight, minlength=predictions.n_classes
     )
-    return weights[predictions.present]
+    floor = 0.0
+    if measure.needs == "probabilities":
+        floor = _typical_probability_of_others(predictions)
+    present = predictions.present
+    return _Classes(
+        tuple(predictions.labels), tuple(present.tolist()), tuple(weights[present].tolist()), floor
+    )
 
 
 def _typical_probability_of_others(predictions: Predictions) -> float:
@@ -168,37 +238,3 @@ def _typical_probability_of_others(predictions: Predictions) -> float:
     observed = np.take_along_axis(logs, predictions.true[:, None], axis=1)[:, 0]
     means = (logs.sum(axis=1) - observed) / (predictions.n_classes - 1)
     return float(np.exp(np.average(means, weights=predictions.sample_weight)))
-
-
-def _sample_of(measure: Measure, predictions: Predictions) -> Callable[..., Predictions]:
-    """Return what makes perfect predictions of the same classes, but for a share of errors."""
-    weights, present = _weights(predictions), predictions.present
-    n_classes, floor = predictions.n_classes, 0.0
-    if measure.needs == "probabilities":
-        floor = _typical_probability_of_others(predictions)
-
-    def sample(
-        shares: Float[np.ndarray, " c"] | float,
-        order: Float[np.ndarray, " c"] = -weights,
-        factor: Float[np.ndarray, " c"] | float = 1.0,
-    ) -> Predictions:
-        """Have shares of the classes predicted as the first other one, by default the heaviest.
-
-        ``factor`` multiplies the weights of the classes.
-        """
-        weight = weights * factor
-        first, second = np.argsort(order, kind="stable")[:2]
-        others = np.where(np.arange(len(present)) == first, second, first)
-        predicted = np.append(present, present[others])
-        scores = np.eye(n_classes)[predicted]
-        errors = scores[len(present) :]
-        errors[:] = np.where(errors > 0, 1 - (n_classes - 1) * floor, floor)
-        return Predictions(
-            predictions.labels,
-            np.append(present, present).astype(np.int32),
-            scores,
-            np.append(weight * (1 - shares), weight * shares),
-            predicted.astype(np.int32),
-        ).counted
-
-    return sample
