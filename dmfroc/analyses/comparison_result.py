@@ -245,7 +245,9 @@ class Comparison(Result):
             differences,
             Table("order_probabilities", "Order of the classifiers", orders, probable),
         ]
-        return [*tables, judge_table(self.estimates)] if self.has_judge else tables
+        if self.has_judge:
+            tables.append(judge_table((name, e.judge) for name, e in self.estimates.items()))
+        return tables
 
     @property
     def has_judge(self) -> bool:

@@ -143,7 +143,8 @@ class Evaluation(Result):
         """Return all measures with their intervals."""
         tables = [estimates_table(self.shown)]
         if isinstance(self.evidence, JudgedEvidence):
-            tables += [judge_table(self.estimates), agreement_table({"": self.evidence.agreement})]
+            judged = judge_table((e.title, e.judge) for e in self.estimates.values())
+            tables += [judged, agreement_table({"": self.evidence.agreement})]
         return tables
 
     def head(self) -> list[str]:

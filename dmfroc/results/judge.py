@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Shaped
 
 from dmfroc.results.table import Column, Table
-
-if TYPE_CHECKING:
-    from dmfroc.results.estimate import Estimate
 
 Labels = Shaped[np.ndarray, " n"]
 
@@ -47,8 +44,8 @@ class JudgedLabels:
     judge_value: float
 
 
-def judge_table(estimates: Mapping[str, Estimate]) -> Table:
-    """Return what the judge did for each of several values."""
+def judge_table(values: Iterable[tuple[str, JudgedLabels | None]]) -> Table:
+    """Return what the judge did for each of several values, by name; of some it did nothing."""
     columns = [
         Column("name", "of", "name"),
         Column("lambda", "lambda"),
@@ -60,16 +57,16 @@ def judge_table(estimates: Mapping[str, Estimate]) -> Table:
     ]
     rows = [
         [
-            e.title if name == e.measure else name,
-            e.judge.lambda_,
-            e.judge.n_verified,
-            round(e.judge.effective_labels),
-            e.judge.verified_value,
-            e.judge.verified_error,
-            e.judge.judge_value,
+            name,
+            judged.lambda_,
+            judged.n_verified,
+            round(judged.effective_labels),
+            judged.verified_value,
+            judged.verified_error,
+            judged.judge_value,
         ]
-        for name, e in estimates.items()
-        if e.judge is not None
+        for name, judged in values
+        if judged is not None
     ]
     return Table("judge", "What the judge adds to the verified labels", columns, rows)
 
