@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Unpack
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -13,7 +13,7 @@ from scipy.special import stdtr, stdtrit
 from dmfroc._kit.options import numbers
 from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import NO_VARIATION, moments_of_sums
-from dmfroc.inference.options import IntervalOptions, Options
+from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions, as_predictions
@@ -154,7 +154,9 @@ def decision_curve(
     sample_weight: Any = None,
     frequency_weight: Any = None,
     pos_label: Any = None,
-    **interval_options: Unpack[IntervalOptions],
+    groups: Any = None,
+    stratify: bool | None = None,
+    level: float = DEFAULT_LEVEL,
 ) -> DecisionCurve | dict[Hashable, DecisionCurve]:
     """Return the decision curve of a classifier, with bands and its lead over the baselines.
 
@@ -206,7 +208,7 @@ def decision_curve(
     >>> curve.benefit.value.round(3)
     array([0.219, 0.11 , 0.032])
     """
-    options = Options.from_user("decision_curve", interval_options, IntervalOptions)
+    options = Options(groups=groups, stratify=stratify, level=level)
     predictions = as_predictions(
         y_true,
         y_score,

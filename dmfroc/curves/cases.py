@@ -135,7 +135,7 @@ def one_class[T](compute: Callable[[Cases], T], predictions: Predictions, pos_la
             "pos_label= to choose the positive one, or multi_class='ovr' or 'ovo' for a dictionary "
             "by class or by pair of classes"
         )
-    if not (isinstance(pos_label, Hashable) and pos_label in set(labels)):
+    if not predictions.has_class(pos_label):
         raise ValueError(
             f"pos_label must be one of the classes {listing(labels)}, but it is {pos_label!r}"
         )

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.options import check_level, integer, is_one_of, number, positive, seed_of
+from dmfroc._kit.options import check_level, integer, is_one_of, positive, proportion, seed_of
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
@@ -174,15 +174,14 @@ def choose_threshold(
     """
     if not is_one_of(by, get_args(Criterion)):
         raise ValueError(f"by must be one of {get_args(Criterion)}, but it is {by!r}")
-    if not 0 < number("at_least", at_least) < 1:
-        raise ValueError(f"at_least must be between 0 and 1, but it is {at_least!r}")
+    at_least = proportion("at_least", at_least, "(0, 1)")
     costs = positive("cost_fp", cost_fp), positive("cost_fn", cost_fn)
     level, n_draws = check_level(level), integer("n_draws", n_draws, _FEWEST_DRAWS)
     seed = seed_of(random_state)
     given = {"labels": labels, "sample_weight": sample_weight}
     predictions = as_predictions(y_true, y_score, **given).counted
     known = predictions.labels
-    if pos_label is not None and not (isinstance(pos_label, Hashable) and pos_label in [*known]):
+    if pos_label is not None and not predictions.has_class(pos_label):
         raise ValueError(f"pos_label={pos_label!r} is none of the classes {list(known)}")
     classes = [pos_label] if pos_label is not None else [known[1]]
     if pos_label is None and len(known) > 2:

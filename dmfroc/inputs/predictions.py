@@ -354,6 +354,11 @@ class Predictions:
         """Number of observations, n."""
         return len(self.true)
 
+    def has_class(self, label: Any) -> bool:
+        """Whether this is one of the labels; it may be anything."""
+        # A set compares hashes first: NA is equal to nothing, and says so by an error
+        return isinstance(label, Hashable) and label in set(self.labels)
+
     @property
     def has_all_scores(self) -> bool:
         """Whether all scores are held here, and not counted in bins."""
@@ -442,7 +447,7 @@ class Predictions:
             raise ValueError(
                 f"pos_label= chooses the positive one of two classes, but there are {len(labels)}"
             )
-        if not (isinstance(pos_label, Hashable) and pos_label in labels):
+        if not self.has_class(pos_label):
             raise ValueError(
                 f"pos_label= must be one of the classes {listing(labels)}, but it is {pos_label!r}"
             )

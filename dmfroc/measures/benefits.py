@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import number, numbers
+from dmfroc._kit.options import number, numbers, proportion
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, WithOptions
 from dmfroc.measures.registry import register
@@ -77,9 +77,7 @@ def checked_threshold(threshold: Any) -> float:
 
 def checked_prevalence(prevalence: Any) -> float | None:
     """Return a prevalence between 0 and 1, or None for that of the sample."""
-    if prevalence is not None and not 0 < number("prevalence", prevalence) < 1:
-        raise ValueError(f"prevalence must be between 0 and 1, but it is {prevalence!r}")
-    return None if prevalence is None else float(prevalence)
+    return None if prevalence is None else proportion("prevalence", prevalence, "(0, 1)")
 
 
 def _of_threshold(

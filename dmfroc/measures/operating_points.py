@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import number
+from dmfroc._kit.options import number, proportion
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, WithOptions
 from dmfroc.measures.registry import register
@@ -157,12 +157,6 @@ _operating_point = partial(
 )
 
 
-def _share(name: str, value: Any) -> float:
-    if not 0 < number(name, value) < 1:
-        raise ValueError(f"{name} must be between 0 and 1, such as 0.95, but it is {value!r}")
-    return float(value)
-
-
 @register()
 def sensitivity_at(specificity: float = 0.95) -> Measure:
     """Return the sensitivity at the threshold of a given specificity.
@@ -195,7 +189,7 @@ def sensitivity_at(specificity: float = 0.95) -> Measure:
     >>> sensitivity_at(specificity=0.75)(y, score)
     0.75
     """
-    given = 1 - _share("specificity", specificity)
+    given = 1 - proportion("specificity", specificity, "(0, 1)")
     return _operating_point(
         name="sensitivity_at",
         title="Sensitivity at specificity",
@@ -235,7 +229,7 @@ def specificity_at(sensitivity: float = 0.95) -> Measure:
     >>> specificity_at(sensitivity=0.75)(y, score)
     0.75
     """
-    given = _share("sensitivity", sensitivity)
+    given = proportion("sensitivity", sensitivity, "(0, 1)")
     return _operating_point(
         name="specificity_at",
         title="Specificity at sensitivity",
@@ -275,7 +269,7 @@ def fpr_at(tpr: float = 0.95) -> Measure:
     >>> fpr_at(tpr=0.75)(y, score)
     0.25
     """
-    given = _share("tpr", tpr)
+    given = proportion("tpr", tpr, "(0, 1)")
     return _operating_point(
         name="fpr_at",
         title="FPR at TPR",
@@ -321,7 +315,7 @@ def precision_at(recall: float = 0.8) -> Measure:
         name="precision_at",
         title="Precision at recall",
         statistic=curve_counts,
-        summary=AtPoint("tpr", _share("recall", recall), "precision"),
+        summary=AtPoint("tpr", proportion("recall", recall, "(0, 1)"), "precision"),
     )
 
 
@@ -527,7 +521,7 @@ def accuracy_at_coverage(coverage: float = 0.8) -> Measure:
         name="accuracy_at_coverage",
         title="Accuracy at coverage",
         statistic=WithOptions(by_confidence),
-        summary=AtPoint("predicted", _share("coverage", coverage), "precision"),
+        summary=AtPoint("predicted", proportion("coverage", coverage, "(0, 1)"), "precision"),
         bounds=(0.0, 1.0),
         family="selective prediction",
         needs="probabilities",

@@ -149,7 +149,6 @@ FREE = {
     ("majority_costs", "y_true"),
     ("scan", "checkpoint"),  # any text names a directory
     ("Accumulator.save", "path"),
-    *(("decision_curve", x) for x in ("method", "interval_type", "n_draws")),  # not used there
     ("Predictions.from_file", "path"),  # its messages begin with it
 }
 

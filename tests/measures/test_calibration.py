@@ -132,6 +132,16 @@ def test_one_of_several_classes_has_to_be_named(name):
         getattr(measures, name)(pos_label="elm")(labels[y], p)
 
 
+@pytest.mark.parametrize(
+    "label", [{}, {1}, len, pd.NA, np.array([1, 2]), pd.Series([1, 2])], ids=repr
+)
+def test_what_is_no_label_is_none_of_the_classes(label):
+    y, p = forecasts(60, 2, 10)
+    for measure in (measures.calibration_slope(label), measures.net_benefit(0.3, pos_label=label)):
+        with pytest.raises(ValueError, match="none of the classes"):
+            measure(y, p)
+
+
 def test_certain_probabilities_have_no_logits():
     with pytest.raises(ValueError, match=r"row 1 \(counting from 0\) .* clip them"):
         MEASURES["calibration_slope"]([0, 1, 1], [0.2, 1.0, 0.4])

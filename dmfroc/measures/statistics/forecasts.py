@@ -130,7 +130,7 @@ def no_single_class(pos_label: Hashable, predictions: Predictions) -> str | None
             f"is a measure of one class against the rest, and there are {len(labels)} classes: "
             f"name the class, such as pos_label={labels[-1]!r}"
         )
-    if pos_label is not None and pos_label not in labels:
+    if pos_label is not None and not predictions.has_class(pos_label):
         return f"has pos_label={pos_label!r}, which is none of the classes {list(labels)}"
     if is_positive(predictions, pos_label).all() or not is_positive(predictions, pos_label).any():
         return "needs observations both of the class and of the rest"
