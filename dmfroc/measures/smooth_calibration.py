@@ -21,7 +21,7 @@ from dmfroc.measures.cross_fitting import folds_of
 from dmfroc.measures.measure import Measure, ValueAndInfluences, WithOptions
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.recalibration import Coefficients, LogisticFit
-from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _KNOTS = (0.1, 0.5, 0.9)  # Harrell's quantiles for three knots
 
@@ -55,28 +55,61 @@ class Distances(NamedTuple):
     values: Float[AnyArray, " 1"]
 
 
+class Gap(NamedTuple):
+    """The smooth curve of one event, and what it adds to the forecasts."""
+
+    predicted: Float[np.ndarray, " n"]
+    gaps: Float[np.ndarray, " n"]
+    coefficients: Coefficients
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothCurves:
+    """The smooth curves of the events of some predictions, which several measures share."""
+
+    fits: tuple[LogisticFit, ...]
+    forecast: Float[np.ndarray, "events n"]
+    sample_weight: Float[np.ndarray, " n"]
+
+    def gaps(self, weights: Float[np.ndarray, " n"]) -> list[Gap]:
+        """Fit the curves; those of the sample's own weights are fitted once."""
+        return _gaps_of_sample(self) if weights is self.sample_weight else self.fitted(weights)
+
+    def fitted(self, weights: Float[np.ndarray, " n"]) -> list[Gap]:
+        """Fit the curves to weighted observations."""
+        found = []
+        for fit, forecast in zip(self.fits, self.forecast, strict=True):
+            coefficients = fit.count(weights, np)
+            predicted = fit.predicted(coefficients.values)[:, 1]
+            found.append(Gap(predicted, predicted - forecast, coefficients))
+        return found
+
+
+@once_per_predictions
+def _gaps_of_sample(curves: SmoothCurves) -> list[Gap]:
+    return curves.fitted(curves.sample_weight)
+
+
+@once_per_predictions
+def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves:
+    """Bind the smooth curves of the class that is named, or of all."""
+    outcome, forecast = events(predictions, pos_label)
+    fits = tuple(smooth_fit(f, y) for f, y in zip(forecast, outcome, strict=True))
+    return SmoothCurves(fits, forecast, predictions.sample_weight)
+
+
 @dataclass(frozen=True, eq=False)
 class SmoothDistances(Statistic):
     """The mean, or a quantile, of how far probabilities are from the smooth curve."""
 
-    fits: tuple[LogisticFit, ...]
-    forecast: Float[np.ndarray, "events n"]
+    curves: SmoothCurves
     share: float | None  # of the observations below the quantile; None for the mean
 
     is_compiled: ClassVar[bool] = False
 
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Distances:
-        found = [self._summary(d, weights) for d, _ in self._distances(weights)]
+        found = [self._summary(gap.gaps, weights) for gap in self.curves.gaps(weights)]
         return Distances(np.array([np.mean(found)]))
-
-    def _distances(
-        self, weights: Float[np.ndarray, " n"]
-    ) -> list[tuple[Float[np.ndarray, " n"], Coefficients]]:
-        found = []
-        for fit, forecast in zip(self.fits, self.forecast, strict=True):
-            coefficients = fit.count(weights, np)
-            found.append((fit.predicted(coefficients.values)[:, 1] - forecast, coefficients))
-        return found
 
     def _summary(self, gaps: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> float:
         distances = np.abs(gaps)
@@ -91,10 +124,9 @@ class SmoothDistances(Statistic):
         self, weights: Float[np.ndarray, " n"], table: Distances, derivatives: Distances
     ) -> Float[np.ndarray, " n"]:
         """Return the derivatives of the mean; a quantile's are those of its own observation."""
-        total, n = weights.sum(), len(self.fits)
+        fits, total = self.curves.fits, weights.sum()
         gradient = np.zeros(len(weights))
-        for fit, (gaps, coefficients) in zip(self.fits, self._distances(weights), strict=True):
-            p = fit.predicted(coefficients.values)[:, 1]
+        for fit, (p, gaps, coefficients) in zip(fits, self.curves.gaps(weights), strict=True):
             if self.share is None:
                 slopes = weights / total * np.sign(gaps)
                 gradient += (np.abs(gaps) - self._summary(gaps, weights)) / total
@@ -104,16 +136,14 @@ class SmoothDistances(Statistic):
             columns = np.column_stack([np.ones(len(p)), fit.features[:, 1]])
             of_coefficients = (slopes * p * (1 - p)) @ columns
             gradient += fit.pull_back(weights, coefficients, Coefficients(of_coefficients))
-        found: Float[np.ndarray, " n"] = derivatives.values[0] * gradient / n
+        found: Float[np.ndarray, " n"] = derivatives.values[0] * gradient / len(fits)
         return found
 
 
 def _smooth_distances(
     predictions: Predictions, pos_label: Hashable, share: float | None
 ) -> SmoothDistances:
-    outcome, forecast = events(predictions, pos_label)
-    fits = tuple(smooth_fit(f, y) for f, y in zip(forecast, outcome, strict=True))
-    return SmoothDistances(fits, forecast, share)
+    return SmoothDistances(smooth_curves(predictions, pos_label), share)
 
 
 def _first(table: Distances, xp: Any) -> Any:
@@ -138,12 +168,12 @@ class _OnOtherSides:
         plain: ValueAndInfluences,
     ) -> ValueAndInfluences | None:
         outcome, forecast = events(predictions, self.pos_label)
+        fits = smooth_curves(predictions, self.pos_label).fits
         weights, gaps = predictions.sample_weight, np.zeros(predictions.n_observations)
         n_divisions = 0.0
         for fold in folds_of(predictions, unit_of_row):
             n_divisions += fold.mean()
-            for y, f in zip(outcome, forecast, strict=True):
-                fit = smooth_fit(f, y)
+            for fit, y, f in zip(fits, outcome, forecast, strict=True):
                 found = fit.count(np.where(fold, 0.0, weights), np).values
                 if not np.isfinite(found).all():
                     return None

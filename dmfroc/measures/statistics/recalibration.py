@@ -72,31 +72,33 @@ class LogisticFit(Statistic):
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Coefficients:
         """Fit by Newton's method with halved steps; NaN where the classes are separated."""
         q = self.offset.shape[1] - 1 + self.features.shape[2]
-        found, loss = np.zeros(q), self._loss(np.zeros(q), weights)
+        found = np.zeros(q)
+        p = self.predicted(found)
+        loss = self._loss(p, weights)
         undefined = Coefficients(np.full(q, np.nan))
         for _ in range(_MOST_STEPS):
-            p = self.predicted(found)
             try:
                 step = np.linalg.solve(self.information(p, weights), weights @ self.scores(p))
             except np.linalg.LinAlgError:
                 return undefined
-            size = 1.0
-            while self._loss(found + size * step, weights) > loss + 1e-12 * abs(loss):
+            size, most = 1.0, loss + 1e-12 * abs(loss)
+            p = self.predicted(found + step)
+            while (loss := self._loss(p, weights)) > most:
                 size /= 2
                 if size < 1e-6:
                     return undefined
+                p = self.predicted(found + size * step)
             found = found + size * step
-            loss = self._loss(found, weights)
             if np.abs(found).max(initial=0) > _MOST or not np.isfinite(found).all():
                 return undefined
             if np.abs(size * step).max(initial=0) < _CONVERGED * (1 + np.abs(found).max(initial=0)):
                 return Coefficients(found)
         return undefined
 
-    def _loss(self, coefficients: Float[np.ndarray, " q"], weights: Float[np.ndarray, " n"]) -> Any:
-        p = np.take_along_axis(self.predicted(coefficients), self.outcome[:, None], axis=1)[:, 0]
+    def _loss(self, p: Float[np.ndarray, "n k"], weights: Float[np.ndarray, " n"]) -> Any:
+        of_outcome = np.take_along_axis(p, self.outcome[:, None], axis=1)[:, 0]
         with np.errstate(divide="ignore"):
-            return -weights @ np.where(weights > 0, np.log(p), 0)
+            return -weights @ np.where(weights > 0, np.log(of_outcome), 0)
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Coefficients, derivatives: Coefficients
