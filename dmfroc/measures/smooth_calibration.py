@@ -168,13 +168,16 @@ class _OnOtherSides:
         plain: ValueAndInfluences,
     ) -> ValueAndInfluences | None:
         outcome, forecast = events(predictions, self.pos_label)
-        fits = smooth_curves(predictions, self.pos_label).fits
-        weights, gaps = predictions.sample_weight, np.zeros(predictions.n_observations)
-        n_divisions = 0.0
+        curves, weights = smooth_curves(predictions, self.pos_label), predictions.sample_weight
+        starts = [gap.coefficients for gap in curves.gaps(weights)]
+        if not all(np.isfinite(start.values).all() for start in starts):
+            return None
+        gaps, n_divisions = np.zeros(predictions.n_observations), 0.0
         for fold in folds_of(predictions, unit_of_row):
             n_divisions += fold.mean()
-            for fit, y, f in zip(fits, outcome, forecast, strict=True):
-                found = fit.count(np.where(fold, 0.0, weights), np).values
+            rest = np.where(fold, 0.0, weights)
+            for fit, start, y, f in zip(curves.fits, starts, outcome, forecast, strict=True):
+                found = fit.fitted(rest, start).values
                 if not np.isfinite(found).all():
                     return None
                 side = np.sign(fit.predicted(found)[:, 1] - f)

@@ -70,9 +70,17 @@ class LogisticFit(Statistic):
         return np.block([[first[1:, 1:], mixed], [mixed.T, last]])
 
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Coefficients:
-        """Fit by Newton's method with halved steps; NaN where the classes are separated."""
+        return self.fitted(weights)
+
+    def fitted(
+        self, weights: Float[np.ndarray, " n"], start: Coefficients | None = None
+    ) -> Coefficients:
+        """Fit by Newton's method with halved steps; NaN where the classes are separated.
+
+        ``start`` are the coefficients of similar weights.
+        """
         q = self.offset.shape[1] - 1 + self.features.shape[2]
-        found = np.zeros(q)
+        found = np.zeros(q) if start is None else start.values
         p = self.predicted(found)
         loss = self._loss(p, weights)
         undefined = Coefficients(np.full(q, np.nan))
