@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import xarray
@@ -22,7 +22,8 @@ from dmfroc.meta_analysis.fit import Settings, careful_kernel, draw
 from dmfroc.meta_analysis.models import covariance_of_pairs, logits_at
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.renderers import renderer
-from dmfroc.results.text import decimals, format_table
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Name, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +38,7 @@ PairName = str | tuple[Any, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SummaryROC:
+class SummaryROC(Result):
     """Summary of the accuracy of a test over studies; see `dmfroc.summary_roc`.
 
     Attributes
@@ -55,6 +56,8 @@ class SummaryROC:
         What a careful reader has to know; chains that diverge or disagree among it.
     """
 
+    main_table: ClassVar[str] = "summary"
+
     studies: Studies
     settings: Settings
     posterior: xarray.DataTree
@@ -64,17 +67,17 @@ class SummaryROC:
     @property
     def sensitivity(self) -> Estimate:
         """Sensitivity of the mean study and average pair; of several thresholds see `at`."""
-        return self._estimate("sensitivity")
+        return self._rate_estimates(self._logits()[0])[0]
 
     @property
     def specificity(self) -> Estimate:
         """Specificity of the mean study and average pair; of several thresholds see `at`."""
-        return self._estimate("specificity")
+        return self._rate_estimates(self._logits()[0])[1]
 
     @cached_property
     def auc(self) -> Estimate:
         """Area under the summary curve, from one end to the other, beyond all studies as well."""
-        return self._estimate("auc")
+        return self._estimate("auc", "AUC", self._draws("auc"))
 
     @cached_property
     def curve(self) -> CurveBand:
@@ -220,22 +223,7 @@ class SummaryROC:
         is expected (of several thresholds see `at`). With pairs of classes, how the average pair
         differs between studies, and then how pairs differ.
         """
-        import pandas as pd
-
-        effects = [str(x) for x in self.posterior["posterior"]["effect"].to_numpy()]
-        sd, correlation = self._draws("sd"), self._draws("correlation")
-        draws = {f"sd of {name}": sd[:, i] for i, name in enumerate(effects)}
-        for j, second in enumerate(effects):
-            for i, first in enumerate(effects[:j]):
-                draws[f"correlation of {first} and {second}"] = correlation[:, j, i]
-        if not self._has_thresholds:
-            rates = _rates_of(self._draws("new_study"))
-            draws |= {f"{name} of a new study": x for name, x in rates.items()}
-        if self.studies.pairs:
-            sd = self._draws("pair_sd")
-            draws |= {f"sd of {name} between pairs": sd[:, i] for i, name in enumerate(effects)}
-            draws["sd of a pair in a study"] = self._draws("within_sd")
-        return pd.DataFrame({name: self._summary(x) for name, x in draws.items()}).T
+        return self.to_pandas("heterogeneity")[["value", "low", "high"]]
 
     @property
     def pairs(self) -> pd.DataFrame:
@@ -317,16 +305,6 @@ class SummaryROC:
         total = (np.cov(location.T) + covariance)[np.ix_(is_observed, is_observed)]
         return float(chi2.cdf(deviation @ np.linalg.solve(total, deviation), len(deviation)))
 
-    def plot(self, **options: Any) -> Any:
-        """Draw studies, summary point, regions and curve; takes what `SummaryROCDisplay.plot` does.
-
-        Returns
-        -------
-        SummaryROCDisplay
-            With the artists in ``ax_``, ``figure_`` and ``line_``.
-        """
-        return renderer(self, "plot")(self, **options)
-
     def plot_forest(self, **options: Any) -> Any:
         """Draw sensitivity and specificity of every study with intervals, and the summary.
 
@@ -339,22 +317,84 @@ class SummaryROC:
         """
         return renderer(self, "plot_forest")(self, **options)
 
-    def __repr__(self) -> str:
-        """Show the table at a prompt, not all arrays behind it."""
-        return str(self)
+    def facts(self) -> dict[str, Any]:
+        """Return the model, its seed, and what it was fitted to."""
+        return {
+            "model": self.settings.model,
+            "level": self.level,
+            "seed": self.settings.seed,
+            "n_studies": len(self.studies.names),
+            "observed_range": self.observed_range,
+        }
 
-    def __str__(self) -> str:
+    def head(self) -> list[str]:
+        """Return the size of the meta-analysis, and its model."""
         n_pairs, n_people = len(self.studies.pairs), self.studies.sizes.sum()
         size = f"{n_pairs} pairs of classes" if n_pairs else f"{n_people:.0f} people"
+        return [f"{len(self.studies.names)} studies, {size}, {self.settings.model}"]
+
+    def tables(self) -> list[Table]:
+        """Return the summary, the heterogeneity, the rates of pairs, and those of each study."""
+        value = Column("value", "value", "estimate", interval=f"{100 * self.level:g} % interval")
         rates = [] if self._has_thresholds else [self.sensitivity, self.specificity]
-        rows = []
-        for e in [*rates, self.auc]:
-            digits = decimals(e.standard_error)
-            value, low, high = (f"{x:.{digits}f}" for x in (e.value, *e.interval))
-            rows.append([e.title, value, f"{low} to {high}"])
-        table = format_table(["summary", "value", f"{100 * self.level:g} % interval"], rows)
-        head = f"{len(self.studies.names)} studies, {size}, {self.settings.model}"
-        return "\n".join([head, "", table, *(f"note: {remark}" for remark in self.warnings)])
+        rows = [[Name(e.measure, e.title), e] for e in (*rates, self.auc)]
+        heterogeneity = [[e.measure, e] for e in self._heterogeneity()]
+        name = Column("effect", "heterogeneity", "name")
+        tables = [
+            Table("summary", "Summary", [Column("measure", "summary", "name"), value], rows, True),
+            Table("heterogeneity", "How studies differ", [name, value], heterogeneity, True),
+        ]
+        rate = Column("rate", "rate", "name")
+        if self.studies.pairs:
+            pairs = [
+                [pair, e.title, e]
+                for pair in self.studies.pairs
+                for e in self._rate_estimates(self._logits(pair=pair)[0])
+            ]
+            columns = [Column("pair", "pair", "name"), rate, value]
+            tables.append(Table("pairs", "Rates of each pair of classes", columns, pairs))
+        columns = [
+            Column("study", "study", "name"),
+            rate,
+            Column("threshold", "threshold" if self._has_thresholds else "", "name"),
+            Column("positives", "positives", "count"),
+            Column("people", "people", "count"),
+            value,
+        ]
+        title = "Rates of each study, drawn towards those of the others"
+        return [*tables, Table("studies", title, columns, self._rates_of_studies())]
+
+    def _heterogeneity(self) -> list[Estimate]:
+        effects = [str(x) for x in self.posterior["posterior"]["effect"].to_numpy()]
+        sd, correlation = self._draws("sd"), self._draws("correlation")
+        draws = {f"sd of {name}": sd[:, i] for i, name in enumerate(effects)}
+        for j, second in enumerate(effects):
+            for i, first in enumerate(effects[:j]):
+                draws[f"correlation of {first} and {second}"] = correlation[:, j, i]
+        if not self._has_thresholds:
+            rates = _rates_of(self._draws("new_study"))
+            draws |= {f"{name} of a new study": x for name, x in rates.items()}
+        if self.studies.pairs:
+            sd = self._draws("pair_sd")
+            draws |= {f"sd of {name} between pairs": sd[:, i] for i, name in enumerate(effects)}
+            draws["sd of a pair in a study"] = self._draws("within_sd")
+        return [self._estimate(name, name, x) for name, x in draws.items()]
+
+    def _rates_of_studies(self) -> list[list[Any]]:
+        """Return a row for each published pair of positives and people, with its posterior."""
+        studies, draws = self.studies, self._draws("rates")
+        names = self.posterior["posterior"]["rate"].to_numpy().tolist()
+        return [
+            [
+                studies.names[i],
+                names[j],
+                float(studies.thresholds[i, t]) if self._has_thresholds else None,
+                _count(studies.positives[i, j, t]),
+                _count(studies.sizes[i, j]),
+                self._estimate("rate", names[j], draws[:, i, j, t]),
+            ]
+            for i, j, t in np.argwhere(np.isfinite(studies.positives)).tolist()
+        ]
 
     @property
     def _has_thresholds(self) -> bool:
@@ -410,11 +450,14 @@ class SummaryROC:
         values = self.posterior["posterior"][name].to_numpy()
         return values.reshape(-1, *values.shape[2:])
 
-    def _estimate(self, name: str) -> Estimate:
-        draws = self._draws("auc") if name == "auc" else _rates_of(self._logits()[0])[name]
-        title = "AUC" if name == "auc" else name.capitalize()
-        seed = self.settings.seed
-        return estimate_from_draws(name, title, draws, self.level, seed, self.warnings)
+    def _estimate(self, name: str, title: str, draws: Float[np.ndarray, " draws"]) -> Estimate:
+        return estimate_from_draws(
+            name, title, draws, self.level, self.settings.seed, self.warnings
+        )
+
+    def _rate_estimates(self, logits: Float[np.ndarray, "draws 2"]) -> list[Estimate]:
+        rates = _rates_of(logits).items()
+        return [self._estimate(name, name.capitalize(), draws) for name, draws in rates]
 
     def _rates(
         self, mean: Float[np.ndarray, "draws 2"], new: Float[np.ndarray, "draws 2"] | None = None
@@ -422,16 +465,17 @@ class SummaryROC:
         """Summarize logits of both rates, and the intervals of those of a new study."""
         row: dict[str, float] = {}
         for name, draws in _rates_of(mean).items():
-            value, low, high = self._summary(draws).values()
-            row |= {name: value, f"{name}_low": low, f"{name}_high": high}
+            low, high = interval_of_draws(draws, self.level).tolist()
+            row |= {name: float(draws.mean()), f"{name}_low": low, f"{name}_high": high}
             if new is not None:
-                _, low, high = self._summary(_rates_of(new)[name]).values()
+                low, high = interval_of_draws(_rates_of(new)[name], self.level).tolist()
                 row |= {f"{name}_predicted_low": low, f"{name}_predicted_high": high}
         return row
 
-    def _summary(self, draws: Float[np.ndarray, " draws"]) -> dict[str, float]:
-        low, high = interval_of_draws(draws, self.level).tolist()
-        return {"value": float(draws.mean()), "low": low, "high": high}
+
+def _count(x: float) -> float | int:
+    """Return a number of people as published; a mean of several may not be whole."""
+    return int(x) if float(x).is_integer() else float(x)
 
 
 def _rates_of(logits: Float[np.ndarray, "draws 2"]) -> dict[str, Float[np.ndarray, " draws"]]:

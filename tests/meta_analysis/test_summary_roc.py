@@ -1,5 +1,6 @@
 """Meta-analysis of counts: the two models are one, known fits, input that cannot be right."""
 
+import json
 from decimal import Decimal
 
 import jax
@@ -679,3 +680,24 @@ def test_other_input():
     two_pairs = simulated(0).assign(pair=["a from b", "a from c", "a from b"] * 3)
     [remark] = read_studies(two_pairs, COLUMNS | {"pair": "pair"}).remarks
     assert remark.startswith("there are only 2 pairs: how much pairs differ is mostly what the")
+
+
+def test_a_meta_analysis_is_a_result_like_all_others(found, of_pairs, by_threshold, tmp_path):
+    for summary in (found, of_pairs, by_threshold):
+        frame = summary.to_pandas()
+        assert frame.loc["auc", "value"] == summary.auc.value
+        assert frame.loc["auc", ["low", "high"]].tolist() == list(summary.auc.interval)
+        record = json.loads(summary.to_json())
+        assert record["summary"]["auc"]["value"] == summary.auc.value
+        studies = summary.to_pandas("studies")
+        assert len(studies) == np.isfinite(summary.studies.positives).sum()
+        assert (studies["positives"] <= studies["people"]).all()
+        assert studies["value"].between(studies["low"], studies["high"]).all()
+        spread = summary.to_pandas("heterogeneity")
+        assert (spread["value"] == summary.heterogeneity["value"]).all()
+        assert "How studies differ" in summary._repr_html_()
+        summary.to_html(path := tmp_path / "page.html")
+        assert summary.head()[0] in path.read_text()
+    rates = of_pairs.to_pandas("pairs").set_index(["pair", "rate"])["value"]
+    wide = of_pairs.pairs
+    assert (rates.xs("Sensitivity", level="rate")[wide.index] == wide["sensitivity"]).all()
