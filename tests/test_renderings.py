@@ -449,7 +449,8 @@ def small_charts(page):
         right, bottom = (
             float(x) for x in re.findall(r'end" x="[^"]*" y="[^"]*">([\d.]+)<', figure)[::2]
         )
-        path = re.search(r'<path class="line [^"]*" d="M(\d[^"]* [^"]*)"', figure)[1]
+        path = re.search(r'<path class="(?:line|dots) [^"]*" d="M(\d[^"]* [^"]*)"', figure)[1]
+        path = path.replace("h0.01", "").replace("M", "")  # of dots
         x, y = np.array([[float(x) for x in point.split(",")] for point in path.split()]).T / size
         yield label, (right, bottom), (right * x, 1 - (1 - bottom) * y)
 
