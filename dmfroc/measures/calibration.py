@@ -96,29 +96,26 @@ def _no_lost_fit(predictions: Predictions) -> str | None:
 
 def logits(
     predictions: Predictions, pos_label: Hashable
-) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "n k"]]:
+) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "others n"]]:
     """Return classes and logarithms of their probabilities, the first class's taken away."""
     if pos_label is None:
         present = predictions.present
-        logs = np.log(probabilities_of(predictions)[:, present])
-        return np.searchsorted(present, predictions.true), logs - logs[:, :1]
+        logs = np.log(probabilities_of(predictions)[:, present].T)
+        return np.searchsorted(present, predictions.true), logs[1:] - logs[0]
     p = single_class(predictions, pos_label)[1]
-    rest = np.zeros(len(p))
-    return is_positive(predictions, pos_label).astype(int), np.column_stack(
-        [rest, np.log(p / (1 - p))]
-    )
+    return is_positive(predictions, pos_label).astype(int), np.log(p / (1 - p))[None]
 
 
 def with_fixed_slope(predictions: Predictions, pos_label: Hashable) -> LogisticFit:
     """Bind the recalibration by intercepts alone."""
     outcome, logit = logits(predictions, pos_label)
-    return LogisticFit(outcome, logit, np.empty((*logit.shape, 0)))
+    return LogisticFit(outcome, logit, np.empty((len(logit), 0, len(outcome))))
 
 
 def with_slope(predictions: Predictions, pos_label: Hashable) -> LogisticFit:
     """Bind the recalibration by intercepts and one slope."""
     outcome, logit = logits(predictions, pos_label)
-    return LogisticFit(outcome, np.zeros_like(logit), logit[:, :, None])
+    return LogisticFit(outcome, np.zeros_like(logit), logit[:, None])
 
 
 def _last(table: Coefficients, xp: Any) -> Any:

@@ -32,42 +32,46 @@ class Coefficients(NamedTuple):
 class LogisticFit(Statistic):
     """A multinomial logistic regression with offsets, for two or more classes.
 
-    The linear predictor of class k is its offset, plus an intercept, 0 for the first class, plus
-    the features of the class times coefficients that the classes share.
+    The linear predictor of the first class is 0. That of another class is its offset, plus an
+    intercept, plus the features of the class times coefficients that the classes share.
     """
 
     outcome: Int[np.ndarray, " n"]
-    offset: Float[np.ndarray, "n k"]
-    features: Float[np.ndarray, "n k m"]
+    offset: Float[np.ndarray, "others n"]
+    features: Float[np.ndarray, "others m n"]
 
     is_compiled: ClassVar[bool] = False
 
-    def predicted(self, coefficients: Float[np.ndarray, " q"]) -> Float[np.ndarray, "n k"]:
+    def predicted(self, coefficients: Float[np.ndarray, " q"]) -> Float[np.ndarray, "k n"]:
         """Return the probabilities of all classes."""
-        n_intercepts = self.offset.shape[1] - 1
-        intercepts = np.append(0.0, coefficients[:n_intercepts])
-        eta = self.offset + intercepts + self.features @ coefficients[n_intercepts:]
-        eta = np.exp(eta - eta.max(axis=1, keepdims=True))
-        found: Float[np.ndarray, "n k"] = eta / eta.sum(axis=1, keepdims=True)
-        return found
+        intercepts, slopes = np.split(coefficients, [len(self.offset)])
+        odds = np.zeros((len(self.offset) + 1, len(self.outcome)))
+        odds[1:] = self.offset + intercepts[:, None] + slopes @ self.features
+        odds -= odds.max(axis=0)
+        np.exp(odds, out=odds)
+        odds /= odds.sum(axis=0)
+        return odds
 
-    def scores(self, p: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n q"]:
+    def scores(self, p: Float[np.ndarray, "k n"]) -> Float[np.ndarray, "q n"]:
         """Return the derivative of each observation's log-likelihood, at these probabilities."""
-        residuals = np.eye(p.shape[1])[self.outcome] - p
-        of_features = np.einsum("nk,nkm->nm", residuals, self.features)
-        return np.concatenate([residuals[:, 1:], of_features], axis=1)
+        residuals = (np.arange(1, len(p))[:, None] == self.outcome) - p[1:]
+        of_features = np.einsum("kn,kmn->mn", residuals, self.features)
+        return np.concatenate([residuals, of_features])
 
     def information(
-        self, p: Float[np.ndarray, "n k"], weights: Float[np.ndarray, " n"]
+        self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]
     ) -> Float[np.ndarray, "q q"]:
         """Return minus the second derivatives of the log-likelihood."""
-        weighted = p * weights[:, None]
-        centred = self.features - np.einsum("nk,nkm->nm", p, self.features)[:, None]
-        first = np.diag(weighted.sum(axis=0)) - p.T @ weighted
-        mixed = np.einsum("nk,nkm->km", weighted, centred)[1:]
-        flat = centred.reshape(p.size, centred.shape[2])
-        last = (flat * weighted.reshape(-1, 1)).T @ flat
-        return np.block([[first[1:, 1:], mixed], [mixed.T, last]])
+        weighted = p * weights
+        first = np.diag(weighted[1:].sum(axis=1)) - p[1:] @ weighted[1:].T
+        mean = np.einsum("kn,kmn->mn", p[1:], self.features)
+        last = (mean * weighted[0]) @ mean.T
+        mixed = np.empty((len(first), len(mean)))
+        for k, features in enumerate(self.features):
+            centred = features - mean
+            mixed[k] = centred @ weighted[k + 1]
+            last += (centred * weighted[k + 1]) @ centred.T
+        return np.block([[first, mixed], [mixed.T, last]])
 
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Coefficients:
         return self.fitted(weights)
@@ -79,14 +83,14 @@ class LogisticFit(Statistic):
 
         ``start`` are the coefficients of similar weights.
         """
-        q = self.offset.shape[1] - 1 + self.features.shape[2]
+        q = len(self.offset) + self.features.shape[1]
         found = np.zeros(q) if start is None else start.values
         p = self.predicted(found)
         loss = self._loss(p, weights)
         undefined = Coefficients(np.full(q, np.nan))
         for _ in range(_MOST_STEPS):
             try:
-                step = np.linalg.solve(self.information(p, weights), weights @ self.scores(p))
+                step = np.linalg.solve(self.information(p, weights), self.scores(p) @ weights)
             except np.linalg.LinAlgError:
                 return undefined
             size, most = 1.0, loss + 1e-12 * abs(loss)
@@ -103,8 +107,8 @@ class LogisticFit(Statistic):
                 return Coefficients(found)
         return undefined
 
-    def _loss(self, p: Float[np.ndarray, "n k"], weights: Float[np.ndarray, " n"]) -> Any:
-        of_outcome = np.take_along_axis(p, self.outcome[:, None], axis=1)[:, 0]
+    def _loss(self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]) -> Any:
+        of_outcome = np.take_along_axis(p, self.outcome[None], axis=0)[0]
         with np.errstate(divide="ignore"):
             return -weights @ np.where(weights > 0, np.log(of_outcome), 0)
 
@@ -115,7 +119,7 @@ class LogisticFit(Statistic):
             return np.full(len(weights), np.nan)
         p = self.predicted(table.values)
         direction = np.linalg.solve(self.information(p, weights), derivatives.values)
-        found: Float[np.ndarray, " n"] = self.scores(p) @ direction
+        found: Float[np.ndarray, " n"] = direction @ self.scores(p)
         return found
 
 
