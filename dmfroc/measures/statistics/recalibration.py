@@ -7,6 +7,7 @@ minimises has the derivative that it has with the fit held fixed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,11 +15,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc.measures.statistics.forecasts import Sums
 from dmfroc.measures.statistics.statistic import Statistic
 
 _MOST_STEPS = 60
-_CONVERGED = 1e-10  # of a step of the coefficients
+_CONVERGED = 1e-7  # of a step, whose square is about the error that is left
 _MOST = 1e4  # of a coefficient; beyond, the classes are separated
 
 
@@ -62,15 +62,13 @@ class LogisticFit(Statistic):
         self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]
     ) -> Float[np.ndarray, "q q"]:
         """Return minus the second derivatives of the log-likelihood."""
-        weighted = p * weights
-        first = np.diag(weighted[1:].sum(axis=1)) - p[1:] @ weighted[1:].T
-        mean = np.einsum("kn,kmn->mn", p[1:], self.features)
-        last = (mean * weighted[0]) @ mean.T
-        mixed = np.empty((len(first), len(mean)))
-        for k, features in enumerate(self.features):
-            centred = features - mean
-            mixed[k] = centred @ weighted[k + 1]
-            last += (centred * weighted[k + 1]) @ centred.T
+        weighted = p[1:] * weights
+        first = np.diag(weighted.sum(axis=1)) - p[1:] @ weighted.T
+        centred = self.features - np.einsum("kn,kmn->mn", p[1:], self.features)
+        mixed = (centred @ weighted[:, :, None])[:, :, 0]
+        last: Any = sum(
+            (x * w) @ c.T for x, w, c in zip(self.features, weighted, centred, strict=True)
+        )
         return np.block([[first, mixed], [mixed.T, last]])
 
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Coefficients:
@@ -123,37 +121,58 @@ class LogisticFit(Statistic):
         return found
 
 
+class Losses(NamedTuple):
+    """Weighted sums over the observations.
+
+    For each event there are the squared errors of the forecasts and of the recalibrated ones, and
+    the weight of the event. The last number is the sum of all weights.
+    """
+
+    sums: Float[AnyArray, " m"]
+    recalibrated: tuple[Float[np.ndarray, " n"], ...]  # the squared errors, without derivatives
+
+
 @dataclass(frozen=True, eq=False)
 class IsotonicLosses(Statistic):
-    """Squared errors of the forecasts of several events, and of their isotonic recalibrations.
-
-    The table has, for each event, the sums of both and the weight of the event; the last number is
-    that of all weights.
-    """
+    """Squared errors of the forecasts of several events, and of their isotonic recalibrations."""
 
     forecast: Float[np.ndarray, "events n"]
     outcome: Float[np.ndarray, "events n"]
+    regressions: tuple[IsotonicRegression, ...]
 
     is_compiled: ClassVar[bool] = False
 
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
-        return Sums(np.append((self.numbers(weights) @ weights).ravel(), weights.sum()))
-
-    def numbers(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "events 3 n"]:
-        """Return both squared errors and the outcome of every observation."""
-        return np.stack(
-            [
-                np.stack([(f - y) ** 2, (isotonic(f, y, weights)(f) - y) ** 2, y])
-                for f, y in zip(self.forecast, self.outcome, strict=True)
-            ]
+    def recalibrated(self, weights: Float[np.ndarray, " n"]) -> tuple[Float[np.ndarray, " n"], ...]:
+        """Return the squared errors of all observations if others have these weights."""
+        return tuple(
+            (fit.fitted(y, weights)(fit.distinct)[fit.place] - y) ** 2
+            for fit, y in zip(self.regressions, self.outcome, strict=True)
         )
 
+    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Losses:
+        return self.losses(weights, self.recalibrated(weights))
+
+    def losses(
+        self, weights: Float[np.ndarray, " n"], recalibrated: tuple[Float[np.ndarray, " n"], ...]
+    ) -> Losses:
+        """Add up the squared errors, of which those of the recalibrated forecasts are given."""
+        sums = [numbers @ weights for numbers in self._numbers(recalibrated)]
+        return Losses(np.append(np.concatenate(sums), weights.sum()), recalibrated)
+
+    def _numbers(
+        self, recalibrated: tuple[Float[np.ndarray, " n"], ...]
+    ) -> Iterator[Float[np.ndarray, "3 n"]]:
+        for f, y, squares in zip(self.forecast, self.outcome, recalibrated, strict=True):
+            yield np.stack([(f - y) ** 2, squares, y])
+
     def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
+        self, weights: Float[np.ndarray, " n"], table: Losses, derivatives: Losses
     ) -> Float[np.ndarray, " n"]:
-        numbers = self.numbers(weights).reshape(-1, len(weights))
-        found: Float[np.ndarray, " n"] = derivatives.sums[:-1] @ numbers + derivatives.sums[-1]
-        return found
+        by_event = derivatives.sums[:-1].reshape(-1, 3)
+        gradient = np.full(len(weights), derivatives.sums[-1])
+        for d, numbers in zip(by_event, self._numbers(table.recalibrated), strict=True):
+            gradient += d @ numbers
+        return gradient
 
 
 @dataclass(frozen=True)
@@ -167,16 +186,27 @@ class Isotonic:
         return np.interp(forecast, self.forecasts, self.values)
 
 
-def isotonic(
-    forecast: Float[np.ndarray, " n"],
-    outcome: Float[np.ndarray, " n"],
-    weights: Float[np.ndarray, " n"],
-) -> Isotonic:
-    """Fit the rising function of the forecast of least weighted squared error."""
-    from scipy.optimize import isotonic_regression
+@dataclass(frozen=True, eq=False)
+class IsotonicRegression:
+    """Forecasts, sorted once for all outcomes and weights."""
 
-    counted = weights > 0
-    distinct, place = np.unique(forecast[counted], return_inverse=True)
-    total = np.bincount(place, weights[counted])
-    mean = np.bincount(place, (weights * outcome)[counted]) / total
-    return Isotonic(distinct, isotonic_regression(mean, weights=total).x)
+    distinct: Float[np.ndarray, " m"]
+    place: Int[np.ndarray, " n"]
+
+    @classmethod
+    def on(cls, forecast: Float[np.ndarray, " n"]) -> IsotonicRegression:
+        """Sort the forecasts."""
+        return cls(*np.unique(forecast, return_inverse=True))
+
+    def fitted(
+        self, outcome: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]
+    ) -> Isotonic:
+        """Fit the rising function of the forecast of least weighted squared error."""
+        from scipy.optimize import isotonic_regression
+
+        size = len(self.distinct)
+        total = np.bincount(self.place, weights, size)
+        counted = total > 0
+        mean = np.bincount(self.place, weights * outcome, size)[counted] / total[counted]
+        fit = isotonic_regression(mean, weights=total[counted])
+        return Isotonic(self.distinct[counted], fit.x)
