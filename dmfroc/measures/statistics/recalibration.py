@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -42,21 +43,34 @@ class LogisticFit(Statistic):
 
     is_compiled: ClassVar[bool] = False
 
+    def _linear(self, coefficients: Float[np.ndarray, " q"]) -> Float[np.ndarray, "others n"]:
+        """Return the intercepts, plus the features times coefficients."""
+        intercepts, slopes = np.split(coefficients, [len(self.offset)])
+        found: Float[np.ndarray, "others n"] = slopes @ self.features + intercepts[:, None]
+        return found
+
     def predicted(self, coefficients: Float[np.ndarray, " q"]) -> Float[np.ndarray, "k n"]:
         """Return the probabilities of all classes."""
-        intercepts, slopes = np.split(coefficients, [len(self.offset)])
         odds = np.zeros((len(self.offset) + 1, len(self.outcome)))
-        odds[1:] = self.offset + intercepts[:, None] + slopes @ self.features
+        np.add(self.offset, self._linear(coefficients), out=odds[1:])
         odds -= odds.max(axis=0)
         np.exp(odds, out=odds)
         odds /= odds.sum(axis=0)
         return odds
 
-    def scores(self, p: Float[np.ndarray, "k n"]) -> Float[np.ndarray, "q n"]:
-        """Return the derivative of each observation's log-likelihood, at these probabilities."""
-        residuals = (np.arange(1, len(p))[:, None] == self.outcome) - p[1:]
-        of_features = np.einsum("kn,kmn->mn", residuals, self.features)
-        return np.concatenate([residuals, of_features])
+    def _residuals(self, p: Float[np.ndarray, "k n"]) -> Float[np.ndarray, "others n"]:
+        found: Float[np.ndarray, "others n"] = (
+            np.arange(1, len(p))[:, None] == self.outcome
+        ) - p[1:]
+        return found
+
+    def _gradient(
+        self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]
+    ) -> Float[np.ndarray, " q"]:
+        """Return the derivatives of the log-likelihood."""
+        residuals = self._residuals(p) * weights
+        of_slopes = np.einsum("kmn,kn->m", self.features, residuals)
+        return np.append(residuals.sum(axis=1), of_slopes)
 
     def information(
         self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]
@@ -81,14 +95,15 @@ class LogisticFit(Statistic):
 
         ``start`` are the coefficients of similar weights.
         """
-        q = len(self.offset) + self.features.shape[1]
-        found = np.zeros(q) if start is None else start.values
+        n_classes, q = len(self.offset) + 1, len(self.offset) + self.features.shape[1]
+        # By default what leaves forecasts as they are: the first feature is their logit
+        found = np.eye(1, q, n_classes - 1)[0] if start is None else start.values
         p = self.predicted(found)
         loss = self._loss(p, weights)
         undefined = Coefficients(np.full(q, np.nan))
         for _ in range(_MOST_STEPS):
             try:
-                step = np.linalg.solve(self.information(p, weights), self.scores(p) @ weights)
+                step = np.linalg.solve(self.information(p, weights), self._gradient(p, weights))
             except np.linalg.LinAlgError:
                 return undefined
             size, most = 1.0, loss + 1e-12 * abs(loss)
@@ -105,8 +120,13 @@ class LogisticFit(Statistic):
                 return Coefficients(found)
         return undefined
 
+    @cached_property
+    def _places_of_outcome(self) -> Int[np.ndarray, " n"]:
+        n = len(self.outcome)
+        return self.outcome * n + np.arange(n)
+
     def _loss(self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]) -> Any:
-        of_outcome = np.take_along_axis(p, self.outcome[None], axis=0)[0]
+        of_outcome = p.take(self._places_of_outcome)
         with np.errstate(divide="ignore"):
             return -weights @ np.where(weights > 0, np.log(of_outcome), 0)
 
@@ -117,7 +137,7 @@ class LogisticFit(Statistic):
             return np.full(len(weights), np.nan)
         p = self.predicted(table.values)
         direction = np.linalg.solve(self.information(p, weights), derivatives.values)
-        found: Float[np.ndarray, " n"] = direction @ self.scores(p)
+        found: Float[np.ndarray, " n"] = (self._residuals(p) * self._linear(direction)).sum(axis=0)
         return found
 
 
