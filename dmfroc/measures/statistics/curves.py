@@ -139,7 +139,8 @@ def one_curve(scores: Float[np.ndarray, " n"], is_positive: Bool[np.ndarray, " n
 
 def _corners(curve: CurveCounts) -> Int[np.ndarray, " corners"]:
     """Return the points where the curve may turn."""
-    is_positive, points = curve.is_positive[0], np.unique(curve.above[0])
+    is_positive, above = curve.is_positive[0], curve.above[0]
+    points = np.flatnonzero(above == np.arange(len(above)))  # at the ends of runs of ties
     n_positives = np.diff(np.append(0, np.cumsum(is_positive))[points])
     share = n_positives / np.diff(points)
     is_straight = (share[1:] == share[:-1]) & ((share[1:] == 0) | (share[1:] == 1))

@@ -59,9 +59,9 @@ class LogisticFit(Statistic):
         return odds
 
     def _residuals(self, p: Float[np.ndarray, "k n"]) -> Float[np.ndarray, "others n"]:
-        found: Float[np.ndarray, "others n"] = (
-            np.arange(1, len(p))[:, None] == self.outcome
-        ) - p[1:]
+        found: Float[np.ndarray, "others n"] = (np.arange(1, len(p))[:, None] == self.outcome) - p[
+            1:
+        ]
         return found
 
     def _gradient(
