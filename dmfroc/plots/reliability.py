@@ -19,7 +19,7 @@ from dmfroc.measures.calibration import (
     no_events,
 )
 from dmfroc.measures.measure import bare_value_of
-from dmfroc.measures.statistics.recalibration import isotonic
+from dmfroc.measures.statistics.recalibration import IsotonicRegression
 from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class ReliabilityDisplay(Display):
 
     def _curve(self, label: Hashable) -> _Curve:
         outcome, forecast, weights = self._event(label)
-        fit = isotonic(forecast, outcome, weights)
+        fit = IsotonicRegression.on(forecast).fitted(outcome, weights)
         parts = [
             bare_value_of(part(label), self.predictions)
             for part in (brier_miscalibration, brier_discrimination, brier_uncertainty)
@@ -235,7 +235,8 @@ class ReliabilityDisplay(Display):
 
     def _draw_bands(self, label: Hashable, color: Any) -> None:
         outcome, forecast, weights = self._event(label)
-        fit = isotonic(forecast, outcome, weights)
+        regression = IsotonicRegression.on(forecast)
+        fit = regression.fitted(outcome, weights)
         grid = np.clip(_GRID, forecast.min(), forecast.max())
         generator = np.random.default_rng(self.random_state)
         tail = (1 - self.level) / 2
@@ -244,7 +245,7 @@ class ReliabilityDisplay(Display):
             drawn = np.empty((self.n_draws, len(grid)))
             for row in drawn:
                 resampled = (generator.random(len(chances)) < chances).astype(float)
-                row[:] = isotonic(forecast, resampled, weights)(grid)
+                row[:] = regression.fitted(resampled, weights)(grid)
             ends.append(np.quantile(drawn, [tail, 1 - tail], axis=0))
         (low, high), (below, above) = ends
         percent = f"{100 * self.level:g} %"
