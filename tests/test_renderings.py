@@ -465,7 +465,7 @@ def test_small_charts_show_each_class(name, tmp_path):
         curve = dmfroc.curves.roc_curve(label == Y, SCORES[name][:, LABELS.index(label)])
         for point in zip(x, y, strict=True):
             assert np.hypot(curve.x - point[0], curve.y - point[1]).min() < 1e-3
-    for label, (right, bottom), (x, y) in charts[3:]:
+    for label, (right, bottom), (x, y) in charts[3:6]:
         assert (right, bottom) == (1, 0)
         curve = dmfroc.curves.calibration_curve(label == Y, SCORES[name][:, LABELS.index(label)])
         np.testing.assert_allclose(x, curve.mean_predicted, atol=1e-3)

@@ -20,6 +20,7 @@ from scipy.special import betaincinv, chdtri
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import FunctionOfWeights
 from dmfroc.measures.measure import Measure, bare_value_of, bind
+from dmfroc.measures.statistics.statistic import once_per_predictions
 
 _USERS = "user-defined"  # measures that may fail for other samples than those of their users
 _ERROR = 0.05  # error probability at which errors are counted; other limits follow
@@ -28,6 +29,7 @@ _LEAST_PROBABILITY = float(np.finfo(float).eps)  # as which the log loss counts 
 _SHARE = 0.01  # of errors, for comparing classes: small, so that losses are nearly linear
 _NOTABLE = 1e-3  # of a loss; a value that is fitted differs by less
 _N_ANSWERS = 512  # that are kept
+_N_SAMPLES, _FEW_CLASSES = 64, 100  # samples that are kept, and the most classes of such a one
 _HEAVIEST = 2.0  # times the average loss per observation, up to which classes are pooled
 
 
@@ -96,25 +98,36 @@ class _Classes(NamedTuple):
 
         ``factor`` multiplies the weights of the classes.
         """
-        weights, present, n_classes = (
-            np.array(self.weights),
-            np.array(self.present),
-            len(self.labels),
-        )
-        weight = weights * factor
-        first, second = np.argsort(-weights if order is None else order, kind="stable")[:2]
-        others = np.where(np.arange(len(present)) == first, second, first)
-        predicted = np.append(present, present[others])
-        scores = np.eye(n_classes)[predicted]
-        errors = scores[len(present) :]
-        errors[:] = np.where(errors > 0, 1 - (n_classes - 1) * self.floor, self.floor)
-        return Predictions(
-            self.labels,
-            np.append(present, present).astype(np.int32),
-            scores,
-            np.append(weight * (1 - shares), weight * shares),
-            predicted.astype(np.int32),
-        ).counted
+        by_weight = self.weights if order is None else order
+        given = np.broadcast_arrays(self.weights, shares, by_weight, factor)
+        rows = (tuple(row.tolist()) for row in given[1:])
+        # Many measures ask for the same few samples, which are then sorted once
+        few = len(self.labels) <= _FEW_CLASSES
+        return (_sample if few else _sample.__wrapped__)(self, *rows)
+
+
+@lru_cache(_N_SAMPLES)
+def _sample(
+    classes: _Classes,
+    shares: tuple[float, ...],
+    order: tuple[float, ...],
+    factors: tuple[float, ...],
+) -> Predictions:
+    share, weight = np.array(shares), np.array(classes.weights) * factors
+    present, n_classes = np.array(classes.present), len(classes.labels)
+    first, second = np.argsort(-np.array(order), kind="stable")[:2]
+    others = np.where(np.arange(len(present)) == first, second, first)
+    predicted = np.append(present, present[others])
+    scores = np.eye(n_classes)[predicted]
+    errors = scores[len(present) :]
+    errors[:] = np.where(errors > 0, 1 - (n_classes - 1) * classes.floor, classes.floor)
+    return Predictions(
+        classes.labels,
+        np.append(present, present).astype(np.int32),
+        scores,
+        np.append(weight * (1 - share), weight * share),
+        predicted.astype(np.int32),
+    ).counted
 
 
 def rare_errors(
@@ -220,18 +233,23 @@ def _value_of(measure: Measure, predictions: Predictions) -> float:
 
 
 def _classes_of(measure: Measure, predictions: Predictions) -> _Classes:
+    classes = _certain_classes(predictions)
+    if measure.needs != "probabilities":
+        return classes
+    return classes._replace(floor=_typical_probability_of_others(predictions))
+
+
+@once_per_predictions
+def _certain_classes(predictions: Predictions) -> _Classes:
     weights = np.bincount(
         predictions.true, predictions.sample_weight, minlength=predictions.n_classes
     )
-    floor = 0.0
-    if measure.needs == "probabilities":
-        floor = _typical_probability_of_others(predictions)
     present = predictions.present
-    return _Classes(
-        tuple(predictions.labels), tuple(present.tolist()), tuple(weights[present].tolist()), floor
-    )
+    labels, shares = tuple(predictions.labels), tuple(weights[present].tolist())
+    return _Classes(labels, tuple(present.tolist()), shares, 0.0)
 
 
+@once_per_predictions
 def _typical_probability_of_others(predictions: Predictions) -> float:
     """Return the geometric mean of the probabilities that were given to unobserved classes."""
     logs = np.log(np.maximum(predictions.scores, _LEAST_PROBABILITY))

@@ -34,9 +34,11 @@ from dmfroc.measures.statistics.forecasts import (
 from dmfroc.measures.statistics.recalibration import (
     Coefficients,
     IsotonicLosses,
+    IsotonicRegression,
     LogisticFit,
-    isotonic,
+    Losses,
 )
+from dmfroc.measures.statistics.statistic import once_per_predictions
 
 _LARGEST_ODDS = 1e6  # of the weights of one observation and of all others
 
@@ -96,29 +98,26 @@ def _no_lost_fit(predictions: Predictions) -> str | None:
 
 def logits(
     predictions: Predictions, pos_label: Hashable
-) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "n k"]]:
+) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "others n"]]:
     """Return classes and logarithms of their probabilities, the first class's taken away."""
     if pos_label is None:
         present = predictions.present
-        logs = np.log(probabilities_of(predictions)[:, present])
-        return np.searchsorted(present, predictions.true), logs - logs[:, :1]
+        logs = np.log(probabilities_of(predictions)[:, present].T)
+        return np.searchsorted(present, predictions.true), logs[1:] - logs[0]
     p = single_class(predictions, pos_label)[1]
-    rest = np.zeros(len(p))
-    return is_positive(predictions, pos_label).astype(int), np.column_stack(
-        [rest, np.log(p / (1 - p))]
-    )
+    return is_positive(predictions, pos_label).astype(int), np.log(p / (1 - p))[None]
 
 
 def with_fixed_slope(predictions: Predictions, pos_label: Hashable) -> LogisticFit:
     """Bind the recalibration by intercepts alone."""
     outcome, logit = logits(predictions, pos_label)
-    return LogisticFit(outcome, logit, np.empty((*logit.shape, 0)))
+    return LogisticFit(outcome, logit, np.empty((len(logit), 0, len(outcome))))
 
 
 def with_slope(predictions: Predictions, pos_label: Hashable) -> LogisticFit:
     """Bind the recalibration by intercepts and one slope."""
     outcome, logit = logits(predictions, pos_label)
-    return LogisticFit(outcome, np.zeros_like(logit), logit[:, :, None])
+    return LogisticFit(outcome, np.zeros_like(logit), logit[:, None])
 
 
 def _last(table: Coefficients, xp: Any) -> Any:
@@ -342,9 +341,25 @@ def spiegelhalter_z(pos_label: Any = None) -> Measure:
 # Isotonic recalibration, the CORP decomposition of the Brier score
 
 
+@once_per_predictions
 def _isotonic_losses(predictions: Predictions, pos_label: Hashable) -> IsotonicLosses:
     outcome, forecast = events(predictions, pos_label)
-    return IsotonicLosses(forecast, outcome)
+    return IsotonicLosses(forecast, outcome, tuple(map(IsotonicRegression.on, forecast)))
+
+
+@once_per_predictions
+def _cross_fitted_losses(
+    predictions: Predictions, pos_label: Hashable, unit_of_row: Int[np.ndarray, " n"]
+) -> Losses:
+    """Return the losses with recalibrations that are fitted to other observations."""
+    statistic, weights = _isotonic_losses(predictions, pos_label), predictions.sample_weight
+    squares, n_divisions = np.zeros_like(statistic.outcome), 0.0
+    for fold in folds_of(predictions, unit_of_row):
+        n_divisions += fold.mean()
+        rest = np.where(fold, 0.0, weights)
+        for total, of_event in zip(squares, statistic.recalibrated(rest), strict=True):
+            total[fold] += of_event[fold]
+    return statistic.losses(weights, tuple(squares / n_divisions))
 
 
 @dataclass(frozen=True)
@@ -354,7 +369,7 @@ class _Part:
     first: int
     minus: int | None
 
-    def __call__(self, table: Sums, xp: Any) -> Any:
+    def __call__(self, table: Sums | Losses, xp: Any) -> Any:
         total = table.sums[-1]
         n_events = (table.sums.shape[0] - 1) // 3
         rows = np.eye(3 * n_events + 1)
@@ -379,18 +394,10 @@ class _CrossFittedPart:
         unit_of_row: Int[np.ndarray, " n"],
         plain: ValueAndInfluences,
     ) -> ValueAndInfluences | None:
-        outcome, forecast = events(predictions, self.pos_label)
         weights = predictions.sample_weight
-        losses, n_divisions = np.zeros_like(outcome), 0.0
-        for fold in folds_of(predictions, unit_of_row):
-            rest = np.where(fold, 0.0, weights)
-            n_divisions += fold.mean()
-            for loss, y, f in zip(losses, outcome, forecast, strict=True):
-                loss[fold] += (isotonic(f, y, rest)(f[fold]) - y[fold]) ** 2
-        numbers = np.stack([(forecast - outcome) ** 2, losses / n_divisions, outcome], axis=1)
-        statistic = RowSums(np.vstack([numbers.reshape(-1, len(weights)), np.ones(len(weights))]).T)
-        table = statistic.count(weights, np)
+        table = _cross_fitted_losses(predictions, self.pos_label, unit_of_row)
         value, derivatives = value_and_derivatives(self.part, table)
+        statistic = _isotonic_losses(predictions, self.pos_label)
         return float(value), weights * statistic.pull_back(weights, table, derivatives)
 
 

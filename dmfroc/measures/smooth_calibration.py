@@ -28,25 +28,24 @@ _KNOTS = (0.1, 0.5, 0.9)  # Harrell's quantiles for three knots
 
 def spline_features(
     logit: Float[np.ndarray, " n"], knots: Float[np.ndarray, " 3"]
-) -> Float[np.ndarray, "n m"]:
+) -> Float[np.ndarray, "m n"]:
     """Return the logit and, if the knots differ, the cubic term that is linear beyond them."""
     low, middle, high = knots
     if not low < middle < high:
-        return logit[:, None]
+        return logit[None]
 
     def cube(knot: float) -> Float[np.ndarray, " n"]:
         return np.maximum(logit - knot, 0) ** 3
 
     bend = cube(low) + (cube(high) * (middle - low) - cube(middle) * (high - low)) / (high - middle)
-    return np.column_stack([logit, bend / (high - low) ** 2])
+    return np.stack([logit, bend / (high - low) ** 2])
 
 
 def smooth_fit(forecast: Float[np.ndarray, " n"], outcome: Float[np.ndarray, " n"]) -> LogisticFit:
     """Bind the smooth curve of one event."""
     logit = np.log(forecast / (1 - forecast))
     features = spline_features(logit, np.quantile(logit, _KNOTS))
-    features = np.stack([np.zeros_like(features), features], axis=1)
-    return LogisticFit(outcome.astype(int), np.zeros((len(logit), 2)), features)
+    return LogisticFit(outcome.astype(int), np.zeros((1, len(logit))), features[None])
 
 
 class Distances(NamedTuple):
@@ -80,7 +79,7 @@ class SmoothCurves:
         found = []
         for fit, forecast in zip(self.fits, self.forecast, strict=True):
             coefficients = fit.count(weights, np)
-            predicted = fit.predicted(coefficients.values)[:, 1]
+            predicted = fit.predicted(coefficients.values)[1]
             found.append(Gap(predicted, predicted - forecast, coefficients))
         return found
 
@@ -133,8 +132,8 @@ class SmoothDistances(Statistic):
             else:
                 place = np.argmin(np.abs(np.abs(gaps) - self._summary(gaps, weights)))
                 slopes = np.sign(gaps) * (np.arange(len(gaps)) == place)
-            columns = np.column_stack([np.ones(len(p)), fit.features[:, 1]])
-            of_coefficients = (slopes * p * (1 - p)) @ columns
+            slopes *= p * (1 - p)
+            of_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
             gradient += fit.pull_back(weights, coefficients, Coefficients(of_coefficients))
         found: Float[np.ndarray, " n"] = derivatives.values[0] * gradient / len(fits)
         return found
@@ -180,7 +179,7 @@ class _OnOtherSides:
                 found = fit.fitted(rest, start).values
                 if not np.isfinite(found).all():
                     return None
-                side = np.sign(fit.predicted(found)[:, 1] - f)
+                side = np.sign(fit.predicted(found)[1] - f)
                 gaps[fold] += (side * (y - f))[fold] / len(outcome)
         gaps /= n_divisions
         value = float(weights @ gaps / weights.sum())

@@ -19,13 +19,15 @@ from dmfroc.measures.calibration import (
     no_events,
 )
 from dmfroc.measures.measure import bare_value_of
-from dmfroc.measures.statistics.recalibration import isotonic
+from dmfroc.measures.statistics.recalibration import IsotonicRegression
 from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
+
+    from dmfroc.analyses.calibration_tests import CalibrationTests
 
 _GRID = np.linspace(0, 1, 201)
 _N_BINS = 20  # of the histogram
@@ -107,6 +109,11 @@ class ReliabilityDisplay(Display):
         self.predictions, self.pos_label, self.name = predictions.counted, pos_label, name
         self.level, self.n_draws = check_level(level), integer("n_draws", n_draws, 99)
         self.random_state = random_state
+
+    @classmethod
+    def _from_result(cls, result: CalibrationTests, **options: Any) -> Self:
+        """Draw what was tested."""
+        return cls(result.predictions).plot(**options)
 
     @classmethod
     def from_predictions(
@@ -217,7 +224,7 @@ class ReliabilityDisplay(Display):
 
     def _curve(self, label: Hashable) -> _Curve:
         outcome, forecast, weights = self._event(label)
-        fit = isotonic(forecast, outcome, weights)
+        fit = IsotonicRegression.on(forecast).fitted(outcome, weights)
         parts = [
             bare_value_of(part(label), self.predictions)
             for part in (brier_miscalibration, brier_discrimination, brier_uncertainty)
@@ -228,7 +235,8 @@ class ReliabilityDisplay(Display):
 
     def _draw_bands(self, label: Hashable, color: Any) -> None:
         outcome, forecast, weights = self._event(label)
-        fit = isotonic(forecast, outcome, weights)
+        regression = IsotonicRegression.on(forecast)
+        fit = regression.fitted(outcome, weights)
         grid = np.clip(_GRID, forecast.min(), forecast.max())
         generator = np.random.default_rng(self.random_state)
         tail = (1 - self.level) / 2
@@ -237,7 +245,7 @@ class ReliabilityDisplay(Display):
             drawn = np.empty((self.n_draws, len(grid)))
             for row in drawn:
                 resampled = (generator.random(len(chances)) < chances).astype(float)
-                row[:] = isotonic(forecast, resampled, weights)(grid)
+                row[:] = regression.fitted(resampled, weights)(grid)
             ends.append(np.quantile(drawn, [tail, 1 - tail], axis=0))
         (low, high), (below, above) = ends
         percent = f"{100 * self.level:g} %"

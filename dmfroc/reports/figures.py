@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
+from dmfroc.inference.units import Sample
+from dmfroc.measures.statistics.forecasts import no_probabilities
 from dmfroc.multiclass.curve import MeanROC
 from dmfroc.plots.forest import ForestRow
 from dmfroc.reports.numbers import Numbers
@@ -44,6 +47,8 @@ _MOST_BARS = 60
 _CHART_SHAPE = 0.6  # height of a chart, of its width
 _POINTS_OF_FOLDS = 4_000  # of their curves together
 _MOST_FOLD_CURVES = 100
+_DIAGONAL = f"M0,{SMALL_SIZE:g}L{SMALL_SIZE:g},0"
+_MANY_SCORES = 200_000
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,12 @@ class Small:
     label: Hashable
     zoom: float
     lines: list[Line]
-    summary: str
+    reference: str = _DIAGONAL  # the path of what is no better than guessing
+
+    @property
+    def summary(self) -> str:
+        """What the chart shows, in words."""
+        return "; ".join(f"{line.name}: {line.text}" for line in self.lines)
 
 
 @dataclass(frozen=True)
@@ -138,7 +148,7 @@ def one_vs_rest(named: Mapping[str, Numbers], shown: Sequence[Hashable]) -> list
             area = named[name].classes[label].area
             text = f"{number(area.value, area.standard_error)} ({interval_text(area)})"
             lines.append(Line(position, name, path(x, y, SMALL_SIZE), "", text))
-        charts.append(Small(label, zoom, lines, "; ".join(f"{x.name}: {x.text}" for x in lines)))
+        charts.append(Small(label, zoom, lines, _DIAGONAL if zoom == 1 else ""))
     return charts
 
 
@@ -162,8 +172,43 @@ def calibration(
             line = _dots(curve.mean_predicted, curve.fraction_positive)
             lines.append(Line(position, name, line, bars, text))
         if lines:
-            summary = "; ".join(f"{line.name}: {line.text}" for line in lines)
-            charts.append(Small(label, 1.0, lines, summary))
+            charts.append(Small(label, 1.0, lines))
+    return charts
+
+
+def decisions(
+    samples: Mapping[str, Sample], shown: Sequence[Hashable], level: float
+) -> list[Small]:
+    """Return the standardized net benefit of treating each class, and that of treating all.
+
+    There is none where scores are no probabilities.
+    """
+    charts = []
+    for label in shown:
+        lines, reference = [], ""
+        for position, (name, (predictions, units)) in enumerate(samples.items()):
+            if no_probabilities(predictions) is not None:
+                continue
+            step = 0.05 if predictions.scores.size <= _MANY_SCORES else 0.1
+            curve = decision_curve(
+                replace(predictions, folds=None),
+                thresholds=np.arange(step, 0.99, step),
+                pos_label=label,
+                groups=units.groups,
+                level=level,
+            )
+            assert isinstance(curve, DecisionCurve)
+            is_class = predictions.true == predictions.labels.index(label)
+            share = np.average(is_class, weights=predictions.sample_weight)
+            benefit, of_all = curve.benefit.value / share, curve.baselines["treat all"] / share
+            reference = path(curve.thresholds, of_all, SMALL_SIZE)
+            ranges = curve.better_text()
+            text = f"better at {ranges}" if ranges else "nowhere shown to be better"
+            lines.append(
+                Line(position, name, path(curve.thresholds, benefit, SMALL_SIZE), "", text)
+            )
+        if lines:
+            charts.append(Small(label, 1.0, lines, reference))
     return charts
 
 

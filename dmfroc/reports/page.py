@@ -155,7 +155,7 @@ def _page(
         watch_out(numbers if len(samples) > 1 else {}, predictions),
         [*remarks, *of_curves],
         {**(facts or {}), **result.as_json(), **drawn},
-        _drawings(numbers, predictions, level, areas)
+        _drawings(numbers, samples, level, areas)
         | {
             "names": list(samples),
             "has_matrices": has_matrices,
@@ -222,11 +222,12 @@ def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estim
 
 def _drawings(
     numbers: Mapping[str, Numbers],
-    predictions: Predictions,
+    samples: Mapping[str, Sample],
     level: float,
     areas: Mapping[str, Estimate | None],
 ) -> dict[str, Any]:
     """Return what the template draws of the predictions."""
+    predictions = next(iter(samples.values())).predictions
     labels = predictions.labels
     counts = list(zip(labels, predictions.class_counts.tolist(), strict=True))
     shown = figures.shown_classes(numbers) if numbers else []
@@ -250,6 +251,7 @@ def _drawings(
         "one_vs_rest": figures.one_vs_rest(numbers, shown),
         "confusion": figures.confusion_matrices(numbers),
         "calibration": figures.calibration(numbers, shown, level),
+        "decisions": figures.decisions(samples, shown, level),
     }
 
 

@@ -9,6 +9,7 @@ import pytest
 from pages import page_parts
 
 import dmfroc
+from dmfroc.curves import decision_curve
 from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.reports.designs import subgroups_page
@@ -133,6 +134,16 @@ def test_scores_that_are_no_probabilities_are_not_called_calibrated():
     page = evaluation_page(dmfroc.evaluate(sample(1.0, probabilities=False)))
     assert "the scores are not probabilities" in page
     assert "ECE" not in page.split('id="data">')[0]
+    assert "net benefit" not in page.split('id="data">')[0]
+
+
+def test_decisions_are_those_of_the_decision_curve():
+    predictions = sample(2.0, labels=["a", "b"])
+    text = evaluation_page(dmfroc.evaluate(predictions))
+    curve = decision_curve(predictions, thresholds=np.arange(0.05, 0.99, 0.05))
+    assert f"better at {curve.better_text()}" in text
+    [[first, _]] = curve.better_range()
+    assert 0 < first < 0.5
 
 
 @pytest.mark.filterwarnings("ignore:1 class")

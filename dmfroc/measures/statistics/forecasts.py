@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 
 from dmfroc._kit.arrays import AnyArray, sum_at
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _SUM_TOLERANCE = 1e-3  # by which probabilities of a row, rounded as in a file, may miss one
 
@@ -95,6 +95,7 @@ def probabilities_of(predictions: Predictions) -> Float[np.ndarray, "n k"]:
     return scores
 
 
+@once_per_predictions
 def no_probabilities(predictions: Predictions) -> str | None:
     """Say so unless the scores are probabilities of the classes."""
     return wrong_probabilities(probabilities_of(predictions))
