@@ -237,7 +237,7 @@ def confusion_matrices(named: Mapping[str, Numbers]) -> list[Matrix]:
         totals = numbers.confusion.sum(axis=1, keepdims=True)
         shares = np.where(totals > 0, numbers.confusion / np.where(totals > 0, totals, 1), np.nan)
         texts = [[f"{count:.6g}" for count in row] for row in numbers.confusion.tolist()]
-        summary = f"{100 * share_of_right(numbers):.1f} % are right"
+        summary = f"{100 * share_of_right(numbers.confusion):.1f} % are right"
         if len(shares) == 2:
             recall, precision = (number(numbers.rates[x][1]) for x in ("recall", "precision"))
             label = next(iter(numbers.classes), "the second class")

@@ -55,7 +55,7 @@ def page_table(table: Table, *, has_lines: bool = False) -> PageTable:
                 named = f"{e.title}: {text}" if len(estimates) > 1 else text
                 rows_of.setdefault(named, []).append(place)
     marks: list[list[str]] = [[] for _ in rows]
-    notes = []
+    notes: list[tuple[str, str]] = []
     for text, places in rows_of.items():
         is_of_all = len(places) == len(rows)
         mark = "" if is_of_all else str(1 + sum(bool(mark) for mark, _ in notes))

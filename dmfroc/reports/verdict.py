@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
+from jaxtyping import Float
 
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.inference.options import OF_ALGORITHM
@@ -99,7 +100,7 @@ def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]
         if numbers.confusion is not None:
             shares = numbers.confusion.sum(axis=1) / numbers.confusion.sum()
             sentences.append(
-                f"Decisions by the largest score are right in {100 * share_of_right(numbers):.1f} "
+                f"Decisions by the largest score are right in {100 * share_of_right(numbers.confusion):.1f} "
                 "% of cases; always deciding for the most frequent class would be in "
                 f"{100 * shares.max():.1f} %. Whether that is good enough depends on what each "
                 "error costs: see the confusion matrix."
@@ -107,9 +108,9 @@ def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]
     return sentences
 
 
-def share_of_right(numbers: Numbers) -> float:
+def share_of_right(confusion: Float[np.ndarray, "k k"]) -> float:
     """Return the share of the observations whose class was predicted."""
-    return float(np.trace(numbers.confusion) / np.sum(numbers.confusion))
+    return float(np.trace(confusion) / confusion.sum())
 
 
 def comparison_verdict(comparison: Comparison) -> list[str]:
