@@ -98,12 +98,12 @@ def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]
         for i, j, area in worst_pairs(numbers, predictions.labels, predictions.n_classes > 2):
             sentences.append(f"The hardest pair is {i} against {j}: A(i|j) is {number(area)}.")
         if numbers.confusion is not None:
-            shares = numbers.confusion.sum(axis=1) / numbers.confusion.sum()
+            right = share_of_right(numbers.confusion)
+            most = numbers.confusion.sum(axis=1).max() / numbers.confusion.sum()
             sentences.append(
-                f"Decisions by the largest score are right in {100 * share_of_right(numbers.confusion):.1f} "
-                "% of cases; always deciding for the most frequent class would be in "
-                f"{100 * shares.max():.1f} %. Whether that is good enough depends on what each "
-                "error costs: see the confusion matrix."
+                f"Decisions are right in {100 * right:.1f} % of cases; always deciding for the "
+                f"most frequent class would be in {100 * most:.1f} %. Whether that is good enough "
+                "depends on what each error costs: see the confusion matrix."
             )
     return sentences
 
