@@ -7,6 +7,7 @@ classes say nothing about a classifier: they are numbers of the table, but no me
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 from jaxtyping import Float
@@ -53,6 +54,10 @@ def _bias_of_evenness(value: float, n_classes: int) -> float:
 
 def _bias_of_half_evenness(value: float, n_classes: int) -> float:
     return _bias_of_evenness(value, n_classes) / 2
+
+
+# Values reach the ends of the range, where the derivative vanishes
+_register_flat = partial(register_table_number, is_flat_at_ends=True)
 
 
 def _mean_over_classes(
@@ -158,7 +163,7 @@ def correlation(table: Proportions) -> Float[AnyArray, ""]:
 def gorodkin_correlation(table: Proportions) -> Float[AnyArray, ""]:
     """Return the correlation of the indicators of predicted and observed class, R_K."""
     cells = table.cells
-    variances = cells.variance_real.sum() * cells.variance_predicted.sum()
+    variances = cells.evenness_real.sum() * cells.evenness_predicted.sum()
     return coefficient(cells.covariance.sum(), root(variances, table.xp), table.xp)
 
 
@@ -248,26 +253,24 @@ def _harmonic_mean(x: Float[AnyArray, " k"], xp: Any) -> Float[AnyArray, ""]:
 @register_table_number()
 def evenness_real(table: Proportions) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the observed classes."""
-    return _harmonic_mean(table.cells.variance_real, table.xp)
+    return _harmonic_mean(table.cells.evenness_real, table.xp)
 
 
-@register_table_number(
+@_register_flat(
     "Evenness of predictions",
     (0.0, 0.25),
     range_of_shares=ranges.evenness_predicted,
-    is_flat_at_ends=True,
     bias_of_chance=_bias_of_evenness,
 )
 def evenness_predicted(table: Proportions) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the predicted classes."""
-    return _harmonic_mean(table.cells.variance_predicted, table.xp)
+    return _harmonic_mean(table.cells.evenness_predicted, table.xp)
 
 
-@register_table_number(
+@_register_flat(
     "Global evenness",
     (0.0, 0.25),
     range_of_shares=ranges.evenness_global,
-    is_flat_at_ends=True,
     bias_of_chance=_bias_of_half_evenness,
 )
 def evenness_global(table: Proportions) -> Float[AnyArray, ""]:
@@ -281,11 +284,10 @@ def entropy_real(table: Proportions) -> Float[AnyArray, ""]:
     return table.entropy_real
 
 
-@register_table_number(
+@_register_flat(
     "Entropy of predictions (nats)",
     POSITIVE,
     range_of_shares=ranges.entropy_predicted,
-    is_flat_at_ends=True,
     bias_of_chance=_bias_of_margin,
 )
 def entropy_predicted(table: Proportions) -> Float[AnyArray, ""]:
@@ -293,12 +295,11 @@ def entropy_predicted(table: Proportions) -> Float[AnyArray, ""]:
     return table.entropy_predicted
 
 
-@register_table_number(
+@_register_flat(
     "Entropy of class given prediction (nats)",
     POSITIVE,
     greater_is_better=False,
     range_of_shares=ranges.entropy_real,
-    is_flat_at_ends=True,
     bias_of_chance=_bias_of_entropy,
 )
 def entropy_real_given_predicted(table: Proportions) -> Float[AnyArray, ""]:
@@ -306,12 +307,11 @@ def entropy_real_given_predicted(table: Proportions) -> Float[AnyArray, ""]:
     return table.xp.maximum(table.entropy - table.entropy_predicted, 0)
 
 
-@register_table_number(
+@_register_flat(
     "Entropy of prediction given class (nats)",
     POSITIVE,
     greater_is_better=False,
     range_of_shares=ranges.entropy_predicted,
-    is_flat_at_ends=True,
     bias_of_chance=_bias_of_entropy,
 )
 def entropy_predicted_given_real(table: Proportions) -> Float[AnyArray, ""]:
@@ -319,12 +319,11 @@ def entropy_predicted_given_real(table: Proportions) -> Float[AnyArray, ""]:
     return table.xp.maximum(table.entropy - table.entropy_real, 0)
 
 
-@register_table_number(
+@_register_flat(
     "Mutual information (nats)",
     POSITIVE,
     chance=0.0,
     range_of_shares=ranges.entropy_real,
-    is_flat_at_ends=True,
     bias_of_chance=_bias_of_information,
 )
 def mutual_information(table: Proportions) -> Float[AnyArray, ""]:
