@@ -58,6 +58,8 @@ class RareErrors(NamedTuple):
         """
         sign = 1 if self.worst > self.best else -1
         room, unseen, lost = (abs(x - self.best) for x in (self.worst, self.limit, value))
+        if unseen == 0:  # even gross errors make no difference, and give no limit
+            return [np.nan] * len(errors)
         if unseen >= room or errors[0] == 0:
             return [self.worst] * len(errors)
         if not np.isfinite(room):

@@ -7,7 +7,7 @@ classes say nothing about a classifier: they are numbers of the table, but no me
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any, Literal
 
 from jaxtyping import Float
@@ -56,8 +56,16 @@ def _bias_of_half_evenness(value: float, n_classes: int) -> float:
     return _bias_of_evenness(value, n_classes) / 2
 
 
-# Values reach the ends of the range, where the derivative vanishes
-_register_flat = partial(register_table_number, is_flat_at_ends=True)
+def _register_flat(
+    title: str,
+    bounds: tuple[float, float],
+    shares: ranges.RangeOfShares,
+    bias: Callable[[float, int], float],
+    **attributes: Any,
+) -> Any:
+    """Make a number a measure whose derivative vanishes at the ends of its range."""
+    attributes |= {"range_of_shares": shares, "bias_of_chance": bias, "is_flat_at_ends": True}
+    return register_table_number(title, bounds, **attributes)
 
 
 def _mean_over_classes(
@@ -257,22 +265,14 @@ def evenness_real(table: Proportions) -> Float[AnyArray, ""]:
 
 
 @_register_flat(
-    "Evenness of predictions",
-    (0.0, 0.25),
-    range_of_shares=ranges.evenness_predicted,
-    bias_of_chance=_bias_of_evenness,
+    "Evenness of predictions", (0.0, 0.25), ranges.evenness_predicted, _bias_of_evenness
 )
 def evenness_predicted(table: Proportions) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the predicted classes."""
     return _harmonic_mean(table.cells.evenness_predicted, table.xp)
 
 
-@_register_flat(
-    "Global evenness",
-    (0.0, 0.25),
-    range_of_shares=ranges.evenness_global,
-    bias_of_chance=_bias_of_half_evenness,
-)
+@_register_flat("Global evenness", (0.0, 0.25), ranges.evenness_global, _bias_of_half_evenness)
 def evenness_global(table: Proportions) -> Float[AnyArray, ""]:
     """Return the geometric mean of the evenness of observed and predicted classes."""
     return root(evenness_real(table) * evenness_predicted(table), table.xp)
@@ -285,10 +285,7 @@ def entropy_real(table: Proportions) -> Float[AnyArray, ""]:
 
 
 @_register_flat(
-    "Entropy of predictions (nats)",
-    POSITIVE,
-    range_of_shares=ranges.entropy_predicted,
-    bias_of_chance=_bias_of_margin,
+    "Entropy of predictions (nats)", POSITIVE, ranges.entropy_predicted, _bias_of_margin
 )
 def entropy_predicted(table: Proportions) -> Float[AnyArray, ""]:
     """Return the entropy of the predicted class in nats, at most ln K."""
@@ -298,9 +295,9 @@ def entropy_predicted(table: Proportions) -> Float[AnyArray, ""]:
 @_register_flat(
     "Entropy of class given prediction (nats)",
     POSITIVE,
+    ranges.entropy_real,
+    _bias_of_entropy,
     greater_is_better=False,
-    range_of_shares=ranges.entropy_real,
-    bias_of_chance=_bias_of_entropy,
 )
 def entropy_real_given_predicted(table: Proportions) -> Float[AnyArray, ""]:
     """Return what remains unknown of the class once it is predicted, in nats, at most ln K."""
@@ -310,9 +307,9 @@ def entropy_real_given_predicted(table: Proportions) -> Float[AnyArray, ""]:
 @_register_flat(
     "Entropy of prediction given class (nats)",
     POSITIVE,
+    ranges.entropy_predicted,
+    _bias_of_entropy,
     greater_is_better=False,
-    range_of_shares=ranges.entropy_predicted,
-    bias_of_chance=_bias_of_entropy,
 )
 def entropy_predicted_given_real(table: Proportions) -> Float[AnyArray, ""]:
     """Return what remains unknown of the prediction given the class, in nats, at most ln K."""
@@ -320,11 +317,7 @@ def entropy_predicted_given_real(table: Proportions) -> Float[AnyArray, ""]:
 
 
 @_register_flat(
-    "Mutual information (nats)",
-    POSITIVE,
-    chance=0.0,
-    range_of_shares=ranges.entropy_real,
-    bias_of_chance=_bias_of_information,
+    "Mutual information (nats)", POSITIVE, ranges.entropy_real, _bias_of_information, chance=0.0
 )
 def mutual_information(table: Proportions) -> Float[AnyArray, ""]:
     """Return what the prediction tells of the class, in nats, at most ln K."""
