@@ -16,6 +16,8 @@ _get, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 # Results are drawn and written by rooms above them, which are imported when that is asked for.
 RENDERERS |= {
+    "CalibrationTests.plot": "dmfroc.plots.reliability:ReliabilityDisplay._from_result",
+    "ThresholdChoice.plot": "dmfroc.plots.decision:ThresholdDisplay._from_result",
     "DecisionCurve.plot": "dmfroc.plots.decision:DecisionDisplay._from_result",
     "Estimate.plot": "dmfroc.plots.results:plot_estimate",
     "Evaluation.plot": "dmfroc.plots.results:plot_evaluation",
@@ -67,7 +69,7 @@ _HOMES = {
         "ComparisonDisplay CostDisplay CumulativeGainsDisplay DETDisplay DecisionDisplay "
         "DeltaPNDisplay LiftDisplay LogPrecisionRecallDisplay MulticlassROCDisplay PNDisplay "
         "PRGDisplay PairwiseAUCDisplay PrecisionRecallDisplay ROCDisplay "
-        "ReciprocalPrecisionRecallDisplay ReliabilityDisplay RiskCoverageDisplay"
+        "ReciprocalPrecisionRecallDisplay ReliabilityDisplay RiskCoverageDisplay ThresholdDisplay"
     ),
     "simulation": ("datasets study"),
 }

@@ -111,6 +111,12 @@ class DecisionCurve(Result):
         pairs = edges.reshape(-1, 2)
         return [(float(self.thresholds[a]), float(self.thresholds[b - 1])) for a, b in pairs]
 
+    def better_text(self) -> str:
+        """Return the ranges in which the classifier is better than both baselines, in words."""
+        return ", ".join(
+            f"{a:.3g}" if a == b else f"{a:.3g} to {b:.3g}" for a, b in self.better_range()
+        )
+
     def tables(self) -> list[Table]:
         """Return the values at all thresholds, one row each."""
         columns: dict[Column, Any] = {
@@ -136,7 +142,7 @@ class DecisionCurve(Result):
 
     def foot(self) -> list[str]:
         """Return where the classifier is better, and how sure that is."""
-        ranges = ", ".join(f"{a:g} to {b:g}" for a, b in self.better_range())
+        ranges = self.better_text()
         sure = f"(all at once, {100 * self.level:g} %)"
         if not ranges:
             return [f"At no threshold is the classifier shown to be better than both {sure}."]

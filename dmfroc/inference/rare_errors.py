@@ -30,6 +30,7 @@ _SHARE = 0.01  # of errors, for comparing classes: small, so that losses are nea
 _NOTABLE = 1e-3  # of a loss; a value that is fitted differs by less
 _N_ANSWERS = 512  # that are kept
 _N_SAMPLES, _FEW_CLASSES = 64, 100  # samples that are kept, and the most classes of such a one
+_MANY_CLASSES = 50  # whose pairs take longer than the sample itself
 _HEAVIEST = 2.0  # times the average loss per observation, up to which classes are pooled
 
 
@@ -147,8 +148,9 @@ def rare_errors(
     """
     if evidence is None or len(predictions.present) < 2:
         return None
-    classes = _classes_of(measure, predictions)
-    return _answer(_rare_errors, measure)(measure, classes, tuple(evidence.tolist()), bounds)
+    judge = _judge(measure, predictions)
+    classes = _classes_of(judge, predictions)
+    return _answer(_rare_errors, judge)(judge, classes, tuple(evidence.tolist()), bounds)
 
 
 @lru_cache(_N_ANSWERS)
@@ -184,7 +186,8 @@ def pools_classes(measure: Measure, predictions: Predictions) -> bool:
     """
     if len(predictions.present) < 2:
         return False
-    return _answer(_pools_classes, measure)(measure, _classes_of(measure, predictions))
+    judge = _judge(measure, predictions)
+    return _answer(_pools_classes, judge)(judge, _classes_of(judge, predictions))
 
 
 @lru_cache(_N_ANSWERS)
@@ -208,6 +211,13 @@ def _pools_classes(measure: Measure, classes: _Classes) -> bool:
         return False
     of_average = abs(of_all - best) * weights.min() / weights.sum()
     return bool(of_average > 0 and abs(of_rarest - best) <= _HEAVIEST * of_average)
+
+
+def _judge(measure: Measure, predictions: Predictions) -> Measure:
+    """Return the measure that is asked about made-up samples with the classes of a sample."""
+    if measure.of_rare_errors is None or len(predictions.present) <= _MANY_CLASSES:
+        return measure
+    return measure.of_rare_errors
 
 
 def _answer(function: Any, measure: Measure) -> Any:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
 
+    from dmfroc.analyses.calibration_tests import CalibrationTests
+
 _GRID = np.linspace(0, 1, 201)
 _N_BINS = 20  # of the histogram
 _HIGHEST = 0.16  # of the axes, that the histogram takes
@@ -107,6 +109,11 @@ class ReliabilityDisplay(Display):
         self.predictions, self.pos_label, self.name = predictions.counted, pos_label, name
         self.level, self.n_draws = check_level(level), integer("n_draws", n_draws, 99)
         self.random_state = random_state
+
+    @classmethod
+    def _from_result(cls, result: CalibrationTests, **options: Any) -> Self:
+        """Draw what was tested."""
+        return cls(result.predictions).plot(**options)
 
     @classmethod
     def from_predictions(
