@@ -16,6 +16,7 @@ from dmfroc._kit.arrays import AnyArray
 from dmfroc.measures import binary, ranges
 from dmfroc.measures.cells import Proportions, coefficient, corrected_for_chance, root
 from dmfroc.measures.hard_labels import (
+    TableFunction,
     never_observed,
     never_predicted,
     never_recalled,
@@ -62,7 +63,7 @@ def _register_flat(
     shares: ranges.RangeOfShares,
     bias: Callable[[float, int], float],
     **attributes: Any,
-) -> Any:
+) -> Callable[[TableFunction], TableFunction]:
     """Make a number a measure whose derivative vanishes at the ends of its range."""
     attributes |= {"range_of_shares": shares, "bias_of_chance": bias, "is_flat_at_ends": True}
     return register_table_number(title, bounds, **attributes)
