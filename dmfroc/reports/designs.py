@@ -57,7 +57,7 @@ def summary_page(summary: SummaryROC, title: str | None = None) -> str:
             caption = f"{rate.title} of each study as the model estimates it, with {percent} "
             parts.append(figures.forest(rows, f"{caption}intervals; hollow: the mean study."))
     question = f"How accurate is the test in {len(summary.studies.names)} studies?"
-    provenance = [("Data", *summary.head()), *versions()]
+    provenance = [("Data", summary.head()[0]), *versions()]
     verdict = summary_verdict(summary)
     return page(summary, title, question, verdict, [*parts, heterogeneity], provenance)
 
