@@ -9,7 +9,7 @@ predicted, as a case of another class.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -49,8 +49,8 @@ class RareErrors(NamedTuple):
     worst: float
     limit: float
 
-    def worse_limit(self, value: float, variance: float, error: float) -> float:
-        """Return the one-sided limit of a value with this variance, counting one more gross error.
+    def worse_limits(self, value: float, variance: float, errors: Sequence[float]) -> list[float]:
+        """Return one-sided limits of a value with this variance, counting one more gross error.
 
         The loss is a weighted sum of counts of rare errors. Fay and Feuer (1997) bound the mean of
         such a sum by the gamma distribution with the moments that the sum would have with one more
@@ -59,23 +59,26 @@ class RareErrors(NamedTuple):
         """
         sign = 1 if self.worst > self.best else -1
         room, unseen, lost = (abs(x - self.best) for x in (self.worst, self.limit, value))
-        if unseen >= room or error == 0:
-            return self.worst
+        if unseen == 0:  # even gross errors make no difference, and give no limit
+            return [np.nan] * len(errors)
+        if unseen >= room or errors[0] == 0:
+            return [self.worst] * len(errors)
         if not np.isfinite(room):
             largest = -unseen / np.log(_ERROR)
             mean, variance = lost + largest, variance + largest**2
             shape = 2 * mean**2 / variance
-            return float(self.best + sign * variance / (2 * mean) * chdtri(shape, error))
+            limits = self.best + sign * variance / (2 * mean) * chdtri(shape, errors)
+            return list(limits.tolist())
         # As a proportion of n trials, of which one more has failed.
         n = np.log(_ERROR) / np.log1p(-unseen / room)
         share = min(lost / room, 1.0)
         mean = (n * share + 1) / (n + 1)
         of_mean = (variance / room**2 * n**3 + (1 - share) * n) / ((n + 1) ** 2 * (n + 2))
         if mean >= 1:
-            return self.worst
+            return [self.worst] * len(errors)
         trials = max(mean * (1 - mean) / of_mean - 1, _TOLERANCE)
-        tail = betaincinv(trials * (1 - mean), trials * mean, error)
-        return float(self.best + sign * room * (1 - tail))
+        tails = betaincinv(trials * (1 - mean), trials * mean, errors)
+        return list((self.best + sign * room * (1 - tails)).tolist())
 
 
 class _Classes(NamedTuple):
