@@ -280,8 +280,8 @@ class SummaryROC(Result):
             sensitivity and specificity, of the average pair of classes. ``shift`` is how far the
             mean effects move, in posterior standard deviations (Mahalanobis). ``surprise`` is the
             probability that a new study drawn from the others is nearer to their mean than this
-            study, in the pairs that it has: near one for studies that the others do not expect.
-            Divergences and R-hat are those of the chains.
+            study, in the pairs that it has. It is near one for studies that the others do not
+            expect. Divergences and R-hat are those of the chains.
         """
         import pandas as pd
 

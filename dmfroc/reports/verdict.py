@@ -164,7 +164,7 @@ def _lead(comparison: Comparison, tied: Sequence[str], worse: Sequence[str]) -> 
 
 
 def _one_sided_verdict(comparison: Comparison) -> list[str]:
-    """Say of which pairs the alternative was shown, in the order in which they were given."""
+    """Say which pairs show the alternative, in the order in which they were given."""
     significance = 1 - comparison.level
     several = len(comparison.differences) > 1
     adjusted = ", adjusted" if several else ""
