@@ -449,7 +449,8 @@ def small_charts(page):
         right, bottom = (
             float(x) for x in re.findall(r'end" x="[^"]*" y="[^"]*">([\d.]+)<', figure)[::2]
         )
-        path = re.search(r'<path class="line [^"]*" d="M(\d[^"]* [^"]*)"', figure)[1]
+        path = re.search(r'<path class="(?:line|dots) [^"]*" d="M(\d[^"]* [^"]*)"', figure)[1]
+        path = path.replace("h0.01", "").replace("M", "")  # of dots
         x, y = np.array([[float(x) for x in point.split(",")] for point in path.split()]).T / size
         yield label, (right, bottom), (right * x, 1 - (1 - bottom) * y)
 
@@ -464,7 +465,7 @@ def test_small_charts_show_each_class(name, tmp_path):
         curve = dmfroc.curves.roc_curve(label == Y, SCORES[name][:, LABELS.index(label)])
         for point in zip(x, y, strict=True):
             assert np.hypot(curve.x - point[0], curve.y - point[1]).min() < 1e-3
-    for label, (right, bottom), (x, y) in charts[3:]:
+    for label, (right, bottom), (x, y) in charts[3:6]:
         assert (right, bottom) == (1, 0)
         curve = dmfroc.curves.calibration_curve(label == Y, SCORES[name][:, LABELS.index(label)])
         np.testing.assert_allclose(x, curve.mean_predicted, atol=1e-3)

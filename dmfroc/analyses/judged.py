@@ -16,7 +16,7 @@ from dmfroc.inference.band import BandKind, CurveBand, band_around
 from dmfroc.inference.combined import CombinedFacts, CombinedJackknife, combined
 from dmfroc.inference.evidence import FactsInMemory, JointFacts, facts_of, joint_facts
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import Moments, influences_of, moments_of, standard_error
+from dmfroc.inference.influences import Moments, influences_of, moments_of
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.judge import Judged, Part, judged, selection_message
 from dmfroc.inference.options import Options
@@ -114,7 +114,7 @@ class JudgedEvidence:
         """
         of_units = [self._of_units(part) for part in (verified, on_all, on_verified)]
         found = judged(of_units[0], of_units[1], of_units[2], self.rows_per_label)
-        plain = standard_error(moments_of(verified.influences, self.units))
+        plain = moments_of(verified.influences, self.units).standard_error
         factor = max(moments.spread.scale / plain, 1.0) if plain > 0 else 1.0
         difference = on_all.influences - on_verified.influences
         influences = factor * verified.influences + found.weight * difference
@@ -134,7 +134,7 @@ class JudgedEvidence:
             n_rows=n,
             effective_labels=n_verified * (before / after) ** 2 if after > 0 else n_verified,
             verified_value=facts.value,
-            verified_error=standard_error(facts.moments),
+            verified_error=facts.moments.standard_error,
             judge_value=on_all.value,
         )
         message = self.selection_message

@@ -19,7 +19,6 @@ from dmfroc.inference.influences import (
     influences_of,
     interval,
     moments_of,
-    standard_error,
 )
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.rare_errors import pools_classes, rare_errors
@@ -419,7 +418,7 @@ class _Design:
         return Moments(np.array([n]), variances, self.pooled_kurtosis, n_sets)
 
     def standard_error(self, n: int) -> float:
-        return standard_error(self.planned(n))
+        return self.planned(n).standard_error
 
     def half_width(self, n: int) -> float:
         of_value = self.range_of_sizes is not None

@@ -30,7 +30,6 @@ from dmfroc.inference.influences import (
     moments_from_means,
     moments_of,
     moments_of_sums,
-    standard_error,
     with_rare_errors,
     without_variation,
 )
@@ -119,7 +118,7 @@ class Facts(ABC):
         """The bias for which `interval_at` allows."""
         if self.cross_fitted or not np.isfinite(self.value):
             return 0.0
-        return self.bias_beside(standard_error(self.moments))
+        return self.bias_beside(self.moments.standard_error)
 
     @property
     def deciding_moments(self) -> Moments:
@@ -181,7 +180,9 @@ class FactsInMemory(Facts):
         judged = self.measure.cross_fit(self.predictions, self.units.of_row, derived)
         if judged is None:
             return None
-        larger = max(self.moments, moments_of(judged[1], self.units), key=standard_error)
+        larger = max(
+            self.moments, moments_of(judged[1], self.units), key=lambda x: x.standard_error
+        )
         return max(judged[0], self.bounds[0]), larger
 
     def bias_beside(self, error: float) -> float:

@@ -216,11 +216,20 @@ class Moments:
         """The same moments if the sizes of the strata are not random."""
         return replace(self, of_sizes=_none(), freedom_of_sizes=_none())
 
-    @property
+    @cached_property
+    def standard_error(self) -> float:
+        """The standard error; a stratum with one unit lends the pooled variance."""
+        variances, borrows = self.variances, self.own == 0
+        if borrows.any():
+            variances = np.where(borrows, self.lent, variances)
+        added = self.of_sizes.sum() + self.of_parts.sum()
+        return float(np.sqrt((variances / self.sizes).sum() + added))
+
+    @cached_property
     def depends_on_sizes(self) -> bool:
         """Whether random sizes of the strata make a difference, beyond rounding."""
         of_sizes = self.of_sizes.sum()
-        return bool(of_sizes > max(_ROUNDING * standard_error(self) ** 2, NO_VARIATION**2))
+        return bool(of_sizes > max(_ROUNDING * self.standard_error**2, NO_VARIATION**2))
 
 
 def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
@@ -294,19 +303,10 @@ def class_sizes_of(moments: Moments, units: Units) -> ClassSizes:
     return "random" if moments.depends_on_sizes or len(units.sizes) == 1 else "fixed"
 
 
-def standard_error(moments: Moments) -> float:
-    """Return the standard error; a stratum with one unit lends the pooled variance."""
-    variances, borrows = moments.variances, moments.own == 0
-    if borrows.any():
-        variances = np.where(borrows, moments.lent, variances)
-    added = moments.of_sizes.sum() + moments.of_parts.sum()
-    return float(np.sqrt((variances / moments.sizes).sum() + added))
-
-
 def quantile_in_standard_errors(moments: Moments, level: float) -> float:
     """Return the half-width of an interval in standard errors: 1.96 or more for 95 %."""
     scale, freedom = moments.spread
-    error = standard_error(moments)
+    error = moments.standard_error
     if error == 0:
         return float(ndtri((1 + level) / 2))
     return float(stdtrit(freedom, (1 + level) / 2)) * scale / error
@@ -402,7 +402,7 @@ def with_rare_errors(
     if rare is None:
         return found
     variance = moments.spread.scale**2
-    least, most = (rare.worse_limit(value, variance, x) for x in (error, error / 2))
+    least, most = rare.worse_limits(value, variance, (error, error / 2))
     if rare.worst < rare.best:
         low = min(max(found.low, most), least, value)
         return replace(found, low=low, exact_limit="lower" if found.low > least else None)
@@ -445,7 +445,7 @@ def without_variation(
     """
     low, high = bounds
     if rare is not None and abs(value - rare.best) <= _PERFECT:
-        ends = np.clip(sorted((rare.worse_limit(rare.best, 0.0, error), value)), *bounds)
+        ends = np.clip(sorted((*rare.worse_limits(rare.best, 0.0, [error]), value)), *bounds)
         side: ExactLimit = "lower" if rare.worst < rare.best else "upper"
         return Interval(float(ends[0]), float(ends[1]), is_degenerate=True, exact_limit=side)
     p = error ** (1 / n_sets)

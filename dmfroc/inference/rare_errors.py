@@ -9,7 +9,7 @@ predicted, as a case of another class.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ _SHARE = 0.01  # of errors, for comparing classes: small, so that losses are nea
 _NOTABLE = 1e-3  # of a loss; a value that is fitted differs by less
 _N_ANSWERS = 512  # that are kept
 _N_SAMPLES, _FEW_CLASSES = 64, 100  # samples that are kept, and the most classes of such a one
+_MANY_CLASSES = 50  # whose pairs take longer than the sample itself
 _HEAVIEST = 2.0  # times the average loss per observation, up to which classes are pooled
 
 
@@ -48,8 +49,8 @@ class RareErrors(NamedTuple):
     worst: float
     limit: float
 
-    def worse_limit(self, value: float, variance: float, error: float) -> float:
-        """Return the one-sided limit of a value with this variance, counting one more gross error.
+    def worse_limits(self, value: float, variance: float, errors: Sequence[float]) -> list[float]:
+        """Return one-sided limits of a value with this variance, counting one more gross error.
 
         The loss is a weighted sum of counts of rare errors. Fay and Feuer (1997) bound the mean of
         such a sum by the gamma distribution with the moments that the sum would have with one more
@@ -58,23 +59,26 @@ class RareErrors(NamedTuple):
         """
         sign = 1 if self.worst > self.best else -1
         room, unseen, lost = (abs(x - self.best) for x in (self.worst, self.limit, value))
-        if unseen >= room or error == 0:
-            return self.worst
+        if unseen == 0:  # even gross errors make no difference, and give no limit
+            return [np.nan] * len(errors)
+        if unseen >= room or errors[0] == 0:
+            return [self.worst] * len(errors)
         if not np.isfinite(room):
             largest = -unseen / np.log(_ERROR)
             mean, variance = lost + largest, variance + largest**2
             shape = 2 * mean**2 / variance
-            return float(self.best + sign * variance / (2 * mean) * chdtri(shape, error))
+            limits = self.best + sign * variance / (2 * mean) * chdtri(shape, errors)
+            return list(limits.tolist())
         # As a proportion of n trials, of which one more has failed.
         n = np.log(_ERROR) / np.log1p(-unseen / room)
         share = min(lost / room, 1.0)
         mean = (n * share + 1) / (n + 1)
         of_mean = (variance / room**2 * n**3 + (1 - share) * n) / ((n + 1) ** 2 * (n + 2))
         if mean >= 1:
-            return self.worst
+            return [self.worst] * len(errors)
         trials = max(mean * (1 - mean) / of_mean - 1, _TOLERANCE)
-        tail = betaincinv(trials * (1 - mean), trials * mean, error)
-        return float(self.best + sign * room * (1 - tail))
+        tails = betaincinv(trials * (1 - mean), trials * mean, errors)
+        return list((self.best + sign * room * (1 - tails)).tolist())
 
 
 class _Classes(NamedTuple):
@@ -144,8 +148,9 @@ def rare_errors(
     """
     if evidence is None or len(predictions.present) < 2:
         return None
-    classes = _classes_of(measure, predictions)
-    return _answer(_rare_errors, measure)(measure, classes, tuple(evidence.tolist()), bounds)
+    judge = _judge(measure, predictions)
+    classes = _classes_of(judge, predictions)
+    return _answer(_rare_errors, judge)(judge, classes, tuple(evidence.tolist()), bounds)
 
 
 @lru_cache(_N_ANSWERS)
@@ -181,7 +186,8 @@ def pools_classes(measure: Measure, predictions: Predictions) -> bool:
     """
     if len(predictions.present) < 2:
         return False
-    return _answer(_pools_classes, measure)(measure, _classes_of(measure, predictions))
+    judge = _judge(measure, predictions)
+    return _answer(_pools_classes, judge)(judge, _classes_of(judge, predictions))
 
 
 @lru_cache(_N_ANSWERS)
@@ -205,6 +211,13 @@ def _pools_classes(measure: Measure, classes: _Classes) -> bool:
         return False
     of_average = abs(of_all - best) * weights.min() / weights.sum()
     return bool(of_average > 0 and abs(of_rarest - best) <= _HEAVIEST * of_average)
+
+
+def _judge(measure: Measure, predictions: Predictions) -> Measure:
+    """Return the measure that is asked about made-up samples with the classes of a sample."""
+    if measure.of_rare_errors is None or len(predictions.present) <= _MANY_CLASSES:
+        return measure
+    return measure.of_rare_errors
 
 
 def _answer(function: Any, measure: Measure) -> Any:

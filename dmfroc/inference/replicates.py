@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 
 from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.threads import check_stopped, parallel_map
-from dmfroc.inference.influences import Moments, quantile_in_standard_errors, standard_error
+from dmfroc.inference.influences import Moments, quantile_in_standard_errors
 from dmfroc.inference.options import IntervalType
 from dmfroc.inference.scale import scale_of
 from dmfroc.inference.units import Units
@@ -182,7 +182,7 @@ def replicate_interval(
     elif interval_type == "basic":
         ends = 2 * value - np.quantile(replicates.values, tails[::-1])
     else:
-        ends = _studentized_ends(value, standard_error(moments), replicates, tails, bounds)
+        ends = _studentized_ends(value, moments.standard_error, replicates, tails, bounds)
     low, high = np.clip(ends, *bounds).tolist()
     return low, high
 

@@ -22,7 +22,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.curve_summaries import divide
 from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT, Measure, WithOptions
-from dmfroc.measures.registry import register
+from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.forecasts import (
     Bins,
     Sums,
@@ -69,18 +69,6 @@ def _expected_error(table: Bins, xp: Any) -> Float[AnyArray, ""]:
     return xp.abs(table.forecast - table.outcome).sum() / table.weight.sum()
 
 
-def _in_bins(
-    name: str,
-    title: str,
-    bins: Callable[..., Any],
-    n_bins: int,
-    summary: Summary,
-    **attributes: Any,
-) -> Measure:
-    statistic = WithOptions(bins, n_bins=integer("n_bins", n_bins, 1, _MOST_BINS))
-    return _measure(name=name, title=title, statistic=statistic, summary=summary, **attributes)
-
-
 def _too_few_classes(k: int, predictions: Predictions) -> str | None:
     if predictions.n_classes > k:
         return None
@@ -90,16 +78,21 @@ def _too_few_classes(k: int, predictions: Predictions) -> str | None:
     )
 
 
-_measure = partial(
-    Measure,
+_forecasts = family(
+    "probabilities",
     bounds=UNIT,
-    family="probabilities",
     needs="probabilities",
     obstacle=no_probabilities,
     greater_is_better=False,
     caveats=(),
 )
-_mean_loss = partial(_measure, statistic=probability_losses)
+
+
+def _in_bins(
+    title: str, bins: Callable[..., Any], n_bins: int, summary: Summary, **attributes: Any
+) -> Measure:
+    statistic = WithOptions(bins, n_bins=integer("n_bins", n_bins, 1, _MOST_BINS))
+    return _forecasts(title, statistic, summary, **attributes)
 
 
 @register()
@@ -127,7 +120,7 @@ def brier_score() -> Measure:
     >>> round(brier_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.075
     """
-    return _mean_loss(name="brier_score", title="Brier score", summary=WithOptions(_mean, place=0))
+    return _forecasts("Brier score", probability_losses, WithOptions(_mean, place=0))
 
 
 @register()
@@ -154,14 +147,8 @@ def brier_skill_score() -> Measure:
     >>> round(brier_skill_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.7
     """
-    return _mean_loss(
-        name="brier_skill_score",
-        title="Brier skill score",
-        summary=_skill,
-        bounds=(-math.inf, 1.0),
-        chance=0.0,
-        greater_is_better=True,
-    )
+    attributes = {"bounds": (-math.inf, 1.0), "chance": 0.0, "greater_is_better": True}
+    return _forecasts("Brier skill score", probability_losses, _skill, **attributes)
 
 
 @register()
@@ -189,8 +176,7 @@ def log_loss() -> Measure:
     >>> round(log_loss()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.299
     """
-    summary = WithOptions(_mean, place=1)
-    return _mean_loss(name="log_loss", title="Log loss", summary=summary, bounds=POSITIVE)
+    return _forecasts("Log loss", probability_losses, WithOptions(_mean, place=1), bounds=POSITIVE)
 
 
 @register()
@@ -226,7 +212,7 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_reliability(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.065
     """
-    return _in_bins("brier_reliability", "Brier reliability", class_bins, n_bins, _reliability)
+    return _in_bins("Brier reliability", class_bins, n_bins, _reliability)
 
 
 @register()
@@ -260,16 +246,8 @@ def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_resolution(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.24
     """
-    return _in_bins(
-        "brier_resolution",
-        "Brier resolution",
-        class_bins,
-        n_bins,
-        _resolution,
-        bounds=SIGNED,
-        chance=0.0,
-        greater_is_better=True,
-    )
+    attributes = {"bounds": SIGNED, "chance": 0.0, "greater_is_better": True}
+    return _in_bins("Brier resolution", class_bins, n_bins, _resolution, **attributes)
 
 
 @dataclass(frozen=True)
@@ -364,10 +342,9 @@ def expected_calibration_error(
     0.25
     """
     bins = top_label_bins if of == "top_label" else class_bins
-    name, title = "expected_calibration_error", "Expected calibration error"
-    plain = _in_bins(name, title, bins, n_bins, _expected_error, is_smooth=False)
+    title = "Expected calibration error"
+    plain = _in_bins(title, bins, n_bins, _expected_error, is_smooth=False)
     corrected = _in_bins(
-        name,
         title,
         WithOptions(bins_with_variances, bins=bins),
         n_bins,
@@ -377,7 +354,8 @@ def expected_calibration_error(
     )
     if flag("debiased", debiased):
         return corrected
-    return replace(plain, less_biased=replace(corrected, name=f"{name}(debiased=True)"))
+    name = "expected_calibration_error(debiased=True)"
+    return replace(plain, less_biased=replace(corrected, name=name))
 
 
 @register()

@@ -17,7 +17,6 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.predictions import Predictions, as_predictions
-from dmfroc.measures.bound import Summary
 from dmfroc.measures.measure import (
     UNIT,
     Measure,
@@ -27,7 +26,7 @@ from dmfroc.measures.measure import (
     warn_of_absent_classes,
     within,
 )
-from dmfroc.measures.registry import register
+from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.pairs import PairTable, pair_counts
 from dmfroc.measures.statistics.projections import ProjectedPairTable, projected_pair_counts
 from dmfroc.measures.statistics.triples import (
@@ -96,9 +95,7 @@ def _volume(table: TripleTable, xp: Any) -> Any:
     return table.won / xp.prod(table.totals)
 
 
-def _measure(name: str, title: str, statistic: Any, summary: Summary, **attributes: Any) -> Measure:
-    others = {"bounds": UNIT, "chance": 0.5, "family": "ranking", **attributes}
-    return Measure(name=name, title=title, statistic=statistic, summary=summary, **others)
+_ranking = family("ranking", bounds=UNIT, chance=0.5)
 
 
 @register()
@@ -123,7 +120,7 @@ def hand_till() -> Measure:
     >>> round(hand_till()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.791666666667
     """
-    return _measure("hand_till", "Hand-Till M", pair_counts, mean_pairwise_area, is_unbiased=True)
+    return _ranking("Hand-Till M", pair_counts, mean_pairwise_area, is_unbiased=True)
 
 
 @register()
@@ -159,10 +156,10 @@ def one_vs_one_auc(weighting: Literal["prevalence", "macro"] = "prevalence") -> 
     >>> round(one_vs_one_auc()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.776785714286
     """
-    name, is_even = f"one_vs_one_auc_{weighting}", weighting == "macro"
+    is_even = weighting == "macro"
     title = "One-vs-one AUC, " + ("even" if is_even else "by prevalence")
     summary = mean_pairwise_area if is_even else _area_by_size_of_pair
-    return _measure(name, title, pair_counts, summary)
+    return _ranking(title, pair_counts, summary, name=f"one_vs_one_auc_{weighting}")
 
 
 @register({}, {"weighting": "prevalence"}, {"weighting": "bias"})
@@ -206,7 +203,7 @@ def one_vs_rest_auc(weighting: Weighting = "macro") -> Measure:
         name, title = f"{name}_{weighting}", f"{title}, by {weighting}"
     summary = WithOptions(_area_against_the_rest, weighting=weighting)
     obstacle = no_hard_labels if weighting == "bias" else nothing
-    return _measure(name, title, pair_counts, summary, obstacle=obstacle)
+    return _ranking(title, pair_counts, summary, name=name, obstacle=obstacle)
 
 
 @register()
@@ -252,7 +249,7 @@ def auc_mu(partition: Any = None) -> Measure:
     """
     matrix = None if partition is None else _checked_partition(partition)
     statistic = WithOptions(projected_pair_counts, partition=matrix)
-    return _measure("auc_mu", "AUC-mu", statistic, _mean_projected_area, is_unbiased=True)
+    return _ranking("AUC-mu", statistic, _mean_projected_area, is_unbiased=True)
 
 
 def _checked_partition(partition: Any) -> tuple[tuple[float, ...], ...]:
@@ -321,7 +318,7 @@ def vus() -> Measure:
     0.541666666667
     """
     attributes = {"obstacle": _no_combinations, "chance": math.nan, "is_unbiased": True}
-    return _measure("vus", "VUS", _combinations, _volume, **attributes)
+    return _ranking("VUS", _combinations, _volume, **attributes)
 
 
 @register()
@@ -357,7 +354,7 @@ def ordinal_vus() -> Measure:
     0.75
     """
     attributes = {"obstacle": not_three_classes, "chance": 1 / 6, "is_unbiased": True}
-    return _measure("ordinal_vus", "Ordinal VUS", ordinal_triple_counts, _volume, **attributes)
+    return _ranking("Ordinal VUS", ordinal_triple_counts, _volume, **attributes)
 
 
 def hand_till_score(

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 
 from dmfroc._kit.options import choice
+from dmfroc.measures.bound import Summary
 from dmfroc.measures.measure import Measure
 
 FACTORIES: dict[str, Callable[..., Measure]] = {}
@@ -21,6 +22,21 @@ MEASURES: dict[str, Measure] = {}
 
 MODULES: dict[str, str] = {}
 """The module that defines each of them."""
+
+_UNNAMED = "unnamed"  # until it is registered
+
+
+def family(heading: str, **shared: Any) -> Callable[..., Measure]:
+    """Return what makes the measures of a family, from a title, a statistic and a summary.
+
+    They have the ``shared`` attributes, and the name of the function that returns them.
+    """
+
+    def make(title: str, statistic: Any, summary: Summary, **attributes: Any) -> Measure:
+        given = {"name": _UNNAMED, "family": heading, **shared, **attributes}
+        return Measure(title=title, statistic=statistic, summary=summary, **given)
+
+    return make
 
 
 def register[**P](
@@ -48,6 +64,8 @@ def register[**P](
             _check_choices(function, other)
             measure = function(**options)  # type: ignore[call-arg]
             name, title = measure.name, measure.title
+            if name == _UNNAMED:
+                name = function.__name__
             if other and name == function.__name__:  # it has not named itself
                 name, title = _with_options(name, title, other)
             return replace(measure, name=name, title=title, options=options)

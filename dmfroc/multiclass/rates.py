@@ -139,24 +139,30 @@ class RateCounts(Statistic):
     ) -> Float[np.ndarray, " n"]:
         """Each observation adds up what the thresholds below its score say."""
         n, length = len(weights), self.sorted_rows.shape[1]
-        gradient: np.ndarray = derivatives.totals[self.class_of_row]
         exponents = exponents_of(table.totals, weights, np)
-        through_counts = np.zeros_like(gradient)
-        for i, rows in enumerate(self.sorted_rows):
-            d_counts = derivatives.counts[i]
-            if exponents is not None:  # derivatives are the larger the less a class weighs
-                d_counts = np.ldexp(d_counts, exponents[self.counted[i]][..., None])
-            tied = d_counts * self.tied_share[i][:, None]
-            starts = self.starts[i][..., None]
-            places = starts + self.above[i], starts + self.at_least[i], self.stops[i]
-            changes = d_counts - tied, tied, -d_counts.sum(axis=-1)
-            at_places = np.zeros(length + 1)
-            for at, x in zip(places, changes, strict=True):
-                at_places += np.bincount(at.ravel(), x.ravel(), length + 1)
-            through_counts += np.bincount(rows, np.cumsum(at_places[:-1]), n)
+
+        def through_groups(groups: range) -> Float[np.ndarray, " n"]:
+            found = np.zeros(n)
+            for i in groups:
+                d_counts = derivatives.counts[i]
+                if exponents is not None:  # derivatives are the larger the less a class weighs
+                    d_counts = np.ldexp(d_counts, exponents[self.counted[i]][..., None])
+                tied = d_counts * self.tied_share[i][:, None]
+                starts = self.starts[i][..., None]
+                places = starts + self.above[i], starts + self.at_least[i], self.stops[i]
+                changes = d_counts - tied, tied, -d_counts.sum(axis=-1)
+                at_places = np.zeros(length + 1)
+                for at, x in zip(places, changes, strict=True):
+                    at_places += np.bincount(at.ravel(), x.ravel(), length + 1)
+                found += np.bincount(self.sorted_rows[i], np.cumsum(at_places[:-1]), n)
+            return found
+
+        tasks = tasks_of(range(len(self.sorted_rows)), 1)
+        through_counts: Any = sum(parallel(through_groups, tasks, self.sorted_rows.size))
         if exponents is not None:
             through_counts = np.ldexp(through_counts, -exponents[self.class_of_row])
-        return gradient + through_counts
+        gradient: np.ndarray = derivatives.totals[self.class_of_row] + through_counts
+        return gradient
 
 
 def above_with_ties(

@@ -32,7 +32,9 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
         for name in (ordered[0], ordered[-1])
         for e in [groups.estimates[name]]
     )
-    p_value, n = groups.omnibus.p_value, len(ordered)
+    n = len(ordered)
+    # Of two groups it is the hypothesis of their difference, whose p-value the table has
+    p_value = groups.differences[0].p_value if n == 2 else groups.omnibus.p_value
     ends = f"best in {best}, worst in {worst}"
     if not math.isfinite(p_value):
         sentences = [
@@ -46,7 +48,7 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
         ]
     else:
         sentences = [
-            f"That {groups.title} differs between the {n} groups was not shown "
+            f"The data do not show that {groups.title} differs between the {n} groups "
             f"({equals_p_value(p_value)}): it is {ends}."
         ]
     decided = [d for d in groups.differences if d.adjusted_p_value < 1 - groups.level]
@@ -64,8 +66,8 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
         )
     if len(groups.differences) > 1:
         sentences.append(
-            f"Intervals and decisions allow for all {len(groups.differences)} differences: with "
-            f"probability {groups.level:g} all intervals of differences hold at once."
+            f"Intervals and p-values are adjusted for all {len(groups.differences)} differences: "
+            f"with probability {groups.level:g} all intervals of differences hold at once."
         )
     return sentences
 
@@ -104,15 +106,15 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
         decision = (
             f"{a} is better than {b}, for new cases and new training runs"
             if d in decided
-            else f"Which of {a} and {b} is better, for new cases and new training runs, could not "
-            "be decided"
+            else f"The data do not show whether {a} or {b} is better, for new cases and new "
+            "training runs"
         )
         sentences.append(
             f"{decision}: {runs.title} {means[a]} against {means[b]}, means of {n_runs} runs, "
             f"difference {number(turned.value, d.standard_error)} ({percent} interval "
             f"{interval_text(turned)})."
         )
-    sentences.sort(key=lambda sentence: sentence.startswith("Which of"))
+    sentences.sort(key=lambda sentence: sentence.startswith("The data"))
     if len(sentences) > (most := _MOST_DIFFERENCES):
         sentences = [*sentences[:most], f"{len(sentences) - most} more differences: see the table."]
     of_models = set(_decided(runs.fixed_runs.differences, significance))
@@ -124,13 +126,13 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
     ]
     if only_models:
         sentences.append(
-            "Of the models that were trained, on average, and for new cases, are better: "
-            f"{listed(only_models)}. Other training runs may turn that around."
+            "For new cases and these trained models only, on average, better are: "
+            f"{listed(only_models)}. Other training runs may reverse that."
         )
     if len(test.differences) > 1:
         sentences.append(
-            f"Decisions allow for {len(test.differences)} comparisons (Holm); intervals are each "
-            "for itself."
+            f"P-values are Holm-adjusted for {len(test.differences)} comparisons; intervals are "
+            "not adjusted."
         )
     return sentences
 
@@ -149,15 +151,15 @@ def _better_first(runs: RunsComparison, d: RunsDifference) -> RunsDifference:
 
 
 def plan_verdict(plan: Plan) -> list[str]:
-    """Say how many cases are needed, how sure that is, and what would need fewer."""
+    """Say how many cases are needed, how certain that is, and what would need fewer."""
     low, high = plan.n_interval
     counts = listed([f"{count:,} of class {label}" for label, count in plan.class_counts.items()])
     sentences = [
         f"The test set needs {plan.n:,} cases ({counts}) for {plan.aim}, judged by {plan.title}.",
         f"It then shows such a difference in {100 * plan.power(plan.n):.0f} % of studies."
         if plan.difference is not None
-        else f"The interval then reaches about {number(plan.half_width(plan.n))} to either side.",
-        f"By what a pilot of {plan.n_pilot:,} observations tells of the variance, the number is "
+        else f"The half-width of the interval is then about {number(plan.half_width(plan.n))}.",
+        f"The pilot of {plan.n_pilot:,} observations determines that number only roughly: it is "
         f"between {low:,} and {high:,} ({100 * plan.level:g} % interval).",
     ]
     shares = listed([f"{100 * s:.0f} % of class {k}" for k, s in plan.optimal_prevalence.items()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,38 +19,29 @@ from dmfroc.reports.design_verdicts import (
 )
 from dmfroc.reports.rendering import page, versions
 from dmfroc.reports.tables import page_table
-from dmfroc.reports.verdict import number
+from dmfroc.reports.verdict import number, which_is_better
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
 if TYPE_CHECKING:
     from dmfroc.analyses.planning import Plan
-    from dmfroc.analyses.subgroups import SubgroupComparison
+    from dmfroc.analyses.subgroups import OmnibusTest, SubgroupComparison
     from dmfroc.analyses.training_runs import RunsComparison
 
 _FEW_RUNS = 4
 
 
-def result_page(result: Result) -> str:
+def result_page(result: Result, title: str | None = None) -> str:
     """Return the report of any result: its tables and warnings."""
-    title = type(result).__name__
-    parts = map(page_table, result.tables())
-    return page(result, title, result.head(), parts, [versions()])
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(result).__name__).capitalize()
+    verdict = [*result.head(), *result.foot()]
+    return page(result, title, words, verdict, map(page_table, result.tables()), versions())
 
 
-def subgroups_page(comparison: SubgroupComparison) -> str:
+def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> str:
     """Return the report of a classifier in several subgroups."""
     percent = f"{100 * comparison.level:g} %"
     groups, differences = map(page_table, comparison.tables())
-    omnibus = comparison.omnibus
-    tests = [
-        Column("hypothesis", "hypothesis", "name"),
-        Column("statistic", "F"),
-        Column("df", "df", "freedom"),
-        Column("df_of_error", "df of error", "freedom"),
-        Column("p_value", "p-value", "p_value"),
-    ]
-    test = ["all groups equal", omnibus.statistic, *omnibus.degrees_of_freedom, omnibus.p_value]
     reasons = [Column("group", "group", "name"), Column("reason", "reason", "name")]
     left_out = Table(
         "left_out", "Groups that were left out", reasons, list(comparison.left_out.items())
@@ -69,8 +61,9 @@ def subgroups_page(comparison: SubgroupComparison) -> str:
             "which group is better.",
             reference=0.0,
         ),
-        page_table(Table("tests", "Test that all groups are equal", tests, [test])),
-        *[page_table(left_out)] * bool(comparison.left_out),
+        # The difference of two groups has its p-value, of the same hypothesis
+        page_table(_omnibus_table(comparison.omnibus)) if len(comparison.sizes) > 2 else None,
+        page_table(left_out) if comparison.left_out else None,
     ]
     n = sum(comparison.sizes.values())
     provenance = [
@@ -81,15 +74,28 @@ def subgroups_page(comparison: SubgroupComparison) -> str:
     ]
     return page(
         comparison,
-        f"{comparison.title} in {len(comparison.sizes)} groups",
+        title,
+        f"Is {comparison.title} the same in {len(comparison.sizes)} groups?",
         subgroups_verdict(comparison),
         parts,
-        [*provenance, versions()],
+        [*provenance, *versions()],
         subgroups_watch_out(comparison),
     )
 
 
-def runs_page(comparison: RunsComparison) -> str:
+def _omnibus_table(omnibus: OmnibusTest) -> Table:
+    columns = [
+        Column("hypothesis", "hypothesis", "name"),
+        Column("statistic", "F"),
+        Column("df", "df", "freedom"),
+        Column("df_of_error", "df of error", "freedom"),
+        Column("p_value", "p-value", "p_value"),
+    ]
+    test = ["all groups equal", omnibus.statistic, *omnibus.degrees_of_freedom, omnibus.p_value]
+    return Table("tests", "Test that all groups are equal", columns, [test])
+
+
+def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
     """Return the report of several training runs of each learner."""
     percent = f"{100 * comparison.level:g} %"
     n_runs = len(next(iter(comparison.values.values())))
@@ -134,15 +140,16 @@ def runs_page(comparison: RunsComparison) -> str:
     few = [f"{n_runs} runs of each learner tell little of how runs vary."]
     return page(
         comparison,
-        " / ".join(comparison.values),
+        title,
+        which_is_better(list(comparison.values), "learners"),
         runs_verdict(comparison),
         parts,
-        [*provenance, versions()],
+        [*provenance, *versions()],
         few if n_runs < _FEW_RUNS else [],
     )
 
 
-def plan_page(plan: Plan) -> str:
+def plan_page(plan: Plan, title: str | None = None) -> str:
     """Return the report of a plan."""
     classes, curve = plan.tables()
     frame = plan.curve()
@@ -169,9 +176,10 @@ def plan_page(plan: Plan) -> str:
     ]
     return page(
         plan,
+        title,
         f"{plan.title}: {plan.n:,} cases",
         plan_verdict(plan),
         [page_table(classes), chart, page_table(curve)],
-        [*provenance, versions()],
+        [*provenance, *versions()],
         plan_watch_out(plan),
     )

@@ -28,14 +28,21 @@ from dmfroc.reports.shapes import (
     thinned,
     zoom_of,
 )
-from dmfroc.reports.verdict import ends_text, interval_text, number, worst_pairs
+from dmfroc.reports.verdict import (
+    ends_text,
+    interval_text,
+    number,
+    share_of_right,
+    worst_pairs,
+)
 
 ROC_SIZE, SMALL_SIZE = 400.0, 120.0  # units of the paths
-MOST_CELLS_AS_TEXT = 12  # classes; of more, matrices are pictures
+MOST_CELLS_AS_TEXT = 10  # classes; of more, matrices are pictures
 _MOST_SMALL_MULTIPLES, _SHOWN_OF_MANY = 20, 12  # classes
 _POINTS_IN_ALL = 9_000  # of the small curves together, which keeps a page small
 _N_WORST = 5
-_MOST_TICKS = 20
+_MOST_TICKS = 12
+_SHORT, _FIT, _FEW = 4, 12, 5  # characters that always fit, and that do with few classes
 _MOST_BARS = 60
 _CHART_SHAPE = 0.6  # height of a chart, of its width
 _POINTS_OF_FOLDS = 4_000  # of their curves together
@@ -162,7 +169,7 @@ def calibration(
                 for x, a, b in zip(curve.mean_predicted, low, high, strict=True)
             )
             text = f"ECE {number(curve.expected_error)}, Brier {number(curve.brier)}"
-            line = path(curve.mean_predicted, curve.fraction_positive, SMALL_SIZE)
+            line = _dots(curve.mean_predicted, curve.fraction_positive)
             lines.append(Line(position, name, line, bars, text))
         if lines:
             charts.append(Small(label, 1.0, lines))
@@ -205,19 +212,17 @@ def decisions(
     return charts
 
 
-def least_area(named: Mapping[str, Numbers]) -> float:
-    """Return where the colours of areas begin: at chance, or at the worst if that is better."""
-    worst = min((float(np.nanmin(numbers.areas)) for numbers in named.values()), default=1.0)
-    return max(0.5, math.floor(worst * 100) / 100) if worst < 1 else 0.5
+def _dots(x: Float[np.ndarray, " m"], y: Float[np.ndarray, " m"]) -> str:
+    places = zip(SMALL_SIZE * x, SMALL_SIZE * (1 - y), strict=True)
+    return " ".join(f"M{a:.4g},{b:.4g}h0.01" for a, b in places)
 
 
 def heat_maps(named: Mapping[str, Numbers], labels: Sequence[Hashable]) -> list[Matrix]:
     """Return A(i|j) of all pairs, with the worst named."""
-    least = least_area(named)
     maps = []
     for position, (name, numbers) in enumerate(named.items()):
         worst = [f"{i} from {j}: {number(a)}" for i, j, a in worst_pairs(numbers, labels, _N_WORST)]
-        shares = (numbers.areas - least) / (1 - least)
+        shares = 2 * numbers.areas - 1  # dark is guessing, whatever the data
         texts = [[_area_text(area) for area in row] for row in numbers.areas.tolist()]
         maps.append(_matrix(position, name, shares, texts, "; ".join(worst)))
     return maps
@@ -232,8 +237,12 @@ def confusion_matrices(named: Mapping[str, Numbers]) -> list[Matrix]:
         totals = numbers.confusion.sum(axis=1, keepdims=True)
         shares = np.where(totals > 0, numbers.confusion / np.where(totals > 0, totals, 1), np.nan)
         texts = [[f"{count:.6g}" for count in row] for row in numbers.confusion.tolist()]
-        right = float(np.trace(numbers.confusion) / totals.sum())
-        matrices.append(_matrix(position, name, shares, texts, f"{100 * right:.1f} % are right"))
+        summary = f"{100 * share_of_right(numbers.confusion):.1f} % are right"
+        if len(shares) == 2:
+            recall, precision = (number(numbers.rates[x][1]) for x in ("recall", "precision"))
+            label = next(iter(numbers.classes), "the second class")
+            summary += f"; {label}: recall {recall}, precision {precision}"
+        matrices.append(_matrix(position, name, shares, texts, summary))
     return matrices
 
 
@@ -257,12 +266,21 @@ def _matrix(
     return Matrix(position, name, rows, "", summary)
 
 
+def short_labels(labels: Sequence[Hashable]) -> list[Hashable]:
+    """Return numbers of the classes if their names are too long for the columns of a matrix."""
+    longest = max(len(str(label)) for label in labels)
+    if longest <= _SHORT or (longest <= _FIT and len(labels) <= _FEW):
+        return []
+    return list(range(1, len(labels) + 1))
+
+
 def ticks(labels: Sequence[Hashable]) -> list[tuple[float, Hashable]]:
-    """Return labels to write beside a picture of a matrix, with their places in per cent."""
+    """Return what to write beside a picture of a matrix, with the places in per cent."""
     step = math.ceil(len(labels) / _MOST_TICKS)
+    texts = short_labels(labels) or labels
     return [
-        (100 * (index + 0.5) / len(labels), label)
-        for index, label in enumerate(labels)
+        (100 * (index + 0.5) / len(labels), text)
+        for index, text in enumerate(texts)
         if index % step == 0
     ]
 

@@ -132,7 +132,7 @@ class Result(ABC):
         """
         return renderer(self, "plot")(self, ax=ax, **options)
 
-    def to_html(self, path: str | PathLike[str]) -> None:
+    def to_html(self, path: str | PathLike[str], title: str | None = None) -> None:
         """Write a report for the browser: one file that needs nothing else.
 
         It says in sentences what was found and what to watch out for, and shows all tables,
@@ -142,6 +142,8 @@ class Result(ABC):
         ----------
         path : str or path-like
             A file named ``.html``. It appears whole, or not at all.
+        title : str, optional
+            The heading; by default the question that the report answers.
 
         Raises
         ------
@@ -169,7 +171,7 @@ class Result(ABC):
             )
         # Before the page is made: a bad name should not cost the time that it takes.
         with opened_page(path) as stream:
-            stream.write(renderer(self, "page")(self).encode("utf-8"))
+            stream.write(renderer(self, "page")(self, title=title).encode("utf-8"))
 
     def _repr_html_(self) -> str:
         html: str = renderer(self, "notebook")(self)

@@ -12,9 +12,11 @@ import dmfroc
 from dmfroc.curves import decision_curve
 from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.reports.designs import subgroups_page
 from dmfroc.reports.figures import heat_maps
 from dmfroc.reports.numbers import numbers_of
 from dmfroc.reports.page import comparison_page, evaluation_page
+from dmfroc.reports.shapes import shade
 
 NASTY = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script><b>"]
 
@@ -113,8 +115,8 @@ def test_the_verdict_names_the_better(page, comparison):
 def test_what_cannot_be_decided_is_said():
     page = comparison_page(dmfroc.compare({"a": sample(1.0), "b": sample(1.001)}, rope=0.01))
     first, second = embedded(page)["verdict"]
-    assert "but that may be by chance" in first
-    assert "could not be decided" in second
+    assert "cannot be told apart" in first
+    assert "The data do not show whether" in second
     assert "differ by no more than 0.01" in second
 
 
@@ -224,3 +226,79 @@ def test_notebooks_show_comparisons(comparison):
     assert "95 % interval" in html
     assert "jackknife" in html
     assert "<script" not in html
+
+
+def test_the_decision_comes_first():
+    named = {"a": sample(1.0), "b": sample(1.001), "c": sample(0.1)}
+    verdict = embedded(comparison_page(dmfroc.compare(named, measure="hand_till")))["verdict"]
+    assert verdict[0].startswith(
+        "a and b cannot be told apart; both are better than c: Hand-Till M"
+    )
+    named = {"a": sample(0.1), "b": sample(3.0), "c": sample(0.11)}
+    verdict = embedded(comparison_page(dmfroc.compare(named, measure="hand_till")))["verdict"]
+    assert verdict[0].startswith("b is better than all others: Hand-Till M")
+    named = {"a": sample(0.5), "b": sample(0.501), "c": sample(0.502)}
+    verdict = embedded(comparison_page(dmfroc.compare(named, measure="hand_till")))["verdict"]
+    assert verdict[0].startswith("The data do not show which of a, b and c is best: Hand-Till M")
+
+
+@pytest.mark.filterwarnings("ignore:dmf_auc, hand_till below chance")
+@pytest.mark.parametrize(
+    ("effect", "claim"),
+    [
+        (2.0, "The classifier is better than guessing: "),
+        (-2.0, "The classifier is worse than guessing: "),
+        (0.0, "The data do not show that the classifier is better than guessing: "),
+    ],
+)
+def test_one_classifier_is_compared_with_guessing(effect, claim):
+    page = evaluation_page(dmfroc.evaluate(sample(effect, ["a", "b", "c"])))
+    verdict = embedded(page)["verdict"]
+    assert verdict[0].startswith(claim)
+    areas = np.array(embedded(page)["curves"]["classifier"]["pairwise_areas"], dtype=float)
+    i, j = np.unravel_index(np.nanargmin(areas), areas.shape)
+    assert verdict[2].startswith(f"The hardest pair is {'abc'[i]} against {'abc'[j]}: A(i|j) is ")
+
+
+def test_unusual_intervals_are_explained_at_their_rows_and_warnings_given_once():
+    evaluation = dmfroc.evaluate(sample(6.0, ["a", "b", "c"], n=60))
+    limited = [e.title for e in evaluation.shown if e.exact_limit]
+    assert limited
+    page = evaluation_page(evaluation)
+    parts = page_parts(page)
+    marks = re.search(r"(?:<sup>(.)</sup> )?The lower limit is exact: it counts one more", page)
+    marked = re.findall(rf'<th scope="row">([^<]*?) <sup>[^<]*{marks[1]}', page)
+    assert marked == (limited if marks[1] else [])
+    assert len(limited) == len(evaluation.shown) or marks[1]
+    for warning in evaluation.warnings:
+        assert parts["text"].lower().count(warning.lower().rstrip(".")) == 1
+
+
+def test_two_classes_are_shown_once():
+    page = evaluation_page(dmfroc.evaluate(sample(1.0, ["a", "b"])), title="Two & one")
+    assert "<h1>Two &amp; one</h1>" in page
+    assert 'id="pairs"' not in page
+    assert 'id="classes"' not in page
+    assert "Multiclass" not in page.split("<script")[0]
+    assert "recall" in page
+
+
+def test_two_groups_have_one_p_value():
+    predictions = sample(1.0, ["a", "b", "c"], n=180)
+    groups = np.arange(180) // 3 % 3
+    y, scores = np.array(predictions.labels)[predictions.true], predictions.scores
+    for n, is_tested in ((2, False), (3, True)):
+        found = dmfroc.compare_subgroups(y, scores, np.minimum(groups, n - 1), "hand_till")
+        tables = page_parts(subgroups_page(found))["tables.csv"]
+        assert ("Test that all groups are equal" in tables) == is_tested
+
+
+def test_colours_of_areas_do_not_depend_on_the_data():
+    labels = ["a", "b", "c"]
+    colours = {}
+    for effect in (0.5, 6.0):
+        numbers = numbers_of(sample_of(sample(effect, labels)), CurveOptions(), 0.95)
+        [matrix] = heat_maps({"x": numbers}, labels)
+        for row, areas in zip(matrix.rows, numbers.areas, strict=True):
+            colours |= {float(a): x.background for (_, x), a in zip(row, areas, strict=True)}
+    assert all(colour == shade(2 * area - 1).background for area, colour in colours.items())

@@ -100,8 +100,9 @@ class PairCounts(Statistic):
         self, weights: Float[np.ndarray, " n"], table: PairTable, derivatives: PairTable
     ) -> Float[np.ndarray, " n"]:
         """Count an observation as one of j, by what is above it, and of i, by what is below."""
-        exponents = exponents_of(table.totals, weights, np)
-        below, is_counted = self._below(weights, exponents, np), (weights == 1).all()
+        is_counted = (weights == 1).all()
+        exponents = None if is_counted else exponents_of(table.totals, weights, np)
+        below = self._below(weights, exponents, np)
         grouped = None if is_counted else weights[self.rows]
         d_grouped = np.repeat(derivatives.totals, self.stops - self.starts)
         d_sorted, lock = np.zeros_like(weights), Lock()
