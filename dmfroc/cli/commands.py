@@ -287,7 +287,7 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
         with progress("Drawing ..."):
             assert picture is not None
             picture.draw_chart(kind, predictions)
-    notes = [f"note: {note}" for note in notes_of(remarks)]
+    notes = [f"warning: {note}" for note in notes_of(remarks)]
     show("\n".join([*notes, f"The picture is in {printable(target)}"]))
 
 

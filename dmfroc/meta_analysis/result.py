@@ -354,7 +354,7 @@ class SummaryROC:
             rows.append([e.title, value, f"{low} to {high}"])
         table = format_table(["summary", "value", f"{100 * self.level:g} % interval"], rows)
         head = f"{len(self.studies.names)} studies, {size}, {self.settings.model}"
-        return "\n".join([head, "", table, *(f"note: {remark}" for remark in self.warnings)])
+        return "\n".join([head, "", table, *(f"warning: {remark}" for remark in self.warnings)])
 
     @property
     def _has_thresholds(self) -> bool:
