@@ -34,6 +34,11 @@ class Statistic(ABC):
     is_compiled: ClassVar[bool] = True
     is_batched: ClassVar[bool] = False
 
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers a set of weights takes beside one for each score, if they are more."""
+        return 0
+
     def parts(self) -> Sequence[Statistic]:
         """Return statistics of some of the counts each, such that each fits a processor's cache.
 
