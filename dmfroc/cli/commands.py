@@ -199,7 +199,8 @@ def _read_all(
     if pair_weights != "equal" and not dmfroc.measures.get_measure(measure).is_dmf_auc:
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
     with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
-        names, judged = classifier_names(files), {}
+        names = classifier_names(files)
+        judged: dict[str, Any] = {}
         if columns.judge:
             predictions, judged = columns.read_all_judged(dict(zip(names, files, strict=True)))
         else:
