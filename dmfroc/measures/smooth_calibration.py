@@ -135,8 +135,7 @@ class SmoothDistances(Statistic):
             slopes *= p * (1 - p)
             of_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
             gradient += fit.pull_back(weights, coefficients, Coefficients(of_coefficients))
-        found: Float[np.ndarray, " n"] = derivatives.values[0] * gradient / len(fits)
-        return found
+        return derivatives.values[0] * gradient / len(fits)
 
 
 def _smooth_distances(

@@ -36,8 +36,7 @@ class RowSums(Statistic):
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
-        gradient: np.ndarray = self.numbers @ derivatives.sums
-        return gradient
+        return self.numbers @ derivatives.sums
 
 
 class Bins(NamedTuple):
@@ -74,8 +73,7 @@ class BinnedForecasts(Statistic):
     ) -> Float[np.ndarray, " n"]:
         both = zip(derivatives, self._numbers(), strict=True)
         cells: Any = sum(np.take_along_axis(d, self.bins, axis=1) * x for d, x in both)
-        gradient: np.ndarray = cells.sum(axis=0)
-        return gradient
+        return cells.sum(axis=0)
 
     def _numbers(self) -> tuple[Float[np.ndarray, "curves n"], ...]:
         """Return what is added up in each bin, in the order of `Bins`."""
@@ -144,8 +142,7 @@ def _place(predictions: Predictions, pos_label: Hashable) -> int:
 
 def is_positive(predictions: Predictions, pos_label: Hashable) -> Bool[np.ndarray, " n"]:
     """Return which observations are of a class, by default of the second of two."""
-    found: Bool[np.ndarray, " n"] = predictions.true == _place(predictions, pos_label)
-    return found
+    return predictions.true == _place(predictions, pos_label)
 
 
 def single_class(

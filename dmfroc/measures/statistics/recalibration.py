@@ -46,8 +46,7 @@ class LogisticFit(Statistic):
     def _linear(self, coefficients: Float[np.ndarray, " q"]) -> Float[np.ndarray, "others n"]:
         """Return the intercepts, plus the features times coefficients."""
         intercepts, slopes = np.split(coefficients, [len(self.offset)])
-        found: Float[np.ndarray, "others n"] = slopes @ self.features + intercepts[:, None]
-        return found
+        return slopes @ self.features + intercepts[:, None]
 
     def predicted(self, coefficients: Float[np.ndarray, " q"]) -> Float[np.ndarray, "k n"]:
         """Return the probabilities of all classes."""
@@ -59,10 +58,7 @@ class LogisticFit(Statistic):
         return odds
 
     def _residuals(self, p: Float[np.ndarray, "k n"]) -> Float[np.ndarray, "others n"]:
-        found: Float[np.ndarray, "others n"] = (np.arange(1, len(p))[:, None] == self.outcome) - p[
-            1:
-        ]
-        return found
+        return (np.arange(1, len(p))[:, None] == self.outcome) - p[1:]
 
     def _gradient(
         self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]
@@ -137,8 +133,7 @@ class LogisticFit(Statistic):
             return np.full(len(weights), np.nan)
         p = self.predicted(table.values)
         direction = np.linalg.solve(self.information(p, weights), derivatives.values)
-        found: Float[np.ndarray, " n"] = (self._residuals(p) * self._linear(direction)).sum(axis=0)
-        return found
+        return (self._residuals(p) * self._linear(direction)).sum(axis=0)
 
 
 class Losses(NamedTuple):

@@ -97,8 +97,7 @@ class WinCounts(Statistic):
         self, weights: Float[np.ndarray, " n"], table: Wins, derivatives: Wins
     ) -> Float[np.ndarray, " n"]:
         parts = parallel_map(lambda place: self._gradient(weights, place), range(len(self.rows)))
-        found: Float[np.ndarray, " n"] = derivatives.shares @ np.stack(parts)
-        return found
+        return derivatives.shares @ np.stack(parts)
 
     def _gradient(self, weights: Float[np.ndarray, " n"], place: int) -> Float[np.ndarray, " n"]:
         own, column = self.orders[place][place], self.scores[:, place]
