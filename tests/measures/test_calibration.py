@@ -205,3 +205,13 @@ def test_comparisons_subgroups_and_folds():
     folded = estimate("calibration_intercept", y, p, folds=np.arange(200) % 4)
     inside = [MEASURES["calibration_intercept"](y[f::4], p[f::4]) for f in range(4)]
     assert folded.value == pytest.approx(np.mean(inside))
+
+
+@pytest.mark.parametrize(
+    "make", [measures.brier_miscalibration, measures.integrated_calibration_index]
+)
+def test_each_class_of_the_same_predictions_has_its_own_value(make):
+    y, p = forecasts(90, 3, 1)
+    predictions = Predictions.from_arrays(y, p)
+    for label in [0, 1, 2, 0]:
+        assert make(pos_label=label)(predictions) == make(pos_label=label)(y, p)

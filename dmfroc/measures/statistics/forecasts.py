@@ -11,15 +11,9 @@ from jaxtyping import Bool, Float, Int
 
 from dmfroc._kit.arrays import AnyArray, sum_at
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
+from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 _SUM_TOLERANCE = 1e-3  # by which probabilities of a row, rounded as in a file, may miss one
-
-
-class Sums(NamedTuple):
-    """Weighted sums over the observations; the last one is that of the weights."""
-
-    sums: Float[AnyArray, "*draws m"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +30,17 @@ class RowSums(Statistic):
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
-        return self.numbers @ derivatives.sums
+        return self.numbers @ derivatives.values
+
+
+def row_means(scores: Float[np.ndarray, " n"]) -> RowSums:
+    """Bind a score of each row, whose mean is `mean_of_rows`."""
+    return RowSums(np.column_stack([scores, np.ones(len(scores))]))
+
+
+def mean_of_rows(table: Sums, xp: Any, place: int = 0) -> Any:
+    """Return the mean of one of the numbers of the rows, whose last one is 1."""
+    return table.values[..., place] / table.values[..., -1]
 
 
 class Bins(NamedTuple):
@@ -174,8 +178,7 @@ def top_ranks(predictions: Predictions, k: int) -> RowSums:
     scores = predictions.scores
     own: np.ndarray = np.take_along_axis(scores, predictions.true[:, None], axis=1)
     n_above, n_level = (scores > own).sum(axis=1), (scores == own).sum(axis=1)
-    hits = np.clip((k - n_above) / n_level, 0, 1)
-    return RowSums(np.column_stack([hits, np.ones(len(hits))]))
+    return row_means(np.clip((k - n_above) / n_level, 0, 1))
 
 
 def class_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
