@@ -1,4 +1,4 @@
-"""Paired comparison of classifiers: which one is better, and how sure that is."""
+"""Paired comparison of classifiers: which one is better, and how certain that is."""
 
 from __future__ import annotations
 

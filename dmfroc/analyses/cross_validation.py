@@ -333,7 +333,7 @@ def _nested_repeat(
 
 
 def _class_scores(fitted: Any, X: Any, labels: Any) -> Float[np.ndarray, "*n_and_k"]:
-    """Return the scores in the order of the labels, all of which the training set must have."""
+    """Return the scores in the order of the labels; the training set must have all labels."""
     scores: Float[np.ndarray, "*n_and_k"] = np.asarray(scores_of(fitted, X), float)
     place = {label: column for column, label in enumerate(np.asarray(fitted.classes_).tolist())}
     lacking = [label for label in labels.tolist() if label not in place]

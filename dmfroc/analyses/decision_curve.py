@@ -45,7 +45,7 @@ class Bands(NamedTuple):
     simultaneous_low, simultaneous_high : numpy.ndarray of shape (t,)
         Ends of a band around all values at once.
     probability_positive : numpy.ndarray of shape (t,)
-        How sure it is that the value is above 0: 1 minus the one-sided p-value.
+        How certain it is that the value is above 0: 1 minus the one-sided p-value.
     """
 
     value: Float[np.ndarray, " t"]
@@ -141,7 +141,7 @@ class DecisionCurve(Result):
         return [Table.from_columns("thresholds", "Decision curve", columns)]
 
     def foot(self) -> list[str]:
-        """Return where the classifier is better, and how sure that is."""
+        """Return where the classifier is better, and how certain that is."""
         ranges = self.better_text()
         sure = f"(all at once, {100 * self.level:g} %)"
         if not ranges:

@@ -62,7 +62,7 @@ class Plan(Result):
         Number of cases that is needed.
     n_interval : tuple of int
         The numbers that are needed if the pilot's variance is at the ends of its interval of the
-        same level: how sure `n` is.
+        same level: how certain `n` is.
     class_counts : dict of label to int
         Cases of each class.
     prevalence : dict of label to float
@@ -81,7 +81,7 @@ class Plan(Result):
     seed : int or None
         Seed of a simulated pilot.
     warnings : tuple of str
-        What a careful reader has to know of the pilot.
+        What limits what the pilot shows.
     """
 
     main_table: ClassVar[str] = "curve"

@@ -103,7 +103,7 @@ class Columns:
             raise ValueError(f"{file}: {error}") from error
 
     def read_judged(self, file: Path) -> tuple[Predictions, dict[str, Any]]:
-        """Read scores, labels of a judge, and labels of which most are missing."""
+        """Read scores, labels of a judge, and labels that are mostly missing."""
         from dmfroc.inputs.arrays import is_missing
 
         judged = replace(self, label=self.judge or "", ignore=[*self.ignore, self.label])

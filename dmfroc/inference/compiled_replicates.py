@@ -53,6 +53,8 @@ def replicates_of(
     With ``units`` also the infinitesimal jackknife's standard error in each replicate.
     """
     tree, shared_base = _as_tree(bound), share(base)
+    if isinstance(bound, SummariesOfCounts):
+        n_scores = max(n_scores, bound.statistic.n_numbers)
     if units is None:
         batch_size = max(_SCORES_AT_ONCE // n_scores, 1)
 

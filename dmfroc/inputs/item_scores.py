@@ -162,7 +162,7 @@ def _check_complete(x: Float[np.ndarray, "n r"], what: str, remedy: str) -> None
 
 
 def _item_means(x: Float[np.ndarray, "n r"]) -> Float[np.ndarray, " n"]:
-    """Return the mean over each item's repeats; an item of which one is missing has none."""
+    """Return the mean over each item's repeats; an item that lacks one has none."""
     return x.mean(axis=1)
 
 

@@ -43,7 +43,7 @@ def table_of_lists(name: str, column: Any, labels: list[Any] | None, distinct: l
     Raises
     ------
     ValueError
-        If the lists differ in length, or nothing says which number is of which class.
+        If the lists differ in length, or nothing says which number belongs to which class.
     """
     import pyarrow
     from pyarrow import types

@@ -95,7 +95,7 @@ class Studies:
     standardized : Standardization
         Makes cutoffs of thresholds.
     remarks : tuple of str
-        What a careful reader has to know of the table.
+        What limits what the table shows.
     """
 
     names: tuple[str, ...]

@@ -182,18 +182,18 @@ class PowersStatistics:
     ----------
     plus_p, plus_r : numpy.ndarray of shape (K,)
         For each class as the positive one: its predictions alone, N B^2 p (1 - p) / bias (equation
-        30), (1 - bias) times Pearson's for K = 2; its observations alone, N M^2 q (1 - q) /
+        30), (1 - bias) times Pearson's for K = 2. Or its observations alone, N M^2 q (1 - q) /
         prevalence (equation 33 with the square that is missing there), (1 - prevalence) times
         Pearson's. NaN if the class is never predicted or never occurs.
     half_g2_plus_p : numpy.ndarray of shape (K,)
         The likelihood ratio of the predictions of each class (equation 31).
     kb, km, kbm : float
         K N B^2 R, K N M^2 P and K N B M G from informedness B (by bias), markedness M (by
-        prevalence) and the evenness R, P and G of classes, predictions and both; for K = 2 twice
-        P, R and G times Pearson's. `kbm` is negative where B and M differ in sign.
+        prevalence) and the evenness R, P and G of classes, predictions and both. For K = 2 they are
+        twice P, R and G times Pearson's. `kbm` is negative where B and M differ in sign.
     kb_sum, km_sum : float
-        The sums over classes of N B_l^2 p_l (1 - p_l) and of N M_l^2 q_l (1 - q_l), of which `kb`
-        and `km` are short forms; equal to them for K = 2.
+        The sums over classes of N B_l^2 p_l (1 - p_l) and of N M_l^2 q_l (1 - q_l), which `kb` and
+        `km` shorten; they are equal for K = 2.
     """
 
     plus_p: Float[np.ndarray, " k"]

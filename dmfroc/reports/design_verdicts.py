@@ -6,20 +6,84 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dmfroc.analyses.calibration_tests import CalibrationTests
+from dmfroc.analyses.decision_curve import DecisionCurve
+from dmfroc.decisions.threshold_choice import ThresholdChoice
 from dmfroc.inference.simultaneous import holm
 from dmfroc.inputs.subgroups import THE_OTHERS
-from dmfroc.reports.verdict import interval_text, listed, number, turned_around
+from dmfroc.reports.verdict import (
+    against_chance,
+    ends_text,
+    interval_text,
+    joined,
+    listed,
+    number,
+    turned_around,
+)
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.result import Result
 from dmfroc.results.text import equals_p_value
 
 if TYPE_CHECKING:
     from dmfroc.analyses.planning import Plan
     from dmfroc.analyses.subgroups import SubgroupComparison
     from dmfroc.analyses.training_runs import RunsComparison, RunsDifference
+    from dmfroc.meta_analysis.result import SummaryROC
     from dmfroc.results.difference import Difference
 
 _MOST_DIFFERENCES = 6
+_SIGNIFICANT = 0.05
 _FEWER = 0.95  # of the cases, to be worth other shares of the classes
 _WIDE = 2.0  # ratio of the ends of a number's interval
+
+
+def result_verdict(result: Result) -> list[str]:
+    """Say what a result without a report of its own shows."""
+    match result:
+        case Estimate():
+            return [against_chance(result)]
+        case CalibrationTests():
+            least = min(result.tests.values(), key=lambda test: test.p_value)
+            adjusted = min(len(result.tests) * least.p_value, 1.0)
+            claim = "contradict" if adjusted < _SIGNIFICANT else "do not contradict"
+            return [
+                f"The data {claim} calibrated probabilities: the smallest of {len(result.tests)} "
+                f"p-values is that of the test of the {least.title}, {equals_p_value(adjusted)} "
+                "after Bonferroni's adjustment."
+            ]
+        case DecisionCurve():
+            ranges = result.better_text()
+            return [
+                f"The classifier is better than the better baseline at {ranges} "
+                f"({100 * result.level:g} %, all at once)."
+                if ranges
+                else "The data show no threshold at which the classifier beats both baselines."
+            ]
+        case ThresholdChoice():
+            return [
+                f"Predict {result.label} at a score of at least {number(result.threshold.value)}. "
+                f"For new observations, {result.by} is then {number(result.corrected)} "
+                f"({100 * result.level:g} % interval {ends_text(result.value.interval)})."
+            ]
+    return [*result.head(), *result.foot()]
+
+
+def summary_verdict(summary: SummaryROC) -> list[str]:
+    """Say how accurate a test is on average, and in a further study."""
+    percent = f"{100 * summary.level:g} %"
+    table = summary.tables()[0]
+    values = [row[1] for row in table.rows]
+    means = joined([f"{e.title} {number(e.value)} ({interval_text(e)})" for e in values])
+    sentences = [f"In the mean study: {means}, with {percent} intervals."]
+    new = summary.heterogeneity
+    expected = [
+        f"{name} between {number(new['low'][key])} and {number(new['high'][key])}"
+        for name in ("sensitivity", "specificity")
+        if (key := f"{name} of a new study") in new.index
+    ]
+    if expected:
+        sentences.append(f"Studies differ: a new one is expected to have {joined(expected)}.")
+    return sentences
 
 
 def subgroups_verdict(groups: SubgroupComparison) -> list[str]:

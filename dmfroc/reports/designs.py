@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmfroc.plots.forest import difference_rows, group_rows
+from dmfroc.plots.forest import ForestRow, difference_rows, group_rows
 from dmfroc.plots.results import run_rows
 from dmfroc.reports import figures
 from dmfroc.reports.design_verdicts import (
     plan_verdict,
     plan_watch_out,
+    result_verdict,
     runs_verdict,
     subgroups_verdict,
     subgroups_watch_out,
+    summary_verdict,
 )
 from dmfroc.reports.rendering import page, versions
 from dmfroc.reports.tables import page_table
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from dmfroc.analyses.planning import Plan
     from dmfroc.analyses.subgroups import OmnibusTest, SubgroupComparison
     from dmfroc.analyses.training_runs import RunsComparison
+    from dmfroc.meta_analysis.result import SummaryROC
 
 _FEW_RUNS = 4
 
@@ -34,8 +37,29 @@ _FEW_RUNS = 4
 def result_page(result: Result, title: str | None = None) -> str:
     """Return the report of any result: its tables and warnings."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(result).__name__).capitalize()
-    verdict = [*result.head(), *result.foot()]
-    return page(result, title, words, verdict, map(page_table, result.tables()), versions())
+    parts = map(page_table, result.tables())
+    return page(result, title, words, result_verdict(result), parts, versions())
+
+
+def summary_page(summary: SummaryROC, title: str | None = None) -> str:
+    """Return the report of a meta-analysis."""
+    rates, heterogeneity, *studies = map(page_table, summary.tables())
+    parts: list[Any] = [rates, *studies]
+    if studies:
+        percent = f"{100 * summary.level:g} %"
+        frame = summary.by_study()
+        for rate in (summary.sensitivity, summary.specificity):
+            columns = frame[[rate.measure, f"{rate.measure}_low", f"{rate.measure}_high"]]
+            rows = [
+                *(ForestRow(str(name), x, (a, b)) for name, x, a, b in columns.itertuples()),
+                ForestRow("Mean study", rate.value, rate.interval, is_filled=False),
+            ]
+            caption = f"{rate.title} of each study as the model estimates it, with {percent} "
+            parts.append(figures.forest(rows, f"{caption}intervals; hollow: the mean study."))
+    question = f"How accurate is the test in {len(summary.studies.names)} studies?"
+    provenance = [("Data", summary.head()[0]), *versions()]
+    verdict = summary_verdict(summary)
+    return page(summary, title, question, verdict, [*parts, heterogeneity], provenance)
 
 
 def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> str:
@@ -123,7 +147,7 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
         page_table(differences),
         figures.forest(
             run_rows(comparison),
-            f"Differences with {percent} intervals, each for itself; filled: for new cases and new "
+            f"Differences with unadjusted {percent} intervals; filled: for new cases and new "
             "runs. An interval that holds 0 leaves open which learner is better.",
             reference=0.0,
         ),

@@ -1,4 +1,4 @@
-"""The figures of a report as what its template draws: paths, colours and texts."""
+"""The figures of a report: paths, colours and texts for its template."""
 
 from __future__ import annotations
 

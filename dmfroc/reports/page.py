@@ -86,17 +86,20 @@ def evaluation_page(
 
 def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     """Return the report of several classifiers."""
-    if not comparison.predictions:
-        raise ValueError("the comparison has no predictions to report on: make it with compare")
     samples, names = comparison.samples, list(comparison.estimates)
+    question, verdict = which_is_better(names, "classifiers"), comparison_verdict(comparison)
+    if not samples:  # of items or several labels
+        parts = _parts(comparison, dict.fromkeys(names, ()))
+        provenance = [("Data", line) for line in comparison.head()] + versions()
+        return page(comparison, title, question, verdict, parts, provenance)
     beside = {name: _estimates_beside(sample, comparison) for name, sample in samples.items()}
     own = [MEASURES[comparison.measure]] if comparison.measure in MEASURES else []
     areas = {name: others.get("dmf_auc") for name, others in beside.items()}
     return _page(
         comparison,
         title,
-        which_is_better(names, "classifiers"),
-        verdict=comparison_verdict(comparison),
+        question,
+        verdict=verdict,
         parts=_parts(comparison, {name: list(x.values()) for name, x in beside.items()}),
         samples=samples,
         curve_options=comparison.curve_options or CurveOptions(),

@@ -1,4 +1,4 @@
-"""Curves and matrices as what fits into a page: short paths and small pictures."""
+"""Curves and matrices for a page: short paths and small pictures."""
 
 from __future__ import annotations
 

@@ -62,33 +62,38 @@ def which_is_better(names: Sequence[str], kind: str) -> str:
     return f"Which is better: {', '.join(names[:-1])} or {names[-1]}?"
 
 
+def against_chance(estimate: Estimate) -> str:
+    """Say whether a value is better than that of guessing."""
+    value = (
+        f"{estimate.title} {_value(estimate)} ({100 * estimate.level:g} % interval "
+        f"{interval_text(estimate)})"
+    )
+    measure = MEASURES.get(estimate.measure)
+    if measure is None or not math.isfinite(measure.chance + estimate.value):
+        return f"{value[0].upper()}{value[1:]}."
+    sides = [end - measure.chance for end in estimate.interval]
+    low, high = sides if measure.greater_is_better else [-side for side in sides[::-1]]
+    claim = (
+        "The classifier is better than guessing"
+        if low > 0
+        else "The classifier is worse than guessing"
+        if high < 0
+        else "The data do not show that the classifier is better than guessing"
+    )
+    return f"{claim}: {value}, where guessing has {measure.chance:g}."
+
+
 def evaluation_verdict(evaluation: Evaluation) -> list[str]:
     """Say whether one classifier is better than guessing, and by how much."""
     first = evaluation.shown[0]
-    predictions = evaluation.sample.predictions
-    percent = f"{100 * first.level:g} %"
-    value = f"{first.title} {_value(first)} ({percent} interval {interval_text(first)})"
-    sentences = [f"{value[0].upper()}{value[1:]}."]
-    measure = MEASURES.get(first.measure)
-    if measure is not None and math.isfinite(measure.chance) and math.isfinite(first.value):
-        low, high = first.interval
-        if not measure.greater_is_better:
-            low, high = 2 * measure.chance - high, 2 * measure.chance - low
-        claim = (
-            "The classifier is better than guessing"
-            if low > measure.chance
-            else "The classifier is worse than guessing"
-            if high < measure.chance
-            else "The data do not show that the classifier is better than guessing"
-        )
-        sentences = [f"{claim}: {value}, where guessing has {measure.chance:g}."]
+    sentences = [against_chance(first)]
     area = evaluation.estimates.get("hand_till")
     if area is not None and math.isfinite(area.value):
         sentences.append(
             f"In {100 * area.value:.1f} % of all pairs of observations of different classes, the "
             "scores rank the right one first; guessing does so in 50 %."
         )
-    return sentences + _of_folds(predictions, first.method)
+    return sentences + _of_folds(evaluation.sample.predictions, first.method)
 
 
 def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]:
@@ -159,7 +164,7 @@ def _lead(comparison: Comparison, tied: Sequence[str], worse: Sequence[str]) -> 
 
 
 def _one_sided_verdict(comparison: Comparison) -> list[str]:
-    """Say of which pairs the alternative was shown, in the order in which they were given."""
+    """Say which pairs show the alternative, in the order in which they were given."""
     significance = 1 - comparison.level
     several = len(comparison.differences) > 1
     adjusted = ", adjusted" if several else ""

@@ -52,7 +52,7 @@ class Estimate(Result):
     n_draws, seed : int or None
         Number of draws and seed of methods that draw; None for the jackknife.
     warnings : tuple of str
-        What a careful reader has to know about this estimate.
+        What limits this estimate.
     draws : numpy.ndarray of shape (n_draws,) or None
         The measure's value in every draw, for methods that draw.
     error_bound : float

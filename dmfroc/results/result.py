@@ -108,7 +108,7 @@ class Result(ABC):
         return "\n\n".join(filter(None, parts))
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything but large arrays as what `json.dump` takes."""
+        """Return everything but large arrays, for `json.dump`."""
         return as_json(self.facts(), self.tables()) | {"warnings": list(self.warnings)}
 
     def to_json(self) -> str:

@@ -47,7 +47,7 @@ class Column:
     kind : str
         What its cells hold; ``"freedom"`` are degrees of freedom, an error says how many
         digits it has itself. A name is anything with a text, or a list of such; an estimate has
-        ``value``, ``standard_error`` and ``interval``; an interval is a tuple of two ends and the
+        ``value``, ``standard_error`` and ``interval``. An interval is a tuple of two ends and the
         standard error that says how many digits they have.
     interval, error : str
         Heads of what stands beside an estimate in print; not printed if empty.

@@ -2,7 +2,7 @@
 
 A study evaluates a function of a random generator and a setting. Every replication of every
 setting has random numbers of its own, derived from the seed, the setting and the number of the
-replication alone: the results depend neither on the order of the work nor on who did it, and
+replication alone. The results depend neither on the order of the work nor on who did it, and
 further settings or replications can be added later. Finished work is written at once, and what is
 there is not computed again.
 """

@@ -40,6 +40,11 @@ class Statistic(ABC):
     is_compiled: ClassVar[bool] = True
     is_batched: ClassVar[bool] = False
 
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers a set of weights takes beside one for each score, if they are more."""
+        return 0
+
     def parts(self) -> Sequence[Statistic]:
         """Return statistics of some of the counts each, such that each fits a processor's cache.
 
@@ -73,16 +78,13 @@ def once_per_predictions[**P, T](function: Callable[P, T]) -> Callable[P, T]:
         others: list[Any] = [*args[1:], *kwargs, *kwargs.values()]
         with lock:
             last = results.get(predictions)
-            if (
-                last is None
-                or len(last[0]) != len(others)
-                or not all(map(_is_equal, last[0], others))
-            ):
+            if last is None or not _are_equal(last[0], others):
                 last = results[predictions] = others, function(*args, **kwargs)
             return last[1]
 
     return wrapper
 
 
-def _is_equal(a: Any, b: Any) -> bool:
-    return a is b or np.array_equal(a, b)
+def _are_equal(some: list[Any], others: list[Any]) -> bool:
+    is_equal = (a is b or np.array_equal(a, b) for a, b in zip(some, others, strict=False))
+    return len(some) == len(others) and all(is_equal)
