@@ -174,8 +174,7 @@ class Result(ABC):
             stream.write(renderer(self, "page")(self, title=title).encode("utf-8"))
 
     def _repr_html_(self) -> str:
-        html: str = renderer(self, "notebook")(self)
-        return html
+        return renderer(self, "notebook")(self)
 
     def __repr__(self) -> str:
         """Show the tables at a prompt, not all arrays behind them."""

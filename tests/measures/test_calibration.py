@@ -225,3 +225,13 @@ def test_bootstrap_intervals_of_biased_measures_hold_the_value(measure):
     for folds in (None, np.arange(len(y)) % 5):
         found = estimate(measure, y, p, method="bootstrap", n_draws=100, folds=folds)
         assert found.interval[0] <= found.value <= found.interval[1]
+
+
+@pytest.mark.parametrize(
+    "make", [measures.brier_miscalibration, measures.integrated_calibration_index]
+)
+def test_each_class_of_the_same_predictions_has_its_own_value(make):
+    y, p = forecasts(90, 3, 1)
+    predictions = Predictions.from_arrays(y, p)
+    for label in [0, 1, 2, 0]:
+        assert make(pos_label=label)(predictions) == make(pos_label=label)(y, p)
