@@ -14,14 +14,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.calibration import events, no_events, no_logits
+from dmfroc.measures.calibration import calibration, events, no_events, no_logits
 from dmfroc.measures.cross_fitting import folds_of
-from dmfroc.measures.measure import Measure, ValueAndInfluences, WithOptions
+from dmfroc.measures.measure import UNIT, Measure, ValueAndInfluences, WithOptions
 from dmfroc.measures.registry import register
-from dmfroc.measures.statistics.recalibration import Coefficients, LogisticFit
-from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
+from dmfroc.measures.statistics.recalibration import LogisticFit
+from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 _KNOTS = (0.1, 0.5, 0.9)  # Harrell's quantiles for three knots
 
@@ -48,18 +47,12 @@ def smooth_fit(forecast: Float[np.ndarray, " n"], outcome: Float[np.ndarray, " n
     return LogisticFit(outcome.astype(int), np.zeros((1, len(logit))), features[None])
 
 
-class Distances(NamedTuple):
-    """Summaries of the distances from the curve: their mean over the events."""
-
-    values: Float[AnyArray, " 1"]
-
-
 class Gap(NamedTuple):
     """The smooth curve of one event, and what it adds to the forecasts."""
 
     predicted: Float[np.ndarray, " n"]
     gaps: Float[np.ndarray, " n"]
-    coefficients: Coefficients
+    coefficients: Sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +69,12 @@ class SmoothCurves:
 
     def fitted(self, weights: Float[np.ndarray, " n"]) -> list[Gap]:
         """Fit the curves to weighted observations."""
-        found = []
+        gaps = []
         for fit, forecast in zip(self.fits, self.forecast, strict=True):
             coefficients = fit.count(weights, np)
             predicted = fit.predicted(coefficients.values)[1]
-            found.append(Gap(predicted, predicted - forecast, coefficients))
-        return found
+            gaps.append(Gap(predicted, predicted - forecast, coefficients))
+        return gaps
 
 
 @once_per_predictions
@@ -99,16 +92,19 @@ def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves
 
 @dataclass(frozen=True, eq=False)
 class SmoothDistances(Statistic):
-    """The mean, or a quantile, of how far probabilities are from the smooth curve."""
+    """The mean, or a quantile, of how far probabilities are from the smooth curve.
+
+    Its table is the mean of that over the events.
+    """
 
     curves: SmoothCurves
     share: float | None  # of the observations below the quantile; None for the mean
 
     is_compiled: ClassVar[bool] = False
 
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Distances:
-        found = [self._summary(gap.gaps, weights) for gap in self.curves.gaps(weights)]
-        return Distances(np.array([np.mean(found)]))
+    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
+        by_event = [self._summary(gap.gaps, weights) for gap in self.curves.gaps(weights)]
+        return Sums(np.array([np.mean(by_event)]))
 
     def _summary(self, gaps: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> float:
         distances = np.abs(gaps)
@@ -120,7 +116,7 @@ class SmoothDistances(Statistic):
         return float(distances[order][min(place, len(order) - 1)])
 
     def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Distances, derivatives: Distances
+        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
         """Return the derivatives of the mean; a quantile's are those of its own observation."""
         fits, total = self.curves.fits, weights.sum()
@@ -134,9 +130,8 @@ class SmoothDistances(Statistic):
                 slopes = np.sign(gaps) * (np.arange(len(gaps)) == place)
             slopes *= p * (1 - p)
             of_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
-            gradient += fit.pull_back(weights, coefficients, Coefficients(of_coefficients))
-        found: Float[np.ndarray, " n"] = derivatives.values[0] * gradient / len(fits)
-        return found
+            gradient += fit.pull_back(weights, coefficients, Sums(of_coefficients))
+        return derivatives.values[0] * gradient / len(fits)
 
 
 def _smooth_distances(
@@ -145,61 +140,52 @@ def _smooth_distances(
     return SmoothDistances(smooth_curves(predictions, pos_label), share)
 
 
-def _first(table: Distances, xp: Any) -> Any:
+def _first(table: Sums, xp: Any) -> Any:
     return table.values.sum()
 
 
-@dataclass(frozen=True)
-class _OnOtherSides:
-    """The mean gap between outcome and forecast, on the side where other observations see it.
+def _on_other_sides(
+    predictions: Predictions,
+    unit_of_row: Int[np.ndarray, " n"],
+    plain: ValueAndInfluences,
+    *,
+    pos_label: Hashable,
+) -> ValueAndInfluences | None:
+    """Return the mean gap of outcome and forecast, on the side where other observations see it.
 
     The gap of an observation counts as positive where the curve of others is above the forecast. So
     the mean of calibrated forecasts is 0, and that of others the distance, but for the observations
     on whose side the curve is mistaken.
     """
-
-    pos_label: Hashable
-
-    def __call__(
-        self,
-        predictions: Predictions,
-        unit_of_row: Int[np.ndarray, " n"],
-        plain: ValueAndInfluences,
-    ) -> ValueAndInfluences | None:
-        outcome, forecast = events(predictions, self.pos_label)
-        curves, weights = smooth_curves(predictions, self.pos_label), predictions.sample_weight
-        starts = [gap.coefficients for gap in curves.gaps(weights)]
-        if not all(np.isfinite(start.values).all() for start in starts):
-            return None
-        gaps, n_divisions = np.zeros(predictions.n_observations), 0.0
-        for fold in folds_of(predictions, unit_of_row):
-            n_divisions += fold.mean()
-            rest = np.where(fold, 0.0, weights)
-            for fit, start, y, f in zip(curves.fits, starts, outcome, forecast, strict=True):
-                found = fit.fitted(rest, start).values
-                if not np.isfinite(found).all():
-                    return None
-                side = np.sign(fit.predicted(found)[1] - f)
-                gaps[fold] += (side * (y - f))[fold] / len(outcome)
-        gaps /= n_divisions
-        value = float(weights @ gaps / weights.sum())
-        return value, weights * (gaps - value) / weights.sum()
+    outcome, forecast = events(predictions, pos_label)
+    curves, weights = smooth_curves(predictions, pos_label), predictions.sample_weight
+    starts = [gap.coefficients for gap in curves.gaps(weights)]
+    if not all(np.isfinite(start.values).all() for start in starts):
+        return None
+    gaps, n_divisions = np.zeros(predictions.n_observations), 0.0
+    for fold in folds_of(predictions, unit_of_row):
+        n_divisions += fold.mean()
+        rest = np.where(fold, 0.0, weights)
+        for fit, start, y, f in zip(curves.fits, starts, outcome, forecast, strict=True):
+            coefficients = fit.fitted(rest, start).values
+            if not np.isfinite(coefficients).all():
+                return None
+            side = np.sign(fit.predicted(coefficients)[1] - f)
+            gaps[fold] += (side * (y - f))[fold] / len(outcome)
+    gaps /= n_divisions
+    value = float(weights @ gaps / weights.sum())
+    return value, weights * (gaps - value) / weights.sum()
 
 
-def _distance(
-    name: str, title: str, pos_label: Hashable, share: float | None, **others: Any
-) -> Measure:
-    return Measure(
-        name=name,
-        title=title,
-        statistic=WithOptions(_smooth_distances, pos_label=pos_label, share=share),
-        summary=_first,
-        bounds=(0.0, 1.0),
-        family="calibration",
-        needs="probabilities",
+def _distance(title: str, pos_label: Hashable, share: float | None, **attributes: Any) -> Measure:
+    return calibration(
+        title,
+        WithOptions(_smooth_distances, pos_label=pos_label, share=share),
+        _first,
+        bounds=UNIT,
         greater_is_better=False,
         obstacle=partial(no_logits, no_events, pos_label),
-        **others,
+        **attributes,
     )
 
 
@@ -240,15 +226,9 @@ def integrated_calibration_index(pos_label: Any = None) -> Measure:
     >>> round(integrated_calibration_index()(y, p), 3)
     0.172
     """
-    return _distance(
-        "integrated_calibration_index",
-        "Integrated calibration index",
-        pos_label,
-        None,
-        is_smooth=False,
-        cross_fit=_OnOtherSides(pos_label),
-        caveats=(),
-    )
+    cross_fit = WithOptions(_on_other_sides, pos_label=pos_label)
+    title, attributes = "Integrated calibration index", {"is_smooth": False, "cross_fit": cross_fit}
+    return _distance(title, pos_label, None, **attributes)
 
 
 def _never_reaches_zero(predictions: Predictions) -> str:
@@ -259,10 +239,9 @@ def _never_reaches_zero(predictions: Predictions) -> str:
     )
 
 
-def _quantile_of_distance(name: str, what: str, share: float, pos_label: Hashable) -> Measure:
-    return _distance(
-        name, f"Calibration error, {what}", pos_label, share, caveats=(_never_reaches_zero,)
-    )
+def _quantile(what: str, share: float, pos_label: Hashable) -> Measure:
+    caveats = (_never_reaches_zero,)
+    return _distance(f"Calibration error, {what}", pos_label, share, caveats=caveats)
 
 
 @register()
@@ -297,7 +276,7 @@ def e50(pos_label: Any = None) -> Measure:
     ...     round(e50()((np.arange(200) % 3 == 0).astype(int), p), 3)
     0.233
     """
-    return _quantile_of_distance("e50", "median", 0.5, pos_label)
+    return _quantile("median", 0.5, pos_label)
 
 
 @register()
@@ -331,7 +310,7 @@ def e90(pos_label: Any = None) -> Measure:
     ...     round(e90()((np.arange(200) % 3 == 0).astype(int), p), 3)
     0.526
     """
-    return _quantile_of_distance("e90", "90 % quantile", 0.9, pos_label)
+    return _quantile("90 % quantile", 0.9, pos_label)
 
 
 @register()
@@ -365,4 +344,4 @@ def emax(pos_label: Any = None) -> Measure:
     ...     round(emax()((np.arange(200) % 3 == 0).astype(int), p), 3)
     0.611
     """
-    return _quantile_of_distance("emax", "maximum", 1.0, pos_label)
+    return _quantile("maximum", 1.0, pos_label)

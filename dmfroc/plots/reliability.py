@@ -231,7 +231,8 @@ class ReliabilityDisplay(Display):
         ]
         bins = np.minimum((forecast * _N_BINS).astype(int), _N_BINS - 1)
         of_bins = np.bincount(bins, weights, _N_BINS)
-        return _Curve(fit.forecasts, fit.values, of_bins, (parts[0], parts[1], parts[2]))
+        x, y = fit.keywords["xp"], fit.keywords["fp"]
+        return _Curve(x, y, of_bins, (parts[0], parts[1], parts[2]))
 
     def _draw_bands(self, label: Hashable, color: Any) -> None:
         outcome, forecast, weights = self._event(label)
