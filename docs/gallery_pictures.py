@@ -1,7 +1,8 @@
 """Pictures drawn when the documentation is built: a directive of Sphinx.
 
 ``{drawn} name`` shows code and what it draws; its option ``alt`` says what is seen. The code finds
-`dmfroc`, `digits`, `wines`, a new `figure` and, on it, the axes `ax`; the figure of its `display`, if it makes one, is what is shown.
+`dmfroc`, `digits`, `wines`, a new `figure` and, on it, the axes `ax`; the figure of its `display`,
+if it makes one, is what is shown.
 """
 
 from __future__ import annotations
