@@ -23,6 +23,7 @@ from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.recalibration import Coefficients, LogisticFit
 from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
+_SHARES = (0.5, 0.9, 1.0)  # of the observations below each quantile
 _KNOTS = (0.1, 0.5, 0.9)  # Harrell's quantiles for three knots
 
 
@@ -49,9 +50,9 @@ def smooth_fit(forecast: Float[np.ndarray, " n"], outcome: Float[np.ndarray, " n
 
 
 class Distances(NamedTuple):
-    """Summaries of the distances from the curve: their mean over the events."""
+    """The mean of the distances from the curve, and their quantiles: means over the events."""
 
-    values: Float[AnyArray, " 1"]
+    values: Float[AnyArray, " m"]
 
 
 class Gap(NamedTuple):
@@ -99,54 +100,58 @@ def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves
 
 @dataclass(frozen=True, eq=False)
 class SmoothDistances(Statistic):
-    """The mean, or a quantile, of how far probabilities are from the smooth curve."""
+    """The mean and quantiles of how far probabilities are from the smooth curve."""
 
     curves: SmoothCurves
-    share: float | None  # of the observations below the quantile; None for the mean
 
     is_compiled: ClassVar[bool] = False
 
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Distances:
-        found = [self._summary(gap.gaps, weights) for gap in self.curves.gaps(weights)]
-        return Distances(np.array([np.mean(found)]))
-
-    def _summary(self, gaps: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> float:
-        distances = np.abs(gaps)
-        if self.share is None:
-            return float(weights @ distances / weights.sum())
-        order = np.argsort(distances)
-        below = np.cumsum(weights[order])
-        place = np.searchsorted(below, self.share * below[-1] * (1 - 1e-12))
-        return float(distances[order][min(place, len(order) - 1)])
+        found = [_summaries(gap.gaps, weights) for gap in self.curves.gaps(weights)]
+        return Distances(np.mean(found, axis=0))
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Distances, derivatives: Distances
     ) -> Float[np.ndarray, " n"]:
         """Return the derivatives of the mean; a quantile's are those of its own observation."""
-        fits, total = self.curves.fits, weights.sum()
+        fits, of_mean, *of_quantiles = self.curves.fits, *derivatives.values / len(self.curves.fits)
+        share = weights / weights.sum()
         gradient = np.zeros(len(weights))
         for fit, (p, gaps, coefficients) in zip(fits, self.curves.gaps(weights), strict=True):
-            if self.share is None:
-                slopes = weights / total * np.sign(gaps)
-                gradient += (np.abs(gaps) - self._summary(gaps, weights)) / total
-            else:
-                place = np.argmin(np.abs(np.abs(gaps) - self._summary(gaps, weights)))
-                slopes = np.sign(gaps) * (np.arange(len(gaps)) == place)
+            distances = np.abs(gaps)
+            gradient += of_mean / weights.sum() * (distances - share @ distances)
+            slopes = of_mean * share * np.sign(gaps)
+            if any(of_quantiles):
+                quantiles = _summaries(gaps, weights)[1:]
+                for derivative, quantile in zip(of_quantiles, quantiles, strict=True):
+                    place = np.abs(distances - quantile).argmin()
+                    slopes[place] += derivative * np.sign(gaps[place])
             slopes *= p * (1 - p)
             of_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
             gradient += fit.pull_back(weights, coefficients, Coefficients(of_coefficients))
-        found: Float[np.ndarray, " n"] = derivatives.values[0] * gradient / len(fits)
-        return found
+        return gradient
 
 
-def _smooth_distances(
-    predictions: Predictions, pos_label: Hashable, share: float | None
-) -> SmoothDistances:
-    return SmoothDistances(smooth_curves(predictions, pos_label), share)
+def _summaries(
+    gaps: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, " m"]:
+    """Return the mean of the distances, and their quantiles."""
+    distances = np.abs(gaps)
+    order = np.argsort(distances)
+    below = np.cumsum(weights[order])
+    places = np.searchsorted(below, np.array(_SHARES) * below[-1] * (1 - 1e-12))
+    quantiles = distances[order[np.minimum(places, len(order) - 1)]]
+    return np.append(weights @ distances / weights.sum(), quantiles)
 
 
-def _first(table: Distances, xp: Any) -> Any:
-    return table.values.sum()
+@once_per_predictions
+def smooth_distances(predictions: Predictions, pos_label: Hashable) -> SmoothDistances:
+    """Bind the distances from the smooth curves."""
+    return SmoothDistances(smooth_curves(predictions, pos_label))
+
+
+def _one_of(table: Distances, xp: Any, place: int) -> Any:
+    return (table.values * np.eye(len(_SHARES) + 1)[place]).sum()
 
 
 @dataclass(frozen=True)
@@ -186,14 +191,12 @@ class _OnOtherSides:
         return value, weights * (gaps - value) / weights.sum()
 
 
-def _distance(
-    name: str, title: str, pos_label: Hashable, share: float | None, **others: Any
-) -> Measure:
+def _distance(name: str, title: str, pos_label: Hashable, place: int, **others: Any) -> Measure:
     return Measure(
         name=name,
         title=title,
-        statistic=WithOptions(_smooth_distances, pos_label=pos_label, share=share),
-        summary=_first,
+        statistic=WithOptions(smooth_distances, pos_label=pos_label),
+        summary=WithOptions(_one_of, place=place),
         bounds=(0.0, 1.0),
         family="calibration",
         needs="probabilities",
@@ -244,7 +247,7 @@ def integrated_calibration_index(pos_label: Any = None) -> Measure:
         "integrated_calibration_index",
         "Integrated calibration index",
         pos_label,
-        None,
+        0,
         is_smooth=False,
         cross_fit=_OnOtherSides(pos_label),
         caveats=(),
@@ -260,9 +263,8 @@ def _never_reaches_zero(predictions: Predictions) -> str:
 
 
 def _quantile_of_distance(name: str, what: str, share: float, pos_label: Hashable) -> Measure:
-    return _distance(
-        name, f"Calibration error, {what}", pos_label, share, caveats=(_never_reaches_zero,)
-    )
+    place, title = 1 + _SHARES.index(share), f"Calibration error, {what}"
+    return _distance(name, title, pos_label, place, caveats=(_never_reaches_zero,))
 
 
 @register()

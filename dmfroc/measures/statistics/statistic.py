@@ -62,7 +62,7 @@ def once_per_predictions[**P, T](function: Callable[P, T]) -> Callable[P, T]:
 
     That are predictions; what it takes besides are arrays, for the last of which it is remembered.
     """
-    results: WeakKeyDictionary[Any, tuple[tuple[Any, ...], T]] = WeakKeyDictionary()
+    results: WeakKeyDictionary[Any, tuple[Lock, dict[str, Any]]] = WeakKeyDictionary()
     lock = Lock()  # `evaluate` binds its measures in several threads
 
     @functools.wraps(function)
@@ -70,9 +70,11 @@ def once_per_predictions[**P, T](function: Callable[P, T]) -> Callable[P, T]:
         predictions: Any = args[0]
         arrays: tuple[Any, ...] = args[1:]
         with lock:
-            known = results.get(predictions)
-            if known is None or not all(map(np.array_equal, known[0], arrays)):
-                known = results[predictions] = arrays, function(*args, **kwargs)
-            return known[1]
+            own_lock, known = results.setdefault(predictions, (Lock(), {}))
+        with own_lock:
+            if not (known and all(map(np.array_equal, known["arrays"], arrays))):
+                known.update(result=function(*args, **kwargs), arrays=arrays)
+            result: T = known["result"]
+            return result
 
     return wrapper
