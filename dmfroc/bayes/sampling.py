@@ -243,8 +243,7 @@ def _any_parameters(model: Callable[[Any], None], key: Array, data: Any) -> dict
         for name, site in trace.items()
         if site["type"] == "sample" and not site["is_observed"]  # as factors are
     }
-    unconstrained: dict[str, Array] = unconstrain_fn(model, (data,), {}, values)
-    return unconstrained
+    return unconstrain_fn(model, (data,), {}, values)
 
 
 _COMPILER = ThreadPoolExecutor(1, "dmfroc-compiler")

@@ -226,8 +226,7 @@ class _Sample(NamedTuple):
         both = np.bincount(
             2 * self.bins + ~self.is_positive, weights, minlength=2 * len(self.thresholds)
         )
-        found: Float[np.ndarray, "2 m"] = both.reshape(-1, 2).T.cumsum(axis=1)
-        return found
+        return both.reshape(-1, 2).T.cumsum(axis=1)
 
 
 def _values(
@@ -243,8 +242,7 @@ def _values(
         case "youden":
             return sensitivity + specificity - 1
         case "f1":
-            found: Float[np.ndarray, " m"] = 2 * tp / (tp + fp + positives)
-            return found
+            return 2 * tp / (tp + fp + positives)
         case "specificity":
             return np.where(specificity >= at_least - 1e-12, sensitivity, -np.inf)
         case "sensitivity":

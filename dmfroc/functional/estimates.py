@@ -84,8 +84,7 @@ def estimate(
     weights = jnp.ones(np.shape(y)) if weights is None else jnp.asarray(weights)
 
     def of_weights(weights: Array) -> Array:
-        found: Array = function(y, scores, weights, n_classes=n_classes, **options)
-        return found
+        return function(y, scores, weights, n_classes=n_classes, **options)
 
     value, gradient = jax.value_and_grad(of_weights)(weights)
     influences = weights * gradient

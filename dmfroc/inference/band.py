@@ -188,8 +188,7 @@ def _resampled_rates(
 
     def rates(weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "2 t"]:
         table = statistic.count(weights * predictions.sample_weight, np)
-        found: Float[np.ndarray, "2 t"] = summary(table, np)
-        return found
+        return summary(table, np)
 
     for first in range(0, n_draws, _DRAWS_AT_ONCE):
         draws = range(first, min(first + _DRAWS_AT_ONCE, n_draws))
@@ -463,8 +462,7 @@ def _distances(
         at_threshold: Float[np.ndarray, " m"], of_threshold: Float[np.ndarray, " m"]
     ) -> Float[np.ndarray, " m"]:
         squared = at_threshold**2 + of_threshold**2 - 2 * correlation * at_threshold * of_threshold
-        distance: Float[np.ndarray, " m"] = np.sqrt(np.maximum(squared, 0))
-        return distance
+        return np.sqrt(np.maximum(squared, 0))
 
     # With higher false positive rates the curve lies further to the right, that is lower.
     below = combine(

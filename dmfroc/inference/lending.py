@@ -36,8 +36,7 @@ class Lending(NamedTuple):
             return np.full(len(variances), shares @ variances)
         logs = np.log(self.sizes)
         powers = self.exponents[:, None] * (logs[:, None] - logs)
-        lent: Float[np.ndarray, " s"] = (shares * np.exp(powers)) @ variances
-        return lent
+        return (shares * np.exp(powers)) @ variances
 
 
 def lending(

@@ -25,21 +25,18 @@ from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT, Measure, WithOptions
 from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.forecasts import (
     Bins,
-    Sums,
     bins_with_variances,
     class_bins,
+    mean_of_rows,
     no_probabilities,
     probability_losses,
     top_label_bins,
     top_ranks,
 )
+from dmfroc.measures.statistics.statistic import Sums
 
 DEFAULT_N_BINS = 10
 _MOST_BINS = 10**6
-
-
-def _mean(table: Sums, xp: Any, place: int) -> Any:
-    return table.sums[..., place] / table.sums[..., -1]
 
 
 def _uncertainty(class_weights: Any, total: Any) -> Any:
@@ -50,8 +47,8 @@ def _uncertainty(class_weights: Any, total: Any) -> Any:
 
 
 def _skill(table: Sums, xp: Any) -> Any:
-    uncertainty = _uncertainty(table.sums[..., 2:-1], table.sums[..., -1])
-    return 1 - _mean(table, xp, 0) / uncertainty
+    uncertainty = _uncertainty(table.values[..., 2:-1], table.values[..., -1])
+    return 1 - mean_of_rows(table, xp) / uncertainty
 
 
 def _reliability(table: Bins, xp: Any) -> Any:
@@ -78,7 +75,7 @@ def _too_few_classes(k: int, predictions: Predictions) -> str | None:
     )
 
 
-_forecasts = family(
+forecasts = family(
     "probabilities",
     bounds=UNIT,
     needs="probabilities",
@@ -92,7 +89,7 @@ def _in_bins(
     title: str, bins: Callable[..., Any], n_bins: int, summary: Summary, **attributes: Any
 ) -> Measure:
     statistic = WithOptions(bins, n_bins=integer("n_bins", n_bins, 1, _MOST_BINS))
-    return _forecasts(title, statistic, summary, **attributes)
+    return forecasts(title, statistic, summary, **attributes)
 
 
 @register()
@@ -120,7 +117,7 @@ def brier_score() -> Measure:
     >>> round(brier_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.075
     """
-    return _forecasts("Brier score", probability_losses, WithOptions(_mean, place=0))
+    return forecasts("Brier score", probability_losses, mean_of_rows)
 
 
 @register()
@@ -148,7 +145,7 @@ def brier_skill_score() -> Measure:
     0.7
     """
     attributes = {"bounds": (-math.inf, 1.0), "chance": 0.0, "greater_is_better": True}
-    return _forecasts("Brier skill score", probability_losses, _skill, **attributes)
+    return forecasts("Brier skill score", probability_losses, _skill, **attributes)
 
 
 @register()
@@ -176,7 +173,9 @@ def log_loss() -> Measure:
     >>> round(log_loss()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.299
     """
-    return _forecasts("Log loss", probability_losses, WithOptions(_mean, place=1), bounds=POSITIVE)
+    return forecasts(
+        "Log loss", probability_losses, WithOptions(mean_of_rows, place=1), bounds=POSITIVE
+    )
 
 
 @register()
@@ -387,14 +386,12 @@ def top_k_accuracy(k: int = 2) -> Measure:
     """
     if not (isinstance(k, int) and k >= 1):
         raise ValueError(f"k must be a positive integer, but it is {k!r}")
-
-    return Measure(
-        name="top_k_accuracy",
-        title=f"Top-{k} accuracy",
-        statistic=WithOptions(top_ranks, k=k),
-        summary=WithOptions(_mean, place=0),
-        bounds=UNIT,
+    return forecasts(
+        f"Top-{k} accuracy",
+        WithOptions(top_ranks, k=k),
+        mean_of_rows,
         family="ranking",
+        needs="scores",
         obstacle=partial(_too_few_classes, k),
-        caveats=(),
+        greater_is_better=True,
     )

@@ -95,7 +95,7 @@ def _volume(table: TripleTable, xp: Any) -> Any:
     return table.won / xp.prod(table.totals)
 
 
-_ranking = family("ranking", bounds=UNIT, chance=0.5)
+ranking = family("ranking", bounds=UNIT, chance=0.5)
 
 
 @register()
@@ -120,7 +120,7 @@ def hand_till() -> Measure:
     >>> round(hand_till()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.791666666667
     """
-    return _ranking("Hand-Till M", pair_counts, mean_pairwise_area, is_unbiased=True)
+    return ranking("Hand-Till M", pair_counts, mean_pairwise_area, is_unbiased=True)
 
 
 @register()
@@ -159,7 +159,7 @@ def one_vs_one_auc(weighting: Literal["prevalence", "macro"] = "prevalence") -> 
     is_even = weighting == "macro"
     title = "One-vs-one AUC, " + ("even" if is_even else "by prevalence")
     summary = mean_pairwise_area if is_even else _area_by_size_of_pair
-    return _ranking(title, pair_counts, summary, name=f"one_vs_one_auc_{weighting}")
+    return ranking(title, pair_counts, summary, name=f"one_vs_one_auc_{weighting}")
 
 
 @register({}, {"weighting": "prevalence"}, {"weighting": "bias"})
@@ -203,7 +203,7 @@ def one_vs_rest_auc(weighting: Weighting = "macro") -> Measure:
         name, title = f"{name}_{weighting}", f"{title}, by {weighting}"
     summary = WithOptions(_area_against_the_rest, weighting=weighting)
     obstacle = no_hard_labels if weighting == "bias" else nothing
-    return _ranking(title, pair_counts, summary, name=name, obstacle=obstacle)
+    return ranking(title, pair_counts, summary, name=name, obstacle=obstacle)
 
 
 @register()
@@ -249,7 +249,7 @@ def auc_mu(partition: Any = None) -> Measure:
     """
     matrix = None if partition is None else _checked_partition(partition)
     statistic = WithOptions(projected_pair_counts, partition=matrix)
-    return _ranking("AUC-mu", statistic, _mean_projected_area, is_unbiased=True)
+    return ranking("AUC-mu", statistic, _mean_projected_area, is_unbiased=True)
 
 
 def _checked_partition(partition: Any) -> tuple[tuple[float, ...], ...]:
@@ -318,7 +318,7 @@ def vus() -> Measure:
     0.541666666667
     """
     attributes = {"obstacle": _no_combinations, "chance": math.nan, "is_unbiased": True}
-    return _ranking("VUS", _combinations, _volume, **attributes)
+    return ranking("VUS", _combinations, _volume, **attributes)
 
 
 @register()
@@ -354,7 +354,7 @@ def ordinal_vus() -> Measure:
     0.75
     """
     attributes = {"obstacle": not_three_classes, "chance": 1 / 6, "is_unbiased": True}
-    return _ranking("Ordinal VUS", ordinal_triple_counts, _volume, **attributes)
+    return ranking("Ordinal VUS", ordinal_triple_counts, _volume, **attributes)
 
 
 def hand_till_score(

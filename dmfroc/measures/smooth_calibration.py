@@ -14,14 +14,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.calibration import events, no_events, no_logits
+from dmfroc.measures.calibration import calibration, events, no_events, no_logits
 from dmfroc.measures.cross_fitting import folds_of
-from dmfroc.measures.measure import Measure, ValueAndInfluences, WithOptions
+from dmfroc.measures.measure import UNIT, Measure, ValueAndInfluences, WithOptions
 from dmfroc.measures.registry import register
-from dmfroc.measures.statistics.recalibration import Coefficients, LogisticFit
-from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
+from dmfroc.measures.statistics.recalibration import LogisticFit
+from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 _SHARES = (0.5, 0.9, 1.0)  # of the observations below each quantile
 _KNOTS = (0.1, 0.5, 0.9)  # Harrell's quantiles for three knots
@@ -49,18 +48,21 @@ def smooth_fit(forecast: Float[np.ndarray, " n"], outcome: Float[np.ndarray, " n
     return LogisticFit(outcome.astype(int), np.zeros((1, len(logit))), features[None])
 
 
+<<<<<<< HEAD
 class Distances(NamedTuple):
     """The mean of the distances from the curve, and their quantiles: means over the events."""
 
     values: Float[AnyArray, " m"]
 
 
+=======
+>>>>>>> main
 class Gap(NamedTuple):
     """The smooth curve of one event, and what it adds to the forecasts."""
 
     predicted: Float[np.ndarray, " n"]
     gaps: Float[np.ndarray, " n"]
-    coefficients: Coefficients
+    coefficients: Sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +79,12 @@ class SmoothCurves:
 
     def fitted(self, weights: Float[np.ndarray, " n"]) -> list[Gap]:
         """Fit the curves to weighted observations."""
-        found = []
+        gaps = []
         for fit, forecast in zip(self.fits, self.forecast, strict=True):
             coefficients = fit.count(weights, np)
             predicted = fit.predicted(coefficients.values)[1]
-            found.append(Gap(predicted, predicted - forecast, coefficients))
-        return found
+            gaps.append(Gap(predicted, predicted - forecast, coefficients))
+        return gaps
 
 
 @once_per_predictions
@@ -100,18 +102,40 @@ def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves
 
 @dataclass(frozen=True, eq=False)
 class SmoothDistances(Statistic):
+<<<<<<< HEAD
     """The mean and quantiles of how far probabilities are from the smooth curve."""
+=======
+    """The mean, or a quantile, of how far probabilities are from the smooth curve.
+
+    Its table is the mean of that over the events.
+    """
+>>>>>>> main
 
     curves: SmoothCurves
 
     is_compiled: ClassVar[bool] = False
 
+<<<<<<< HEAD
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Distances:
         found = [_summaries(gap.gaps, weights) for gap in self.curves.gaps(weights)]
         return Distances(np.mean(found, axis=0))
+=======
+    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
+        by_event = [self._summary(gap.gaps, weights) for gap in self.curves.gaps(weights)]
+        return Sums(np.array([np.mean(by_event)]))
+
+    def _summary(self, gaps: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> float:
+        distances = np.abs(gaps)
+        if self.share is None:
+            return float(weights @ distances / weights.sum())
+        order = np.argsort(distances)
+        below = np.cumsum(weights[order])
+        place = np.searchsorted(below, self.share * below[-1] * (1 - 1e-12))
+        return float(distances[order][min(place, len(order) - 1)])
+>>>>>>> main
 
     def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Distances, derivatives: Distances
+        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
         """Return the derivatives of the mean; a quantile's are those of its own observation."""
         fits, of_mean, *of_quantiles = self.curves.fits, *derivatives.values / len(self.curves.fits)
@@ -128,8 +152,13 @@ class SmoothDistances(Statistic):
                     slopes[place] += derivative * np.sign(gaps[place])
             slopes *= p * (1 - p)
             of_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
+<<<<<<< HEAD
             gradient += fit.pull_back(weights, coefficients, Coefficients(of_coefficients))
         return gradient
+=======
+            gradient += fit.pull_back(weights, coefficients, Sums(of_coefficients))
+        return derivatives.values[0] * gradient / len(fits)
+>>>>>>> main
 
 
 def _summaries(
@@ -144,6 +173,7 @@ def _summaries(
     return np.append(weights @ distances / weights.sum(), quantiles)
 
 
+<<<<<<< HEAD
 @once_per_predictions
 def smooth_distances(predictions: Predictions, pos_label: Hashable) -> SmoothDistances:
     """Bind the distances from the smooth curves."""
@@ -152,45 +182,46 @@ def smooth_distances(predictions: Predictions, pos_label: Hashable) -> SmoothDis
 
 def _one_of(table: Distances, xp: Any, place: int) -> Any:
     return (table.values * np.eye(len(_SHARES) + 1)[place]).sum()
+=======
+def _first(table: Sums, xp: Any) -> Any:
+    return table.values.sum()
+>>>>>>> main
 
 
-@dataclass(frozen=True)
-class _OnOtherSides:
-    """The mean gap between outcome and forecast, on the side where other observations see it.
+def _on_other_sides(
+    predictions: Predictions,
+    unit_of_row: Int[np.ndarray, " n"],
+    plain: ValueAndInfluences,
+    *,
+    pos_label: Hashable,
+) -> ValueAndInfluences | None:
+    """Return the mean gap of outcome and forecast, on the side where other observations see it.
 
     The gap of an observation counts as positive where the curve of others is above the forecast. So
     the mean of calibrated forecasts is 0, and that of others the distance, but for the observations
     on whose side the curve is mistaken.
     """
-
-    pos_label: Hashable
-
-    def __call__(
-        self,
-        predictions: Predictions,
-        unit_of_row: Int[np.ndarray, " n"],
-        plain: ValueAndInfluences,
-    ) -> ValueAndInfluences | None:
-        outcome, forecast = events(predictions, self.pos_label)
-        curves, weights = smooth_curves(predictions, self.pos_label), predictions.sample_weight
-        starts = [gap.coefficients for gap in curves.gaps(weights)]
-        if not all(np.isfinite(start.values).all() for start in starts):
-            return None
-        gaps, n_divisions = np.zeros(predictions.n_observations), 0.0
-        for fold in folds_of(predictions, unit_of_row):
-            n_divisions += fold.mean()
-            rest = np.where(fold, 0.0, weights)
-            for fit, start, y, f in zip(curves.fits, starts, outcome, forecast, strict=True):
-                found = fit.fitted(rest, start).values
-                if not np.isfinite(found).all():
-                    return None
-                side = np.sign(fit.predicted(found)[1] - f)
-                gaps[fold] += (side * (y - f))[fold] / len(outcome)
-        gaps /= n_divisions
-        value = float(weights @ gaps / weights.sum())
-        return value, weights * (gaps - value) / weights.sum()
+    outcome, forecast = events(predictions, pos_label)
+    curves, weights = smooth_curves(predictions, pos_label), predictions.sample_weight
+    starts = [gap.coefficients for gap in curves.gaps(weights)]
+    if not all(np.isfinite(start.values).all() for start in starts):
+        return None
+    gaps, n_divisions = np.zeros(predictions.n_observations), 0.0
+    for fold in folds_of(predictions, unit_of_row):
+        n_divisions += fold.mean()
+        rest = np.where(fold, 0.0, weights)
+        for fit, start, y, f in zip(curves.fits, starts, outcome, forecast, strict=True):
+            coefficients = fit.fitted(rest, start).values
+            if not np.isfinite(coefficients).all():
+                return None
+            side = np.sign(fit.predicted(coefficients)[1] - f)
+            gaps[fold] += (side * (y - f))[fold] / len(outcome)
+    gaps /= n_divisions
+    value = float(weights @ gaps / weights.sum())
+    return value, weights * (gaps - value) / weights.sum()
 
 
+<<<<<<< HEAD
 def _distance(name: str, title: str, pos_label: Hashable, place: int, **others: Any) -> Measure:
     return Measure(
         name=name,
@@ -200,9 +231,17 @@ def _distance(name: str, title: str, pos_label: Hashable, place: int, **others: 
         bounds=(0.0, 1.0),
         family="calibration",
         needs="probabilities",
+=======
+def _distance(title: str, pos_label: Hashable, share: float | None, **attributes: Any) -> Measure:
+    return calibration(
+        title,
+        WithOptions(_smooth_distances, pos_label=pos_label, share=share),
+        _first,
+        bounds=UNIT,
+>>>>>>> main
         greater_is_better=False,
         obstacle=partial(no_logits, no_events, pos_label),
-        **others,
+        **attributes,
     )
 
 
@@ -243,6 +282,7 @@ def integrated_calibration_index(pos_label: Any = None) -> Measure:
     >>> round(integrated_calibration_index()(y, p), 3)
     0.172
     """
+<<<<<<< HEAD
     return _distance(
         "integrated_calibration_index",
         "Integrated calibration index",
@@ -252,6 +292,11 @@ def integrated_calibration_index(pos_label: Any = None) -> Measure:
         cross_fit=_OnOtherSides(pos_label),
         caveats=(),
     )
+=======
+    cross_fit = WithOptions(_on_other_sides, pos_label=pos_label)
+    title, attributes = "Integrated calibration index", {"is_smooth": False, "cross_fit": cross_fit}
+    return _distance(title, pos_label, None, **attributes)
+>>>>>>> main
 
 
 def _never_reaches_zero(predictions: Predictions) -> str:
@@ -262,9 +307,15 @@ def _never_reaches_zero(predictions: Predictions) -> str:
     )
 
 
+<<<<<<< HEAD
 def _quantile_of_distance(name: str, what: str, share: float, pos_label: Hashable) -> Measure:
     place, title = 1 + _SHARES.index(share), f"Calibration error, {what}"
     return _distance(name, title, pos_label, place, caveats=(_never_reaches_zero,))
+=======
+def _quantile(what: str, share: float, pos_label: Hashable) -> Measure:
+    caveats = (_never_reaches_zero,)
+    return _distance(f"Calibration error, {what}", pos_label, share, caveats=caveats)
+>>>>>>> main
 
 
 @register()
@@ -299,7 +350,7 @@ def e50(pos_label: Any = None) -> Measure:
     ...     round(e50()((np.arange(200) % 3 == 0).astype(int), p), 3)
     0.233
     """
-    return _quantile_of_distance("e50", "median", 0.5, pos_label)
+    return _quantile("median", 0.5, pos_label)
 
 
 @register()
@@ -333,7 +384,7 @@ def e90(pos_label: Any = None) -> Measure:
     ...     round(e90()((np.arange(200) % 3 == 0).astype(int), p), 3)
     0.526
     """
-    return _quantile_of_distance("e90", "90 % quantile", 0.9, pos_label)
+    return _quantile("90 % quantile", 0.9, pos_label)
 
 
 @register()
@@ -367,4 +418,4 @@ def emax(pos_label: Any = None) -> Measure:
     ...     round(emax()((np.arange(200) % 3 == 0).astype(int), p), 3)
     0.611
     """
-    return _quantile_of_distance("emax", "maximum", 1.0, pos_label)
+    return _quantile("maximum", 1.0, pos_label)

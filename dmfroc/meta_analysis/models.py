@@ -161,7 +161,7 @@ def logits_at(
 ) -> Float[AnyArray, "s r t"]:
     """Return the logits of the rates at cutoffs: the effects, or those of logistic test results.
 
-    Several thresholds have two locations and two logarithms of scales, of cases and of non-cases.
+    Effects of test results are two locations and two logarithms of scales, of cases and of others.
     """
     if name != "ordinal":
         return effects[..., None]

@@ -50,8 +50,7 @@ class _Nodes(NamedTuple):
     def basis(self, column_effect: Float[np.ndarray, " b"]) -> Float[np.ndarray, "b m"]:
         """Return what interpolates at these column effects, from values at the nodes."""
         x = (np.log(column_effect) - self.middle) / self.half
-        basis: np.ndarray = chebvander(x, len(self.effects) - 1) @ self.coefficients
-        return basis
+        return chebvander(x, len(self.effects) - 1) @ self.coefficients
 
     def interpolate(
         self, at_nodes: Float[np.ndarray, "halves m"], column_effect: Float[np.ndarray, " q"]
@@ -75,8 +74,7 @@ def _summed(function: Callable[[slice], np.ndarray], n_columns: int) -> np.ndarr
             total += function(block)
         return total
 
-    total: np.ndarray = np.sum(parallel_map(sum_over, _tasks(n_columns)), axis=0)
-    return total
+    return np.sum(parallel_map(sum_over, _tasks(n_columns)), axis=0)
 
 
 def _tasks(n_columns: int) -> list[list[slice]]:
@@ -299,8 +297,7 @@ class _Coupling:
         rows = x.reshape(self.smooth.shape[:2])
         at_nodes = (rows[..., None] * self.smooth).sum(axis=1)
         smooth = self.nodes.interpolate(at_nodes, self.column_effect)
-        product: np.ndarray = (self.cells.weights * (smooth - self.cells.times(rows))).sum(axis=1)
-        return product
+        return (self.cells.weights * (smooth - self.cells.times(rows))).sum(axis=1)
 
     def __rmatmul__(self, y: Float[np.ndarray, " q"]) -> Float[np.ndarray, " rows"]:
         factors = self.cells.weights * y[:, None]

@@ -101,8 +101,7 @@ class SummaryOfCenter:
         through_fit = (d_rates.weights[..., 0] * residual).sum(axis=1) * v
         # What takes the effects of the pairs takes their mean alone.
         through_mean = d_center.column_effect.sum() * (v - v.mean()) / len(v)
-        total: Float[np.ndarray, " q"] = through_mean - through_fit
-        return total
+        return through_mean - through_fit
 
 
 @dataclass(frozen=True)

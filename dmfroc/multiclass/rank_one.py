@@ -49,8 +49,7 @@ class Center(NamedTuple):
 
 def logit_of_rates(rates: Float[np.ndarray, "*cells"]) -> Float[np.ndarray, "*cells"]:
     """Return the logits of rates, finite (about +-30) also for rates of 0 and 1."""
-    logits: np.ndarray = _logit(drawn_in(rates), np)
-    return logits
+    return _logit(drawn_in(rates), np)
 
 
 def _logit(rates: Any, xp: Any) -> Any:

@@ -171,8 +171,7 @@ class RateCounts(Statistic):
         through_counts: Any = sum(parallel(through_groups, tasks, self.sorted_rows.size))
         if exponents is not None:
             through_counts = np.ldexp(through_counts, -exponents[self.class_of_row])
-        gradient: np.ndarray = derivatives.totals[self.class_of_row] + through_counts
-        return gradient
+        return derivatives.totals[self.class_of_row] + through_counts
 
 
 def above_with_ties(

@@ -196,9 +196,9 @@ class ReliabilityDisplay(Display):
                 self._draw_bands(label, style["color"])
             text = (self.name or "isotonic") if is_single else str(label)
             mcb, dsc, unc = curve.parts
-            text = f"{text}: MCB {mcb:.4f}, DSC {dsc:.4f}, UNC {unc:.4f}"
+            text = f"{legend_text(text)}: MCB {mcb:.4f},\nDSC {dsc:.4f}, UNC {unc:.4f}"
             (self.lines_[label],) = axes.plot(
-                curve.forecast, curve.recalibrated, label=legend_text(text), gid=CURVE_ID, **style
+                curve.forecast, curve.recalibrated, label=text, gid=CURVE_ID, **style
             )
             if is_single and plot_histogram:
                 heights = _HIGHEST * curve.weights / curve.weights.max()
@@ -231,7 +231,8 @@ class ReliabilityDisplay(Display):
         ]
         bins = np.minimum((forecast * _N_BINS).astype(int), _N_BINS - 1)
         of_bins = np.bincount(bins, weights, _N_BINS)
-        return _Curve(fit.forecasts, fit.values, of_bins, (parts[0], parts[1], parts[2]))
+        x, y = fit.keywords["xp"], fit.keywords["fp"]
+        return _Curve(x, y, of_bins, (parts[0], parts[1], parts[2]))
 
     def _draw_bands(self, label: Hashable, color: Any) -> None:
         outcome, forecast, weights = self._event(label)

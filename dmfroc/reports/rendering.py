@@ -94,8 +94,7 @@ def _render(context: dict[str, Any]) -> str:
     }
     script = source("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    rendered: str = environment.get_template("report.html.j2").render(
+    return environment.get_template("report.html.j2").render(
         context
         | {"style": Markup(source("report.css")), "script": Markup(script), "digest": digest}
     )
-    return rendered

@@ -104,7 +104,7 @@ class Result(ABC):
         """Return the tables as plain text, with or without the warnings."""
         parts = ["\n".join(self.head()), *map(as_text, self.tables()), "\n".join(self.foot())]
         if warnings:
-            parts.append("\n".join(f"note: {warning}" for warning in self.warnings))
+            parts.append("\n".join(f"warning: {warning}" for warning in self.warnings))
         return "\n\n".join(filter(None, parts))
 
     def as_json(self) -> dict[str, Any]:
@@ -174,8 +174,7 @@ class Result(ABC):
             stream.write(renderer(self, "page")(self, title=title).encode("utf-8"))
 
     def _repr_html_(self) -> str:
-        html: str = renderer(self, "notebook")(self)
-        return html
+        return renderer(self, "notebook")(self)
 
     def __repr__(self) -> str:
         """Show the tables at a prompt, not all arrays behind them."""

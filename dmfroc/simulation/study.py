@@ -459,8 +459,7 @@ def read_provenance(path: str | os.PathLike[str]) -> dict[str, Any]:
     metadata = schema_of(Path(path)).metadata or {}
     if PROVENANCE not in metadata:
         raise ValueError(f"{path} was not written by a study: it has no provenance")
-    provenance: dict[str, Any] = json.loads(metadata[PROVENANCE])
-    return provenance
+    return json.loads(metadata[PROVENANCE])
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -500,8 +499,7 @@ def _plain(setting: Setting) -> dict[str, Any]:
             "settings are numbers, strings, booleans, None and lists of them"
         )
 
-    plain: dict[str, Any] = json.loads(json.dumps(dict(setting), default=as_python))
-    return plain
+    return json.loads(json.dumps(dict(setting), default=as_python))
 
 
 def _code_of(function: Callable[..., Any]) -> str:

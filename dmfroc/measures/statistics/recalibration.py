@@ -9,24 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.measures.statistics.statistic import Statistic, Sums
 
 _MOST_STEPS = 60
 _CONVERGED = 1e-7  # of a step, whose square is about the error that is left
 _MOST = 1e4  # of a coefficient; beyond, the classes are separated
-
-
-class Coefficients(NamedTuple):
-    """Intercepts of all classes but the first, then the coefficients of the features."""
-
-    values: Float[AnyArray, " q"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +28,8 @@ class LogisticFit(Statistic):
     """A multinomial logistic regression with offsets, for two or more classes.
 
     The linear predictor of the first class is 0. That of another class is its offset, plus an
-    intercept, plus the features of the class times coefficients that the classes share.
+    intercept, plus the features of the class times coefficients that the classes share. The table
+    has the intercepts of all classes but the first, then these coefficients.
     """
 
     outcome: Int[np.ndarray, " n"]
@@ -46,8 +41,7 @@ class LogisticFit(Statistic):
     def _linear(self, coefficients: Float[np.ndarray, " q"]) -> Float[np.ndarray, "others n"]:
         """Return the intercepts, plus the features times coefficients."""
         intercepts, slopes = np.split(coefficients, [len(self.offset)])
-        found: Float[np.ndarray, "others n"] = slopes @ self.features + intercepts[:, None]
-        return found
+        return slopes @ self.features + intercepts[:, None]
 
     def predicted(self, coefficients: Float[np.ndarray, " q"]) -> Float[np.ndarray, "k n"]:
         """Return the probabilities of all classes."""
@@ -59,10 +53,7 @@ class LogisticFit(Statistic):
         return odds
 
     def _residuals(self, p: Float[np.ndarray, "k n"]) -> Float[np.ndarray, "others n"]:
-        found: Float[np.ndarray, "others n"] = (np.arange(1, len(p))[:, None] == self.outcome) - p[
-            1:
-        ]
-        return found
+        return (np.arange(1, len(p))[:, None] == self.outcome) - p[1:]
 
     def _gradient(
         self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]
@@ -85,39 +76,37 @@ class LogisticFit(Statistic):
         )
         return np.block([[first, mixed], [mixed.T, last]])
 
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Coefficients:
+    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
         return self.fitted(weights)
 
-    def fitted(
-        self, weights: Float[np.ndarray, " n"], start: Coefficients | None = None
-    ) -> Coefficients:
+    def fitted(self, weights: Float[np.ndarray, " n"], start: Sums | None = None) -> Sums:
         """Fit by Newton's method with halved steps; NaN where the classes are separated.
 
         ``start`` are the coefficients of similar weights.
         """
         n_classes, q = len(self.offset) + 1, len(self.offset) + self.features.shape[1]
         # By default what leaves forecasts as they are: the first feature is their logit
-        found = np.eye(1, q, n_classes - 1)[0] if start is None else start.values
-        p = self.predicted(found)
+        theta = np.eye(1, q, n_classes - 1)[0] if start is None else start.values
+        p = self.predicted(theta)
         loss = self._loss(p, weights)
-        undefined = Coefficients(np.full(q, np.nan))
+        undefined = Sums(np.full(q, np.nan))
         for _ in range(_MOST_STEPS):
             try:
                 step = np.linalg.solve(self.information(p, weights), self._gradient(p, weights))
             except np.linalg.LinAlgError:
                 return undefined
             size, most = 1.0, loss + 1e-12 * abs(loss)
-            p = self.predicted(found + step)
+            p = self.predicted(theta + step)
             while (loss := self._loss(p, weights)) > most:
                 size /= 2
                 if size < 1e-6:
                     return undefined
-                p = self.predicted(found + size * step)
-            found = found + size * step
-            if np.abs(found).max(initial=0) > _MOST or not np.isfinite(found).all():
+                p = self.predicted(theta + size * step)
+            theta = theta + size * step
+            if np.abs(theta).max(initial=0) > _MOST or not np.isfinite(theta).all():
                 return undefined
-            if np.abs(size * step).max(initial=0) < _CONVERGED * (1 + np.abs(found).max(initial=0)):
-                return Coefficients(found)
+            if np.abs(size * step).max(initial=0) < _CONVERGED * (1 + np.abs(theta).max(initial=0)):
+                return Sums(theta)
         return undefined
 
     @cached_property
@@ -131,14 +120,13 @@ class LogisticFit(Statistic):
             return -weights @ np.where(weights > 0, np.log(of_outcome), 0)
 
     def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Coefficients, derivatives: Coefficients
+        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
         if not np.isfinite(table.values).all():
             return np.full(len(weights), np.nan)
         p = self.predicted(table.values)
         direction = np.linalg.solve(self.information(p, weights), derivatives.values)
-        found: Float[np.ndarray, " n"] = (self._residuals(p) * self._linear(direction)).sum(axis=0)
-        return found
+        return (self._residuals(p) * self._linear(direction)).sum(axis=0)
 
 
 class Losses(NamedTuple):
@@ -148,7 +136,7 @@ class Losses(NamedTuple):
     the weight of the event. The last number is the sum of all weights.
     """
 
-    sums: Float[AnyArray, " m"]
+    values: Float[AnyArray, " m"]
     recalibrated: tuple[Float[np.ndarray, " n"], ...]  # the squared errors, without derivatives
 
 
@@ -188,22 +176,11 @@ class IsotonicLosses(Statistic):
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Losses, derivatives: Losses
     ) -> Float[np.ndarray, " n"]:
-        by_event = derivatives.sums[:-1].reshape(-1, 3)
-        gradient = np.full(len(weights), derivatives.sums[-1])
+        by_event = derivatives.values[:-1].reshape(-1, 3)
+        gradient = np.full(len(weights), derivatives.values[-1])
         for d, numbers in zip(by_event, self._numbers(table.recalibrated), strict=True):
             gradient += d @ numbers
         return gradient
-
-
-@dataclass(frozen=True)
-class Isotonic:
-    """A rising function: constant over each pool of forecasts, straight between the pools."""
-
-    forecasts: Float[np.ndarray, " m"]
-    values: Float[np.ndarray, " m"]
-
-    def __call__(self, forecast: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-        return np.interp(forecast, self.forecasts, self.values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +197,12 @@ class IsotonicRegression:
 
     def fitted(
         self, outcome: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]
-    ) -> Isotonic:
-        """Fit the rising function of the forecast of least weighted squared error."""
+    ) -> partial[Float[np.ndarray, " _"]]:
+        """Fit the rising function of the forecast of least weighted squared error.
+
+        It is constant over each pool of forecasts, and straight between the pools: `numpy.interp`
+        with the distinct forecasts ``xp`` and their values ``fp``.
+        """
         from scipy.optimize import isotonic_regression
 
         size = len(self.distinct)
@@ -229,4 +210,4 @@ class IsotonicRegression:
         counted = total > 0
         mean = np.bincount(self.place, weights * outcome, size)[counted] / total[counted]
         fit = isotonic_regression(mean, weights=total[counted])
-        return Isotonic(self.distinct[counted], fit.x)
+        return partial(np.interp, xp=self.distinct[counted], fp=fit.x)

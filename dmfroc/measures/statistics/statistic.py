@@ -9,13 +9,19 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
+
+
+class Sums(NamedTuple):
+    """A table that is one row of numbers, such as weighted sums over the observations."""
+
+    values: Float[AnyArray, "*draws m"]
 
 
 class Statistic(ABC):
@@ -60,21 +66,38 @@ class Statistic(ABC):
 def once_per_predictions[**P, T](function: Callable[P, T]) -> Callable[P, T]:
     """Remember the result of ``function`` for as long as its first argument exists.
 
-    That are predictions; what it takes besides are arrays, for the last of which it is remembered.
+    That are predictions; what it takes besides are arrays and options, for the last of which it is
+    remembered.
     """
+<<<<<<< HEAD
     results: WeakKeyDictionary[Any, tuple[Lock, dict[str, Any]]] = WeakKeyDictionary()
+=======
+    results: WeakKeyDictionary[Any, tuple[list[Any], T]] = WeakKeyDictionary()
+>>>>>>> main
     lock = Lock()  # `evaluate` binds its measures in several threads
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
         predictions: Any = args[0]
-        arrays: tuple[Any, ...] = args[1:]
+        others: list[Any] = [*args[1:], *kwargs, *kwargs.values()]
         with lock:
+<<<<<<< HEAD
             own_lock, known = results.setdefault(predictions, (Lock(), {}))
         with own_lock:
             if not (known and all(map(np.array_equal, known["arrays"], arrays))):
                 known.update(result=function(*args, **kwargs), arrays=arrays)
             result: T = known["result"]
             return result
+=======
+            last = results.get(predictions)
+            if last is None or not _are_equal(last[0], others):
+                last = results[predictions] = others, function(*args, **kwargs)
+            return last[1]
+>>>>>>> main
 
     return wrapper
+
+
+def _are_equal(some: list[Any], others: list[Any]) -> bool:
+    is_equal = (a is b or np.array_equal(a, b) for a, b in zip(some, others, strict=False))
+    return len(some) == len(others) and all(is_equal)

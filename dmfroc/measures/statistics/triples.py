@@ -204,8 +204,7 @@ class NominalTripleCounts(VolumeCounts):
         """Return the weight of class c below each pair of bounds."""
         grid = np.zeros((len(c) + 1, len(c) + 1))
         grid[self.rank_from_a + 1, self.rank_from_b + 1] = c
-        flat: np.ndarray = grid.cumsum(axis=0).cumsum(axis=1).ravel()
-        return flat
+        return grid.cumsum(axis=0).cumsum(axis=1).ravel()
 
     def _pairs(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Go through the members of class b, some at a time, each with all of class a."""

@@ -10,28 +10,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
+from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 _NUMBERS_AT_ONCE = 1 << 20
 
 
-class Wins(NamedTuple):
-    """The share of the sets that each class wins."""
-
-    shares: Float[AnyArray, " c"]
-
-
 @dataclass(frozen=True, eq=False)
 class WinCounts(Statistic):
-    """Cases of the classes that occur, sorted by the score of each class in turn."""
+    """Cases of the classes that occur, sorted by the score of each class in turn.
+
+    Its table has the share of the sets that each class wins.
+    """
 
     scores: Float[np.ndarray, "n c"]
     rows: tuple[Int[np.ndarray, " _m"], ...]
@@ -46,13 +42,13 @@ class WinCounts(Statistic):
             for column in self.scores.T
         ]
 
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Wins:
+    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
         def share(place: int) -> float:
             own = self.orders[place][place]
             won = np.concatenate([self._won(*x) for x in self._blocks(weights, place)])
             return float(weights[own] @ won / weights[own].sum())
 
-        return Wins(np.array(parallel_map(share, range(len(self.rows)))))
+        return Sums(np.array(parallel_map(share, range(len(self.rows)))))
 
     def _blocks(self, weights: Float[np.ndarray, " n"], place: int) -> list[Any]:
         """Return shares of the other classes below cases of a class and level with them."""
@@ -94,11 +90,10 @@ class WinCounts(Statistic):
         return w @ shares.prod(axis=1)
 
     def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Wins, derivatives: Wins
+        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
         parts = parallel_map(lambda place: self._gradient(weights, place), range(len(self.rows)))
-        found: Float[np.ndarray, " n"] = derivatives.shares @ np.stack(parts)
-        return found
+        return derivatives.values @ np.stack(parts)
 
     def _gradient(self, weights: Float[np.ndarray, " n"], place: int) -> Float[np.ndarray, " n"]:
         own, column = self.orders[place][place], self.scores[:, place]
