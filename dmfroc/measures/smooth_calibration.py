@@ -48,15 +48,6 @@ def smooth_fit(forecast: Float[np.ndarray, " n"], outcome: Float[np.ndarray, " n
     return LogisticFit(outcome.astype(int), np.zeros((1, len(logit))), features[None])
 
 
-<<<<<<< HEAD
-class Distances(NamedTuple):
-    """The mean of the distances from the curve, and their quantiles: means over the events."""
-
-    values: Float[AnyArray, " m"]
-
-
-=======
->>>>>>> main
 class Gap(NamedTuple):
     """The smooth curve of one event, and what it adds to the forecasts."""
 
@@ -102,44 +93,25 @@ def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves
 
 @dataclass(frozen=True, eq=False)
 class SmoothDistances(Statistic):
-<<<<<<< HEAD
-    """The mean and quantiles of how far probabilities are from the smooth curve."""
-=======
-    """The mean, or a quantile, of how far probabilities are from the smooth curve.
+    """The mean and quantiles of how far probabilities are from the smooth curve.
 
-    Its table is the mean of that over the events.
+    Its table has the means of these over the events.
     """
->>>>>>> main
 
     curves: SmoothCurves
 
     is_compiled: ClassVar[bool] = False
 
-<<<<<<< HEAD
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Distances:
-        found = [_summaries(gap.gaps, weights) for gap in self.curves.gaps(weights)]
-        return Distances(np.mean(found, axis=0))
-=======
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
-        by_event = [self._summary(gap.gaps, weights) for gap in self.curves.gaps(weights)]
-        return Sums(np.array([np.mean(by_event)]))
-
-    def _summary(self, gaps: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> float:
-        distances = np.abs(gaps)
-        if self.share is None:
-            return float(weights @ distances / weights.sum())
-        order = np.argsort(distances)
-        below = np.cumsum(weights[order])
-        place = np.searchsorted(below, self.share * below[-1] * (1 - 1e-12))
-        return float(distances[order][min(place, len(order) - 1)])
->>>>>>> main
+        by_event = [_summaries(gap.gaps, weights) for gap in self.curves.gaps(weights)]
+        return Sums(np.mean(by_event, axis=0))
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
         """Return the derivatives of the mean; a quantile's are those of its own observation."""
-        fits, of_mean, *of_quantiles = self.curves.fits, *derivatives.values / len(self.curves.fits)
-        share = weights / weights.sum()
+        fits, share = self.curves.fits, weights / weights.sum()
+        of_mean, *of_quantiles = derivatives.values / len(fits)
         gradient = np.zeros(len(weights))
         for fit, (p, gaps, coefficients) in zip(fits, self.curves.gaps(weights), strict=True):
             distances = np.abs(gaps)
@@ -152,13 +124,8 @@ class SmoothDistances(Statistic):
                     slopes[place] += derivative * np.sign(gaps[place])
             slopes *= p * (1 - p)
             of_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
-<<<<<<< HEAD
-            gradient += fit.pull_back(weights, coefficients, Coefficients(of_coefficients))
-        return gradient
-=======
             gradient += fit.pull_back(weights, coefficients, Sums(of_coefficients))
-        return derivatives.values[0] * gradient / len(fits)
->>>>>>> main
+        return gradient
 
 
 def _summaries(
@@ -173,19 +140,14 @@ def _summaries(
     return np.append(weights @ distances / weights.sum(), quantiles)
 
 
-<<<<<<< HEAD
 @once_per_predictions
 def smooth_distances(predictions: Predictions, pos_label: Hashable) -> SmoothDistances:
     """Bind the distances from the smooth curves."""
     return SmoothDistances(smooth_curves(predictions, pos_label))
 
 
-def _one_of(table: Distances, xp: Any, place: int) -> Any:
+def _one_of(table: Sums, xp: Any, place: int) -> Any:
     return (table.values * np.eye(len(_SHARES) + 1)[place]).sum()
-=======
-def _first(table: Sums, xp: Any) -> Any:
-    return table.values.sum()
->>>>>>> main
 
 
 def _on_other_sides(
@@ -221,24 +183,12 @@ def _on_other_sides(
     return value, weights * (gaps - value) / weights.sum()
 
 
-<<<<<<< HEAD
-def _distance(name: str, title: str, pos_label: Hashable, place: int, **others: Any) -> Measure:
-    return Measure(
-        name=name,
-        title=title,
-        statistic=WithOptions(smooth_distances, pos_label=pos_label),
-        summary=WithOptions(_one_of, place=place),
-        bounds=(0.0, 1.0),
-        family="calibration",
-        needs="probabilities",
-=======
-def _distance(title: str, pos_label: Hashable, share: float | None, **attributes: Any) -> Measure:
+def _distance(title: str, pos_label: Hashable, place: int, **attributes: Any) -> Measure:
     return calibration(
         title,
-        WithOptions(_smooth_distances, pos_label=pos_label, share=share),
-        _first,
+        WithOptions(smooth_distances, pos_label=pos_label),
+        WithOptions(_one_of, place=place),
         bounds=UNIT,
->>>>>>> main
         greater_is_better=False,
         obstacle=partial(no_logits, no_events, pos_label),
         **attributes,
@@ -282,21 +232,9 @@ def integrated_calibration_index(pos_label: Any = None) -> Measure:
     >>> round(integrated_calibration_index()(y, p), 3)
     0.172
     """
-<<<<<<< HEAD
-    return _distance(
-        "integrated_calibration_index",
-        "Integrated calibration index",
-        pos_label,
-        0,
-        is_smooth=False,
-        cross_fit=_OnOtherSides(pos_label),
-        caveats=(),
-    )
-=======
     cross_fit = WithOptions(_on_other_sides, pos_label=pos_label)
     title, attributes = "Integrated calibration index", {"is_smooth": False, "cross_fit": cross_fit}
-    return _distance(title, pos_label, None, **attributes)
->>>>>>> main
+    return _distance(title, pos_label, 0, **attributes)
 
 
 def _never_reaches_zero(predictions: Predictions) -> str:
@@ -307,15 +245,9 @@ def _never_reaches_zero(predictions: Predictions) -> str:
     )
 
 
-<<<<<<< HEAD
-def _quantile_of_distance(name: str, what: str, share: float, pos_label: Hashable) -> Measure:
-    place, title = 1 + _SHARES.index(share), f"Calibration error, {what}"
-    return _distance(name, title, pos_label, place, caveats=(_never_reaches_zero,))
-=======
 def _quantile(what: str, share: float, pos_label: Hashable) -> Measure:
-    caveats = (_never_reaches_zero,)
-    return _distance(f"Calibration error, {what}", pos_label, share, caveats=caveats)
->>>>>>> main
+    title, place = f"Calibration error, {what}", 1 + _SHARES.index(share)
+    return _distance(title, pos_label, place, caveats=(_never_reaches_zero,))
 
 
 @register()
