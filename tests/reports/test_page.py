@@ -17,6 +17,7 @@ from dmfroc.reports.figures import heat_maps
 from dmfroc.reports.numbers import numbers_of
 from dmfroc.reports.page import comparison_page, evaluation_page
 from dmfroc.reports.shapes import shade
+from dmfroc.reports.verdict import comparison_verdict, evaluation_verdict, hardest
 
 NASTY = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script><b>"]
 
@@ -230,15 +231,15 @@ def test_notebooks_show_comparisons(comparison):
 
 def test_the_decision_comes_first():
     named = {"a": sample(1.001), "b": sample(1.0), "c": sample(0.1)}
-    verdict = embedded(comparison_page(dmfroc.compare(named, measure="hand_till")))["verdict"]
+    verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
     assert verdict[0].startswith(
         "a and b cannot be told apart; both are better than c: Hand-Till M"
     )
     named = {"a": sample(0.1), "b": sample(3.0), "c": sample(0.11)}
-    verdict = embedded(comparison_page(dmfroc.compare(named, measure="hand_till")))["verdict"]
+    verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
     assert verdict[0].startswith("b is better than all others: Hand-Till M")
     named = {"a": sample(0.502), "b": sample(0.501), "c": sample(0.5)}
-    verdict = embedded(comparison_page(dmfroc.compare(named, measure="hand_till")))["verdict"]
+    verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
     assert verdict[0].startswith("The data do not show which of a, b and c is best: Hand-Till M")
 
 
@@ -252,12 +253,17 @@ def test_the_decision_comes_first():
     ],
 )
 def test_one_classifier_is_compared_with_guessing(effect, claim):
-    page = evaluation_page(dmfroc.evaluate(sample(effect, ["a", "b", "c"])))
-    verdict = embedded(page)["verdict"]
-    assert verdict[0].startswith(claim)
-    areas = np.array(embedded(page)["curves"]["classifier"]["pairwise_areas"], dtype=float)
+    evaluation = dmfroc.evaluate(sample(effect, ["a", "b", "c"]))
+    assert evaluation_verdict(evaluation)[0].startswith(claim)
+    numbers = numbers_of(evaluation.sample, evaluation.curve_options, 0.95)
+    areas = numbers.areas
     i, j = np.unravel_index(np.nanargmin(areas), areas.shape)
-    assert verdict[2].startswith(f"The hardest pair is {'abc'[i]} against {'abc'[j]}: A(i|j) is ")
+    pair, decisions = hardest({"x": numbers}, evaluation.predictions)
+    assert (
+        pair == f"The hardest pair is {'abc'[i]} against {'abc'[j]}: A(i|j) is {areas[i, j]:.3f}."
+    )
+    right = np.trace(numbers.confusion) / 0.9
+    assert decisions.startswith(f"Decisions are right in {right:.1f} % of cases; always deciding")
 
 
 def test_unusual_intervals_are_explained_at_their_rows_and_warnings_given_once():
