@@ -32,8 +32,8 @@ def run(function: Callable[..., Any], *arrays: Any) -> Any:
     `dmfroc.measures.measure.WithOptions` is.
     """
     with in_double_precision():
-        found = _program(function)(*arrays)
-    return jax.tree.map(_as_configured, found)
+        results = _program(function)(*arrays)
+    return jax.tree.map(_as_configured, results)
 
 
 def _as_configured(x: Array) -> Array:
@@ -131,10 +131,10 @@ def _array(name: str, x: Any) -> Any:
     """Return an array of JAX, or one of NumPy, whose digits the user's configuration leaves."""
     if isinstance(x, jax.Array):
         return x
-    found = np.asarray(x)
-    if found.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be an array of numbers, but it is {found.dtype}")
-    return found
+    array = np.asarray(x)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be an array of numbers, but it is {array.dtype}")
+    return array
 
 
 def _check_values(

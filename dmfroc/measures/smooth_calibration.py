@@ -129,8 +129,8 @@ class SmoothDistances(Statistic):
                 place = np.argmin(np.abs(np.abs(gaps) - self._summary(gaps, weights)))
                 slopes = np.sign(gaps) * (np.arange(len(gaps)) == place)
             slopes *= p * (1 - p)
-            of_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
-            gradient += fit.pull_back(weights, coefficients, Sums(of_coefficients))
+            d_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
+            gradient += fit.pull_back(weights, coefficients, Sums(d_coefficients))
         return derivatives.values[0] * gradient / len(fits)
 
 

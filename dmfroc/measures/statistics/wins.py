@@ -108,21 +108,21 @@ class WinCounts(Statistic):
             by_below.append(np.tensordot(w, rest, 1))
             by_level.append(np.tensordot(w * places, rest, 1))
             start += below.shape[1]
-        of_cases, d_below, d_level = (
+        wins, d_below, d_level = (
             np.concatenate(x, axis=-1) / total for x in (won, by_below, by_level)
         )
-        value = weights[own] @ of_cases
+        value = weights[own] @ wins
         gradient = np.zeros(len(weights))
-        gradient[own] = of_cases - value / total
+        gradient[own] = wins - value / total
         cases = column[own]
         for order, below, level in zip(others, d_below, d_level, strict=True):
             # A case of another class counts for all cases above it, and for those level with it
             sums = np.append(0.0, np.cumsum(below))
             sums_level = np.append(0.0, np.cumsum(level))
             first, last = (np.searchsorted(cases, column[order], x) for x in ("left", "right"))
-            of_others = sums[-1] - sums[last] + sums_level[last] - sums_level[first]
+            d_others = sums[-1] - sums[last] + sums_level[last] - sums_level[first]
             size = weights[order].sum()
-            gradient[order] = (of_others - weights[order] @ of_others / size) / size
+            gradient[order] = (d_others - weights[order] @ d_others / size) / size
         return gradient
 
 
