@@ -173,7 +173,7 @@ class Plan(Result):
             f"by the variance in the pilot, {low} to {high} ({100 * self.level:g} % interval)",
             f"with the best shares of the classes ({shares}), {self.n_optimal}",
         ]
-        notes = [f"note: {warning}" for warning in self.warnings] if warnings else []
+        notes = [f"warning: {warning}" for warning in self.warnings] if warnings else []
         return "\n".join([*sentences, *notes])
 
 

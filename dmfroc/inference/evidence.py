@@ -33,7 +33,7 @@ from dmfroc.inference.influences import (
     with_rare_errors,
     without_variation,
 )
-from dmfroc.inference.rare_errors import RareErrors, pools_classes, rare_errors
+from dmfroc.inference.rare_errors import RareErrors, is_of_sizes, pools_classes, rare_errors
 from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
@@ -86,7 +86,10 @@ class Facts(ABC):
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
-        """The range of the measure, given the class sizes."""
+        """The range of the measure, given the class sizes; a point for those of these alone."""
+        varies = self.moments.given_sizes.spread.scale > NO_VARIATION
+        if not varies and np.isfinite(self.value) and is_of_sizes(self.measure, self.predictions):
+            return self.value, self.value
         return self.measure.range_in(self.predictions, sizes_are_fixed=True)
 
     @cached_property
@@ -102,6 +105,8 @@ class Facts(ABC):
     @cached_property
     def rare(self) -> RareErrors | None:
         """What a sample without errors would show."""
+        if self.bounds[0] == self.bounds[1]:
+            return None
         return rare_errors(self.measure, self.predictions, self.units.evidence, self.bounds)
 
     def bias_beside(self, error: float) -> float:

@@ -449,7 +449,8 @@ def without_variation(
         side: ExactLimit = "lower" if rare.worst < rare.best else "upper"
         return Interval(float(ends[0]), float(ends[1]), is_degenerate=True, exact_limit=side)
     p = error ** (1 / n_sets)
-    return Interval(p * value + (1 - p) * low, p * value + (1 - p) * high, is_degenerate=True)
+    low_end, high_end = (p * value + (1 - p) * end for end in bounds)
+    return Interval(low_end, high_end, is_degenerate=low < high)
 
 
 def p_value_of_difference(

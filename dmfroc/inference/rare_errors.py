@@ -220,6 +220,22 @@ def _judge(measure: Measure, predictions: Predictions) -> Measure:
     return measure.of_rare_errors
 
 
+def is_of_sizes(measure: Measure, predictions: Predictions) -> bool:
+    """Whether a measure is one of the class sizes alone, such as a prevalence.
+
+    It is the same for perfect predictions as if half or all of each class are mistaken.
+    """
+    if len(predictions.present) < 2:
+        return False
+    classes = _classes_of(measure, predictions)
+    if not measure.applies_to(classes.sample(0.0)):
+        return False
+    perfect = _value_of(measure, classes.sample(0.0))
+    orders = np.eye(len(classes.weights))
+    wrong = (classes.sample(share, order) for order in orders for share in (0.5, 1.0))
+    return all(abs(_value_of(measure, x) - perfect) <= _TOLERANCE for x in wrong)
+
+
 def _answer(function: Any, measure: Measure) -> Any:
     """Return the function that keeps its answers: many samples have the same classes.
 

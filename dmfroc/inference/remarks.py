@@ -46,6 +46,8 @@ def few_decide(
     Errors are the distance from a perfect value times the observations of the rarest class.
     """
     low, high = bounds
+    if low == high:
+        return False
     best = high if measure.greater_is_better else low
     errors = abs(best - value) / (high - low) * moments.sizes.min()  # NaN without bounds
     return bool(errors < few_errors or moments.spread.degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM)

@@ -170,7 +170,8 @@ def replicate_interval(
 ) -> tuple[float, float]:
     """Return the interval that follows from the replicates (Efron and Tibshirani 1993).
 
-    ``influence`` is that of each unit, ``moments`` are theirs.
+    ``influence`` is that of each unit, ``moments`` are theirs. Where replicates are so biased that
+    their quantiles exclude the value, the interval extends to it.
     """
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if interval_type == "bca":
@@ -184,7 +185,7 @@ def replicate_interval(
     else:
         ends = _studentized_ends(value, moments.standard_error, replicates, tails, bounds)
     low, high = np.clip(ends, *bounds).tolist()
-    return low, high
+    return min(low, value), max(high, value)
 
 
 def _corrected_tails(

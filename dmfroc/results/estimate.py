@@ -122,7 +122,7 @@ class Estimate(Result):
             + (f", exact {self.exact_limit} limit" if self.exact_limit else "")
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
-        notes = [f"note: {warning}" for warning in self.warnings] if warnings else []
+        notes = [f"warning: {warning}" for warning in self.warnings] if warnings else []
         return "\n".join([line, *notes])
 
 

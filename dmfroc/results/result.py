@@ -104,7 +104,7 @@ class Result(ABC):
         """Return the tables as plain text, with or without the warnings."""
         parts = ["\n".join(self.head()), *map(as_text, self.tables()), "\n".join(self.foot())]
         if warnings:
-            parts.append("\n".join(f"note: {warning}" for warning in self.warnings))
+            parts.append("\n".join(f"warning: {warning}" for warning in self.warnings))
         return "\n\n".join(filter(None, parts))
 
     def as_json(self) -> dict[str, Any]:

@@ -216,7 +216,7 @@ def test_notebooks_show_intervals_methods_and_warnings():
     for text in (html, estimate._repr_html_()):
         assert "jackknife" in text
         assert "95 % interval (jackknife)" in text
-        assert text.count("<p>note: ") == len(estimate.warnings)
+        assert text.count("<p>warning: ") == len(estimate.warnings)
         assert "<script" not in text
 
 
