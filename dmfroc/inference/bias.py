@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.statistics.statistic import once_per_predictions
 
 NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
@@ -89,26 +90,23 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample, error: float)
         or predictions.folds is not None
     ):
         return 0.0
-    bound = bind(measure, predictions)
-    generator = np.random.default_rng(0)
-    found = []
-    for _ in range(_N_DIVISIONS):
-        is_first = _half_of_units(predictions, units, generator)[units.of_row]
-        for half in (is_first, ~is_first):
-            [of_half] = bound.values(np.where(half, predictions.sample_weight, 0.0))
-            found.append(of_half)
-    bias = _HALVES_OF * (float(np.mean(found)) - value)
+    of_halves = bind(measure, predictions).values_of_each(_halves(predictions, units.of_row))
+    bias = _HALVES_OF * (float(np.mean(of_halves)) - value)
     # A half may lack a prediction without which the measure is not defined.
     return bias if np.isfinite(bias) and abs(bias) >= NOTABLE_BIAS * error else 0.0
 
 
-def _half_of_units(
-    predictions: Predictions, units: Units, generator: np.random.Generator
-) -> np.ndarray:
-    """Divide the units so that each class has half of its own, or one more or less."""
-    _, first_row = np.unique(units.of_row, return_index=True)
+@once_per_predictions
+def _halves(
+    predictions: Predictions, unit_of_row: Int[np.ndarray, " n"]
+) -> Float[np.ndarray, "halves n"]:
+    """Return the weights of halves of the units, with half of each class, or one more or less."""
+    _, first_row = np.unique(unit_of_row, return_index=True)
     classes = predictions.true[first_row]
-    order = np.lexsort((generator.random(len(classes)), classes))
-    found = np.empty(len(classes), bool)
-    found[order] = np.arange(len(classes)) % 2 == 0
-    return found
+    generator, halves = np.random.default_rng(0), []
+    for _ in range(_N_DIVISIONS):
+        order = np.lexsort((generator.random(len(classes)), classes))
+        is_first = np.empty(len(classes), bool)
+        is_first[order] = np.arange(len(classes)) % 2 == 0
+        halves += [is_first[unit_of_row], ~is_first[unit_of_row]]
+    return np.array(halves) * predictions.sample_weight

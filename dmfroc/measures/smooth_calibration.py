@@ -22,6 +22,7 @@ from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.recalibration import LogisticFit
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
+_SHARES = (0.5, 0.9, 1.0)  # of the observations below each quantile
 _KNOTS = (0.1, 0.5, 0.9)  # Harrell's quantiles for three knots
 
 
@@ -92,56 +93,61 @@ def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves
 
 @dataclass(frozen=True, eq=False)
 class SmoothDistances(Statistic):
-    """The mean, or a quantile, of how far probabilities are from the smooth curve.
+    """The mean and quantiles of how far probabilities are from the smooth curve.
 
-    Its table is the mean of that over the events.
+    Its table has the means of these over the events.
     """
 
     curves: SmoothCurves
-    share: float | None  # of the observations below the quantile; None for the mean
 
     is_compiled: ClassVar[bool] = False
 
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
-        by_event = [self._summary(gap.gaps, weights) for gap in self.curves.gaps(weights)]
-        return Sums(np.array([np.mean(by_event)]))
-
-    def _summary(self, gaps: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> float:
-        distances = np.abs(gaps)
-        if self.share is None:
-            return float(weights @ distances / weights.sum())
-        order = np.argsort(distances)
-        below = np.cumsum(weights[order])
-        place = np.searchsorted(below, self.share * below[-1] * (1 - 1e-12))
-        return float(distances[order][min(place, len(order) - 1)])
+        by_event = [_summaries(gap.gaps, weights) for gap in self.curves.gaps(weights)]
+        return Sums(np.mean(by_event, axis=0))
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
         """Return the derivatives of the mean; a quantile's are those of its own observation."""
-        fits, total = self.curves.fits, weights.sum()
+        fits, share = self.curves.fits, weights / weights.sum()
+        of_mean, *of_quantiles = derivatives.values / len(fits)
         gradient = np.zeros(len(weights))
         for fit, (p, gaps, coefficients) in zip(fits, self.curves.gaps(weights), strict=True):
-            if self.share is None:
-                slopes = weights / total * np.sign(gaps)
-                gradient += (np.abs(gaps) - self._summary(gaps, weights)) / total
-            else:
-                place = np.argmin(np.abs(np.abs(gaps) - self._summary(gaps, weights)))
-                slopes = np.sign(gaps) * (np.arange(len(gaps)) == place)
+            distances = np.abs(gaps)
+            gradient += of_mean / weights.sum() * (distances - share @ distances)
+            slopes = of_mean * share * np.sign(gaps)
+            if any(of_quantiles):
+                quantiles = _summaries(gaps, weights)[1:]
+                for derivative, quantile in zip(of_quantiles, quantiles, strict=True):
+                    place = np.abs(distances - quantile).argmin()
+                    slopes[place] += derivative * np.sign(gaps[place])
             slopes *= p * (1 - p)
             of_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
             gradient += fit.pull_back(weights, coefficients, Sums(of_coefficients))
-        return derivatives.values[0] * gradient / len(fits)
+        return gradient
 
 
-def _smooth_distances(
-    predictions: Predictions, pos_label: Hashable, share: float | None
-) -> SmoothDistances:
-    return SmoothDistances(smooth_curves(predictions, pos_label), share)
+def _summaries(
+    gaps: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, " m"]:
+    """Return the mean of the distances, and their quantiles."""
+    distances = np.abs(gaps)
+    order = np.argsort(distances)
+    below = np.cumsum(weights[order])
+    places = np.searchsorted(below, np.array(_SHARES) * below[-1] * (1 - 1e-12))
+    quantiles = distances[order[np.minimum(places, len(order) - 1)]]
+    return np.append(weights @ distances / weights.sum(), quantiles)
 
 
-def _first(table: Sums, xp: Any) -> Any:
-    return table.values.sum()
+@once_per_predictions
+def smooth_distances(predictions: Predictions, pos_label: Hashable) -> SmoothDistances:
+    """Bind the distances from the smooth curves."""
+    return SmoothDistances(smooth_curves(predictions, pos_label))
+
+
+def _one_of(table: Sums, xp: Any, place: int) -> Any:
+    return (table.values * np.eye(len(_SHARES) + 1)[place]).sum()
 
 
 def _on_other_sides(
@@ -177,11 +183,11 @@ def _on_other_sides(
     return value, weights * (gaps - value) / weights.sum()
 
 
-def _distance(title: str, pos_label: Hashable, share: float | None, **attributes: Any) -> Measure:
+def _distance(title: str, pos_label: Hashable, place: int, **attributes: Any) -> Measure:
     return calibration(
         title,
-        WithOptions(_smooth_distances, pos_label=pos_label, share=share),
-        _first,
+        WithOptions(smooth_distances, pos_label=pos_label),
+        WithOptions(_one_of, place=place),
         bounds=UNIT,
         greater_is_better=False,
         obstacle=partial(no_logits, no_events, pos_label),
@@ -228,7 +234,7 @@ def integrated_calibration_index(pos_label: Any = None) -> Measure:
     """
     cross_fit = WithOptions(_on_other_sides, pos_label=pos_label)
     title, attributes = "Integrated calibration index", {"is_smooth": False, "cross_fit": cross_fit}
-    return _distance(title, pos_label, None, **attributes)
+    return _distance(title, pos_label, 0, **attributes)
 
 
 def _never_reaches_zero(predictions: Predictions) -> str:
@@ -240,8 +246,8 @@ def _never_reaches_zero(predictions: Predictions) -> str:
 
 
 def _quantile(what: str, share: float, pos_label: Hashable) -> Measure:
-    caveats = (_never_reaches_zero,)
-    return _distance(f"Calibration error, {what}", pos_label, share, caveats=caveats)
+    title, place = f"Calibration error, {what}", 1 + _SHARES.index(share)
+    return _distance(title, pos_label, place, caveats=(_never_reaches_zero,))
 
 
 @register()

@@ -196,9 +196,9 @@ class ReliabilityDisplay(Display):
                 self._draw_bands(label, style["color"])
             text = (self.name or "isotonic") if is_single else str(label)
             mcb, dsc, unc = curve.parts
-            text = f"{text}: MCB {mcb:.4f}, DSC {dsc:.4f}, UNC {unc:.4f}"
+            text = f"{legend_text(text)}: MCB {mcb:.4f},\nDSC {dsc:.4f}, UNC {unc:.4f}"
             (self.lines_[label],) = axes.plot(
-                curve.forecast, curve.recalibrated, label=legend_text(text), gid=CURVE_ID, **style
+                curve.forecast, curve.recalibrated, label=text, gid=CURVE_ID, **style
             )
             if is_single and plot_histogram:
                 heights = _HIGHEST * curve.weights / curve.weights.max()

@@ -69,7 +69,7 @@ def once_per_predictions[**P, T](function: Callable[P, T]) -> Callable[P, T]:
     That are predictions; what it takes besides are arrays and options, for the last of which it is
     remembered.
     """
-    results: WeakKeyDictionary[Any, tuple[list[Any], T]] = WeakKeyDictionary()
+    results: WeakKeyDictionary[Any, tuple[Lock, dict[str, Any]]] = WeakKeyDictionary()
     lock = Lock()  # `evaluate` binds its measures in several threads
 
     @functools.wraps(function)
@@ -77,10 +77,12 @@ def once_per_predictions[**P, T](function: Callable[P, T]) -> Callable[P, T]:
         predictions: Any = args[0]
         others: list[Any] = [*args[1:], *kwargs, *kwargs.values()]
         with lock:
-            last = results.get(predictions)
-            if last is None or not _are_equal(last[0], others):
-                last = results[predictions] = others, function(*args, **kwargs)
-            return last[1]
+            own_lock, last = results.setdefault(predictions, (Lock(), {}))
+        with own_lock:
+            if not last or not _are_equal(last["others"], others):
+                last.update(result=function(*args, **kwargs), others=others)
+            result: T = last["result"]
+            return result
 
     return wrapper
 
