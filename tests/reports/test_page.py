@@ -12,6 +12,7 @@ import dmfroc
 from dmfroc.curves import decision_curve
 from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.reports.design_verdicts import result_verdict
 from dmfroc.reports.designs import subgroups_page
 from dmfroc.reports.figures import heat_maps
 from dmfroc.reports.numbers import numbers_of
@@ -308,3 +309,22 @@ def test_colours_of_areas_do_not_depend_on_the_data():
         for row, areas in zip(matrix.rows, numbers.areas, strict=True):
             colours |= {float(a): x.background for (_, x), a in zip(row, areas, strict=True)}
     assert all(colour == shade(2 * area - 1).background for area, colour in colours.items())
+
+
+def test_results_without_a_report_of_their_own_have_a_verdict():
+    predictions = sample(2.0, ["a", "b"], n=120)
+    tests = dmfroc.calibration_tests(predictions, n_draws=99)
+    [sentence] = result_verdict(tests)
+    least = min(tests.tests.values(), key=lambda test: test.p_value)
+    assert ("do not contradict" in sentence) == (4 * least.p_value >= 0.05)
+    assert least.title in sentence
+    curve = decision_curve(predictions)
+    assert result_verdict(curve)[0].startswith(
+        f"The classifier is better than the better baseline at {curve.better_text()} (95 %"
+    )
+    choice = dmfroc.decisions.choose_threshold(predictions, n_draws=100)
+    [sentence] = result_verdict(choice)
+    assert f"a score of at least {choice.threshold.value:.3f}." in sentence
+    assert f"youden is then {choice.corrected:.3f} (95 %" in sentence
+    [sentence] = result_verdict(dmfroc.estimate("hand_till", predictions))
+    assert sentence.startswith("The classifier is better than guessing: ")
