@@ -383,14 +383,10 @@ def test_tables_of_subgroups(subgroups, tmp_path):
     header, shown = columns(parts, "Differences in Hand-Till M")
     assert_differences(shown, subgroups.differences, header[3])
     assert floats(shown[header[5]]) == [d.adjusted_p_value for d in subgroups.differences]
-    _, shown = columns(parts, "all groups are equal")
-    omnibus = subgroups.omnibus
-    assert floats(shown["F"]) == [omnibus.statistic]
-    freedom = [float(shown[name][0]) for name in ("df", "df of error")]
-    assert freedom == list(omnibus.degrees_of_freedom)
-    assert floats(shown["p-value"]) == [omnibus.p_value]
-    _, shown = columns(parts, "left out")
-    assert dict(zip(shown["Group"], shown["Reason"], strict=True)) == subgroups.left_out
+    # Of several groups the test of all is among the facts
+    assert str(subgroups.omnibus) in parts["text"]
+    for name, reason in subgroups.left_out.items():
+        assert f"Left out: {name}, {reason}." in parts["text"]
 
 
 def test_tables_of_runs(runs, tmp_path):

@@ -32,8 +32,8 @@ def run(function: Callable[..., Any], *arrays: Any) -> Any:
     `dmfroc.measures.measure.WithOptions` is.
     """
     with in_double_precision():
-        found = _program(function)(*arrays)
-    return jax.tree.map(_as_configured, found)
+        results = _program(function)(*arrays)
+    return jax.tree.map(_as_configured, results)
 
 
 def _as_configured(x: Array) -> Array:
@@ -137,10 +137,10 @@ def _array(name: str, x: Any) -> Any:
     if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic):
         with in_double_precision():
             return jax.dlpack.from_dlpack(x)
-    found = np.asarray(x)
-    if found.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be an array of numbers, but it is {found.dtype}")
-    return found
+    array = np.asarray(x)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be an array of numbers, but it is {array.dtype}")
+    return array
 
 
 def _check_values(

@@ -87,7 +87,7 @@ class Facts(ABC):
     @cached_property
     def bounds(self) -> tuple[float, float]:
         """The range of the measure, given the class sizes; a point for those of these alone."""
-        varies = self.moments.given_sizes.spread.scale > NO_VARIATION
+        varies = self.moments.varies_within_strata
         if not varies and np.isfinite(self.value) and is_of_sizes(self.measure, self.predictions):
             return self.value, self.value
         return self.measure.range_in(self.predictions, sizes_are_fixed=True)

@@ -225,6 +225,13 @@ class Moments:
         added = self.of_sizes.sum() + self.of_parts.sum()
         return float(np.sqrt((variances / self.sizes).sum() + added))
 
+    @property
+    def varies_within_strata(self) -> bool:
+        """Whether the influences vary within the strata, beyond rounding."""
+        # What others lend only adds to at least half of each variance
+        square = (self.variances / self.sizes).sum() / 2
+        return bool(square > NO_VARIATION**2) or self.given_sizes.spread.scale > NO_VARIATION
+
     @cached_property
     def depends_on_sizes(self) -> bool:
         """Whether random sizes of the strata make a difference, beyond rounding."""

@@ -64,8 +64,8 @@ def _standardized(table: Sums, xp: Any, odds: float, prevalence: float | None) -
 
 
 def _avoided(table: Sums, xp: Any, odds: float, prevalence: float | None) -> Any:
-    benefit, of_all, _ = net_benefits(table.values, odds, prevalence)
-    return (benefit - of_all) / odds
+    benefit, benefit_of_all, _ = net_benefits(table.values, odds, prevalence)
+    return (benefit - benefit_of_all) / odds
 
 
 def checked_threshold(threshold: Any) -> float:

@@ -53,8 +53,8 @@ def events(
 
 def no_events(pos_label: Hashable, predictions: Predictions) -> str | None:
     """Say so unless there are probabilities, of a class that is known if one is named."""
-    of_one = pos_label is not None or predictions.n_classes == 2
-    return no_single_class(pos_label, predictions) if of_one else no_probabilities(predictions)
+    is_single = pos_label is not None or predictions.n_classes == 2
+    return no_single_class(pos_label, predictions) if is_single else no_probabilities(predictions)
 
 
 def no_logits(
@@ -335,8 +335,8 @@ def _cross_fitted_losses(
     for fold in folds_of(predictions, unit_of_row):
         n_divisions += fold.mean()
         rest = np.where(fold, 0.0, weights)
-        for total, of_event in zip(squares, statistic.recalibrated(rest), strict=True):
-            total[fold] += of_event[fold]
+        for total, squares_of_event in zip(squares, statistic.recalibrated(rest), strict=True):
+            total[fold] += squares_of_event[fold]
     return statistic.losses(weights, tuple(squares / n_divisions))
 
 

@@ -32,7 +32,7 @@ def _mean_over_curves(points: CurvePoints, xp: Any, summary: Summary, **options:
     return summary(points, xp, **options).sum(-1) * points.share
 
 
-_of_curves = family("ranking", bounds=UNIT)
+_curve_family = family("ranking", bounds=UNIT)
 
 
 def _measure(
@@ -43,7 +43,7 @@ def _measure(
 ) -> Measure:
     """Make a measure of a summary of one curve and its options: the mean over all curves."""
     mean = WithOptions(_mean_over_curves, summary=summary, **options)
-    return _of_curves(title, curve_counts, mean, **attributes)
+    return _curve_family(title, curve_counts, mean, **attributes)
 
 
 def _measure_with_ties(

@@ -280,13 +280,13 @@ class _DebiasedError:
     def value_and_pull_back(self, table: Bins) -> tuple[Any, Callable[[Any], Bins]]:
         total = table.weight.sum()
         gaps, slopes = self._gaps(table)
-        of_gap = (table.outcome - table.forecast) * slopes
+        gap_terms = (table.outcome - table.forecast) * slopes
 
         def pull_back(d_value: Any) -> Bins:
             d_gap = slopes * d_value / total
             # Centred in each bin, so that only the gap's own error counts
             weight = np.where(table.weight > 0, table.weight, 1)
-            d_weight = -of_gap / weight * d_value / total
+            d_weight = -gap_terms / weight * d_value / total
             return Bins(d_weight, -d_gap, d_gap, np.zeros_like(gaps))
 
         return self(table, np), pull_back

@@ -34,10 +34,14 @@ from dmfroc.measures.statistics.triples import (
     TripleTable,
     no_table_of_triples,
     nominal_triple_counts,
-    not_three_classes,
-    ordinal_triple_counts,
 )
-from dmfroc.measures.statistics.tuples import TupleCounts, too_many_tuples, tuple_counts
+from dmfroc.measures.statistics.tuples import (
+    TupleCounts,
+    absent_classes,
+    ordered_counts,
+    too_many_tuples,
+    tuple_counts,
+)
 
 Weighting = Literal["macro", "prevalence", "bias"]
 
@@ -323,24 +327,24 @@ def vus() -> Measure:
 
 @register()
 def ordinal_vus() -> Measure:
-    """Return the volume under the ROC surface of three ordered classes.
+    """Return the volume under the ROC surface of ordered classes, of any number.
 
-    The classes, in the order of the labels, are ranked by the difference of the third and the first
-    score, which for probabilities orders like the expected class. A single score x that grows
-    with the class can be given as the columns (0, 0, x).
+    Observations are ranked by the expected class, in the order of the labels: the sum of the scores
+    times 0, 1, 2, ... less the middle of these. For three classes that is the third score less the
+    first. A single score x that grows with the class can be given as the columns (0, ..., 0, x).
 
     Returns
     -------
     Measure
-        The probability that three random observations, one of each class, have scores in the
-        order of their classes. In [0, 1]; 1/6 for guessing. It does not depend on how frequent
-        the classes are. A triple with two equal scores next to each other counts 1/2, one with
-        three 1/6, if it is otherwise in order.
+        The probability that K random observations, one of each class, have scores in the order of
+        their classes. In [0, 1]; 1/K! for guessing, 1/6 for three classes; of two classes it is the
+        AUC. It does not depend on how frequent the classes are. If m scores next to each other are
+        equal, the combination counts 1/m!. It takes time proportional to n (K + log n).
 
     Raises
     ------
     ValueError
-        Bound to predictions without three classes that occur.
+        Bound to predictions with a class that does not occur.
 
     References
     ----------
@@ -353,8 +357,8 @@ def ordinal_vus() -> Measure:
     >>> ordinal_vus()([0, 0, 1, 1, 2, 2], np.column_stack([np.zeros(6), np.zeros(6), x]))
     0.75
     """
-    attributes = {"obstacle": not_three_classes, "chance": 1 / 6, "is_unbiased": True}
-    return ranking("Ordinal VUS", ordinal_triple_counts, _volume, **attributes)
+    attributes = {"obstacle": absent_classes, "chance": math.nan, "is_unbiased": True}
+    return ranking("Ordinal VUS", ordered_counts, _volume, **attributes)
 
 
 def hand_till_score(

@@ -50,7 +50,8 @@ def register[**P](
     """
 
     def decorate(function: Callable[P, Measure]) -> Callable[P, Measure]:
-        signature = inspect.signature(function)
+        signature = inspect.signature(function, eval_str=True)
+        annotations = {k: x.annotation for k, x in signature.parameters.items()}
 
         @functools.wraps(function)
         def make(*args: P.args, **kwargs: P.kwargs) -> Measure:
@@ -61,7 +62,9 @@ def register[**P](
             options = {k: x.item() if isinstance(x, np.generic) else x for k, x in arguments}
             defaults = {k: x.default for k, x in signature.parameters.items()}
             other = {k: x for k, x in options.items() if not _is_same(x, defaults[k])}
-            _check_choices(function, other)
+            for k, x in other.items():
+                if get_origin(annotations[k]) is Literal:
+                    choice(k, x, get_args(annotations[k]))
             measure = function(**options)  # type: ignore[call-arg]
             name, title = measure.name, measure.title
             if name == _UNNAMED:
@@ -80,14 +83,6 @@ def register[**P](
         return make
 
     return decorate
-
-
-def _check_choices(function: Callable[..., Measure], options: Mapping[str, Any]) -> None:
-    """Refuse a word that is none of those that the function's signature names."""
-    parameters = inspect.signature(function, eval_str=True).parameters if options else {}
-    for name, value in options.items():
-        if get_origin(parameters[name].annotation) is Literal:
-            choice(name, value, get_args(parameters[name].annotation))
 
 
 def _is_same(value: Any, default: Any) -> bool:

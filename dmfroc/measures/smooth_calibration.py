@@ -123,8 +123,8 @@ class SmoothDistances(Statistic):
                     place = np.abs(distances - quantile).argmin()
                     slopes[place] += derivative * np.sign(gaps[place])
             slopes *= p * (1 - p)
-            of_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
-            gradient += fit.pull_back(weights, coefficients, Sums(of_coefficients))
+            d_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
+            gradient += fit.pull_back(weights, coefficients, Sums(d_coefficients))
         return gradient
 
 

@@ -106,8 +106,8 @@ def _chi_squared(
     if 1 in occupied.shape:
         warn([f"one class alone occurs or is predicted: the {test} test says nothing"])
         return TestResult(test, 0.0, 0, np.nan)
-    found = stats.chi2_contingency(occupied, correction=correction, lambda_=statistic)
-    return TestResult(test, float(found.statistic), int(found.dof), float(found.pvalue))
+    result = stats.chi2_contingency(occupied, correction=correction, lambda_=statistic)
+    return TestResult(test, float(result.statistic), int(result.dof), float(result.pvalue))
 
 
 def fisher_exact_test(
@@ -152,8 +152,8 @@ def fisher_exact_test(
         )
     if not _holds_counts(table):
         raise ValueError("table holds fractions, but Fisher's exact test needs counts")
-    found = stats.fisher_exact(table.counts.astype(np.int64), alternative=alternative)
-    return TestResult("Fisher", float(found.statistic), None, float(found.pvalue))
+    result = stats.fisher_exact(table.counts.astype(np.int64), alternative=alternative)
+    return TestResult("Fisher", float(result.statistic), None, float(result.pvalue))
 
 
 def _holds_counts(table: ContingencyTable) -> bool:
@@ -287,11 +287,11 @@ def powers_statistics(table: ContingencyTable) -> PowersStatistics:
     n, k = table.total, table.n_classes
     scalar, per_class = table.values, table.class_values
     bias, prevalence = per_class["bias"], per_class["prevalence"]
-    of_bets = n * per_class["informedness"] ** 2 * per_class["evenness_real"]
-    of_marks = n * per_class["markedness"] ** 2 * per_class["evenness_predicted"]
+    bet_terms = n * per_class["informedness"] ** 2 * per_class["evenness_real"]
+    mark_terms = n * per_class["markedness"] ** 2 * per_class["evenness_predicted"]
     informedness, markedness = scalar["informedness"], scalar["markedness"]
     with np.errstate(invalid="ignore", divide="ignore"):
-        plus_p, plus_r = of_bets / bias, of_marks / prevalence
+        plus_p, plus_r = bet_terms / bias, mark_terms / prevalence
         recall, fallout = per_class["recall"], per_class["fallout"]
         half_g2 = n * (
             xlogy(recall * prevalence, recall / bias)
@@ -304,8 +304,8 @@ def powers_statistics(table: ContingencyTable) -> PowersStatistics:
         kb=k * n * informedness**2 * scalar["evenness_real"],
         km=k * n * markedness**2 * scalar["evenness_predicted"],
         kbm=k * n * informedness * markedness * scalar["evenness_global"],
-        kb_sum=float(of_bets.sum()),
-        km_sum=float(of_marks.sum()),
+        kb_sum=float(bet_terms.sum()),
+        km_sum=float(mark_terms.sum()),
     )
 
 

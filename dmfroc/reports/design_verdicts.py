@@ -16,6 +16,7 @@ from dmfroc.reports.verdict import (
     ends_text,
     interval_text,
     joined,
+    lead,
     listed,
     number,
     turned_around,
@@ -160,27 +161,24 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
     """Say which learner is better, and for which cases and runs that holds."""
     test, percent = runs.random_runs, f"{100 * runs.level:g} %"
     significance = 1 - runs.level
-    means = {name: number(float(values.mean())) for name, values in runs.values.items()}
-    n_runs = len(next(iter(runs.values.values())))
+    sign = 1 if runs.greater_is_better else -1
+    means = {name: float(values.mean()) for name, values in runs.values.items()}
+    best_first = sorted(means, key=lambda name: sign * means[name], reverse=True)
     decided = set(_decided(test.differences, significance))
-    sentences = []
-    for d in test.differences:
-        turned = _better_first(runs, d)
-        a, b = turned.first, turned.second
-        decision = (
-            f"{a} is better than {b}, for new cases and new training runs"
-            if d in decided
-            else f"The data do not show whether {a} or {b} is better, for new cases and new "
-            "training runs"
-        )
-        sentences.append(
-            f"{decision}: {runs.title} {means[a]} against {means[b]}, means of {n_runs} runs, "
-            f"difference {number(turned.value, d.standard_error)} ({percent} interval "
-            f"{interval_text(turned)})."
-        )
-    sentences.sort(key=lambda sentence: sentence.startswith("The data"))
-    if len(sentences) > (most := _MOST_DIFFERENCES):
-        sentences = [*sentences[:most], f"{len(sentences) - most} more differences: see the table."]
+    turned = {_better_first(runs, d): d in decided for d in test.differences}
+    n_runs = len(next(iter(runs.values.values())))
+    sentence, _ = lead(
+        f"mean {runs.title} of {n_runs} runs",
+        {name: number(means[name]) for name in best_first},
+        {(d.first, d.second) for d, is_decided in turned.items() if is_decided},
+    )
+    sentences = [sentence, "This holds for new cases and new training runs."] + [
+        f"{d.first} {'is better than' if is_decided else 'may be no better than'} {d.second}: "
+        f"difference {number(d.value, d.standard_error)} ({percent} interval {interval_text(d)})."
+        for d, is_decided in turned.items()
+    ]
+    if (more := len(sentences) - _MOST_DIFFERENCES) > 0:
+        sentences = [*sentences[:_MOST_DIFFERENCES], f"{more} more differences: see the table."]
     of_models = set(_decided(runs.fixed_runs.differences, significance))
     only_models = [
         f"{better.first} than {better.second}"

@@ -27,7 +27,7 @@ from dmfroc.results.table import Column, Table
 
 if TYPE_CHECKING:
     from dmfroc.analyses.planning import Plan
-    from dmfroc.analyses.subgroups import OmnibusTest, SubgroupComparison
+    from dmfroc.analyses.subgroups import SubgroupComparison
     from dmfroc.analyses.training_runs import RunsComparison
     from dmfroc.meta_analysis.result import SummaryROC
 
@@ -66,10 +66,6 @@ def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> 
     """Return the report of a classifier in several subgroups."""
     percent = f"{100 * comparison.level:g} %"
     groups, differences = map(page_table, comparison.tables())
-    reasons = [Column("group", "group", "name"), Column("reason", "reason", "name")]
-    left_out = Table(
-        "left_out", "Groups that were left out", reasons, list(comparison.left_out.items())
-    )
     parts = [
         groups,
         figures.forest(
@@ -85,15 +81,14 @@ def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> 
             "which group is better.",
             reference=0.0,
         ),
-        # The difference of two groups has its p-value, of the same hypothesis
-        page_table(_omnibus_table(comparison.omnibus)) if len(comparison.sizes) > 2 else None,
-        page_table(left_out) if comparison.left_out else None,
     ]
     n = sum(comparison.sizes.values())
+    omnibus = f"{comparison.omnibus}; Wald, F approximation (Welch)"
     provenance = [
+        # The difference of two groups has its p-value, of the same hypothesis
+        *([("Test of all groups", omnibus)] if len(comparison.sizes) > 2 else []),
         ("Observations", f"{n:,}, in {len(comparison.sizes)} groups"),
         ("Intervals", f"{percent}, {comparison.method}; of differences simultaneous (max-T)"),
-        ("Test of all groups", "Wald, F approximation (Welch)"),
         ("Seed", str(comparison.seed)),
     ]
     return page(
@@ -105,18 +100,6 @@ def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> 
         [*provenance, *versions()],
         subgroups_watch_out(comparison),
     )
-
-
-def _omnibus_table(omnibus: OmnibusTest) -> Table:
-    columns = [
-        Column("hypothesis", "hypothesis", "name"),
-        Column("statistic", "F"),
-        Column("df", "df", "freedom"),
-        Column("df_of_error", "df of error", "freedom"),
-        Column("p_value", "p-value", "p_value"),
-    ]
-    test = ["all groups equal", omnibus.statistic, *omnibus.degrees_of_freedom, omnibus.p_value]
-    return Table("tests", "Test that all groups are equal", columns, [test])
 
 
 def runs_page(comparison: RunsComparison, title: str | None = None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.ticker import LogLocator
 
 from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
 from dmfroc.inference.units import Sample
@@ -351,7 +352,8 @@ def line_chart(
 
     places = [point(float(a), float(b)) for a, b in zip(x, y, strict=True)]
     ends = math.exp(left), math.exp(right)
-    ticks_of_x = [(across(value), f"{value:,.0f}") for value in _of_one_two_five(*ends)]
+    places_of_x = LogLocator(subs=(1.0, 2.0, 5.0)).tick_values(*ends)
+    ticks_of_x = [(across(x), f"{x:,.0f}") for x in places_of_x if ends[0] <= x <= ends[1]]
     ticks_of_y = [(up(value), text) for value, text in round_numbers(low, high)]
     return {
         "kind": "chart",
@@ -365,10 +367,3 @@ def line_chart(
         "range": [round(width * across(x), 1) for x in around],
         "marked": point(*marked),
     }
-
-
-def _of_one_two_five(low: float, high: float) -> list[float]:
-    """Return the numbers 1, 2, 5, 10, ... between two."""
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = [digit * 10.0**power for power in decades for digit in (1, 2, 5)]
-    return [value for value in found if low <= value <= high]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -125,42 +125,48 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
     if not comparison.hypothesis.is_two_sided:
         return _one_sided_verdict(comparison)
     ordered = [_better_first(d) for d in comparison.differences]
-    best = _best(comparison, ordered)
-    significance = 1 - comparison.level
-    decided = [d for d in ordered if d.adjusted_p_value < significance]
+    decided = [d for d in ordered if d.adjusted_p_value < 1 - comparison.level]
+    firsts = [d.first for d in ordered]
+    best_first = sorted(comparison.estimates, key=firsts.count, reverse=True)
+    values = {name: _value(comparison.estimates[name]) for name in best_first}
     wins = {(d.first, d.second) for d in decided}
-    tied = [name for name in comparison.estimates if name == best or (best, name) not in wins]
-    worse = [x for x in comparison.estimates if all((name, x) in wins for name in tied)]
+    sentence, tied = lead(comparison.title, values, wins, comparison.best_set())
     undecided = [d for d in ordered if d not in decided and {d.first, d.second} <= set(tied)]
-    if len(ordered) == 1:
-        sentences = [_sentence(comparison, d) for d in decided]
-        sentences += [_higher(comparison, d) for d in undecided]
-    else:
-        sentences = [_lead(comparison, tied, worse)]
-        if len(tied) == 1:
-            sentences += [_sentence(comparison, d) for d in decided if d.first == best]
+    sentences = [] if len(ordered) == len(decided) == 1 else [sentence]
+    if len(tied) == 1:
+        sentences += [_sentence(comparison, d) for d in decided if d.first == tied[0]]
     sentences += [_undecided(comparison, d) for d in undecided[:_MOST_UNDECIDED]]
     if (more := len(undecided) - _MOST_UNDECIDED) > 0:
         sentences.append(f"The table has {more} more differences that the data do not decide.")
     return sentences + _of_the_best(comparison, tied) + _of_all_differences(comparison)
 
 
-def _lead(comparison: Comparison, tied: Sequence[str], worse: Sequence[str]) -> str:
-    """Say in one sentence who is best, who cannot be told apart from the best, and who is worse."""
+def lead(
+    title: str,
+    values: Mapping[str, str],
+    wins: Collection[tuple[str, str]],
+    best_set: Sequence[str] = (),
+) -> tuple[str, list[str]]:
+    """Say who is best, who cannot be told apart from the best, and who is worse than all of these.
 
-    def values(names: Sequence[str]) -> str:
-        return joined([_value(comparison.estimates[name]) for name in names])
-
+    ``values`` begin with the best; ``wins`` are the decided pairs, the better one first. Who is not
+    in a confidence set of several is not called tied. Return the sentence, and those who are tied.
+    """
+    best, *others = values
+    tied = [best, *(name for name in others if (best, name) not in wins)]
+    if len(best_set) > 1:
+        tied = [name for name in tied if name == best or name in best_set]
+    worse = [x for x in others if all((name, x) in wins for name in tied)]
     if len(tied) == 1:
-        claim = f"{tied[0]} is better than all others"
+        claim = f"{best} is better than all others"
     elif len(tied) == 2:
         claim = f"{joined(tied)} cannot be told apart"
     else:
         claim = f"The data do not show which of {joined(tied)} is best"
     if worse and len(tied) > 1:
         claim += f"; {'both' if len(tied) == 2 else 'all'} are better than {joined(worse)}"
-    against = f" against {values(worse)}" if worse else ""
-    return f"{claim}: {comparison.title} {values(tied)}{against}."
+    against = f" against {joined([values[x] for x in worse])}" if worse else ""
+    return f"{claim}: {title} {joined([values[x] for x in tied])}{against}.", tied
 
 
 def _one_sided_verdict(comparison: Comparison) -> list[str]:
@@ -302,30 +308,12 @@ def turned_around(difference: Difference) -> Difference:
     )
 
 
-def _best(comparison: Comparison, ordered: Sequence[Difference]) -> str:
-    wins = dict.fromkeys(comparison.estimates, 0)
-    for difference in ordered:
-        wins[difference.first] += 1
-    return max(wins, key=lambda name: wins[name])
-
-
 def _sentence(comparison: Comparison, d: Difference) -> str:
     values = (comparison.estimates[name].value for name in (d.first, d.second))
     a, b = (number(value, d.standard_error) for value in values)
     return (
         f"{d.first} is better than {d.second}: {comparison.title} {a} against {b}, difference "
         f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)})."
-    )
-
-
-def _higher(comparison: Comparison, d: Difference) -> str:
-    """Say which of two has the better value, which may be by chance."""
-    values = [_value(comparison.estimates[name]) for name in (d.first, d.second)]
-    if d.value == 0:
-        return f"{d.first} and {d.second} have the same {comparison.title}, {values[0]}."
-    return (
-        f"{d.first} and {d.second} cannot be told apart: {comparison.title} {values[0]} and "
-        f"{values[1]}."
     )
 
 
@@ -336,9 +324,11 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
         if comparison.rope > 0
         else ""
     )
+    several = len(comparison.differences) > 1
+    adjusted = f"; adjusted {equals_p_value(d.adjusted_p_value)}" if several else ""
     return (
         f"The data do not show whether {d.first} or {d.second} is better: difference "
-        f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)}), "
-        f"probability that {d.first} is better "
+        f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)}"
+        f"{adjusted}), probability that {d.first} is better "
         f"{format_probability(d.probability_better)}{equivalent}."
     )

@@ -102,6 +102,17 @@ def test_labels_of_any_kind():
     assert dmfroc.estimate("hand_till", series, SCORES, judge=JUDGE).value == found.value
 
 
+@pytest.mark.parametrize(("n_verified", "is_few"), [(200, True), (1000, False)])
+def test_few_rows_on_which_a_good_judge_errs(n_verified, is_few):
+    rng = np.random.default_rng(4)
+    true = rng.choice(3, 4000, p=[0.5, 0.3, 0.2])
+    scores = rng.normal(size=(4000, 3)) + np.eye(3)[true]
+    judge = np.where(rng.random(4000) < 0.95, true, (true + 1) % 3)
+    hidden = np.where(np.arange(4000) < n_verified, true, np.nan)
+    found = dmfroc.estimate("average_precision", hidden, scores, judge=judge)
+    assert any("the few on which the judge errs" in x for x in found.warnings) == is_few
+
+
 def test_groups_with_a_judge():
     rows = np.repeat(np.arange(N), 2)
     twice = dmfroc.estimate("accuracy", HIDDEN[rows], SCORES[rows], judge=JUDGE[rows], groups=rows)

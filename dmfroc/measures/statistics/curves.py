@@ -116,10 +116,10 @@ def curve_counts(predictions: Predictions) -> CurveCounts:
         has_ties[column] = one.has_ties
         return _corners(one)
 
-    of_columns = parallel(sort_column, range(len(classes)), rows.size)
-    corners = np.full((len(classes), max(map(len, of_columns))), n, np.int32)
-    for row, of_column in zip(corners, of_columns, strict=True):
-        row[: len(of_column)] = of_column
+    places = parallel(sort_column, range(len(classes)), rows.size)
+    corners = np.full((len(classes), max(map(len, places))), n, np.int32)
+    for row, places_of_column in zip(corners, places, strict=True):
+        row[: len(places_of_column)] = places_of_column
     n_positives = is_positive.sum(axis=1)
     share = 1 / len(classes)
     return CurveCounts(rows, is_positive, above, bool(has_ties.any()), share, n_positives, corners)

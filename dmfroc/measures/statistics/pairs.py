@@ -140,15 +140,18 @@ class PairCounts(Statistic):
         self, d_entries: Float[np.ndarray, " entries"], start: int, stop: int
     ) -> Float[np.ndarray, " places"]:
         """Give what concerns the entries of a class to the places they are the means of."""
-        runs = slice(*self.tied_from.searchsorted([start, stop]))
-        tied_from, tied_to = self.tied_from[runs] - start, self.tied_to[runs] - start
-        halves = d_entries[tied_from + tied_to] / 2
-        d_entries[tied_from + tied_to] = 0
+        has_ties = len(self.tied_from) > 0
+        if has_ties:
+            runs = slice(*self.tied_from.searchsorted([start, stop]))
+            tied_from, tied_to = self.tied_from[runs] - start, self.tied_to[runs] - start
+            halves = d_entries[tied_from + tied_to] / 2
+            d_entries[tied_from + tied_to] = 0
         d_places, between = d_entries[::2].copy(), d_entries[1::2] / 2
         d_places[:-1] += between
         d_places[1:] += between
-        d_places[tied_from] += halves
-        d_places[tied_to] += halves
+        if has_ties:
+            d_places[tied_from] += halves
+            d_places[tied_to] += halves
         return d_places
 
 

@@ -60,8 +60,8 @@ class LogisticFit(Statistic):
     ) -> Float[np.ndarray, " q"]:
         """Return the derivatives of the log-likelihood."""
         residuals = self._residuals(p) * weights
-        of_slopes = np.einsum("kmn,kn->m", self.features, residuals)
-        return np.append(residuals.sum(axis=1), of_slopes)
+        d_slopes = np.einsum("kmn,kn->m", self.features, residuals)
+        return np.append(residuals.sum(axis=1), d_slopes)
 
     def information(
         self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]
@@ -115,9 +115,9 @@ class LogisticFit(Statistic):
         return self.outcome * n + np.arange(n)
 
     def _loss(self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]) -> Any:
-        of_outcome = p.take(self._places_of_outcome)
+        p_of_outcome = p.take(self._places_of_outcome)
         with np.errstate(divide="ignore"):
-            return -weights @ np.where(weights > 0, np.log(of_outcome), 0)
+            return -weights @ np.where(weights > 0, np.log(p_of_outcome), 0)
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
