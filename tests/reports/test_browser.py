@@ -485,6 +485,9 @@ def test_paper_is_not_wasted(browser, long_names, small):
     assert pages[long_names] <= 12
     assert pages[small] <= 8
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    browser.get(long_names)
+    resize(browser, 680)  # A4 without its margins
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 680
     kept = browser.execute_script("""
         return Array.from(document.querySelectorAll("h2, h3, figcaption"))
           .map((x) => getComputedStyle(x).breakAfter);

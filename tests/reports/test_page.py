@@ -12,11 +12,13 @@ import dmfroc
 from dmfroc.curves import decision_curve
 from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.reports.design_verdicts import result_verdict
 from dmfroc.reports.designs import subgroups_page
 from dmfroc.reports.figures import heat_maps
 from dmfroc.reports.numbers import numbers_of
 from dmfroc.reports.page import comparison_page, evaluation_page
 from dmfroc.reports.shapes import shade
+from dmfroc.reports.verdict import comparison_verdict, evaluation_verdict, hardest
 
 NASTY = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script><b>"]
 
@@ -230,15 +232,15 @@ def test_notebooks_show_comparisons(comparison):
 
 def test_the_decision_comes_first():
     named = {"a": sample(1.001), "b": sample(1.0), "c": sample(0.1)}
-    verdict = embedded(comparison_page(dmfroc.compare(named, measure="hand_till")))["verdict"]
+    verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
     assert verdict[0].startswith(
         "a and b cannot be told apart; both are better than c: Hand-Till M"
     )
     named = {"a": sample(0.1), "b": sample(3.0), "c": sample(0.11)}
-    verdict = embedded(comparison_page(dmfroc.compare(named, measure="hand_till")))["verdict"]
+    verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
     assert verdict[0].startswith("b is better than all others: Hand-Till M")
     named = {"a": sample(0.502), "b": sample(0.501), "c": sample(0.5)}
-    verdict = embedded(comparison_page(dmfroc.compare(named, measure="hand_till")))["verdict"]
+    verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
     assert verdict[0].startswith("The data do not show which of a, b and c is best: Hand-Till M")
 
 
@@ -252,12 +254,17 @@ def test_the_decision_comes_first():
     ],
 )
 def test_one_classifier_is_compared_with_guessing(effect, claim):
-    page = evaluation_page(dmfroc.evaluate(sample(effect, ["a", "b", "c"])))
-    verdict = embedded(page)["verdict"]
-    assert verdict[0].startswith(claim)
-    areas = np.array(embedded(page)["curves"]["classifier"]["pairwise_areas"], dtype=float)
+    evaluation = dmfroc.evaluate(sample(effect, ["a", "b", "c"]))
+    assert evaluation_verdict(evaluation)[0].startswith(claim)
+    numbers = numbers_of(evaluation.sample, evaluation.curve_options, 0.95)
+    areas = numbers.areas
     i, j = np.unravel_index(np.nanargmin(areas), areas.shape)
-    assert verdict[2].startswith(f"The hardest pair is {'abc'[i]} against {'abc'[j]}: A(i|j) is ")
+    pair, decisions = hardest({"x": numbers}, evaluation.predictions)
+    assert (
+        pair == f"The hardest pair is {'abc'[i]} against {'abc'[j]}: A(i|j) is {areas[i, j]:.3f}."
+    )
+    right = np.trace(numbers.confusion) / 0.9
+    assert decisions.startswith(f"Decisions are right in {right:.1f} % of cases; always deciding")
 
 
 def test_unusual_intervals_are_explained_at_their_rows_and_warnings_given_once():
@@ -302,3 +309,22 @@ def test_colours_of_areas_do_not_depend_on_the_data():
         for row, areas in zip(matrix.rows, numbers.areas, strict=True):
             colours |= {float(a): x.background for (_, x), a in zip(row, areas, strict=True)}
     assert all(colour == shade(2 * area - 1).background for area, colour in colours.items())
+
+
+def test_results_without_a_report_of_their_own_have_a_verdict():
+    predictions = sample(2.0, ["a", "b"], n=120)
+    tests = dmfroc.calibration_tests(predictions, n_draws=99)
+    [sentence] = result_verdict(tests)
+    least = min(tests.tests.values(), key=lambda test: test.p_value)
+    assert ("do not contradict" in sentence) == (4 * least.p_value >= 0.05)
+    assert least.title in sentence
+    curve = decision_curve(predictions)
+    assert result_verdict(curve)[0].startswith(
+        f"The classifier is better than the better baseline at {curve.better_text()} (95 %"
+    )
+    choice = dmfroc.decisions.choose_threshold(predictions, n_draws=100)
+    [sentence] = result_verdict(choice)
+    assert f"a score of at least {choice.threshold.value:.3f}." in sentence
+    assert f"youden is then {choice.corrected:.3f} (95 %" in sentence
+    [sentence] = result_verdict(dmfroc.estimate("hand_till", predictions))
+    assert sentence.startswith("The classifier is better than guessing: ")
