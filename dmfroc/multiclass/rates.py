@@ -147,10 +147,10 @@ class RateCounts(Statistic):
                 starts = self.starts[i][..., None]
                 places = starts + self.above[i], starts + self.at_least[i], self.stops[i]
                 changes = d_counts - tied, tied, -d_counts.sum(axis=-1)
-                at_places = np.zeros(length + 1)
-                for at, x in zip(places, changes, strict=True):
-                    at_places += np.bincount(at.ravel(), x.ravel(), length + 1)
-                found += np.bincount(self.sorted_rows[i], np.cumsum(at_places[:-1]), n)
+                at, x = (np.concatenate([x.ravel() for x in both]) for both in (places, changes))
+                above_each = np.bincount(at, x, length + 1)
+                np.cumsum(above_each, out=above_each)
+                found += np.bincount(self.sorted_rows[i], above_each[:-1], n)
             return found
 
         tasks = tasks_of(range(len(self.sorted_rows)), 1)
