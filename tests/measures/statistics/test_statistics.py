@@ -27,13 +27,13 @@ STATISTICS = {
         projected_pair_counts, partition=((0.0, 1.0, 5.0), (2.0, 0.0, 1.0), (1.0, 4.0, 0.0))
     ),
     "rates": CurveOptions(n_thresholds=9),
-    "ordinal triples": ordered_counts,
+    "ordered combinations": ordered_counts,
     "nominal triples": nominal_triple_counts,
 }
 # How often a table holds the weights: as sums, as products of two or of three of them.
 DEGREES = {
     "won": {"pairs": 2, "pairs of one column": 2, "projections": 2, "projections of costs": 2}
-    | {"ordinal triples": 3, "nominal triples": 3}
+    | {"ordered combinations": 3, "nominal triples": 3}
 }
 each_statistic = pytest.mark.parametrize("name", STATISTICS)
 CONSTANT = {"cell_weights", "shrinkage", "values"}  # numbers of the table that are no counts
