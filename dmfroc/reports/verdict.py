@@ -90,8 +90,8 @@ def evaluation_verdict(evaluation: Evaluation) -> list[str]:
     area = evaluation.estimates.get("hand_till")
     if area is not None and math.isfinite(area.value):
         sentences.append(
-            f"In {100 * area.value:.1f} % of pairs of observations of two classes, averaged over the "
-            "pairs of classes, the scores rank the right one first; guessing does so in 50 %."
+            f"In {100 * area.value:.1f} % of pairs of observations of two classes, averaged over "
+            "the pairs of classes, the scores rank the right one first; guessing does so in 50 %."
         )
     return sentences + _of_folds(evaluation.sample.predictions, first.method)
 
