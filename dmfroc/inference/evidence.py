@@ -30,6 +30,7 @@ from dmfroc.inference.influences import (
     moments_from_means,
     moments_of,
     moments_of_sums,
+    through_weights,
     with_rare_errors,
     without_variation,
 )
@@ -209,6 +210,7 @@ def facts_of(
     """Return what observations say of each of the measures that are bound; see `influences_of`."""
     predictions, units = sample
     found = influences_of(measures, bound, predictions, allows_for_parts=allows_for_parts)
+    found = [through_weights(x, units.weights) for x in found]
     facts = []
     for measure, influences in zip(measures, found, strict=True):
         of_measure = units

@@ -10,6 +10,7 @@ sizes add to the variance.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,7 +24,7 @@ from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.lending import lending
 from dmfroc.inference.rare_errors import RareErrors
 from dmfroc.inference.scale import IDENTITY, scale_of
-from dmfroc.inference.units import Units
+from dmfroc.inference.units import EstimatedWeights, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, within
@@ -41,7 +42,7 @@ class PartInfluences(NamedTuple):
     """The influences of parts drawn at random, without replacement, from so many."""
 
     influences: Float[np.ndarray, " u"]
-    n_parts: int
+    n_parts: float | int
 
     def minus(self, other: PartInfluences) -> PartInfluences:
         """Return the influences on the difference of two values, of the same parts."""
@@ -97,6 +98,20 @@ def influences_of(
             measures, values, gradients, of_parts, strict=True
         )
     ]
+
+
+def through_weights(found: Influences, weights: EstimatedWeights | None) -> Influences:
+    """Return influences that also work through estimated weights, beside those of the target."""
+    if weights is None:
+        return found
+    if found.of_parts is not None:
+        raise ValueError(
+            "estimated weights and a sample of the pairs of classes do not go together: leave "
+            "n_pairs out"
+        )
+    slope = found.influences @ weights.slopes
+    of_target = PartInfluences(weights.of_target @ slope, math.inf)
+    return Influences(found.value, found.influences + weights.of_rows @ slope, of_target)
 
 
 class Spread(NamedTuple):

@@ -143,19 +143,23 @@ class Products:
     # A rate is drawn in from 0 and 1: a constant, and a multiple of counts / sizes
 
     def _block_sums(
-        self, block: slice, factors: Float[np.ndarray, "b halves"]
+        self,
+        block: slice,
+        counts: Float[np.ndarray, "b halves t"],
+        factors: Float[np.ndarray, "b halves"],
     ) -> Float[np.ndarray, "halves t"]:
         """Return the sums over a block's columns of factors times rates."""
         scaled = factors * (1 - 2 * INNERMOST_RATE) / self.sizes[block]
-        counts = self.counts[block]
         sums = np.stack([x @ counts[:, h] for h, x in enumerate(scaled.T)])
         return sums + INNERMOST_RATE * factors.sum(axis=0)[:, None]
 
     def _block_times(
-        self, block: slice, rows: Float[np.ndarray, "halves t"]
+        self,
+        block: slice,
+        counts: Float[np.ndarray, "b halves t"],
+        rows: Float[np.ndarray, "halves t"],
     ) -> Float[np.ndarray, "b halves"]:
         """Return the sums over the halves of a block's columns of rates times ``rows``."""
-        counts = self.counts[block]
         sums = np.stack([counts[:, h] @ x for h, x in enumerate(rows)], axis=1)
         sums *= (1 - 2 * INNERMOST_RATE) / self.sizes[block]
         return sums + INNERMOST_RATE * rows.sum(axis=1)
@@ -163,11 +167,15 @@ class Products:
     def _weighted_sums(
         self, factors: Float[np.ndarray, "q halves"]
     ) -> Float[np.ndarray, "halves t"]:
-        return _summed(lambda block: self._block_sums(block, factors[block]), len(factors))
+        return _summed(
+            lambda block: self._block_sums(block, self.counts[block], factors[block]), len(factors)
+        )
 
     def times(self, rows: Float[np.ndarray, "halves t"]) -> Float[np.ndarray, "q halves"]:
         """Return the sums over each half of the rates times numbers of the rows."""
-        return _joined(lambda block: self._block_times(block, rows), len(self.counts))
+        return _joined(
+            lambda block: self._block_times(block, self.counts[block], rows), len(self.counts)
+        )
 
     def fitted_times(
         self, solution: Center, rows: Float[np.ndarray, "halves t"]
@@ -204,16 +212,16 @@ class Products:
 
     def _over_rows(
         self, row_effect: Float[np.ndarray, "halves t"], column_effect: Float[np.ndarray, " q"]
-    ) -> Callable[[slice], Derivatives]:
+    ) -> Callable[[slice, Any], Derivatives]:
         """Return what finds the derivatives with respect to the column effects of a block."""
         nodes = _nodes_for(column_effect)
         fitted = sigmoid(row_effect[..., None] * nodes.effects, np)
         first = (row_effect[..., None] * fitted).sum(axis=1)
         second = (row_effect[..., None] ** 2 * fitted * (1 - fitted)).sum(axis=1)
 
-        def in_block(block: slice) -> Derivatives:
+        def in_block(block: slice, counts: Float[np.ndarray, "b halves t"]) -> Derivatives:
             weights, basis = self.weights[block], nodes.basis(column_effect[block])
-            gradient = weights * (basis @ first.T - self._block_times(block, row_effect))
+            gradient = weights * (basis @ first.T - self._block_times(block, counts, row_effect))
             curvature = weights * (basis @ second.T)
             prior = prior_derivatives(self.shrinkage, column_effect[block], np)
             return Derivatives(
@@ -234,12 +242,13 @@ class Products:
         def step(blocks: list[slice]) -> tuple[np.ndarray, np.ndarray]:
             stepped_blocks, total = [], np.zeros_like(row_effect)
             for block in blocks:
-                derivatives = block_derivatives(block)
+                counts = self.counts[block]
+                derivatives = block_derivatives(block, counts)
                 stepped = stepped_columns(
                     derivatives, row_effect, column_effect[block], self.shrinkage, np
                 )
                 stepped_blocks.append(np.stack([*derivatives, stepped]))
-                total += self._block_sums(block, self.weights[block] * stepped[:, None])
+                total += self._block_sums(block, counts, self.weights[block] * stepped[:, None])
             return np.concatenate(stepped_blocks, axis=1), total
 
         parts = parallel_map(step, _tasks(len(column_effect)))
@@ -253,7 +262,9 @@ class Products:
         coupling = _Coupling.of(self, solution)
         with one_blas_thread():
             block_derivatives = self._over_rows(row_effect, column_effect)
-            column_curvature = _joined(lambda b: block_derivatives(b).curvature, len(column_effect))
+            column_curvature = _joined(
+                lambda b: block_derivatives(b, self.counts[b]).curvature, len(column_effect)
+            )
             no_sums = np.zeros_like(row_effect)  # curvature has nothing to do with the rates
             row_curvature = self._over_columns(row_effect, column_effect, no_sums).curvature
             eliminated = coupling.square(column_curvature)

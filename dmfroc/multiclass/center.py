@@ -89,7 +89,7 @@ def problem_of_counts(
     shrinkage: float,
 ) -> Problem:
     """Return the problem of the rates ``counts / sizes``; its prior must be positive."""
-    if counts.size <= _FEW_CELLS:
+    if sizes.size * counts.shape[-1] <= _FEW_CELLS:
         return CellwiseRates(drawn_in(counts / sizes[..., None]), weights, shrinkage)
     return Products(counts, sizes, weights[..., 0], shrinkage)
 

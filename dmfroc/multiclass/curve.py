@@ -33,6 +33,7 @@ from dmfroc.multiclass.rank_one import (
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
+    CountsOfPlaces,
     CurveOptions,
     RateTable,
     ThresholdPool,
@@ -52,7 +53,11 @@ def fit(table: RateTable, xp: Any) -> Center:
 
 def _problem(table: RateTable) -> Problem:
     n_left_out = table.counted[..., 0].size - len(table.cell_weights)
-    counts = table.counts.reshape(-1, *table.counts.shape[2:])[n_left_out:]
+    counts = table.counts
+    if isinstance(counts, CountsOfPlaces):
+        counts = counts.by_pair
+    else:
+        counts = counts.reshape(-1, *counts.shape[2:])[n_left_out:]
     sizes = table.totals[table.counted].reshape(-1, 2)[n_left_out:]
     weights = np.broadcast_to(table.cell_weights / counts.shape[-1], (*sizes.shape, 1))
     return problem_of_counts(counts, sizes, weights, float(table.shrinkage))

@@ -38,6 +38,7 @@ LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else
 
 # An area differs by less than 1e-7 from that of a fit to the end, and replicates by far more.
 _TOLERANCE_OF_REPLICATES = 1e-5
+_MOST_STORED = 1 << 26  # counts, half a gigabyte
 _CELLS_AT_ONCE = 1 << 15  # what is made of which fits a processor's cache
 _TASKS_PER_CORE = 8
 _BYTES_PER_RATE = 24  # measured with 200 and 1,000 classes, places and derivatives included
@@ -51,7 +52,7 @@ class RateTable(NamedTuple):
     class j (false positives).
     """
 
-    counts: Float[AnyArray, "g p 2 t"]
+    counts: Float[AnyArray, "g p 2 t"]  # or `CountsOfPlaces`
     totals: Float[AnyArray, " c"]
     counted: Int[AnyArray, "g p 2"]  # the classes i and j
     cell_weights: Float[AnyArray, "q 2 1"]  # of the pairs that enter the curve
@@ -61,7 +62,8 @@ class RateTable(NamedTuple):
     def rates(self, xp: Any) -> Float[AnyArray, "q 2 t"]:
         """Return the true and false positive rates of the pairs that enter the curve."""
         totals = take(self.totals, self.counted.ravel(), xp)
-        rates = self.counts / totals.reshape(*self.counted.shape, 1)
+        counts = np.asarray(self.counts) if xp is np else self.counts
+        rates = counts / totals.reshape(*self.counted.shape, 1)
         # Two classes have one curve, not two: that of column 1, whose positives are class 1.
         return rates.reshape(-1, *rates.shape[2:])[-len(self.cell_weights) :]
 
@@ -101,7 +103,10 @@ class RateCounts(Statistic):
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> RateTable:
         totals = sum_at(self.class_of_row, weights, len(self.totals), xp)
         if xp is np and (weights == 1).all():
-            counts = self._count_places()
+            sizes = (self.stops - self.starts)[..., None]
+            counts = CountsOfPlaces(sizes, self.above, self.at_least, self.tied_share)
+            if self.above.size <= _MOST_STORED:
+                counts = np.asarray(counts)
         else:
             exponents = exponents_of(totals, weights, xp)
             summed = weights
@@ -125,25 +130,6 @@ class RateCounts(Statistic):
         tolerance = TOLERANCE if xp is np else _TOLERANCE_OF_REPLICATES
         return RateTable(counts, totals, self.counted, self.cell_weights, self.shrinkage, tolerance)
 
-    def _count_places(self) -> Float[np.ndarray, "g p 2 t"]:
-        """Count where all weights are one, and a place is the weight before it."""
-        sizes = (self.stops - self.starts)[..., None]
-        counts = np.empty(self.above.shape)
-        flat, *arrays = (
-            x.reshape(-1, *x.shape[2:])
-            for x in (counts, sizes, self.above, self.at_least, self.tied_share)
-        )
-        at_once = max(_CELLS_AT_ONCE // flat[0].size, 1)
-
-        def count(firsts: range) -> None:
-            for first in firsts:
-                some = slice(first, first + at_once)
-                flat[some] = above_with_ties(*(x[some] for x in arrays))
-
-        tasks = tasks_of(range(0, len(flat), at_once), _TASKS_PER_CORE)
-        parallel(count, tasks, counts.size)
-        return counts
-
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: RateTable, derivatives: RateTable
     ) -> Float[np.ndarray, " n"]:
@@ -161,10 +147,10 @@ class RateCounts(Statistic):
                 starts = self.starts[i][..., None]
                 places = starts + self.above[i], starts + self.at_least[i], self.stops[i]
                 changes = d_counts - tied, tied, -d_counts.sum(axis=-1)
-                at_places = np.zeros(length + 1)
-                for at, x in zip(places, changes, strict=True):
-                    at_places += np.bincount(at.ravel(), x.ravel(), length + 1)
-                found += np.bincount(self.sorted_rows[i], np.cumsum(at_places[:-1]), n)
+                at, x = (np.concatenate([x.ravel() for x in both]) for both in (places, changes))
+                above_each = np.bincount(at, x, length + 1)
+                np.cumsum(above_each, out=above_each)
+                found += np.bincount(self.sorted_rows[i], above_each[:-1], n)
             return found
 
         tasks = tasks_of(range(len(self.sorted_rows)), 1)
@@ -172,6 +158,49 @@ class RateCounts(Statistic):
         if exponents is not None:
             through_counts = np.ldexp(through_counts, -exponents[self.class_of_row])
         return derivatives.totals[self.class_of_row] + through_counts
+
+
+@dataclass(frozen=True, eq=False)
+class CountsOfPlaces:
+    """Counts where all weights are one, and a place is the weight before it.
+
+    Blocks of them are made when they are asked for: floats take eight times the memory of places.
+    """
+
+    sizes: Int[np.ndarray, "*pairs 2 1"]
+    above: Integer[np.ndarray, "*pairs 2 t"]
+    at_least: Integer[np.ndarray, "*pairs 2 t"]
+    tied_share: Float[np.ndarray, "*pairs t"]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.above.shape
+
+    def __len__(self) -> int:
+        return len(self.above)
+
+    @property
+    def by_pair(self) -> CountsOfPlaces:
+        """The same with one axis of pairs."""
+        n_axes = self.tied_share.ndim - 1
+        return CountsOfPlaces(*(x.reshape(-1, *x.shape[n_axes:]) for x in vars(self).values()))
+
+    def __getitem__(self, some: slice) -> Float[np.ndarray, "some 2 t"]:
+        return above_with_ties(*(x[some] for x in vars(self).values()))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        flat, counts = self.by_pair, np.empty(self.shape)
+        flat_counts = counts.reshape(flat.shape)
+        at_once = max(_CELLS_AT_ONCE // flat_counts[0].size, 1)
+
+        def count(firsts: range) -> None:
+            for first in firsts:
+                some = slice(first, first + at_once)
+                flat_counts[some] = flat[some]
+
+        tasks = tasks_of(range(0, len(flat), at_once), _TASKS_PER_CORE)
+        parallel(count, tasks, counts.size)
+        return counts
 
 
 def above_with_ties(
@@ -184,7 +213,7 @@ def above_with_ties(
 
     Given are the weights of the classes, of their scores up to, and of those before each threshold.
     """
-    return (total - up_to) + tied_share[:, None] * (up_to - before)
+    return (total - up_to) + tied_share[..., None, :] * (up_to - before)
 
 
 @dataclass(frozen=True, eq=False)

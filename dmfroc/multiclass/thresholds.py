@@ -8,6 +8,7 @@ the pool's weight lies, u being its level: above or at it lies at least the shar
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -19,7 +20,7 @@ from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.measures.statistics.layout import sort_rows
 
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
-_LARGE = 1 << 15  # scores of a class that is sorted by itself; counts below fit 16 bits
+_LARGE = 1 << 10  # scores of a class that is sorted by itself
 _POOLED_AT_ONCE = 1 << 17  # scores: enough for few calls, of which one thread at a time begins any
 _LARGEST_MERGED = 1 << 12  # scores of a pool, above which bisection is faster than sorting
 _CLASS_OF_BLOCK = [0, 1, 1, 0]  # of the pair's two
@@ -85,35 +86,19 @@ def sort_blocks(
     starts: Int[np.ndarray, " blocks_plus_1"],
 ) -> SortedBlocks:
     """Sort the blocks of every row in place; ``names`` are the observations in a row."""
-    sizes = np.diff(starts)
-    # Blocks of similar size are padded to one length, so that one call sorts them all
-    groups, is_large = [], sizes >= _LARGE
-    by_size = np.argsort(sizes, kind="stable")[: np.count_nonzero(~is_large)]
-    while len(by_size):
-        is_similar = sizes[by_size] <= _LARGEST_TO_SMALLEST * sizes[by_size[0]]
-        blocks = np.sort(by_size[is_similar])
-        by_size = by_size[~is_similar]
-        position = np.arange(sizes[blocks].max(), dtype=np.int32)
-        places = starts[blocks][:, None].astype(np.int32) + position
-        is_real = position < sizes[blocks][:, None]
-        destination = places[is_real]
-        places[~is_real] = scores.shape[1]
-        names_there = np.append(names, -1).take(places.ravel())
-        groups.append((places, names_there, np.flatnonzero(is_real), destination))
-    rows = np.empty(scores.shape, np.int32)
+    sizes, rows = np.diff(starts), np.empty(scores.shape, np.int32)
+    # Small integers are sorted by their digits
+    block = np.repeat(np.arange(len(sizes), dtype=np.min_scalar_type(len(sizes))), sizes)
 
     def sort_row(row: int) -> None:
-        row_scores, row_names = scores[row], rows[row]
-        for block in np.flatnonzero(is_large):
-            part = slice(starts[block], starts[block + 1])
-            order, in_order = sort_rows(row_scores[None, part])
-            row_scores[part], row_names[part] = in_order[0], names[part][order[0]]
-        if groups:
-            padded = np.append(row_scores, np.iinfo(scores.dtype).max)
-        for places, names_there, occupied, destination in groups:
-            order, in_order = sort_rows(padded.take(places))
-            row_scores[destination] = in_order.take(occupied)
-            row_names[destination] = names_there.take(order.take(occupied))
+        if sizes.mean() < _LARGE:  # all at once, then by block
+            [order], [in_order] = sort_rows(scores[row, None])
+            by_block = np.argsort(block[order], kind="stable")
+            scores[row], rows[row] = in_order[by_block], names[order[by_block]]
+            return
+        for start, stop in itertools.pairwise(starts):
+            [order], scores[row, start:stop] = sort_rows(scores[row, None, start:stop])
+            rows[row, start:stop] = names[start:stop][order]
 
     parallel(sort_row, range(len(scores)), scores.size)
     return SortedBlocks(scores, rows)
