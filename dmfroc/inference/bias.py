@@ -1,8 +1,8 @@
 """How far a value may be from the truth because it is biased, which no standard error says.
 
-Some are large enough to matter: chance in the many cells of a table raises what a prediction seems
-to tell of the class, where many classes have few observations each so does chance in their curves,
-and an observation that is ranked among others raises its own precision. An interval reaches further
+Some are large enough to matter. Chance in the many cells of a table raises what a prediction seems
+to tell of the class. With many classes of few observations each, so does chance in their curves.
+And an observation that is ranked among others raises its own precision. An interval reaches further
 by that much, on the side where the truth is.
 """
 
@@ -79,7 +79,7 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample, error: float)
     """Return the bias that halves of many small classes show, if it is notable.
 
     A value from half of the units of each class is biased by about twice as much, if the bias is of
-    the order of 1 / n; the mean over both halves of a division leaves nothing else of first order.
+    the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
     """
     predictions, units = sample
     n_classes = len(predictions.present)

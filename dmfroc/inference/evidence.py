@@ -353,9 +353,9 @@ def covariance_from_products(
     """Return the covariance of values from what is known of their influences by stratum.
 
     These are the sums of their products about the mean, scaled to single units, and their totals.
-    Correlations come from products to which all classes lend alike. Each variance is that of the
-    value by itself, of which these are the ``moments``: its classes may lend by their sizes, which
-    no covariance could do.
+    Correlations come from products in which all classes borrow alike. Each variance is that of the
+    value by itself, whose ``moments`` these are: its classes may borrow by their sizes, which no
+    covariance could do.
     """
     sizes = units.sizes
     own = np.maximum(sizes - units.n_means, 0)
