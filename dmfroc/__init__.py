@@ -69,6 +69,10 @@ _HOMES = {
         "PRGDisplay PairwiseAUCDisplay PrecisionRecallDisplay ROCDisplay "
         "ReciprocalPrecisionRecallDisplay ReliabilityDisplay RiskCoverageDisplay"
     ),
+    "results": (
+        "CalibrationTests Factorization MulticlassROC NestedCrossValidation Plan Posterior "
+        "RunsComparison SubgroupComparison SummaryROC"
+    ),
     "simulation": ("datasets study"),
 }
 
