@@ -358,6 +358,12 @@ CASES = {
     "evaluate/prevalence": lambda: dmfroc.evaluate(
         TRUE, GOOD, measures=["accuracy"], target_prevalence=[0.2, 0.3, 0.5]
     ),
+    "evaluate/target": lambda: dmfroc.evaluate(
+        TRUE, GOOD, measures=["accuracy"], target_prevalence=GOOD[::2]
+    ),
+    "evaluate/importance": lambda: dmfroc.evaluate(
+        TRUE, GOOD, measures=["accuracy"], importance=(GOOD[:, :1], GOOD[::3, :1])
+    ),
     "evaluate/accumulator": merged,
     "evaluate/accumulator-options": lambda: merged(
         measures=["dmf_auc", "accuracy"], pair_weights="prevalence", level=0.8, stratify=False

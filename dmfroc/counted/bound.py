@@ -246,8 +246,7 @@ class BoundCounts:
         cells = self.counts.cells[self.classifier]
         own = np.stack([cells[k, :, k] for k in range(len(cells))])
         is_mixed = (own > 0) & (cells.sum(axis=2) > own)
-        found: Bool[np.ndarray, "k bins"] = is_mixed & ~self.grid.is_atom()
-        return found
+        return is_mixed & ~self.grid.is_atom()
 
     # One class against the rest
 
@@ -350,8 +349,7 @@ def pairs_within_bins(
     cells: Float[np.ndarray, "bins c"], own: Float[np.ndarray, " bins"]
 ) -> Float[np.ndarray, " c"]:
     """Return the pairs won by a column's own class, ties counting by half."""
-    won: Float[np.ndarray, " c"] = (above_each(own) + HALF * own) @ cells
-    return won
+    return (above_each(own) + HALF * own) @ cells
 
 
 def _error_bound(value: float, low: float, high: float) -> float:
