@@ -29,6 +29,7 @@ _LEAST_PROBABILITY = float(np.finfo(float).eps)  # as which the log loss counts 
 _SHARE = 0.01  # of errors, for comparing classes: small, so that losses are nearly linear
 _NOTABLE = 1e-3  # of a loss; a value that is fitted differs by less
 _N_ANSWERS = 512  # that are kept
+_N_RANKS = 64  # of cases that are predicted right, to see what it costs to rank ahead of them
 _N_SAMPLES, _FEW_CLASSES = 64, 100  # samples that are kept, and the most classes of such a one
 _MANY_CLASSES = 50  # whose pairs take longer than the sample itself
 _HEAVIEST = 2.0  # times the average loss per observation, up to which classes are pooled
@@ -97,10 +98,12 @@ class _Classes(NamedTuple):
         shares: Float[np.ndarray, " c"] | float,
         order: Float[np.ndarray, " c"] | None = None,
         factor: Float[np.ndarray, " c"] | float = 1.0,
+        n_ranks: int = 0,
     ) -> Predictions:
         """Have shares of the classes predicted as the first other one, by default the heaviest.
 
-        ``factor`` multiplies the weights of the classes.
+        ``factor`` multiplies the weights of the classes. With ``n_ranks`` the cases that are
+        predicted right have so many different scores, and the errors rank ahead of them all.
         """
         by_weight = self.weights if order is None else order
         given = np.broadcast_arrays(self.weights, shares, by_weight, factor)
@@ -167,13 +170,17 @@ def _rare_errors(
     # Errors in the class with the least evidence, in the heaviest class, or in all alike; predicted
     # as the lightest or the heaviest of the other classes.
     evidence, weights, places = np.array(sizes), np.array(classes.weights), np.arange(len(sizes))
-    values = []
+    losses = []
     for missed in (places == evidence.argmin(), places == weights.argmax(), places >= 0):
-        unseen = float(1 - _ERROR ** (1 / evidence[missed].sum()))
-        values += [
-            _value_of(measure, classes.sample(unseen * missed, x)) for x in (weights, -weights)
-        ]
-    limit = min(values) if measure.greater_is_better else max(values)
+        shares = float(1 - _ERROR ** (1 / evidence[missed].sum())) * missed
+        for order in (weights, -weights):
+            typical, ahead = (
+                abs(_value_of(measure, classes.sample(shares, order, n_ranks=n)) - value)
+                for n in (0, _N_RANKS if measure.needs == "scores" else 0)
+            )
+            losses.append(min(max(typical, ahead / 2), 2 * typical))
+    loss = min(max(losses), abs(worst - best))
+    limit = value - loss if measure.greater_is_better else value + loss
     return RareErrors(value, worst, limit) if np.isfinite(limit) else None
 
 
