@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.options import integer, seed_of
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Name, Table
@@ -58,8 +58,8 @@ class CalibrationTests(Result):
     ----------
     tests : dict of str to CalibrationTest
         By name: ``"intercept"``, ``"intercept_and_slope"``, ``"spiegelhalter"`` and ``"isotonic"``.
-    n_observations : int
-        Number of independent rows.
+    predictions : Predictions
+        What was tested; ``plot()`` draws their `dmfroc.plots.ReliabilityDisplay`.
     n_draws, seed : int
         Number of draws of the outcomes, and their seed.
     warnings : tuple of str
@@ -70,10 +70,15 @@ class CalibrationTests(Result):
     fact_names: ClassVar[tuple[str, ...]] = ("n_observations", "n_draws", "seed")
 
     tests: dict[str, CalibrationTest]
-    n_observations: int
+    predictions: Predictions
     n_draws: int
     seed: int
     warnings: tuple[str, ...] = ()
+
+    @property
+    def n_observations(self) -> int:
+        """Number of independent rows."""
+        return self.predictions.n_observations
 
     def tables(self) -> list[Table]:
         """Return the tests, one row each."""
@@ -185,7 +190,7 @@ def calibration_tests(
         )
         for name, (title, _, freedom) in statistics.items()
     }
-    return CalibrationTests(tests, len(p), n_draws, seed)
+    return CalibrationTests(tests, predictions, n_draws, seed)
 
 
 def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:

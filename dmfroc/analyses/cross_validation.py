@@ -18,7 +18,7 @@ from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
 from dmfroc.decisions.threshold_selection import check_estimator, checked, splits_of
-from dmfroc.inference.influences import influences_of, moments_of, standard_error
+from dmfroc.inference.influences import influences_of, moments_of
 from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL, Method, Target
 from dmfroc.inference.scale import IDENTITY, scale_of
@@ -244,7 +244,7 @@ def nested_cross_validation(
     if counts.min() < cv:
         raise ValueError(
             f"class {labels[counts.argmin()].item()!r} has {counts.min()} observations, fewer than "
-            f"the {cv} folds, each of which needs one"
+            f"the {cv} folds: each fold needs one"
         )
     seed = seed_of(random_state)
     jobs = (
@@ -324,7 +324,7 @@ def _nested_repeat(
         shown = predictions_without((first,), first)
         [found] = influences_of([measure], bind(measure, shown), shown)
         held_out[first] = found.value
-        variances[first] = standard_error(moments_of(found.influences, units_of(shown))) ** 2
+        variances[first] = moments_of(found.influences, units_of(shown)).standard_error ** 2
         for second in range(first):
             for outer, judged in ((first, second), (second, first)):
                 part = predictions_without((second, first), judged)
@@ -333,7 +333,7 @@ def _nested_repeat(
 
 
 def _class_scores(fitted: Any, X: Any, labels: Any) -> Float[np.ndarray, "*n_and_k"]:
-    """Return the scores in the order of the labels, all of which the training set must have."""
+    """Return the scores in the order of the labels; the training set must have all labels."""
     scores: Float[np.ndarray, "*n_and_k"] = np.asarray(scores_of(fitted, X), float)
     place = {label: column for column, label in enumerate(np.asarray(fitted.classes_).tolist())}
     lacking = [label for label in labels.tolist() if label not in place]

@@ -246,8 +246,7 @@ class BoundCounts:
         cells = self.counts.cells[self.classifier]
         own = np.stack([cells[k, :, k] for k in range(len(cells))])
         is_mixed = (own > 0) & (cells.sum(axis=2) > own)
-        found: Bool[np.ndarray, "k bins"] = is_mixed & ~self.grid.is_atom()
-        return found
+        return is_mixed & ~self.grid.is_atom()
 
     # One class against the rest
 

@@ -28,7 +28,6 @@ from dmfroc.inference.influences import (
     interval,
     p_value_of_difference,
     probability_above,
-    standard_error,
 )
 from dmfroc.inference.interval_method import (
     USE_BOOTSTRAP,
@@ -93,7 +92,7 @@ class Jackknife(IntervalMethod):
         if np.isfinite(value):
             ends = facts.interval_at(1 - self.level)
             has_error = moments.depends_on_sizes or not ends.is_degenerate
-            error = standard_error(moments) if has_error else 0.0
+            error = moments.standard_error if has_error else 0.0
         of_rare_class = rare_class_message(predictions)
         remarks = [
             *caveats([measure], predictions),
@@ -204,7 +203,7 @@ class Jackknife(IntervalMethod):
                 first,
                 second,
                 value=value,
-                standard_error=standard_error(facts[first].moments.beside(facts[second].moments)),
+                standard_error=facts[first].moments.beside(facts[second].moments).standard_error,
                 interval=interval_of_difference(first, second, self.level),
                 p_value=p_value,
                 two_sided_p_value=independent.p_value(0.0, *both),
@@ -271,7 +270,7 @@ class Jackknife(IntervalMethod):
         return Difference(
             *names,
             value=value,
-            standard_error=standard_error(moments),
+            standard_error=moments.standard_error,
             interval=_interval_of_difference(measure, value, moments, self.level, hypothesis),
             p_value=p_value,
             two_sided_p_value=two_sided,

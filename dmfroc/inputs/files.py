@@ -126,7 +126,7 @@ def _read_stata(file: Path) -> Any:
 
 
 def _read_arff(file: Path) -> Any:
-    """Read a file of Weka's, of which SciPy returns nominal values as bytes."""
+    """Read a file of Weka's; SciPy returns its nominal values as bytes."""
     import pyarrow
     from scipy.io import arff
 
@@ -193,12 +193,12 @@ def _listed(labels: Any) -> list[Any] | None:
 
 
 def _words(name: str) -> list[str]:
-    """Return the parts of a column's name of which one may be a class."""
+    """Return the parts of a column's name, one of them perhaps a class."""
     return [name, *re.split(r"[^0-9A-Za-z/#<>]+", name)]
 
 
 def _labels(columns: Sequence[Any], classes: Collection[str] = ()) -> list[Any]:
-    """Return columns of text as what all of them spell: integers, booleans, numbers, or text."""
+    """Return columns of text as integers, booleans or numbers, if all of them spell such."""
     import pyarrow
     import pyarrow.compute as pc
 
@@ -212,7 +212,7 @@ def _labels(columns: Sequence[Any], classes: Collection[str] = ()) -> list[Any]:
 
 
 def _kind_of(texts: set[str]) -> str | None:
-    """Return the type of which all texts are, as Python writes it, so that 01 and 1 stay apart."""
+    """Return the type that all texts have, as Python writes it, so that 01 and 1 stay apart."""
     if all(
         re.fullmatch("0|-?[1-9][0-9]*", text) and -(2**63) <= int(text) < 2**63 for text in texts
     ):

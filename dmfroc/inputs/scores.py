@@ -311,6 +311,8 @@ def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Sour
     """Say which columns are the same, as one that was copied twice is."""
     with np.errstate(over="ignore"):
         totals = scores.sum(axis=0)
+    if len(set(totals.tolist())) == len(totals):
+        return None
     order = np.argsort(totals, kind="stable")
     for first, second in itertools.pairwise(order):
         column = scores[:, first]
@@ -330,6 +332,8 @@ def _outside_message(scores: Floats, source: Source) -> str | None:
         return None
     with np.errstate(over="ignore"):
         is_share = np.abs(scores.sum(axis=1) - 1) <= _ROUNDING
+    if np.count_nonzero(is_share) < _MOST_ROWS * len(scores):
+        return None
     is_outside = ((scores < 0) | (scores > 1)).any(axis=1)
     if float(np.mean(is_share & ~is_outside)) < _MOST_ROWS:
         return None

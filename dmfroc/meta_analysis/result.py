@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,6 +58,7 @@ class SummaryROC(Result):
     """
 
     main_table: ClassVar[str] = "summary"
+    fact_names: ClassVar[tuple[str, ...]] = ("level",)
 
     studies: Studies
     settings: Settings
@@ -67,17 +69,17 @@ class SummaryROC(Result):
     @property
     def sensitivity(self) -> Estimate:
         """Sensitivity of the mean study and average pair; of several thresholds see `at`."""
-        return self._rate_estimates(self._logits()[0])[0]
+        return self._estimate("sensitivity")
 
     @property
     def specificity(self) -> Estimate:
         """Specificity of the mean study and average pair; of several thresholds see `at`."""
-        return self._rate_estimates(self._logits()[0])[1]
+        return self._estimate("specificity")
 
     @cached_property
     def auc(self) -> Estimate:
         """Area under the summary curve, from one end to the other, beyond all studies as well."""
-        return self._estimate("auc", "AUC", self._draws("auc"))
+        return self._estimate("auc")
 
     @cached_property
     def curve(self) -> CurveBand:
@@ -223,7 +225,22 @@ class SummaryROC(Result):
         is expected (of several thresholds see `at`). With pairs of classes, how the average pair
         differs between studies, and then how pairs differ.
         """
-        return self.to_pandas("heterogeneity")[["value", "low", "high"]]
+        import pandas as pd
+
+        effects = [str(x) for x in self.posterior["posterior"]["effect"].to_numpy()]
+        sd, correlation = self._draws("sd"), self._draws("correlation")
+        draws = {f"sd of {name}": sd[:, i] for i, name in enumerate(effects)}
+        for j, second in enumerate(effects):
+            for i, first in enumerate(effects[:j]):
+                draws[f"correlation of {first} and {second}"] = correlation[:, j, i]
+        if not self._has_thresholds:
+            rates = _rates_of(self._draws("new_study"))
+            draws |= {f"{name} of a new study": x for name, x in rates.items()}
+        if self.studies.pairs:
+            sd = self._draws("pair_sd")
+            draws |= {f"sd of {name} between pairs": sd[:, i] for i, name in enumerate(effects)}
+            draws["sd of a pair in a study"] = self._draws("within_sd")
+        return pd.DataFrame({name: self._summary(x) for name, x in draws.items()}).T
 
     @property
     def pairs(self) -> pd.DataFrame:
@@ -263,8 +280,8 @@ class SummaryROC(Result):
             sensitivity and specificity, of the average pair of classes. ``shift`` is how far the
             mean effects move, in posterior standard deviations (Mahalanobis). ``surprise`` is the
             probability that a new study drawn from the others is nearer to their mean than this
-            study, in the pairs that it has: near one for studies that the others do not expect.
-            Divergences and R-hat are those of the chains.
+            study, in the pairs that it has. It is near one for studies that the others do not
+            expect. Divergences and R-hat are those of the chains.
         """
         import pandas as pd
 
@@ -317,84 +334,51 @@ class SummaryROC(Result):
         """
         return renderer(self, "plot_forest")(self, **options)
 
-    def facts(self) -> dict[str, Any]:
-        """Return the model, its seed, and what it was fitted to."""
-        return {
-            "model": self.settings.model,
-            "level": self.level,
-            "seed": self.settings.seed,
-            "n_studies": len(self.studies.names),
-            "observed_range": self.observed_range,
-        }
-
     def head(self) -> list[str]:
-        """Return the size of the meta-analysis, and its model."""
+        """Return the number of studies, their size, and the model."""
         n_pairs, n_people = len(self.studies.pairs), self.studies.sizes.sum()
         size = f"{n_pairs} pairs of classes" if n_pairs else f"{n_people:.0f} people"
         return [f"{len(self.studies.names)} studies, {size}, {self.settings.model}"]
 
     def tables(self) -> list[Table]:
-        """Return the summary, the heterogeneity, the rates of pairs, and those of each study."""
-        value = Column("value", "value", "estimate", interval=f"{100 * self.level:g} % interval")
+        """Return the summary, how studies differ, and, of one threshold and pair, the studies."""
+        percent = f"{100 * self.level:g} % interval"
         rates = [] if self._has_thresholds else [self.sensitivity, self.specificity]
-        rows = [[Name(e.measure, e.title), e] for e in (*rates, self.auc)]
-        heterogeneity = [[e.measure, e] for e in self._heterogeneity()]
-        name = Column("effect", "heterogeneity", "name")
+        summary: dict[Column, Any] = {
+            Column("summary", "summary", "name"): [
+                Name(e.measure, e.title) for e in (*rates, self.auc)
+            ],
+            Column("value", "value", "estimate", interval=percent): [*rates, self.auc],
+        }
+        differ = self.heterogeneity
+        heterogeneity: dict[Column, Any] = {
+            Column("effect", "effect", "name"): differ.index,
+            Column("value", "mean"): differ["value"],
+            Column("interval", percent, "interval"): self._intervals(differ, ""),
+        }
         tables = [
-            Table("summary", "Summary", [Column("measure", "summary", "name"), value], rows, True),
-            Table("heterogeneity", "How studies differ", [name, value], heterogeneity, True),
+            Table.from_columns("summary", "Mean study", summary, is_by_name=True),
+            Table.from_columns(
+                "heterogeneity", "How studies differ", heterogeneity, is_by_name=True
+            ),
         ]
-        rate = Column("rate", "rate", "name")
-        if self.studies.pairs:
-            pairs = [
-                [pair, e.title, e]
-                for pair in self.studies.pairs
-                for e in self._rate_estimates(self._logits(pair=pair)[0])
-            ]
-            columns = [Column("pair", "pair", "name"), rate, value]
-            tables.append(Table("pairs", "Rates of each pair of classes", columns, pairs))
-        columns = [
-            Column("study", "study", "name"),
-            rate,
-            Column("threshold", "threshold" if self._has_thresholds else "", "name"),
-            Column("positives", "positives", "count"),
-            Column("people", "people", "count"),
-            value,
-        ]
-        title = "Rates of each study, drawn towards those of the others"
-        return [*tables, Table("studies", title, columns, self._rates_of_studies())]
+        if rates and not self.studies.pairs:
+            frame = self.by_study()
+            studies: dict[Column, Any] = {Column("study", "study", "name"): frame.index}
+            studies |= {
+                Column(x, x.upper(), "count"): frame[x].astype(int)
+                for x in ("tp", "fn", "fp", "tn")
+            }
+            for e in rates:
+                ends = self._intervals(frame, f"{e.measure}_")
+                studies[Column(e.measure, e.title)] = frame[e.measure]
+                studies[Column(f"{e.measure}_interval", percent, "interval")] = ends
+            tables.append(Table.from_columns("studies", "Studies", studies, is_by_name=True))
+        return tables
 
-    def _heterogeneity(self) -> list[Estimate]:
-        effects = [str(x) for x in self.posterior["posterior"]["effect"].to_numpy()]
-        sd, correlation = self._draws("sd"), self._draws("correlation")
-        draws = {f"sd of {name}": sd[:, i] for i, name in enumerate(effects)}
-        for j, second in enumerate(effects):
-            for i, first in enumerate(effects[:j]):
-                draws[f"correlation of {first} and {second}"] = correlation[:, j, i]
-        if not self._has_thresholds:
-            rates = _rates_of(self._draws("new_study"))
-            draws |= {f"{name} of a new study": x for name, x in rates.items()}
-        if self.studies.pairs:
-            sd = self._draws("pair_sd")
-            draws |= {f"sd of {name} between pairs": sd[:, i] for i, name in enumerate(effects)}
-            draws["sd of a pair in a study"] = self._draws("within_sd")
-        return [self._estimate(name, name, x) for name, x in draws.items()]
-
-    def _rates_of_studies(self) -> list[list[Any]]:
-        """Return a row for each published pair of positives and people, with its posterior."""
-        studies, draws = self.studies, self._draws("rates")
-        names = self.posterior["posterior"]["rate"].to_numpy().tolist()
-        return [
-            [
-                studies.names[i],
-                names[j],
-                float(studies.thresholds[i, t]) if self._has_thresholds else None,
-                _count(studies.positives[i, j, t]),
-                _count(studies.sizes[i, j]),
-                self._estimate("rate", names[j], draws[:, i, j, t]),
-            ]
-            for i, j, t in np.argwhere(np.isfinite(studies.positives)).tolist()
-        ]
+    def _intervals(self, frame: pd.DataFrame, prefix: str) -> list[tuple[float, float, float]]:
+        columns = (frame[f"{prefix}{end}"] for end in ("low", "high"))
+        return [(low, high, math.nan) for low, high in zip(*columns, strict=True)]
 
     @property
     def _has_thresholds(self) -> bool:
@@ -450,14 +434,11 @@ class SummaryROC(Result):
         values = self.posterior["posterior"][name].to_numpy()
         return values.reshape(-1, *values.shape[2:])
 
-    def _estimate(self, name: str, title: str, draws: Float[np.ndarray, " draws"]) -> Estimate:
-        return estimate_from_draws(
-            name, title, draws, self.level, self.settings.seed, self.warnings
-        )
-
-    def _rate_estimates(self, logits: Float[np.ndarray, "draws 2"]) -> list[Estimate]:
-        rates = _rates_of(logits).items()
-        return [self._estimate(name, name.capitalize(), draws) for name, draws in rates]
+    def _estimate(self, name: str) -> Estimate:
+        draws = self._draws("auc") if name == "auc" else _rates_of(self._logits()[0])[name]
+        title = "AUC" if name == "auc" else name.capitalize()
+        seed = self.settings.seed
+        return estimate_from_draws(name, title, draws, self.level, seed, self.warnings)
 
     def _rates(
         self, mean: Float[np.ndarray, "draws 2"], new: Float[np.ndarray, "draws 2"] | None = None
@@ -465,17 +446,16 @@ class SummaryROC(Result):
         """Summarize logits of both rates, and the intervals of those of a new study."""
         row: dict[str, float] = {}
         for name, draws in _rates_of(mean).items():
-            low, high = interval_of_draws(draws, self.level).tolist()
-            row |= {name: float(draws.mean()), f"{name}_low": low, f"{name}_high": high}
+            value, low, high = self._summary(draws).values()
+            row |= {name: value, f"{name}_low": low, f"{name}_high": high}
             if new is not None:
-                low, high = interval_of_draws(_rates_of(new)[name], self.level).tolist()
+                _, low, high = self._summary(_rates_of(new)[name]).values()
                 row |= {f"{name}_predicted_low": low, f"{name}_predicted_high": high}
         return row
 
-
-def _count(x: float) -> float | int:
-    """Return a number of people as published; a mean of several may not be whole."""
-    return int(x) if float(x).is_integer() else float(x)
+    def _summary(self, draws: Float[np.ndarray, " draws"]) -> dict[str, float]:
+        low, high = interval_of_draws(draws, self.level).tolist()
+        return {"value": float(draws.mean()), "low": low, "high": high}
 
 
 def _rates_of(logits: Float[np.ndarray, "draws 2"]) -> dict[str, Float[np.ndarray, " draws"]]:

@@ -17,6 +17,7 @@ from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.threads import one_blas_thread
 from dmfroc.multiclass.by_products import Products
 from dmfroc.multiclass.rank_one import (
+    TOLERANCE,
     Adjoint,
     Center,
     adjoint,
@@ -88,7 +89,7 @@ def problem_of_counts(
     shrinkage: float,
 ) -> Problem:
     """Return the problem of the rates ``counts / sizes``; its prior must be positive."""
-    if counts.size <= _FEW_CELLS:
+    if sizes.size * counts.shape[-1] <= _FEW_CELLS:
         return CellwiseRates(drawn_in(counts / sizes[..., None]), weights, shrinkage)
     return Products(counts, sizes, weights[..., 0], shrinkage)
 
@@ -105,6 +106,7 @@ def center(
     start: tuple[Float[AnyArray, "*row"], Float[AnyArray, " q"]] | None = None,
     max_sweeps: int = _MAX_SWEEPS,
     xp: Any = np,
+    tolerance: float = TOLERANCE,
 ) -> Center:
     """Fit the rank-one logit model by alternating safeguarded Newton steps.
 
@@ -131,6 +133,8 @@ def center(
         The array namespace to compute by. By NumPy, many cells are fitted by products with the
         rates, see `dmfroc.multiclass.by_products`; where weights vary along the rows or there is
         no prior, by JAX all the same, which compiles the fit for each shape.
+    tolerance
+        By JAX: the gradient norm at which the fit ends.
 
     Returns
     -------
@@ -144,7 +148,7 @@ def center(
     rates = drawn_in(rates)
     with undisturbed():
         from dmfroc.multiclass.compiled_center import solve
-    return solve(rates, *arguments, start or first_guess(rates, weights, xp), max_sweeps)
+    return solve(rates, *arguments, start or first_guess(rates, weights, xp), max_sweeps, tolerance)
 
 
 def _center(

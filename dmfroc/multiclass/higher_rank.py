@@ -174,8 +174,7 @@ def _backward(rank: int, link: Link, residuals: Any, cotangents: Any) -> Any:
     slope, _ = ravel_pytree(cotangents[0])
 
     def gradient(x: Array, problem: _Problem) -> Array:
-        found: Array = jax.grad(lambda x: _loss(unravel(x), problem, link))(x)
-        return found
+        return jax.grad(lambda x: _loss(unravel(x), problem, link))(x)
 
     hessian = jax.jacfwd(gradient)(flat, problem)
     # Scaling by the diagonal keeps rows of rates near 0 and 1, which hardly curve, well conditioned

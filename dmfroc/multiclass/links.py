@@ -101,8 +101,7 @@ def fit_with_link(
     def of_row_effect(
         v: Float[np.ndarray, " q *ones"], row_effect: Float[np.ndarray, "*row"]
     ) -> Float[np.ndarray, "*row"]:
-        found: np.ndarray = losses(row_effect * v).sum(axis=0)
-        return found
+        return losses(row_effect * v).sum(axis=0)
 
     def of_column_effect(
         row_effect: Float[np.ndarray, "*row"], v: Float[np.ndarray, " q"]

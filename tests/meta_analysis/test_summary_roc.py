@@ -1,6 +1,5 @@
 """Meta-analysis of counts: the two models are one, known fits, input that cannot be right."""
 
-import json
 from decimal import Decimal
 
 import jax
@@ -11,6 +10,7 @@ import pytest
 import xarray
 from jax import numpy as jnp
 from matplotlib.figure import Figure
+from pages import page_parts
 from scipy import integrate, optimize, stats
 from scipy.special import expit, logit
 
@@ -520,8 +520,21 @@ def test_prediction_is_wider_than_credibility(found):
         found.region("both")
 
 
+def test_the_report_shows_summary_and_studies(found, tmp_path):
+    found.to_html(tmp_path / "studies.html", title="Troponin")
+    parts = page_parts((tmp_path / "studies.html").read_text())
+    assert f"Sensitivity {found.sensitivity.value:.3f} (" in parts["numbers"]["verdict"][0]
+    low = found.heterogeneity.loc["sensitivity of a new study", "low"]
+    assert f"sensitivity between {low:.3f} and" in parts["numbers"]["verdict"][1]
+    assert list(parts["tables.csv"]) == ["Mean study", "Studies", "How studies differ"]
+    assert parts["source"].count('class="track"') == 2 * (len(found.studies.names) + 1)
+
+
 def test_summary_prints_and_converts(found):
     assert "9 studies, 7200 people, bivariate" in str(found)
+    assert found.to_pandas().loc["sensitivity", "value"] == found.sensitivity.value
+    studies = found.to_pandas("studies")
+    assert (studies[["tp", "fn", "fp", "tn"]].sum(axis=1) == found.studies.sizes.sum(axis=1)).all()
     tree = found.to_datatree()
     assert isinstance(tree, xarray.DataTree)
     assert tree.attrs["model"] == "bivariate"
@@ -680,24 +693,3 @@ def test_other_input():
     two_pairs = simulated(0).assign(pair=["a from b", "a from c", "a from b"] * 3)
     [remark] = read_studies(two_pairs, COLUMNS | {"pair": "pair"}).remarks
     assert remark.startswith("there are only 2 pairs: how much pairs differ is mostly what the")
-
-
-def test_a_meta_analysis_is_a_result_like_all_others(found, of_pairs, by_threshold, tmp_path):
-    for summary in (found, of_pairs, by_threshold):
-        frame = summary.to_pandas()
-        assert frame.loc["auc", "value"] == summary.auc.value
-        assert frame.loc["auc", ["low", "high"]].tolist() == list(summary.auc.interval)
-        record = json.loads(summary.to_json())
-        assert record["summary"]["auc"]["value"] == summary.auc.value
-        studies = summary.to_pandas("studies")
-        assert len(studies) == np.isfinite(summary.studies.positives).sum()
-        assert (studies["positives"] <= studies["people"]).all()
-        assert studies["value"].between(studies["low"], studies["high"]).all()
-        spread = summary.to_pandas("heterogeneity")
-        assert (spread["value"] == summary.heterogeneity["value"]).all()
-        assert "How studies differ" in summary._repr_html_()
-        summary.to_html(path := tmp_path / "page.html")
-        assert summary.head()[0] in path.read_text()
-    rates = of_pairs.to_pandas("pairs").set_index(["pair", "rate"])["value"]
-    wide = of_pairs.pairs
-    assert (rates.xs("Sensitivity", level="rate")[wide.index] == wide["sensitivity"]).all()
