@@ -19,13 +19,16 @@ from dmfroc.analyses.sequences import (
     ConfidenceSequence,
     Drift,
     DriftMonitor,
-    Look,
+    Looks,
+    Monitors,
     Seen,
     add_look,
     look,
     named,
     seen_of_counts,
     seen_of_share,
+    watched_as_header,
+    watched_from,
 )
 from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows, joined
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
@@ -44,7 +47,7 @@ from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.passes import SumInfluences
 from dmfroc.counted.sample import RowSample, rows_per_class
-from dmfroc.counted.storage import checked, checked_path, read, write
+from dmfroc.counted.storage import checked, checked_array, checked_path, read, write
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inputs.checks import one_class_message
 from dmfroc.inputs.labels import Label, factorize
@@ -136,8 +139,8 @@ class Accumulator:
         self._pending: list[RowSample] = []
         # After each update, so that drift can be looked for: rows, and how many were right
         self._rows, self._right = array("q"), array("q")
-        self._looks: dict[tuple[str, float], list[Look]] = {}
-        self._monitors: dict[tuple[str, float, float], DriftMonitor] = {}
+        self._looks: Looks = {}
+        self._monitors: Monitors = {}
 
     def __repr__(self) -> str:
         return f"Accumulator({self.n_observations} observations, {len(self.labels)} classes)"
@@ -546,7 +549,9 @@ class Accumulator:
         grid, counts, content = self._prepare()
         header, arrays = sample_as_arrays(self.sample)
         header |= {"labels": list(self.labels)} | content_as_header(content)
+        header |= {"watched": watched_as_header(self._looks, self._monitors)}
         arrays |= counts_as_arrays(counts)[1] | {"cuts": grid.cuts}
+        arrays |= {"updates": np.array([self._rows, self._right], np.int64)}
         write(checked_path("path", path), header, arrays, "path")
 
     @classmethod
@@ -583,6 +588,11 @@ class Accumulator:
                 raise ValueError(f"cuts are {arrays['cuts'].dtype}, scores {dtype}")
             found._grid = grid_from_user(arrays["cuts"], len(found.labels), dtype)
             found._counts = counts_from(header, arrays, {ONLY: found._grid}, found._content)
-            found._rows.append(int(found._counts.sizes.sum()))
-            found._right.append(round(np.trace(found._counts.confusion[ONLY])))
+            updates = checked_array(arrays, "updates", np.int64, (2, None))
+            new = np.diff(updates, axis=1, prepend=0)
+            total = int(found._counts.sizes.sum())
+            if updates[0, -1] != total or not ((new[1] >= 0) & (new[1] <= new[0])).all():
+                raise ValueError(f"updates are not those of {total} rows")
+            found._rows, found._right = (array("q", row) for row in updates.tolist())
+            found._looks, found._monitors = watched_from(header["watched"])
         return found

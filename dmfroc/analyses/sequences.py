@@ -376,6 +376,36 @@ class DriftMonitor:
             self.next_start = next_possible_change(n)
 
 
+Looks = dict[tuple[str, float], list[Look]]
+"""By measure and level."""
+Monitors = dict[tuple[str, float, float], DriftMonitor]
+"""By measure, baseline and level."""
+
+
+def watched_as_header(looks: Looks, monitors: Monitors) -> dict[str, Any]:
+    """Return all looks and the evidence of drift, for JSON."""
+    return {
+        "looks": list(looks.items()),
+        "monitors": [(key, vars(monitor)) for key, monitor in monitors.items()],
+    }
+
+
+def watched_from(header: Mapping[str, Any]) -> tuple[Looks, Monitors]:
+    """Return the looks and the evidence of drift that `watched_as_header` has written."""
+
+    def looks_from(rows: Any) -> list[Look]:
+        return [Look(n, value, (low, high), p) for n, value, (low, high), p in rows]
+
+    looks: Looks = {(name, level): looks_from(rows) for (name, level), rows in header["looks"]}
+    monitors: Monitors = {}
+    for (name, baseline, level), state in header["monitors"]:
+        monitor = monitors[name, baseline, level] = DriftMonitor(state["baseline"], state["sign"])
+        if vars(monitor).keys() != state.keys():
+            raise ValueError("the evidence of drift is incomplete")
+        vars(monitor).update(state | {"looks": looks_from(state["looks"])})
+    return looks, monitors
+
+
 def joint_of_streams(
     streams: Mapping[str, Seen], measure: Measure, level: float, seed: int, hypothesis: Hypothesis
 ) -> JointEstimates:

@@ -10,6 +10,7 @@ sizes add to the variance.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,7 +24,7 @@ from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.lending import lending
 from dmfroc.inference.rare_errors import RareErrors
 from dmfroc.inference.scale import IDENTITY, scale_of
-from dmfroc.inference.units import Units
+from dmfroc.inference.units import EstimatedWeights, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, within
@@ -41,7 +42,7 @@ class PartInfluences(NamedTuple):
     """The influences of parts drawn at random, without replacement, from so many."""
 
     influences: Float[np.ndarray, " u"]
-    n_parts: int
+    n_parts: float | int
 
     def minus(self, other: PartInfluences) -> PartInfluences:
         """Return the influences on the difference of two values, of the same parts."""
@@ -78,7 +79,7 @@ def influences_of(
     Raises
     ------
     ValueError
-        If parts of a measure were drawn at random and the caller does not allow for that.
+        If parts of a measure were drawn at random and the caller does not account for that.
     """
     weights = predictions.sample_weight
     parts = bound.sampled_parts(weights)
@@ -99,6 +100,20 @@ def influences_of(
     ]
 
 
+def through_weights(found: Influences, weights: EstimatedWeights | None) -> Influences:
+    """Return influences that also work through estimated weights, beside those of the target."""
+    if weights is None:
+        return found
+    if found.of_parts is not None:
+        raise ValueError(
+            "estimated weights and a sample of the pairs of classes do not go together: leave "
+            "n_pairs out"
+        )
+    slope = found.influences @ weights.slopes
+    of_target = PartInfluences(weights.of_target @ slope, math.inf)
+    return Influences(found.value, found.influences + weights.of_rows @ slope, of_target)
+
+
 class Spread(NamedTuple):
     """Scale and degrees of freedom of the t distribution on which intervals rest."""
 
@@ -114,9 +129,8 @@ def _none() -> Float[np.ndarray, " 0"]:
 class Moments:
     """Number of units, variance and excess kurtosis of the influences in each stratum.
 
-    Where the sizes of the strata are random, also what they add to the variance of the value, of
-    each sample, and with how many degrees of freedom that is known; likewise where parts of the
-    measure were drawn at random.
+    If the sizes of the strata are random, also what they add to the variance of the value, of each
+    sample, and its degrees of freedom. Likewise if parts of the measure were drawn at random.
     """
 
     sizes: Int[np.ndarray, " s"]
@@ -157,12 +171,12 @@ class Moments:
     def spread(self) -> Spread:
         """Scale and degrees of freedom of the t distribution on which intervals rest.
 
-        Every stratum's variance is drawn by one pseudo-observation towards what the others lend,
-        `dmfroc.inference.lending`. Without that, a class of three cases has an interval that
-        covers 65 % instead of 95 %. The degrees of freedom are Satterthwaite's, each variance being
-        as uncertain as the kurtosis of its influences makes it; the pseudo-observation adds one.
-        But what few units lend each other does not make them more: there are no more than those of
-        the variances.
+        Every stratum's variance is drawn by one pseudo-observation towards what it borrows from the
+        others, `dmfroc.inference.lending`. Without that, a class of three cases has an interval
+        that covers 65 % instead of 95 %. The degrees of freedom are Satterthwaite's, each variance
+        being as uncertain as the kurtosis of its influences makes it; the pseudo-observation adds
+        one. But what few units borrow from each other does not make them more: there are no more
+        than those of the variances.
         """
         sizes, own = self.sizes, self.own
         variances = (own * self.variances + self.lent) / (own + 1)
@@ -218,7 +232,7 @@ class Moments:
 
     @cached_property
     def standard_error(self) -> float:
-        """The standard error; a stratum with one unit lends the pooled variance."""
+        """The standard error; a stratum with one unit borrows the pooled variance."""
         variances, borrows = self.variances, self.own == 0
         if borrows.any():
             variances = np.where(borrows, self.lent, variances)
@@ -362,7 +376,7 @@ def interval(
 
     If the sizes of the strata are random, ``bounds`` are those given the sizes, and
     ``range_of_sizes`` those of any sizes. The interval given the sizes is widened by what these
-    add: on the scale where that range has no ends, the squares of the distances of the ends from
+    add. On the scale where that range has no ends, the squares of the distances of the ends from
     the value are added up (Zou and Donner 2008).
 
     With ``rare`` the worse limit accounts for errors that the sample does not show, see
