@@ -270,8 +270,7 @@ def band_from_rates(
 
 def check_kind(name: str, kind: Any) -> None:
     """Refuse what is no kind of band."""
-    if kind not in get_args(BandKind):
-        raise ValueError(f"{name} must be one of {get_args(BandKind)}, but it is {kind!r}")
+    choice(name, kind, get_args(BandKind))
 
 
 def grid_of_band(n_points: int) -> Float[np.ndarray, " m"]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc._kit.options import flag
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import convex_hull
@@ -292,6 +293,15 @@ class CurveDisplay(Display):
         CurveDisplay
             This display.
         """
+        for option, value in {
+            "plot_chance": plot_chance,
+            "plot_break_even": plot_break_even,
+            "plot_isometrics": plot_isometrics,
+            "plot_baselines": plot_baselines,
+            "plot_hull": plot_hull,
+            "plot_legend": plot_legend,
+        }.items():
+            flag(option, value)
         ax = self._draws_on(ax)
         self.guides_, self.hulls_ = [], {}
         if plot_baselines and not ax.lines:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dmfroc._kit.options import instance
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.ranking import one_vs_rest_auc_per_class
 from dmfroc.plots import curves
@@ -79,10 +80,12 @@ def overview(
     ['ROC', 'BOC', 'Lift and fallout']
     """
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
-    if figure is None:
-        from matplotlib import pyplot
+    from matplotlib import pyplot
+    from matplotlib.figure import FigureBase
 
+    if figure is None:
         figure = pyplot.figure(figsize=(12, 12.8), layout="constrained")
+    instance("figure", figure, FigureBase)
     shown = _shown(predictions)
     for ax, (kind, title, options) in zip(figure.subplots(3, 3).flat, _PANELS, strict=True):
         if shown:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.options import instance
+
 if TYPE_CHECKING:
     from typing import Self as Self
 
@@ -73,7 +75,9 @@ class Display:
 
     def _draws_on(self, ax: Axes | None, width: float = 6.4, height: float = 6.4) -> Axes:
         """Return the axes, by default those of a new figure, of a size in inches."""
-        self.ax_ = new_axes(width, height) if ax is None else ax
+        from matplotlib.axes import Axes
+
+        self.ax_ = new_axes(width, height) if ax is None else instance("ax", ax, Axes)
         self.figure_ = self.ax_.figure
         return self.ax_
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dmfroc import curves
+from dmfroc._kit.options import flag
 from dmfroc.curves.cases import Cases, for_each_class
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometric_lines import Isometric, isometrics
@@ -94,7 +95,7 @@ class ROCDisplay(CurveDisplay):
         **options: Any,
     ) -> Self:
         bands = None
-        if plot_band:
+        if flag("plot_band", plot_band):
             which = options["pos_label"], options["multi_class"]
             bands = for_each_class(partial(_band, level=level), predictions, *which)
         return cls(curves.roc_curve(predictions, **options), bands, name=name)

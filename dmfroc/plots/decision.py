@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from dmfroc._kit.options import flag, is_one_of
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
 from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
@@ -134,7 +135,8 @@ class DecisionDisplay(Display):
         ValueError
             If there is no such band.
         """
-        if band not in ("pointwise", "simultaneous", None):
+        difference = flag("difference", difference)
+        if not (band is None or is_one_of(band, ("pointwise", "simultaneous"))):
             raise ValueError(
                 f"band must be 'pointwise', 'simultaneous' or None, but it is {band!r}"
             )

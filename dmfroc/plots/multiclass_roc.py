@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from dmfroc._kit.options import choice, flag
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.evidence import EvidenceInMemory
 from dmfroc.curves.curve import Curve, Line
@@ -179,8 +180,8 @@ class MulticlassROCDisplay(CurveDisplay):
             As for `multiclass_roc`, if ``level`` is not in (0, 1), a fold lacks a class, with
             folds the pairs are asked for, or with the paper's bootstrap a simultaneous band.
         """
-        if method not in get_args(_BandMethod):
-            raise ValueError(f"method must be one of {get_args(_BandMethod)}, but it is {method!r}")
+        choice("method", method, get_args(_BandMethod))
+        plot_band = flag("plot_band", plot_band)
         check_kind("band", band)
         if band != "pointwise" and method != "jackknife":
             raise ValueError(f"band={band!r} is the jackknife's: leave out method={method!r}")
@@ -274,6 +275,7 @@ class MulticlassROCDisplay(CurveDisplay):
             If the pairs of several folds are asked for.
         """
         curve, [label] = self.curve, self.curves
+        plot_band, plot_pairs = flag("plot_band", plot_band), flag("plot_pairs", plot_pairs)
         if plot_pairs and isinstance(curve, MeanROC):
             raise ValueError("plot_pairs draws the pairs of one curve, not of several folds")
         self.bands = {label: self.band} if plot_band and self.band is not None else {}

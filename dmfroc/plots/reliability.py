@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import check_level, integer
+from dmfroc._kit.options import check_level, flag, integer
 from dmfroc._kit.text import legend_text
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.calibration import (
@@ -179,6 +179,8 @@ class ReliabilityDisplay(Display):
         ReliabilityDisplay
             This display.
         """
+        plot_bands = flag("plot_bands", plot_bands)
+        plot_histogram = flag("plot_histogram", plot_histogram)
         axes = self._draws_on(ax)
         self.lines_ = {}
         self.consistency_band_ = self.confidence_band_ = self.histogram_ = None

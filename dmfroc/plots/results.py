@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dmfroc._kit.options import flag
 from dmfroc.analyses.sequences import Drift
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.plots._style import COLORS, Display
@@ -39,7 +40,7 @@ def plot_evaluation(
     **kwargs: Any,
 ) -> MulticlassROCDisplay:
     """Draw the multiclass ROC curve with its band and area; of folds the mean curve."""
-    around = evaluation.band(band) if plot_band else None
+    around = evaluation.band(band) if flag("plot_band", plot_band) else None
     sample = evaluation.predictions
     curve = (
         evaluation.curve

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dmfroc._kit.options import flag
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
@@ -113,6 +114,7 @@ class RiskCoverageDisplay(Display):
         RiskCoverageDisplay
             This display.
         """
+        plot_band = flag("plot_band", plot_band)
         axes = self._draws_on(ax, height=4.8)
         self.lines_, self.bands_ = {}, {}
         is_single = len(self.curves) == 1

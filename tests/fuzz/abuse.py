@@ -5,6 +5,7 @@ tests have: ``python tests/fuzz/abuse.py`` prints what is wrong.
 """
 
 import argparse
+import functools
 import inspect
 import sys
 import tempfile
@@ -12,6 +13,8 @@ import warnings
 from pathlib import Path
 
 import generators
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.naive_bayes import GaussianNB
@@ -21,6 +24,7 @@ import dmfroc
 sys.path.append(str(Path(__file__).parents[1]))
 from option_names import option_names
 
+mpl.use("agg")
 RNG = np.random.default_rng(0)
 Y = np.arange(60) % 3
 S = RNG.dirichlet(np.ones(3), 60) + 0.3 * np.eye(3)[Y]
@@ -222,7 +226,31 @@ def functions():
         if is_public and inspect.signature(value).parameters:
             found[f"measures.{name}"] = value
     found["scan"] = scanned
-    return found | METHODS
+    return found | METHODS | drawn()
+
+
+def drawn():
+    """Return what draws predictions, by the name of a display; many share one function."""
+    found = {}
+    for name in dmfroc.plots.__all__:
+        kind = getattr(dmfroc.plots, name)
+        maker = getattr(kind, "from_predictions", kind)
+        if not inspect.isclass(maker):
+            found.setdefault(getattr(maker, "__func__", maker), (f"plots.{name}", maker))
+    return {name: closed(maker) for name, maker in found.values()}
+
+
+def closed(function):
+    """Return a function that closes the figures of another."""
+
+    @functools.wraps(function)
+    def call(**arguments):
+        try:
+            return function(**arguments)
+        finally:
+            plt.close("all")
+
+    return call
 
 
 def base(name, function):
@@ -261,7 +289,12 @@ def cases():
         given = base(name, function)
         for option in parameters_of(name, function):
             # A class that a measure names is refused when it meets the classes of data
-            if (name, option) in FREE or (name.startswith("measures.") and option == "pos_label"):
+            is_name = name.startswith("plots.") and option == "name"  # of a classifier
+            if (
+                is_name
+                or (name, option) in FREE
+                or (name.startswith("measures.") and option == "pos_label")
+            ):
                 continue
             for values, may_pass in ((NEVER, False), (PERHAPS, True)):
                 if may_pass and name.startswith(("bayesian_", "summary_")):
