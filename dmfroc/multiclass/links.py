@@ -26,7 +26,7 @@ type _Cells = Float[AnyArray, " *cells"]
 
 
 def _special(xp: Any) -> Any:
-    """Return the special functions of the namespace, of which importing SciPy's takes long."""
+    """Return the special functions of the namespace; importing those of SciPy takes long."""
     if xp is np:
         from scipy import special
     else:
