@@ -244,7 +244,7 @@ def nested_cross_validation(
     if counts.min() < cv:
         raise ValueError(
             f"class {labels[counts.argmin()].item()!r} has {counts.min()} observations, fewer than "
-            f"the {cv} folds, each of which needs one"
+            f"the {cv} folds: each fold needs one"
         )
     seed = seed_of(random_state)
     jobs = (

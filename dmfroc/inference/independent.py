@@ -1,9 +1,9 @@
 """Differences between independent samples, from the intervals of each.
 
-MOVER, the method of variance estimates recovery (Zou and Donner 2008; Newcombe 1998): how far the
-ends of a difference are from its value are the roots of the sums of the squares of how far those of
-the single intervals are. So the difference has the skewness that near-perfect values have, and the
-range of the measure. It is for independent values only.
+MOVER is the method of variance estimates recovery (Zou and Donner 2008; Newcombe 1998). The
+distance of an end of a difference from its value is a root of a sum of squares: those of the
+distances of the ends of the single intervals. So the difference has the skewness that near-perfect
+values have, and the range of the measure. It is for independent values only.
 """
 
 from __future__ import annotations
