@@ -29,7 +29,7 @@ from dmfroc.inputs.indexes import Rows, row_names
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.measure import Measure, bind
-from dmfroc.results.difference import Difference, differences_table
+from dmfroc.results.difference import Difference, differences_by
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import Column, Table
 
@@ -185,18 +185,13 @@ class MultilabelComparison(Comparison):
             for name, estimate in of_label.items()
         ]
         tables.append(Table("labels", f"{self.title} of each label", columns, cells))
-        pairs = [(label, d) for label, ds in self.label_differences.items() for d in ds]
-        if pairs:
-            table = differences_table(
-                [d for _, d in pairs],
-                "Differences in each label, A minus B",
-                self.kind_of_interval,
-                simultaneous=False,
-            )
-            columns = [Column("label", "label", "name"), *table.columns]
-            cells = [[label, *row] for (label, _), row in zip(pairs, table.rows, strict=True)]
-            tables.append(Table("label_differences", table.title, columns, cells))
-        return tables
+        return tables + differences_by(
+            "label",
+            "label_differences",
+            self.label_differences,
+            "Differences in each label, A minus B",
+            self.kind_of_interval,
+        )
 
 
 def multilabel(
