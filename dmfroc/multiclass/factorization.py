@@ -30,6 +30,7 @@ from dmfroc.multiclass.rank_one import Center, binomial_deviance
 # A fitted probability this close to 0 or 1 is one that the data drive to the boundary.
 _BOUNDARY = 1e-9
 _LARGEST_WEIGHT = 1e300  # of all cells: sums of what weighs less do not overflow
+_SMALLEST_WEIGHT = 1e-300  # of a cell: smaller ones have too few digits
 _GRADIENT_TOLERANCE = 1e-7
 _MEMORY = 20
 
@@ -118,7 +119,7 @@ def dmf(
     rank : int
         Number of factors, at most min(m, q).
     weights : array-like, broadcast to (m, q), optional
-        Weights of the cells, for example numbers of trials; >= 0, by default 1.
+        Weights of the cells, for example numbers of trials; 0 or from 1e-300, by default 1.
     link : {"logit", "probit", "cloglog"}
         Link function.
     offset : array-like, broadcast to (m, q), optional
@@ -209,6 +210,11 @@ def _checked_cells(
     with np.errstate(over="ignore"):
         if weight.sum() > _LARGEST_WEIGHT:
             raise ValueError(f"weights must not add up to more than {_LARGEST_WEIGHT:g}")
+    if (smallest := weight[weight > 0].min()) < _SMALLEST_WEIGHT:
+        raise ValueError(
+            f"weights must be 0 or at least {_SMALLEST_WEIGHT:g}, but one is {smallest:g}: "
+            "multiply all by the same factor, or give 0 to cells that need not count"
+        )
     wrong = (weight > 0) & ~((values >= 0) & (values <= 1))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
