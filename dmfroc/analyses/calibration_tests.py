@@ -2,8 +2,8 @@
 
 Given calibrated probabilities, each outcome is a draw from them. So outcomes are drawn from the
 probabilities. The share of draws in which a statistic is at least as large as the observed one is
-its p-value, which is exact for independent rows of any number, but for ties: they count by half, so
-that statistics of few outcomes, which are discrete, reject as often as others (Lancaster's mid-p).
+its p-value, which is exact for independent rows of any number. Ties count by half (Lancaster's
+mid-p): a statistic of few outcomes is discrete, and would reject too rarely.
 """
 
 from __future__ import annotations
