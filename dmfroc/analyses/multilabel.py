@@ -424,8 +424,9 @@ def _influences(rows: LabelledRows, facts: Known, name: str) -> Float[np.ndarray
 def _covariance(
     rows: LabelledRows, influences: Float[np.ndarray, "l n"]
 ) -> Float[np.ndarray, "l l"]:
-    of_units = np.stack([rows.by_unit(phi) for phi in influences])
-    return of_units @ of_units.T
+    if rows.n_units < len(rows.unit):
+        influences = np.stack([rows.by_unit(phi) for phi in influences])
+    return influences @ influences.T
 
 
 def _labelled_rows(
@@ -496,7 +497,8 @@ def _named(
 
 
 def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n l"]:
-    array = as_floats(as_array(values, what), what).astype(np.float64)
+    # Columns are read one at a time
+    array = as_floats(as_array(values, what), what).astype(np.float64, order="F")
     if array.ndim != 2 or not array.size:
         raise ValueError(
             f"{what} must have shape (n, L), a column for each label, not {array.shape}"
