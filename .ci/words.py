@@ -1,8 +1,8 @@
 """Find long sentences, and words that the house style has others for, in what readers see.
 
-It reads the prose of the README, of the changelog, of the documentation and of docstrings, without
-code, tables, formulas, references and pages that experiments write. With `--lengths`, print the
-length of each page's sentences.
+It reads the prose of the README, of the changelog, of the documentation, of docstrings and of
+messages, without code, tables, formulas, references and pages that experiments write. With
+`--lengths`, print the length of each page's sentences.
 """
 
 import ast
@@ -71,6 +71,20 @@ def docstrings(path: Path) -> Iterator[str]:
         yield "\n".join(("\n" + x if a != b else x) for x, (a, b) in pairs)
 
 
+def messages(path: Path) -> Iterator[str]:
+    """Return the texts of a module that are no docstrings, with X for what is inserted."""
+    parts = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Expr):
+            parts.add(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            parts |= set(node.values)
+            yield "".join(str(x.value) if isinstance(x, ast.Constant) else "X" for x in node.values)
+        # What has lines is a template
+        elif isinstance(node, ast.Constant) and node not in parts and "\n" not in str(node.value):
+            yield str(node.value)
+
+
 def n_words(sentence: str) -> int:
     """Count the words of a sentence, formulas and code as one each."""
     return sum(any(c.isalnum() for c in word) for word in sentence.split())
@@ -95,9 +109,8 @@ def main() -> int:
             middle, most = (lengths[int(q * (len(lengths) - 1))] for q in (0.5, 0.9))
             print(f"{path.relative_to(ROOT)}: {middle} in the median, 90 % up to {most}")
         return 0
-    later = ("inference", "measures", "multiclass")  # rooms
-    modules = [x for x in sorted((ROOT / "dmfroc").rglob("*.py")) if not set(later) & set(x.parts)]
-    texts += [(path, text, LONGEST) for path in modules for text in docstrings(path)]
+    modules = sorted((ROOT / "dmfroc").rglob("*.py"))
+    texts += [(path, x, LONGEST) for path in modules for x in (*docstrings(path), *messages(path))]
     found = [o for path, text, n in texts for o in offences(str(path.relative_to(ROOT)), text, n)]
     print(*found, sep="\n")
     return bool(found)

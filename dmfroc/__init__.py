@@ -70,6 +70,10 @@ _HOMES = {
         "PRGDisplay PairwiseAUCDisplay PrecisionRecallDisplay ROCDisplay "
         "ReciprocalPrecisionRecallDisplay ReliabilityDisplay RiskCoverageDisplay ThresholdDisplay"
     ),
+    "results": (
+        "CalibrationTests Factorization MulticlassROC NestedCrossValidation Plan Posterior "
+        "RunsComparison SubgroupComparison SummaryROC"
+    ),
     "simulation": ("datasets study"),
 }
 

@@ -536,8 +536,8 @@ def _design(
         bounds, on_line = (low - high, high - low), False
     if not np.isfinite(value) or moments.spread.scale <= NO_VARIATION:
         raise ValueError(
-            f"{measure.name} is {value:g} in the pilot and does not vary there, as where a "
-            "classifier or a judge is perfect: this says nothing of other samples; use a larger "
+            f"{measure.name} is {value:g} in the pilot and does not vary there, as if a "
+            "classifier or a judge is perfect. This says nothing about other samples: use a larger "
             "pilot"
         )
     return _Design(

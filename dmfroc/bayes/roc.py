@@ -396,7 +396,7 @@ def _warnings(
     if abs(mean - value) > float(drawn.std()):
         remarks.append(
             f"the model draws the area from {value:.4f} in the sample to {mean:.4f}, by more than "
-            "a posterior standard deviation: it does not expect such pairs or such a curve; try "
+            "a posterior standard deviation. It does not expect such pairs or such a curve: try "
             "structure='hierarchical', or priors=Priors(split_scale=5), or use the jackknife"
         )
     if few_decide(area, value, area.bounds, moments, _FEW_ERRORS):

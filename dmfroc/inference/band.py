@@ -342,7 +342,8 @@ def _level_of_each(rates: CurveRates, points: _Points, level: float) -> float:
     """Return the level that intervals need to hold at all thresholds in ``level`` of all samples.
 
     The error at a false positive rate is that of the true positive rate at its threshold, less the
-    error of the other rate times the slope of the curve: here, of the chord above its interval.
+    error of the other rate times the slope of the curve. Here it is the slope of the chord above
+    its interval.
     """
     low, high = points.fpr_low[1:-1], points.fpr_high[1:-1]
     rise = np.interp(high, points.fpr, points.tpr) - np.interp(low, points.fpr, points.tpr)

@@ -1,14 +1,12 @@
 """How far a value may be from the truth because it is biased, which no standard error says.
 
-Some are large enough to matter: chance in the many cells of a table raises what a prediction seems
-to tell of the class, where many classes have few observations each so does chance in their curves,
-and an observation that is ranked among others raises its own precision. An interval reaches further
+Some are large enough to matter. Chance in the many cells of a table raises what a prediction seems
+to tell of the class. With many classes of few observations each, so does chance in their curves.
+And an observation that is ranked among others raises its own precision. An interval reaches further
 by that much, on the side where the truth is.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -25,24 +23,6 @@ _HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they sho
 _MOST_SCORES = 1 << 20  # of which the halves take little time
 
 
-def bias_of_table(
-    measure: Measure,
-    value: float,
-    predictions: Predictions,
-    evidence: Float[np.ndarray, " c"] | None,
-    error: float,
-) -> float:
-    """Return the bias that chance in the table of hard labels, or in each fold's, may give a value.
-
-    Of the predictions only the shares of the classes matter, and that they have this evidence.
-    """
-    if evidence is None:
-        return 0.0
-    n_tables = 1 if predictions.folds is None else len(np.unique(predictions.folds))
-    n_of_each = float(evidence.sum()) / n_tables
-    return bias_of_cells(measure, value, len(predictions.present), n_of_each, error)
-
-
 def bias_of_cells(
     measure: Measure, value: float, n_classes: int, evidence: float, error: float
 ) -> float:
@@ -50,21 +30,6 @@ def bias_of_cells(
     if measure.bias_of_chance is None:
         return 0.0
     bias = measure.bias_of_chance(value, n_classes) / evidence
-    return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
-
-
-def bias_beside_another(
-    measure: Measure,
-    value: float,
-    value_of: Callable[[Measure], float],
-    predictions: Predictions,
-    error: float,
-) -> float:
-    """Return by how much a value exceeds that of a less biased measure of the same, if notable."""
-    other = measure.less_biased
-    if other is None:
-        return 0.0
-    bias = value - value_of(other)
     return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
 
 
@@ -79,7 +44,7 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample, error: float)
     """Return the bias that halves of many small classes show, if it is notable.
 
     A value from half of the units of each class is biased by about twice as much, if the bias is of
-    the order of 1 / n; the mean over both halves of a division leaves nothing else of first order.
+    the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
     """
     predictions, units = sample
     n_classes = len(predictions.present)

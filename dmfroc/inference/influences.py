@@ -79,7 +79,7 @@ def influences_of(
     Raises
     ------
     ValueError
-        If parts of a measure were drawn at random and the caller does not allow for that.
+        If parts of a measure were drawn at random and the caller does not account for that.
     """
     weights = predictions.sample_weight
     parts = bound.sampled_parts(weights)
@@ -129,9 +129,8 @@ def _none() -> Float[np.ndarray, " 0"]:
 class Moments:
     """Number of units, variance and excess kurtosis of the influences in each stratum.
 
-    Where the sizes of the strata are random, also what they add to the variance of the value, of
-    each sample, and with how many degrees of freedom that is known; likewise where parts of the
-    measure were drawn at random.
+    If the sizes of the strata are random, also what they add to the variance of the value, of each
+    sample, and its degrees of freedom. Likewise if parts of the measure were drawn at random.
     """
 
     sizes: Int[np.ndarray, " s"]
@@ -172,12 +171,12 @@ class Moments:
     def spread(self) -> Spread:
         """Scale and degrees of freedom of the t distribution on which intervals rest.
 
-        Every stratum's variance is drawn by one pseudo-observation towards what the others lend,
-        `dmfroc.inference.lending`. Without that, a class of three cases has an interval that
-        covers 65 % instead of 95 %. The degrees of freedom are Satterthwaite's, each variance being
-        as uncertain as the kurtosis of its influences makes it; the pseudo-observation adds one.
-        But what few units lend each other does not make them more: there are no more than those of
-        the variances.
+        Every stratum's variance is drawn by one pseudo-observation towards what it borrows from the
+        others, `dmfroc.inference.lending`. Without that, a class of three cases has an interval
+        that covers 65 % instead of 95 %. The degrees of freedom are Satterthwaite's, each variance
+        being as uncertain as the kurtosis of its influences makes it; the pseudo-observation adds
+        one. But what few units borrow from each other does not make them more: there are no more
+        than those of the variances.
         """
         sizes, own = self.sizes, self.own
         variances = (own * self.variances + self.lent) / (own + 1)
@@ -233,7 +232,7 @@ class Moments:
 
     @cached_property
     def standard_error(self) -> float:
-        """The standard error; a stratum with one unit lends the pooled variance."""
+        """The standard error; a stratum with one unit borrows the pooled variance."""
         variances, borrows = self.variances, self.own == 0
         if borrows.any():
             variances = np.where(borrows, self.lent, variances)
@@ -377,7 +376,7 @@ def interval(
 
     If the sizes of the strata are random, ``bounds`` are those given the sizes, and
     ``range_of_sizes`` those of any sizes. The interval given the sizes is widened by what these
-    add: on the scale where that range has no ends, the squares of the distances of the ends from
+    add. On the scale where that range has no ends, the squares of the distances of the ends from
     the value are added up (Zou and Donner 2008).
 
     With ``rare`` the worse limit accounts for errors that the sample does not show, see

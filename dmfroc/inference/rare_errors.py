@@ -1,6 +1,6 @@
 """Limits for errors that are so rare that a sample may contain none of them.
 
-A perfect sample shows that errors are rare, not that there are none: among n observations of a
+A perfect sample shows that errors are rare, not that there are none. Among n observations of a
 class, a proportion 1 - error^(1/n) of errors can go unobserved (Clopper and Pearson's exact limit;
 the rule of three). The same holds for a sample whose observed errors are all small. So we count one
 more error than was observed, of the size of a typical gross one: an observation that is scored, and
@@ -220,8 +220,8 @@ def pools_classes(measure: Measure, predictions: Predictions) -> bool:
     """Whether the observations of all classes are exchangeable for a measure.
 
     That is so if its value depends on how frequent the classes are, and an error in the rarest
-    class costs no more than twice as much as the average error: for accuracy, not for macro F1
-    with rare classes. Then the units form one stratum.
+    class costs no more than twice as much as the average error. It is so for accuracy, not for
+    macro F1 with rare classes. Then the units form one stratum.
     """
     if len(predictions.present) < 2:
         return False

@@ -2,7 +2,7 @@
 
 A replicate is a vector of weights: how often each unit was drawn, or a Dirichlet vector. Draw
 number d has a random stream of its own, so that results depend on the seed alone, not on how many
-draws are computed at a time, and all classifiers of the same sample see the same replicates.
+draws are computed at a time. All classifiers of the same sample see the same replicates.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def draw_weights(
                 break
         else:
             raise ValueError(
-                f"{_MOST_TRIES} resamples in a row lacked a class, of which the sample has too few "
-                "units: use method='jackknife'"
+                f"{_MOST_TRIES} resamples in a row lacked a class, because the sample has too few "
+                "units of it: use method='jackknife'"
             )
     return counts
 

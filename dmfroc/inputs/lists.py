@@ -107,8 +107,8 @@ def _classes(
         # Sorted names would be a guess: Spark, for one, has the most frequent class first
         if not set(distinct) <= set(range(n_classes)):
             raise ValueError(
-                f"column {name!r} holds lists of {n_classes} numbers, which do not say of which "
-                "classes they are: pass labels= with the classes in the order of the lists"
+                f"column {name!r} holds lists of {n_classes} numbers, which do not say to which "
+                "classes they belong: pass labels= with the classes in the order of the lists"
             )
         labels = list(range(n_classes))
     if len(labels) != n_classes:

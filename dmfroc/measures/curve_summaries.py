@@ -257,7 +257,7 @@ def crossing_gain(points: CurvePoints, xp: Any) -> Any:
 def expected_f_gain(points: CurvePoints, xp: Any, beta: float = 1.0) -> Any:
     """Mean F-gain over operating conditions from recall gain 0 to the largest one.
 
-    Flach and Kull's theorem 3, of which ``beta`` is 1; NaN if there is no range of conditions.
+    Flach and Kull's theorem 3, in which ``beta`` is 1; NaN if there is no range of conditions.
     """
     positives, negatives = last(points.tp)[..., 0], last(points.fp)[..., 0]
     rate = positives / (positives + negatives)

@@ -83,16 +83,16 @@ def absent_classes_message(predictions: Predictions) -> str | None:
 
 
 def counts_message(predictions: Predictions) -> str | None:
-    """Say that weights which are whole numbers may be counts, of which errors know nothing."""
+    """Say that weights which are whole numbers may be counts, which errors do not account for."""
     weight = predictions.sample_weight
     if not predictions.is_weighted or (weight % 1).any():
         return None
     if not 2 <= weight.max() <= _LARGEST_COUNT:
         return None
     return (
-        "the weights are whole numbers: if a row of weight 3 stands for 3 observations pass them "
-        "as frequency_weight= instead, since with sample_weight= every row is one observation, "
-        "whatever its weight, and standard errors are those of so few"
+        "the weights are whole numbers. If a row of weight 3 stands for 3 observations, pass them "
+        "as frequency_weight= instead: with sample_weight= every row is one observation, whatever "
+        "its weight, and standard errors are those of so few"
     )
 
 
@@ -363,7 +363,7 @@ def within(
 
 
 def bare_value_of(measure: Measure, predictions: Predictions) -> float:
-    """Return the value of ``measure`` as it is computed, without remarks."""
+    """Return the value of ``measure`` as it is computed, without warnings."""
     [value] = bind(measure, predictions).values(predictions.sample_weight)
     return float(value)
 

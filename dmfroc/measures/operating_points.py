@@ -78,7 +78,7 @@ class AtPoint:
         return self.share if self.share < 1 else self.share / (points.shape[-1] - 1)
 
     def _weights_at(self, x: Any, target: Any, xp: Any) -> Any:
-        """Return the weights of the points, of which those around a place of the curve have some.
+        """Return the weights of the points; those around a place of the curve have some.
 
         Where the curve is level there, it is the best point of that level.
         """

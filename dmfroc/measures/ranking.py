@@ -1,9 +1,9 @@
 """Measures of how well scores rank pairs and triples of classes.
 
-Hand and Till's M, one-vs-one and one-vs-rest AUCs are averages of the pairwise areas A(i|j), each
-of which compares the scores in column i of the classes i and j. The area of class i against the
-rest is the average of A(i|j) over j, weighted by the size of j. AUC-mu ranks each pair of classes
-by a projection of its own, the volumes triples of observations.
+Hand and Till's M, one-vs-one and one-vs-rest AUCs are averages of the pairwise areas A(i|j). Each
+area compares the scores in column i of the classes i and j. The area of class i against the rest is
+the average of A(i|j) over j, weighted by the size of j. AUC-mu ranks each pair of classes by a
+projection of its own, the volumes triples of observations.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ The rates enter the derivatives of the objective linearly: by their products wit
 effects, and with the row effects. The rates themselves are never stored: the sizes of classes, by
 which counts are divided, are taken into the factors. All else is a sum over cells of functions that
 are smooth in the logarithm of the column effect, and is interpolated at a few dozen Chebyshev
-nodes, without losing a digit: sigmoid(lambda v) has no singularity in log v within pi/2 of the real
-line.
+nodes, without losing a digit. For sigmoid(lambda v) has no singularity in log v within pi/2 of the
+real line.
 """
 
 from __future__ import annotations

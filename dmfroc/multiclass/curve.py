@@ -91,7 +91,7 @@ class SummaryOfCenter:
         return value, pull_back
 
     def derivative_by_pairs(self, table: RateTable) -> Float[np.ndarray, " q"]:
-        """Return the derivative with respect to weights of the pairs, each of which is one.
+        """Return the derivative with respect to weights of the pairs, at weights of one.
 
         A pair counts with its weight in the deviance, in the prior, and in the mean pair effect.
         """
@@ -454,7 +454,7 @@ def curve_of(
 def curve_of_rates(
     table: RateTable, classes: Sequence[Hashable], link: Link = "logit"
 ) -> MulticlassROC:
-    """Return the curve of the rates of pairs of classes, of which there are three or more."""
+    """Return the curve of the rates of pairs of classes, if there are three classes or more."""
     rates = table.rates(np)
     solution = fit(table, np) if link == "logit" else _fit_other(table, link)
     fitted = solution.row_effect * solution.column_effect[:, None, None]

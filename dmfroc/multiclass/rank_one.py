@@ -224,7 +224,7 @@ def alternate_with(
 ) -> Center:
     """Take Newton steps, given the derivatives by row effects, and those by column effects.
 
-    What gives the latter takes the step in the column effects, too.
+    What gives the derivatives by column effects takes the step in these, too.
     """
     row_weight, column_weight = total_weights
 

@@ -104,7 +104,7 @@ class RateCounts(Statistic):
         totals = sum_at(self.class_of_row, weights, len(self.totals), xp)
         if xp is np and (weights == 1).all():
             sizes = (self.stops - self.starts)[..., None]
-            counts = CountsOfPlaces(sizes, self.above, self.at_least, self.tied_share)
+            counts: Any = CountsOfPlaces(sizes, self.above, self.at_least, self.tied_share)
             if self.above.size <= _MOST_STORED:
                 counts = np.asarray(counts)
         else:

@@ -90,8 +90,8 @@ def evaluation_verdict(evaluation: Evaluation) -> list[str]:
     area = evaluation.estimates.get("hand_till")
     if area is not None and math.isfinite(area.value):
         sentences.append(
-            f"In {100 * area.value:.1f} % of all pairs of observations of different classes, the "
-            "scores rank the right one first; guessing does so in 50 %."
+            f"In {100 * area.value:.1f} % of pairs of observations of two classes, averaged over "
+            "the pairs of classes, the scores rank the right one first; guessing does so in 50 %."
         )
     return sentences + _of_folds(evaluation.sample.predictions, first.method)
 
@@ -154,8 +154,9 @@ def lead(
     """
     best, *others = values
     tied = [best, *(name for name in others if (best, name) not in wins)]
-    if len(best_set) > 1:
-        tied = [name for name in tied if name == best or name in best_set]
+    kept = [name for name in tied if name == best or name in best_set]
+    if len(kept) > 1:
+        tied = kept
     worse = [x for x in others if all((name, x) in wins for name in tied)]
     if len(tied) == 1:
         claim = f"{best} is better than all others"

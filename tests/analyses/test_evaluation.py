@@ -17,7 +17,6 @@ from simulations import normal_scores
 import dmfroc
 from dmfroc import (
     Estimate,
-    MulticlassROC,
     Predictions,
     dmf_auc_score,
     estimate,
@@ -29,6 +28,7 @@ from dmfroc import (
 from dmfroc.inference.band import curve_band
 from dmfroc.measures import dmf_auc, informedness
 from dmfroc.plots import MulticlassROCDisplay
+from dmfroc.results import MulticlassROC
 
 CLASSES, SCORES = normal_scores(1, 60, 3)
 ALL = ["dmf_auc", "hand_till", "informedness"]

@@ -124,7 +124,7 @@ def indicators(predictions: Predictions) -> Float[np.ndarray, "n k"]:
 
 
 def no_single_class(pos_label: Hashable, predictions: Predictions) -> str | None:
-    """Say so unless there are probabilities, and one class of which they are."""
+    """Say so unless there are probabilities, and one class to which they belong."""
     if (obstacle := no_probabilities(predictions)) is not None:
         return obstacle
     labels = predictions.labels

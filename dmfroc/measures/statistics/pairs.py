@@ -38,8 +38,8 @@ class PairCounts(Statistic):
     """Where each score falls among the sorted scores of its column's own class.
 
     Observations lie grouped by class. A score between the places k - 1 and k of the sorted scores
-    of all classes has the entry 2k, one that equals that at place k the entry 2k + 1; one that
-    equals those of a run of ties, of which half count, the sum of the run's ends.
+    of all classes has the entry 2k. One that equals that at place k has the entry 2k + 1. One that
+    equals those of a run of ties, half of them counted, has the sum of the run's ends.
     """
 
     rows: Int[AnyArray, " n"]  # grouped position -> observation

@@ -1,7 +1,7 @@
 """Recalibrations: logistic and isotonic regressions of the outcome on what was forecast.
 
 A regression is fitted anew for every set of weights. The derivative of its coefficients with
-respect to a weight is the inverse of the information times the score of the observation; what it
+respect to a weight is the inverse of the information times the score of the observation. What it
 minimises has the derivative that it has with the fit held fixed.
 """
 
@@ -163,7 +163,7 @@ class IsotonicLosses(Statistic):
     def losses(
         self, weights: Float[np.ndarray, " n"], recalibrated: tuple[Float[np.ndarray, " n"], ...]
     ) -> Losses:
-        """Add up the squared errors, of which those of the recalibrated forecasts are given."""
+        """Add up the squared errors, given those of the recalibrated forecasts."""
         sums = [numbers @ weights for numbers in self._numbers(recalibrated)]
         return Losses(np.append(np.concatenate(sums), weights.sum()), recalibrated)
 

@@ -66,8 +66,8 @@ class Statistic(ABC):
 def once_per_predictions[**P, T](function: Callable[P, T]) -> Callable[P, T]:
     """Remember the result of ``function`` for as long as its first argument exists.
 
-    That are predictions; what it takes besides are arrays and options, for the last of which it is
-    remembered.
+    That are predictions; what it takes besides are arrays and options. It is remembered for the
+    last options.
     """
     results: WeakKeyDictionary[Any, tuple[Lock, dict[str, Any]]] = WeakKeyDictionary()
     lock = Lock()  # `evaluate` binds its measures in several threads

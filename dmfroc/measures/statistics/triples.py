@@ -31,7 +31,7 @@ type _Runs = tuple[Int[np.ndarray, " *q"], Int[np.ndarray, " *q"]]
 
 
 class TripleTable(NamedTuple):
-    """Weight of the triples in order, of which those that tie count their share, and of classes."""
+    """Weight of the triples in order, with a share of those that tie, and of classes."""
 
     won: Float[AnyArray, ""]
     totals: Float[AnyArray, " classes"]
@@ -85,7 +85,7 @@ def not_three_classes(predictions: Predictions) -> str | None:
 
 
 def no_table_of_triples(predictions: Predictions) -> str | None:
-    """Say so unless there are three classes, the smallest of which has a table that fits."""
+    """Say so unless there are three classes, and the table of the smallest one fits."""
     entries = int(predictions.class_counts.min()) ** 2
     if entries <= _LARGEST_TABLE:
         return not_three_classes(predictions)

@@ -33,8 +33,8 @@ def too_many_tuples(predictions: Predictions) -> str | None:
         return None
     return (
         f"of {n_classes} classes goes through all combinations of one observation of each class "
-        f"and all assignments of them to the classes, {n_sums:,} sums of scores here, and at most "
-        f"{_MOST_SUMS:,} are allowed: take a sample of the observations, or use auc_mu or "
+        f"and all assignments of them to the classes. These are {n_sums:,} sums of scores, and "
+        f"at most {_MOST_SUMS:,} are allowed: take a sample of the observations, or use auc_mu or "
         "hand_till, which have no limit"
     )
 

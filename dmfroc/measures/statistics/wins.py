@@ -2,8 +2,8 @@
 
 For a case of class i that is the product over all other classes of the share of their cases with a
 smaller score in column i, so that no set has to be formed. Cases that tie for the first place share
-it: in a random order of cases that tie, the share of a class is that below the case plus u times
-that which ties, and the mean over u in [0, 1] is a polynomial's, which few points give exactly.
+it. In a random order of cases that tie, the share of a class is that below the case plus u times
+that which ties. The mean over u in [0, 1] is a polynomial's, which few points give exactly.
 """
 
 from __future__ import annotations
