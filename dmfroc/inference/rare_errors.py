@@ -56,8 +56,8 @@ class RareErrors(NamedTuple):
     def worse_limits(self, value: float, variance: float, errors: Sequence[float]) -> list[float]:
         """Return one-sided limits of a value with this variance, counting one more gross error.
 
-        No limit is better than that of a sample without errors, in which errors that cost more at
-        the top of the ranking count twice: the small errors of a sample say nothing of that cost.
+        No limit is better than that of a sample without errors. There, errors that cost more at the
+        top of the ranking count twice, because small errors do not show that cost.
         """
         limits = self._limits(value, variance, errors)
         if not self.is_top_heavy:
