@@ -23,6 +23,7 @@ from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.remarks import kinks_message
+from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, units_of
 from dmfroc.inputs.arrays import as_array, as_floats
 from dmfroc.inputs.indexes import Rows, row_names
@@ -406,14 +407,7 @@ def _each_label(
             joint = _joint(of_label, method, hypothesis)
             estimates[label] = joint.estimates
             if joint.differences:
-                differences[label] = compared(
-                    joint,
-                    hypothesis,
-                    greater_is_better=True,
-                    simultaneous=False,
-                    level=level,
-                    seed=seed,
-                )["differences"]
+                differences[label] = holm_adjusted(joint.differences.values())
     return estimates, differences
 
 
@@ -430,8 +424,9 @@ def _influences(rows: LabelledRows, facts: Known, name: str) -> Float[np.ndarray
 def _covariance(
     rows: LabelledRows, influences: Float[np.ndarray, "l n"]
 ) -> Float[np.ndarray, "l l"]:
-    of_units = np.stack([rows.by_unit(phi) for phi in influences])
-    return of_units @ of_units.T
+    if rows.n_units < len(rows.unit):
+        influences = np.stack([rows.by_unit(phi) for phi in influences])
+    return influences @ influences.T
 
 
 def _labelled_rows(
@@ -502,7 +497,8 @@ def _named(
 
 
 def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n l"]:
-    array = as_floats(as_array(values, what), what).astype(np.float64)
+    # Columns are read one at a time
+    array = as_floats(as_array(values, what), what).astype(np.float64, order="F")
     if array.ndim != 2 or not array.size:
         raise ValueError(
             f"{what} must have shape (n, L), a column for each label, not {array.shape}"
