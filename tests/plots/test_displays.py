@@ -25,7 +25,7 @@ MANY = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
 
 OTHERS = {
     *("ComparisonDisplay", "MulticlassROCDisplay", "PairwiseAUCDisplay"),
-    *("DecisionDisplay", "ReliabilityDisplay", "RiskCoverageDisplay"),
+    *("DecisionDisplay", "ReliabilityDisplay", "RiskCoverageDisplay", "ThresholdDisplay"),
 }
 DISPLAYS = {
     plots.AccuracyDisplay: curves.accuracy_curve,
