@@ -20,7 +20,7 @@ _MARKS = (
 _WESTERN = (
     *("äöüß", "áéíóúüñ", "àâæçéèêëîïôûùüÿœ", "áâãàçéêíóôõú", "àèéìíîòóùú", "åäöæøéü", "áéíóúýðþæö"),
 )  # German, Spanish, French, Portuguese, Italian, Nordic languages, Icelandic
-_TURKISH = "çğıi̇öşüâîû"
+_TURKISH = "çğ\u0131i\u0307öşüâîû"
 _CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýžľĺŕôä", "áéíóöőúüű", "ăâîșşțţ", "čćđšž")
 # Encodings and the scripts or, of Latin ones, the letters of a language. Common ones come first.
 _LEGACY = (

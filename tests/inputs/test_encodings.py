@@ -9,7 +9,7 @@ WORDS = {
     "latin-1": ["niño", "¿qué?"],
     "mac_roman": ["Käse", "été"],
     "cp1250": ["łódź", "žluťoučký", "zdravý"],
-    "cp1254": ["sağlıklı", "şüpheli", "hayır"],
+    "cp1254": ["şüpheli", "düşük", "sağ"],
     "iso8859_2": ["chřipka", "zdravý"],
     "euc_jp": ["日本語", "東京", "はい"],
     "cp1251": ["собака", "Кошка"],
