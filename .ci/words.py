@@ -1,10 +1,12 @@
 """Find long sentences, and words that the house style has others for, in what readers see.
 
-It reads the prose of the README and of the documentation, without code, tables, formulas,
-references and pages that experiments write. With `--lengths`, print the length of each page's
-sentences.
+It reads the prose of the README, of the changelog, of the documentation, of docstrings and of
+messages, without code, tables, formulas, references and pages that experiments write. With
+`--lengths`, print the length of each page's sentences.
 """
 
+import ast
+import itertools
 import re
 import sys
 from collections.abc import Iterator
@@ -29,10 +31,19 @@ WORDS = {re.compile(rf"\b{word}\b", re.IGNORECASE): remedy for word, remedy in O
 GENERATED = set((ROOT / "docs" / "experiments").glob("*.md")) - {
     ROOT / "docs" / "experiments" / name for name in ("coverage.md", "trust.md")
 }
-PAGES = [ROOT / "README.md", *sorted(set((ROOT / "docs").rglob("*.md")) - GENERATED)]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    *sorted(set((ROOT / "docs").rglob("*.md")) - GENERATED),
+]
 QUOTING = {"docs/renamed.md", "docs/papers.md"}  # old names, and titles
 NOT_PROSE = re.compile(
     r"^## References\n.*?(?=^## |\Z)|^```.*?^```|^\$\$.*?\$\$|^:::.*?$|^\|.*?$|^#.*?$|^<[^>]*>$",
+    re.MULTILINE | re.DOTALL,
+)
+NOT_IN_DOCSTRINGS = re.compile(
+    r"^References\n-+\n.*?(?=^\w+( \w+)?\n---|\Z)|^ *>>>.*?(?=^ *$|\Z)|^.+\n-{3,}$"
+    r"|^ *\w[\w, ]* : .*$|::$.*?(?=^\S|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 ABBREVIATED = re.compile(r"\b(e\.g|i\.e|vs|al|cf|approx|Fig|Eq|[A-Z])\.")
@@ -45,6 +56,33 @@ def sentences(text: str) -> Iterator[str]:
     for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[*-]|\d+\.) )", text):
         flat = ABBREVIATED.sub(r"\1", " ".join(paragraph.split()))
         yield from re.split(r"(?<=[.!?])[*_\")]*\s+(?=[*_\"(]*[A-Z0-9])", flat)
+
+
+def docstrings(path: Path) -> Iterator[str]:
+    """Return the prose of a module's docstrings, with a blank line where the indent changes."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            continue
+        text = NOT_IN_DOCSTRINGS.sub("", ast.get_docstring(node) or "")
+        lines, indents = text.splitlines(), [0]
+        for line in lines:
+            indents.append(len(line) - len(line.lstrip()))
+        pairs = zip(lines, itertools.pairwise(indents), strict=True)
+        yield "\n".join(("\n" + x if a != b else x) for x, (a, b) in pairs)
+
+
+def messages(path: Path) -> Iterator[str]:
+    """Return the texts of a module that are no docstrings, with X for what is inserted."""
+    parts = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Expr):
+            parts.add(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            parts |= set(node.values)
+            yield "".join(str(x.value) if isinstance(x, ast.Constant) else "X" for x in node.values)
+        # What has lines is a template
+        elif isinstance(node, ast.Constant) and node not in parts and "\n" not in str(node.value):
+            yield str(node.value)
 
 
 def n_words(sentence: str) -> int:
@@ -71,6 +109,8 @@ def main() -> int:
             middle, most = (lengths[int(q * (len(lengths) - 1))] for q in (0.5, 0.9))
             print(f"{path.relative_to(ROOT)}: {middle} in the median, 90 % up to {most}")
         return 0
+    modules = sorted((ROOT / "dmfroc").rglob("*.py"))
+    texts += [(path, x, LONGEST) for path in modules for x in (*docstrings(path), *messages(path))]
     found = [o for path, text, n in texts for o in offences(str(path.relative_to(ROOT)), text, n)]
     print(*found, sep="\n")
     return bool(found)

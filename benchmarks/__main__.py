@@ -12,28 +12,33 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
-# torchmetrics and confidenceinterval may live in an environment of their own, or be left out.
+# Some peers may live in an environment of their own, or be left out.
 PEERS_PYTHON = os.environ.get("DMFROC_PEERS_PYTHON", sys.executable)
 # Peers that would take minutes at a size are left out there.
 CASES = {
+    (1_000_000, 2): ("hand_till", "scikit-learn", "scors", "polars_ds", "sort"),
     (100_000, 10): ("hand_till", "dmf_auc", "scikit-learn", "pauc", "sort"),
     (50_000, 100): ("hand_till", "dmf_auc", "scikit-learn", "pauc", "sort"),
     (50_000, 300): ("hand_till", "scikit-learn", "sort"),
     (50_000, 1000): ("hand_till", "dmf_auc", "sort"),
     (50_000, 5000): ("hand_till", "dmf_auc of 2,000 pairs"),
 }
+OURS = ("hand_till", "dmf_auc")
 TITLES = {
     "hand_till": "dmfroc Hand-Till M with SE",
     "dmf_auc": "dmfroc DMF-AUC with SE",
     "dmf_auc of 2,000 pairs": "dmfroc DMF-AUC of 2,000 pairs with SE",
     "scikit-learn": "scikit-learn ovo, value only",
     "pauc": "pauc, value only",
+    "scors": "scors (Rust), value only",
+    "polars_ds": "polars-ds (Rust), value only",
     "sort": "numpy.sort of the scores, all cores",
 }
 
@@ -47,12 +52,16 @@ def timed(name: str, size: tuple[int, int], repeats: int, python: str = sys.exec
     return result
 
 
-def size_table(size: tuple[int, int], names: tuple[str, ...]) -> list[str]:
-    """Return the lines of one size's table."""
+def size_table(size: tuple[int, int], names: tuple[str, ...]) -> tuple[list[str], str]:
+    """Return the lines of one size's table, and what M and DMF-AUC take in sorts."""
     results = {}
     for name in names:
+        is_apart = name in ("scors", "polars_ds")
+        if is_apart and not is_installed(name):
+            continue
+        python = PEERS_PYTHON if is_apart else sys.executable
         slow = size[1] >= (300 if name == "scikit-learn" else 1000)
-        results[name] = timed(name, size, repeats=1 if slow else 5)
+        results[name] = timed(name, size, repeats=1 if slow else 5, python=python)
         print(f"{size} {TITLES[name]}: {results[name]['median']:.3f} s", flush=True)
     ours = results["hand_till"]["median"]
     lines = [
@@ -67,7 +76,27 @@ def size_table(size: tuple[int, int], names: tuple[str, ...]) -> list[str]:
             f"| {TITLES[name]} | {value} | {r['first']:.3f} | {r['median']:.3f} "
             f"| {r['median'] / ours:.1f} | {r['peak_gib']:.2f} |"
         )
-    return [*lines, ""]
+    return [*lines, ""], " : ".join(
+        f"{results[name]['median'] / results['sort']['median']:.1f}"
+        for name in OURS
+        if name in results and "sort" in results
+    )
+
+
+def history(ratios: dict[str, str]) -> list[str]:
+    """Return the lines of the table of the ratios of this run and of those before it."""
+    lines = [
+        "## History",
+        "",
+        "Medians of M : DMF-AUC as multiples of `numpy.sort` on all cores, in each run by itself.",
+        "",
+        f"| version | date | {' | '.join(ratios)} |",
+        f"| --- | --- |{' ---: |' * len(ratios)}",
+    ]
+    old = RESULTS.read_text().splitlines() if RESULTS.exists() else []
+    rows = old[old.index(lines[4]) + 2 :] if lines[4] in old else []
+    version, day = importlib.metadata.version("dmfroc"), f"{datetime.now(tz=UTC):%Y-%m-%d}"
+    return [*lines, *rows, f"| {version} | {day} | {' | '.join(ratios.values())} |", ""]
 
 
 def wall_time(command: list[str]) -> float:
@@ -147,7 +176,7 @@ def latency_table() -> list[str]:
     from benchmarks._case import scores_of
 
     python = [sys.executable, "-c"]
-    dmfroc = [str(Path(sys.executable).with_name("dmfroc"))]
+    dmfroc = [sys.executable, "-m", "dmfroc"]
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "scores.csv"
         y, scores = scores_of(1000, 5)
@@ -177,7 +206,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one small size; writes no file")
     if parser.parse_args().quick:
-        print("\n".join(size_table((1000, 5), ("hand_till", "dmf_auc", "scikit-learn", "sort"))))
+        names = ("hand_till", "dmf_auc", "scikit-learn", "sort")
+        print("\n".join(size_table((1000, 5), names)[0]))
         return
     packages = ("dmfroc", "jax", "numpy", "scikit-learn", "pauc")
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
@@ -191,9 +221,13 @@ def main() -> None:
         f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores.",
         "",
     ]
+    ratios = {}
     for size, names in CASES.items():
-        lines += size_table(size, names)
-    lines += [*bootstrap_table(), *all_measures_table(), *latency_table()]
+        table, ratio = size_table(size, names)
+        lines += table
+        if "sort" in names:
+            ratios[f"{size[0]:,} x {size[1]:,}"] = ratio
+    lines += [*bootstrap_table(), *all_measures_table(), *latency_table(), *history(ratios)]
     RESULTS.write_text("\n".join(lines))
     print(f"wrote {RESULTS.relative_to(ROOT)}")
 

@@ -45,7 +45,18 @@ def task(name: str, y: np.ndarray, scores: np.ndarray) -> Callable[[], float]:
         return sort
     if name == "scikit-learn":
         value_of = scikit_learn_m()
-        return lambda: value_of(y, scores)
+        return lambda: value_of(y, scores if scores.shape[1] > 2 else scores[:, 1])
+    if name == "scors":
+        import scors
+
+        is_positive, score = y.astype(np.uint8), np.ascontiguousarray(scores[:, 1])
+        return lambda: float(scors.roc_auc(is_positive, score))
+    if name == "polars_ds":
+        import polars
+        import polars_ds
+
+        frame = polars.DataFrame({"y": y.astype(np.uint32), "score": scores[:, 1]})
+        return lambda: float(frame.select(polars_ds.query_roc_auc("y", "score")).item())
     if name == "pauc":
         from pauc import MultiClassROC
 

@@ -16,6 +16,8 @@ _get, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 # Results are drawn and written by rooms above them, which are imported when that is asked for.
 RENDERERS |= {
+    "CalibrationTests.plot": "dmfroc.plots.reliability:ReliabilityDisplay._from_result",
+    "ThresholdChoice.plot": "dmfroc.plots.decision:ThresholdDisplay._from_result",
     "DecisionCurve.plot": "dmfroc.plots.decision:DecisionDisplay._from_result",
     "Estimate.plot": "dmfroc.plots.results:plot_estimate",
     "Evaluation.plot": "dmfroc.plots.results:plot_evaluation",
@@ -33,8 +35,7 @@ RENDERERS |= {
     "Result.page": "dmfroc.reports.designs:result_page",
     "Evaluation.page": "dmfroc.reports.page:evaluation_page",
     "Comparison.page": "dmfroc.reports.page:comparison_page",
-    "MultilabelComparison.page": "dmfroc.reports.designs:result_page",
-    "ItemScores.page": "dmfroc.reports.designs:result_page",
+    "SummaryROC.page": "dmfroc.reports.designs:summary_page",
     "SubgroupComparison.page": "dmfroc.reports.designs:subgroups_page",
     "RunsComparison.page": "dmfroc.reports.designs:runs_page",
     "Plan.page": "dmfroc.reports.designs:plan_page",
@@ -67,7 +68,11 @@ _HOMES = {
         "ComparisonDisplay CostDisplay CumulativeGainsDisplay DETDisplay DecisionDisplay "
         "DeltaPNDisplay LiftDisplay LogPrecisionRecallDisplay MulticlassROCDisplay PNDisplay "
         "PRGDisplay PairwiseAUCDisplay PrecisionRecallDisplay ROCDisplay "
-        "ReciprocalPrecisionRecallDisplay ReliabilityDisplay RiskCoverageDisplay"
+        "ReciprocalPrecisionRecallDisplay ReliabilityDisplay RiskCoverageDisplay ThresholdDisplay"
+    ),
+    "results": (
+        "CalibrationTests Factorization MulticlassROC NestedCrossValidation Plan Posterior "
+        "RunsComparison SubgroupComparison SummaryROC"
     ),
     "simulation": ("datasets study"),
 }

@@ -4,12 +4,10 @@ from . import functional as functional
 from . import measures as measures
 from . import papers as papers
 from . import plots as plots
+from . import results as results
 from . import simulation as simulation
 from .analyses.accumulation import (
     Accumulator as Accumulator,
-)
-from .analyses.calibration_tests import (
-    CalibrationTests as CalibrationTests,
 )
 from .analyses.calibration_tests import (
     calibration_tests as calibration_tests,
@@ -19,9 +17,6 @@ from .analyses.comparison import (
 )
 from .analyses.comparison_result import (
     Comparison as Comparison,
-)
-from .analyses.cross_validation import (
-    NestedCrossValidation as NestedCrossValidation,
 )
 from .analyses.cross_validation import (
     cross_validate as cross_validate,
@@ -42,34 +37,16 @@ from .analyses.evaluation import (
     evaluate as evaluate,
 )
 from .analyses.items import (
-    ItemScores as ItemScores,
-)
-from .analyses.items import (
     items as items,
 )
 from .analyses.multilabel import (
-    MultilabelComparison as MultilabelComparison,
-)
-from .analyses.multilabel import (
     multilabel as multilabel,
-)
-from .analyses.planning import (
-    Plan as Plan,
 )
 from .analyses.planning import (
     plan as plan,
 )
 from .analyses.scorers import (
     scorers as scorers,
-)
-from .analyses.sequences import (
-    ConfidenceSequence as ConfidenceSequence,
-)
-from .analyses.sequences import (
-    Drift as Drift,
-)
-from .analyses.subgroups import (
-    SubgroupComparison as SubgroupComparison,
 )
 from .analyses.subgroups import (
     compare_subgroups as compare_subgroups,
@@ -78,13 +55,7 @@ from .analyses.table_posterior import (
     bayesian_table as bayesian_table,
 )
 from .analyses.training_runs import (
-    RunsComparison as RunsComparison,
-)
-from .analyses.training_runs import (
     compare_runs as compare_runs,
-)
-from .bayes import (
-    Posterior as Posterior,
 )
 from .bayes import (
     Priors as Priors,
@@ -135,19 +106,10 @@ from .meta_analysis import (
     SummaryPriors as SummaryPriors,
 )
 from .meta_analysis import (
-    SummaryROC as SummaryROC,
-)
-from .meta_analysis import (
     summary_roc as summary_roc,
 )
 from .multiclass.curve import (
-    MulticlassROC as MulticlassROC,
-)
-from .multiclass.curve import (
     multiclass_roc as multiclass_roc,
-)
-from .multiclass.factorization import (
-    Factorization as Factorization,
 )
 from .multiclass.factorization import (
     dmf as dmf,

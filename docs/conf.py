@@ -33,6 +33,8 @@ html_extra_path = ["_build/extra"]
 html_theme = "furo"
 html_title = f"dmfroc {release}"
 html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3

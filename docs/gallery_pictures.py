@@ -1,7 +1,8 @@
 """Pictures drawn when the documentation is built: a directive of Sphinx.
 
-``{drawn} name`` shows code and what it draws. The code finds `dmfroc`, `digits`, `wines`, a new
-`figure` and, on it, the axes `ax`; the figure of its `display`, if it makes one, is what is shown.
+``{drawn} name`` shows code and what it draws; its option ``alt`` says what is seen. The code finds
+`dmfroc`, `digits`, `wines`, a new `figure` and, on it, the axes `ax`; the figure of its `display`,
+if it makes one, is what is shown.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class DrawnDirective(SphinxDirective):
         draw(code, path)
         block = nodes.literal_block(code, code, language="python")
         uri = f"/_build/gallery/{name}.png"
-        return [block, nodes.image(uri=uri, alt=f"Picture drawn by the code above: {name}")]
+        return [block, nodes.image(uri=uri, alt=self.options["alt"])]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

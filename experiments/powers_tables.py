@@ -69,8 +69,8 @@ def side_by_side() -> str:
 
 def statistics_of(cells: Cells, n: int) -> dict[str, np.ndarray]:
     """Return the statistics of many tables of two classes at once."""
-    bets = n * binary.informedness(cells) ** 2 * cells.variance_real
-    marks = n * binary.markedness(cells) ** 2 * cells.variance_predicted
+    bets = n * cells.informedness**2 * cells.evenness_real
+    marks = n * cells.markedness**2 * cells.evenness_predicted
     with np.errstate(invalid="ignore", divide="ignore"):
         return {
             "Pearson": n * binary.correlation(cells) ** 2,
@@ -78,11 +78,7 @@ def statistics_of(cells: Cells, n: int) -> dict[str, np.ndarray]:
             "plus_r": marks / cells.prevalence,
             "kb": 2 * bets,
             "km": 2 * marks,
-            "kbm": 2
-            * n
-            * binary.informedness(cells)
-            * binary.markedness(cells)
-            * binary.evenness_global(cells),
+            "kbm": 2 * n * cells.informedness * cells.markedness * binary.evenness_global(cells),
         }
 
 

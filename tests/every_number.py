@@ -88,14 +88,15 @@ def watched(kind):
     """Looks at an accumulator: limits at all times, or drift."""
     accumulator = dmfroc.Accumulator(np.unique(Y), n_bins=8)
     accumulator.update(Y, SCORES)
-    if kind is dmfroc.Drift:
+    if kind is dmfroc.results.Drift:
         return [accumulator.drift(m, baseline=0.9).looks for m in ("accuracy", "hand_till")]
     return accumulator.confidence_sequence("hand_till").looks
 
 
 def public(name):
     """Return what is public under a name, at the top or in a package of its own."""
-    homes = [dmfroc, *(getattr(dmfroc, x, None) for x in ("curves", "decisions", "papers"))]
+    rooms = ("curves", "decisions", "papers", "results")
+    homes = [dmfroc, *(getattr(dmfroc, room, None) for room in rooms)]
     return next((getattr(home, name) for home in homes if hasattr(home, name)), None)
 
 
@@ -356,6 +357,12 @@ CASES = {
     ),
     "evaluate/prevalence": lambda: dmfroc.evaluate(
         TRUE, GOOD, measures=["accuracy"], target_prevalence=[0.2, 0.3, 0.5]
+    ),
+    "evaluate/target": lambda: dmfroc.evaluate(
+        TRUE, GOOD, measures=["accuracy"], target_prevalence=GOOD[::2]
+    ),
+    "evaluate/importance": lambda: dmfroc.evaluate(
+        TRUE, GOOD, measures=["accuracy"], importance=(GOOD[:, :1], GOOD[::3, :1])
     ),
     "evaluate/accumulator": merged,
     "evaluate/accumulator-options": lambda: merged(
@@ -633,13 +640,12 @@ def axes_parts(axes):
 
 
 RESULTS = tuple(
-    getattr(dmfroc, name)
+    public(name)
     for name in [
         *("Comparison", "Evaluation", "Estimate", "NestedCrossValidation", "Plan", "Posterior"),
         *("RunsComparison", "SubgroupComparison", "SummaryROC", "MulticlassROC"),
         "ContingencyTable",
     ]
-    if hasattr(dmfroc, name)
 )
 SLOW = {"leave_one_out"}  # fits a model per study
 

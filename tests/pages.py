@@ -2,6 +2,7 @@
 
 import html.parser
 import json
+import re
 
 DRAWN = {
     *("class", "cx", "cy", "d", "height", "points", "src", "style", "transform", "width"),
@@ -15,7 +16,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
         self.tables, self.text, self.drawn, self.numbers = [], [], [], {}
-        self.inside = None  # a script or a style, which nobody sees
+        self.inside = None  # a script or a style, which nobody sees, or the number of a note
         self.cell = None
 
     def handle_starttag(self, tag, attributes):
@@ -29,6 +30,8 @@ class Page(html.parser.HTMLParser):
                 self.tables.append(self.rows)
         elif tag == "tr":
             self.rows.append([])
+        elif tag == "sup":  # the number of a note, which is in no download
+            self.inside = tag
         elif tag in ("td", "th", "caption"):
             self.cell = [given.get("data-v"), ""]
             if tag == "caption":
@@ -39,7 +42,7 @@ class Page(html.parser.HTMLParser):
             self.drawn.append(f"{tag} {drawn}")
 
     def handle_endtag(self, tag):
-        if tag in ("script", "style"):
+        if tag in ("script", "style", "sup"):
             self.inside = None
         elif tag in ("td", "th", "caption"):
             self.cell = None
@@ -69,8 +72,9 @@ def page_parts(page):
             *(line[key] for key in ("fpr", "tpr", "low", "high") if key in line), strict=True
         )
     ]
+    page = re.sub(r"<dt>Date</dt><dd>.*?</dd>\n", "", page)  # which is another one tomorrow
     return {
-        "text": "\n".join(parsed.text),
+        "text": re.sub(r"\nDate\n.*", "", "\n".join(parsed.text)),
         "numbers": parsed.numbers,
         "drawn": "\n".join(parsed.drawn),
         "tables.csv": {caption: rows for [[caption], *rows] in tables},

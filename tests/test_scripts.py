@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
         (["experiments/sampled_pairs.py"], "| 5 | all |"),
         (["experiments/sbc.py"], "| ordinal | spread |"),
         (["-m", "benchmarks"], "dmfroc Hand-Till M with SE"),
+        (["-m", "benchmarks.gpu"], "| cpu | 300x3 | hand_till |"),
     ],
 )
 def test_script_runs(command, expected):

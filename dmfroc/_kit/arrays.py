@@ -53,10 +53,10 @@ def exponents_of(
     Sums over classes that follow one another lose the weights of light classes beside heavy ones.
     Products with powers of two are exact, and so are all sums of whole numbers.
     """
-    exponents: Any = xp.frexp(totals)[1]
-    if xp is np and (np.ptp(exponents) == 0 or (weights == 1).all()):
+    if xp is np and (weights == 1).all():
         return None
-    return exponents
+    exponents: Any = xp.frexp(totals)[1]
+    return None if xp is np and np.ptp(exponents) == 0 else exponents
 
 
 def sum_at(

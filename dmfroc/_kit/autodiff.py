@@ -39,8 +39,7 @@ def value_and_pull_back[T: NamedTuple](
     """
     own = getattr(summary, "value_and_pull_back", None)
     if own is not None:
-        found: tuple[Any, Callable[[Any], T]] = own(table)
-        return found
+        return own(table)
     is_variable = [isinstance(x, np.ndarray) and x.dtype.kind == "f" for x in table]
 
     def of_variables(variables: Any) -> Any:  # a tuple, which autograd wraps

@@ -1,4 +1,4 @@
-"""Remarks: what has to be known of a result, told as warnings or collected where they are shown."""
+"""Warnings about results: given as Python warnings, or collected where they are shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _collector: ContextVar[list[str] | None] = ContextVar("collector", default=None)
 
 
 def warn(remarks: Iterable[str | None]) -> None:
-    """Warn of each remark; the first caller outside of the package gets the blame."""
+    """Give each warning; its line is that of the first caller outside of the package."""
     collected = _collector.get()
     for remark in remarks:
         if remark is None:
@@ -25,7 +25,7 @@ def warn(remarks: Iterable[str | None]) -> None:
 
 
 def note(text: str) -> None:
-    """Tell what is no reason for a warning, where remarks are collected to be shown."""
+    """Add what is no reason for a Python warning, where warnings are collected to be shown."""
     collected = _collector.get()
     if collected is not None:
         collected.append(text)
@@ -33,7 +33,7 @@ def note(text: str) -> None:
 
 @contextmanager
 def collected_remarks() -> Iterator[list[str]]:
-    """List the remarks of a block, each once, instead of warning of them.
+    """List the warnings of a block, each once, instead of giving them.
 
     The filters of warnings belong to all threads, and are left alone.
     """

@@ -61,7 +61,8 @@ def in_order[T, R](
     if len(items) < 2:
         yield map(function, items)
         return
-    with _pool(min(len(items), n_cores()), is_alone=False) as (executor, stop):
+    workers = _pool(min(len(items), n_cores()), is_alone=False)
+    with one_blas_thread(), workers as (executor, stop):
 
         def results() -> Iterator[R]:
             futures = (executor.submit(_unless_stopped, stop, function, item) for item in items)

@@ -19,32 +19,33 @@ from dmfroc.analyses.sequences import (
     ConfidenceSequence,
     Drift,
     DriftMonitor,
-    Look,
+    Looks,
+    Monitors,
     Seen,
     add_look,
     look,
     named,
     seen_of_counts,
     seen_of_share,
+    watched_as_header,
+    watched_from,
 )
 from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows, joined
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
 from dmfroc.counted.checkpoint import (
-    content_as_header,
-    content_from,
-    counts_as_arrays,
-    counts_from,
+    counts_as_state,
+    counts_from_state,
     labels_from,
-    sample_as_arrays,
-    sample_from,
+    sample_as_state,
+    sample_from_state,
 )
 from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid, default_n_bins, grid_from_sample, grid_from_user
 from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.influence_sums import Spreads
-from dmfroc.counted.passes import SumInfluences
+from dmfroc.counted.passes import sum_influences
 from dmfroc.counted.sample import RowSample, rows_per_class
-from dmfroc.counted.storage import checked, checked_path, read, write
+from dmfroc.counted.storage import checked, checked_array, checked_path, read, write
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inputs.checks import one_class_message
 from dmfroc.inputs.labels import Label, factorize
@@ -136,8 +137,8 @@ class Accumulator:
         self._pending: list[RowSample] = []
         # After each update, so that drift can be looked for: rows, and how many were right
         self._rows, self._right = array("q"), array("q")
-        self._looks: dict[tuple[str, float], list[Look]] = {}
-        self._monitors: dict[tuple[str, float, float], DriftMonitor] = {}
+        self._looks: Looks = {}
+        self._monitors: Monitors = {}
 
     def __repr__(self) -> str:
         return f"Accumulator({self.n_observations} observations, {len(self.labels)} classes)"
@@ -223,7 +224,7 @@ class Accumulator:
         none = np.full(k, np.iinfo(np.uint64).max)
         limits = none if self._sample is None else self._sample.limits()
         self._pending.append(RowSample.of_batch(batch, k, size, limits))
-        if sum(len(sample.true) for sample in self._pending) > size:
+        if sum(len(sample.count) for sample in self._pending) > size:
             self._drawn()
 
     @property
@@ -486,7 +487,7 @@ class Accumulator:
     def _prepare(self) -> tuple[Grid, Counts, Content]:
         """Return all that has been seen, once it has cut points."""
         self._check_whole()
-        if self._content is not None and not len(self.sample.true):
+        if self._content is not None and not len(self.sample.count):
             self._content.check_weights(np.zeros(len(self.labels), int))
         grid = self._learned()
         assert self._counts is not None
@@ -518,14 +519,15 @@ class Accumulator:
     def spreads(self, values: Mapping[str, Sequence[Valued]], *, stratify: bool | None) -> Spreads:
         """Return how the influences of the sampled rows vary."""
         assert self._counts is not None
-        sample, k = self.sample, len(self.labels)
+        sample = self.sample
         look_ups = {name: [x.look_up for x in of_one] for name, of_one in values.items()}
-        n_values = len(look_ups[ONLY])
+        each = np.eye(len(look_ups[ONLY]))
         grids = {ONLY: self._learned()}
-        task = SumInfluences(grids, look_ups, np.eye(n_values), k)
-        sums = task.of_batch(sample.as_batch(), sample.count)
-        drawn = np.bincount(sample.true, sample.count, k).astype(int)
-        return Spreads(sums, drawn, totals_by_class(self.bound, look_ups), self._counts, stratify)
+        sums = sum_influences(iter([sample.batch]), grids, look_ups, each, sample.count)
+        assert sums is not None
+        return Spreads(
+            sums, sample.sizes, totals_by_class(self.bound, look_ups), self._counts, stratify
+        )
 
     # Files
 
@@ -544,9 +546,11 @@ class Accumulator:
             an existing file keeps its mode, and devices and pipes are not replaced.
         """
         grid, counts, content = self._prepare()
-        header, arrays = sample_as_arrays(self.sample)
-        header |= {"labels": list(self.labels)} | content_as_header(content)
-        arrays |= counts_as_arrays(counts)[1] | {"cuts": grid.cuts}
+        header, arrays = sample_as_state(content, self.sample)
+        header |= {"labels": list(self.labels)}
+        header |= {"watched": watched_as_header(self._looks, self._monitors)}
+        arrays |= counts_as_state(content, counts)[1] | {"cuts": grid.cuts}
+        arrays |= {"updates": np.array([self._rows, self._right], np.int64)}
         write(checked_path("path", path), header, arrays, "path")
 
     @classmethod
@@ -576,13 +580,17 @@ class Accumulator:
             raise ValueError(f"{path}: this is no accumulator that dmfroc has saved")
         with checked(path):
             found = cls(labels_from(header))
-            found._content = content_from(header, len(found.labels))
-            found._sample = sample_from(header, arrays, found._content)
-            dtype = found._sample.scores[ONLY].dtype
+            found._content, found._sample = sample_from_state(header, arrays, len(found.labels))
+            dtype = found._sample.batch.scores[ONLY].dtype
             if arrays["cuts"].dtype != dtype:
                 raise ValueError(f"cuts are {arrays['cuts'].dtype}, scores {dtype}")
             found._grid = grid_from_user(arrays["cuts"], len(found.labels), dtype)
-            found._counts = counts_from(header, arrays, {ONLY: found._grid}, found._content)
-            found._rows.append(int(found._counts.sizes.sum()))
-            found._right.append(round(np.trace(found._counts.confusion[ONLY])))
+            _, found._counts = counts_from_state(header, arrays, {ONLY: found._grid})
+            updates = checked_array(arrays, "updates", np.int64, (2, None))
+            new = np.diff(updates, axis=1, prepend=0)
+            total = int(found._counts.sizes.sum())
+            if updates[0, -1] != total or not ((new[1] >= 0) & (new[1] <= new[0])).all():
+                raise ValueError(f"updates are not those of {total} rows")
+            found._rows, found._right = (array("q", row) for row in updates.tolist())
+            found._looks, found._monitors = watched_from(header["watched"])
         return found

@@ -2,7 +2,8 @@
 
 Given calibrated probabilities, each outcome is a draw from them. So outcomes are drawn from the
 probabilities. The share of draws in which a statistic is at least as large as the observed one is
-its p-value, which is exact for independent rows of any number.
+its p-value, which is exact for independent rows of any number. Ties count by half (Lancaster's
+mid-p): a statistic of few outcomes is discrete, and would reject too rarely.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.options import integer, seed_of
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Name, Table
@@ -58,8 +59,8 @@ class CalibrationTests(Result):
     ----------
     tests : dict of str to CalibrationTest
         By name: ``"intercept"``, ``"intercept_and_slope"``, ``"spiegelhalter"`` and ``"isotonic"``.
-    n_observations : int
-        Number of independent rows.
+    predictions : Predictions
+        What was tested; ``plot()`` draws their `dmfroc.plots.ReliabilityDisplay`.
     n_draws, seed : int
         Number of draws of the outcomes, and their seed.
     warnings : tuple of str
@@ -70,10 +71,15 @@ class CalibrationTests(Result):
     fact_names: ClassVar[tuple[str, ...]] = ("n_observations", "n_draws", "seed")
 
     tests: dict[str, CalibrationTest]
-    n_observations: int
+    predictions: Predictions
     n_draws: int
     seed: int
     warnings: tuple[str, ...] = ()
+
+    @property
+    def n_observations(self) -> int:
+        """Number of independent rows."""
+        return self.predictions.n_observations
 
     def tables(self) -> list[Table]:
         """Return the tests, one row each."""
@@ -172,20 +178,22 @@ def calibration_tests(
         "isotonic": ("isotonic miscalibration", _isotonic(p), None),
     }
     observed = {name: statistic(true) for name, (_, statistic, _) in statistics.items()}
-    n_extreme = dict.fromkeys(statistics, 0)
+    n_extreme = dict.fromkeys(statistics, 0.0)
     generator, sums = np.random.default_rng(seed), p.cumsum(axis=1)[:, :-1]
     for _ in range(n_draws):
         drawn = (sums < generator.random((len(p), 1))).sum(axis=1)
         for name, (_, statistic, _) in statistics.items():
-            least = abs(observed[name]) * (1 - _ROUNDING)
-            n_extreme[name] += abs(statistic(drawn)) >= least
+            size, at = abs(statistic(drawn)), abs(observed[name])
+            is_tied = abs(size - at) <= _ROUNDING * at
+            # Half of the ties (mid-p): sums of few outcomes are discrete
+            n_extreme[name] += 0.5 + 0.5 * (at == 0) if is_tied else size > at
     tests = {
         name: CalibrationTest(
             name, title, observed[name], freedom, (1 + n_extreme[name]) / (1 + n_draws)
         )
         for name, (title, _, freedom) in statistics.items()
     }
-    return CalibrationTests(tests, len(p), n_draws, seed)
+    return CalibrationTests(tests, predictions, n_draws, seed)
 
 
 def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:

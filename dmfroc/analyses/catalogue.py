@@ -129,7 +129,7 @@ _PATTERNS = {
     "are not judged here; 'top3' is how often the class is among the 3 of the largest scores",
     r"f(beta|\d+)(score|measure)?": "of these there is 'f1' with both errors alike; for another "
     "beta wrap scikit-learn's fbeta_score as dmfroc.Measure(bind=...)",
-    r"(ece|mce)\d+": "'expected_calibration_error' has 15 bins, and "
+    r"(ece|mce)\d+": f"'expected_calibration_error' has {probabilities.DEFAULT_N_BINS} bins, and "
     "dmfroc.measures.expected_calibration_error(n_bins=...) any number of them",
 }
 
@@ -219,9 +219,7 @@ def get_measure(measure: str | Measure) -> Measure:
         raise ValueError(f"measure is {measure!r}, which is not clear: use {_HINTS[plain]}")
     if plain in _NAMES:
         return MEASURES[_NAMES[plain]]
-    if top := re.fullmatch(
-        r"(?:top|acc|accuracy|hits|hit)(?:at)?([1-9]\d*)(?:acc|accuracy)?", plain
-    ):
+    if top := _TOP_K.fullmatch(plain):
         return probabilities.top_k_accuracy(int(top[1]))
     for pattern, hint in _PATTERNS.items():
         if re.fullmatch(pattern, plain):

@@ -1,4 +1,4 @@
-"""Paired comparison of classifiers: which one is better, and how sure that is."""
+"""Paired comparison of classifiers: which one is better, and how certain that is."""
 
 from __future__ import annotations
 
@@ -169,6 +169,11 @@ def compare(
         predictions, name = {x: e.predictions for x, e in named.items()}, "jackknife"
         units = next(iter(named.values())).sample.units
     elif scan is None:
+        if np.ndim(others["target_prevalence"]) == 2:
+            raise ValueError(
+                "target_prevalence of a comparison must be shares, which are the same for all "
+                "classifiers, not scores"
+            )
         predictions = _predictions(y_true, y_score, measure.needs, paired, given)
         for x, one in predictions.items():
             predictions[x], with_population = in_population(one, intervals, **others)

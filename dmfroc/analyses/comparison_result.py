@@ -58,8 +58,8 @@ class Comparison(Result):
     value_intervals : dict of str to tuple of float, or None
         With ``simultaneous=True``: an interval of each classifier's value, all at once.
     winner : Winner or None
-        With ``simultaneous=True``: the classifier with the best value, and an interval that allows
-        for its having been selected.
+        With ``simultaneous=True``: the classifier with the best value, and an interval adjusted for
+        its selection.
     predictions : dict of str to Predictions
         What was compared.
     units : Units or None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -18,7 +18,7 @@ from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
 from dmfroc.decisions.threshold_selection import check_estimator, checked, splits_of
-from dmfroc.inference.influences import influences_of, moments_of, standard_error
+from dmfroc.inference.influences import influences_of, moments_of
 from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL, Method, Target
 from dmfroc.inference.scale import IDENTITY, scale_of
@@ -244,7 +244,7 @@ def nested_cross_validation(
     if counts.min() < cv:
         raise ValueError(
             f"class {labels[counts.argmin()].item()!r} has {counts.min()} observations, fewer than "
-            f"the {cv} folds, each of which needs one"
+            f"the {cv} folds: each fold needs one"
         )
     seed = seed_of(random_state)
     jobs = (
@@ -253,9 +253,7 @@ def nested_cross_validation(
     )
     finished = Parallel(n_jobs=n_jobs_of(n_jobs), return_as="generator")(jobs)
     repeats = list(track(finished, n_repeats, "nested cross-validation"))
-    nested = np.stack([repeat.nested for repeat in repeats])
-    held_out = np.stack([repeat.held_out for repeat in repeats])
-    noise = np.stack([repeat.variances for repeat in repeats])
+    nested, held_out, noise = map(np.stack, zip(*repeats, strict=True))
     naive = float(np.sqrt(noise.mean() / cv))
     cross_validated, inside = float(held_out.mean()), float(nested.mean())
     check_finite(chosen, {"the classifier": cross_validated})
@@ -287,14 +285,6 @@ def nested_cross_validation(
     )
 
 
-class _Repeat(NamedTuple):
-    """For each fold held out: what the others say by cross-validation, and what it shows."""
-
-    nested: Float[np.ndarray, " folds"]
-    held_out: Float[np.ndarray, " folds"]
-    variances: Float[np.ndarray, " folds"]  # of what it shows
-
-
 def _nested_repeat(
     estimator: Any,
     X: Any,
@@ -303,7 +293,8 @@ def _nested_repeat(
     measure: Measure,
     n_folds: int,
     seed: int,
-) -> _Repeat:
+) -> tuple[Float[np.ndarray, " folds"], ...]:
+    """Return cross-validation by the other folds, the value in the fold, and its variance."""
     tests = [test for _, test in splits_of(n_folds, X, y, seed % 2**32)]
     fold = np.empty(len(y), int)
     for number, test in enumerate(tests):
@@ -324,16 +315,16 @@ def _nested_repeat(
         shown = predictions_without((first,), first)
         [found] = influences_of([measure], bind(measure, shown), shown)
         held_out[first] = found.value
-        variances[first] = standard_error(moments_of(found.influences, units_of(shown))) ** 2
+        variances[first] = moments_of(found.influences, units_of(shown)).standard_error ** 2
         for second in range(first):
             for outer, judged in ((first, second), (second, first)):
                 part = predictions_without((second, first), judged)
                 inside[outer, judged] = measure(part)
-    return _Repeat(np.nanmean(inside, axis=1), held_out, variances)
+    return np.nanmean(inside, axis=1), held_out, variances
 
 
 def _class_scores(fitted: Any, X: Any, labels: Any) -> Float[np.ndarray, "*n_and_k"]:
-    """Return the scores in the order of the labels, all of which the training set must have."""
+    """Return the scores in the order of the labels; the training set must have all labels."""
     scores: Float[np.ndarray, "*n_and_k"] = np.asarray(scores_of(fitted, X), float)
     place = {label: column for column, label in enumerate(np.asarray(fitted.classes_).tolist())}
     lacking = [label for label in labels.tolist() if label not in place]

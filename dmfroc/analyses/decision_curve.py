@@ -45,7 +45,7 @@ class Bands(NamedTuple):
     simultaneous_low, simultaneous_high : numpy.ndarray of shape (t,)
         Ends of a band around all values at once.
     probability_positive : numpy.ndarray of shape (t,)
-        How sure it is that the value is above 0: 1 minus the one-sided p-value.
+        How certain it is that the value is above 0: 1 minus the one-sided p-value.
     """
 
     value: Float[np.ndarray, " t"]
@@ -111,6 +111,12 @@ class DecisionCurve(Result):
         pairs = edges.reshape(-1, 2)
         return [(float(self.thresholds[a]), float(self.thresholds[b - 1])) for a, b in pairs]
 
+    def better_text(self) -> str:
+        """Return the ranges in which the classifier is better than both baselines, in words."""
+        return ", ".join(
+            f"{a:.3g}" if a == b else f"{a:.3g} to {b:.3g}" for a, b in self.better_range()
+        )
+
     def tables(self) -> list[Table]:
         """Return the values at all thresholds, one row each."""
         columns: dict[Column, Any] = {
@@ -135,8 +141,8 @@ class DecisionCurve(Result):
         return [Table.from_columns("thresholds", "Decision curve", columns)]
 
     def foot(self) -> list[str]:
-        """Return where the classifier is better, and how sure that is."""
-        ranges = ", ".join(f"{a:g} to {b:g}" for a, b in self.better_range())
+        """Return where the classifier is better, and how certain that is."""
+        ranges = self.better_text()
         sure = f"(all at once, {100 * self.level:g} %)"
         if not ranges:
             return [f"At no threshold is the classifier shown to be better than both {sure}."]

@@ -68,10 +68,13 @@ def estimate(
         same for all.
     target_prevalence : dict of label to float, or float, optional
         Share of each class in the population that is asked about, if it is not that of the sample;
-        of two classes the share of the second is enough. Class sizes are taken as fixed.
-    importance : array-like of shape (n,), optional
+        of two classes the share of the second is enough. Class sizes are taken as fixed. Or scores
+        of rows of that population whose classes are not known, shape (m, K): the shares are
+        estimated from them, with their error.
+    importance : array-like of shape (n,), or a tuple of two of shape (n, p) and (m, p), optional
         How much more often a row like this occurs in the population that is asked about, up to a
-        factor: weights that are given, not estimated.
+        factor. Or features of the rows, and of rows of that population: the ratio is estimated by
+        logistic regression, with its error.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, if several belong together: then groups, not
         rows, are the independent units.

@@ -16,7 +16,7 @@ from dmfroc.inference.band import BandKind, CurveBand, band_around
 from dmfroc.inference.combined import CombinedFacts, CombinedJackknife, combined
 from dmfroc.inference.evidence import FactsInMemory, JointFacts, facts_of, joint_facts
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import Moments, influences_of, moments_of, standard_error
+from dmfroc.inference.influences import Moments, influences_of, moments_of
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.judge import Judged, Part, judged, selection_message
 from dmfroc.inference.options import Options
@@ -28,6 +28,9 @@ from dmfroc.multiclass.curve import MulticlassROC, curve_of
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.judge import JudgedLabels
+
+_FEW_VERIFIED = 100  # of a class; with fewer, beside a good judge, 87 to 93 % are covered
+_GOOD_JUDGE = 1.5  # times the verified labels are the effective ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +117,7 @@ class JudgedEvidence:
         """
         of_units = [self._of_units(part) for part in (verified, on_all, on_verified)]
         found = judged(of_units[0], of_units[1], of_units[2], self.rows_per_label)
-        plain = standard_error(moments_of(verified.influences, self.units))
+        plain = moments_of(verified.influences, self.units).standard_error
         factor = max(moments.spread.scale / plain, 1.0) if plain > 0 else 1.0
         difference = on_all.influences - on_verified.influences
         influences = factor * verified.influences + found.weight * difference
@@ -134,11 +137,12 @@ class JudgedEvidence:
             n_rows=n,
             effective_labels=n_verified * (before / after) ** 2 if after > 0 else n_verified,
             verified_value=facts.value,
-            verified_error=standard_error(facts.moments),
+            verified_error=facts.moments.standard_error,
             judge_value=on_all.value,
         )
-        message = self.selection_message
-        remarks = (message,) if message else ()
+        rarest = int(self.predictions.class_counts[self.predictions.present].min())
+        messages = (self.selection_message, few_verified_message(measure, rarest, labels))
+        remarks = tuple(message for message in messages if message)
         return combined(
             measure, self.predictions, self.units, found.value, found.influences, remarks, labels
         )
@@ -190,6 +194,18 @@ class JudgedEvidence:
     ) -> CurveBand:
         """Return the band of the curve of the verified rows."""
         return band_around(curve, self.sample, level, options, kind)
+
+
+def few_verified_message(measure: Measure, rarest: int, judge: JudgedLabels) -> str | None:
+    """Say so if the few verified rows on which a good judge errs decide."""
+    gain = judge.effective_labels / judge.n_verified
+    if rarest >= _FEW_VERIFIED or gain < _GOOD_JUDGE:
+        return None
+    return (
+        f"{rarest} rows of the rarest class are verified, and the interval of {measure.name} rests "
+        "on the few on which the judge errs: it may cover five points less than it states. Verify "
+        f"{_FEW_VERIFIED} rows of each class"
+    )
 
 
 def judged_evidence(

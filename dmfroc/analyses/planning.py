@@ -19,7 +19,6 @@ from dmfroc.inference.influences import (
     influences_of,
     interval,
     moments_of,
-    standard_error,
 )
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.rare_errors import pools_classes, rare_errors
@@ -63,7 +62,7 @@ class Plan(Result):
         Number of cases that is needed.
     n_interval : tuple of int
         The numbers that are needed if the pilot's variance is at the ends of its interval of the
-        same level: how sure `n` is.
+        same level: how certain `n` is.
     class_counts : dict of label to int
         Cases of each class.
     prevalence : dict of label to float
@@ -82,7 +81,7 @@ class Plan(Result):
     seed : int or None
         Seed of a simulated pilot.
     warnings : tuple of str
-        What a careful reader has to know of the pilot.
+        What limits what the pilot shows.
     """
 
     main_table: ClassVar[str] = "curve"
@@ -174,7 +173,7 @@ class Plan(Result):
             f"by the variance in the pilot, {low} to {high} ({100 * self.level:g} % interval)",
             f"with the best shares of the classes ({shares}), {self.n_optimal}",
         ]
-        notes = [f"note: {warning}" for warning in self.warnings] if warnings else []
+        notes = [f"warning: {warning}" for warning in self.warnings] if warnings else []
         return "\n".join([*sentences, *notes])
 
 
@@ -419,7 +418,7 @@ class _Design:
         return Moments(np.array([n]), variances, self.pooled_kurtosis, n_sets)
 
     def standard_error(self, n: int) -> float:
-        return standard_error(self.planned(n))
+        return self.planned(n).standard_error
 
     def half_width(self, n: int) -> float:
         of_value = self.range_of_sizes is not None
@@ -537,8 +536,8 @@ def _design(
         bounds, on_line = (low - high, high - low), False
     if not np.isfinite(value) or moments.spread.scale <= NO_VARIATION:
         raise ValueError(
-            f"{measure.name} is {value:g} in the pilot and does not vary there, as where a "
-            "classifier or a judge is perfect: this says nothing of other samples; use a larger "
+            f"{measure.name} is {value:g} in the pilot and does not vary there, as if a "
+            "classifier or a judge is perfect. This says nothing about other samples: use a larger "
             "pilot"
         )
     return _Design(

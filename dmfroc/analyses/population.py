@@ -13,12 +13,20 @@ from jaxtyping import Float
 from dmfroc._kit.options import number, numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.inference.options import Options
-from dmfroc.inputs.messages import listing
+from dmfroc.inference.units import EstimatedWeights
+from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.scores import class_scores
+from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
+from dmfroc.measures.statistics.recalibration import LogisticFit
+from dmfroc.measures.statistics.statistic import Sums
 
 _ROUNDING = 1e-6
+_OF_TARGET = Source(scores="target_prevalence")
 _FEW = 30  # effective rows
 _SMALL_SHARE = 0.1  # of the rows
+_LARGE_ERROR = 0.25  # of a share
+_MOST_CONDITION = 1e4  # of the mean scores of the classes
 
 
 def in_population(
@@ -27,23 +35,139 @@ def in_population(
     """Return predictions with the weights of a population, and how its intervals are made.
 
     With given class shares the class sizes are fixed: a class counts by its share, however many
-    rows it has.
+    rows it has. What is estimated from rows of the target adds to the error of every value.
     """
+    estimated = None
     if importance is not None:
-        weights = _importance(importance, predictions.n_observations)
+        if isinstance(importance, tuple) and len(importance) == 2 and np.ndim(importance[0]) > 0:
+            weights, estimated = _estimated_importance(*importance, predictions)
+        else:
+            weights = _importance(importance, predictions.n_observations)
         predictions = predictions.reweighted(predictions.sample_weight * weights)
         warn([few_rows_message(predictions.sample_weight)])
     if target_prevalence is None:
-        return predictions, options
+        return predictions, _with_estimated(options, estimated)
     if options.stratify is False:
         raise ValueError("target_prevalence fixes the class shares: leave stratify=False out")
-    shares = _shares(target_prevalence, predictions)
+    if np.ndim(target_prevalence) == 2:
+        if importance is not None:
+            raise ValueError(
+                "target_prevalence with scores of the target and importance both ask for its "
+                "population: leave one out"
+            )
+        shares, estimated = _estimated_shares(target_prevalence, predictions)
+    else:
+        shares = _shares(target_prevalence, predictions)
     totals = np.bincount(
         predictions.true, predictions.sample_weight, minlength=predictions.n_classes
     )
     factor = np.divide(shares * totals.sum(), totals, out=np.zeros(len(totals)), where=totals > 0)
     weights = predictions.sample_weight * factor[predictions.true]
-    return predictions.reweighted(weights), replace(options, stratify=True)
+    options = _with_estimated(replace(options, stratify=True), estimated)
+    return predictions.reweighted(weights), options
+
+
+def _with_estimated(options: Options, weights: EstimatedWeights | None) -> Options:
+    if weights is not None and options.method not in (None, "jackknife"):
+        raise ValueError(
+            "the error of an estimated population is known to method='jackknife' alone: leave "
+            f"method={options.method!r} out"
+        )
+    return replace(options, weights=weights)
+
+
+def _estimated_shares(
+    given: Any, predictions: Predictions
+) -> tuple[Float[np.ndarray, " k"], EstimatedWeights]:
+    """Return the class shares that explain the scores of rows without labels.
+
+    Within each class scores are taken to be as in the sample (label shift): the mean scores of the
+    target are the means of the classes, mixed by the shares (Lipton, Wang and Smola 2018).
+    """
+    labels: list[Any] = list(predictions.labels)
+    k = len(labels)
+    scores = class_scores(given, len(given), labels, labels, _OF_TARGET).scores
+    n_target = len(scores)
+    weights = predictions.sample_weight
+    others = Predictions(
+        predictions.labels, np.zeros(n_target, np.int32), scores, np.ones(n_target), predicted=None
+    )
+    samples = (predictions, others)
+    if any(no_probabilities(sample) is not None for sample in samples):
+        said, of_target = (np.eye(k)[sample.scores.argmax(axis=1)] for sample in samples)
+    else:
+        said, of_target = map(probabilities_of, samples)
+    totals = np.bincount(predictions.true, weights, minlength=k)
+    if not totals.all():
+        absent = [labels[c] for c in np.flatnonzero(totals == 0)]
+        raise ValueError(
+            f"the shares of a target need rows of all classes, but {listing(absent)} has none"
+        )
+    means = np.stack([np.bincount(predictions.true, weights * x, k) / totals for x in said.T])
+    if np.linalg.cond(means) > _MOST_CONDITION:
+        raise ValueError(
+            "the scores do not tell the classes apart, so that the shares of a target cannot be "
+            "estimated from them: give the shares"
+        )
+    inverse, observed = np.linalg.inv(means), of_target.mean(axis=0)
+    shares = inverse @ observed
+    true, weight_in_class = predictions.true, weights / totals[predictions.true]
+    of_rows = -(weight_in_class * shares[true])[:, None] * ((said - means.T[true]) @ inverse.T)
+    of_others = (of_target - observed) @ inverse.T / n_target
+    errors = np.sqrt((of_rows**2).sum(axis=0) + (of_others**2).sum(axis=0))
+    least = errors / 2  # at 0 a class would have no weight, and most measures no value
+    shares = np.maximum(shares, least) / np.maximum(shares, least).sum()
+    if (errors > _LARGE_ERROR * shares).any():
+        rows = zip(labels, shares, errors, strict=True)
+        text = ", ".join(f"{label} {share:.3g} ({error:.2g})" for label, share, error in rows)
+        remark = (
+            f"the class shares in the target, with their standard errors, are {text}: they are "
+            "uncertain, and intervals of what depends on them may cover a few points less than "
+            "they state. Take more rows"
+        )
+        warn([remark])
+    return shares, EstimatedWeights(np.diag(1 / shares)[true], of_rows, of_others)
+
+
+def _estimated_importance(
+    source: Any, target: Any, predictions: Predictions
+) -> tuple[Float[np.ndarray, " n"], EstimatedWeights]:
+    """Return how much more often rows like these occur in the target, by their features.
+
+    The logarithm of the ratio is that of the odds in a logistic regression which tells rows of the
+    target from those of the sample (Bickel, Brückner and Scheffer 2009).
+    """
+    both = [numbers("importance", x) for x in (source, target)]
+    n = predictions.n_observations
+    shapes = [x.shape for x in both]
+    if any(x.ndim != 2 for x in both) or len(both[0]) != n or shapes[0][1] != shapes[1][1]:
+        raise ValueError(
+            f"importance must be weights of shape ({n},), or the features of the rows, of shape "
+            f"({n}, p), and those of rows of the target, (m, p), but their shapes are {shapes[0]} "
+            f"and {shapes[1]}"
+        )
+    if not all(np.isfinite(x).all() for x in both):
+        raise ValueError("importance must have finite features")
+    spread = both[0].std(axis=0)
+    features = np.concatenate(both) / np.where(spread > 0, spread, 1)
+    weights = np.append(predictions.sample_weight, np.ones(len(both[1])))
+    is_target = np.arange(len(features)) >= n
+    fit = LogisticFit(is_target.astype(int), np.zeros((1, len(features))), features.T[None])
+    found = fit.fitted(weights)
+    chance = fit.predicted(found.values)[1]
+    if not chance[is_target].min() < chance[~is_target].max():  # true for NaN too
+        raise ValueError(
+            "importance: the features tell rows of the target from those of the sample without "
+            "error, or are redundant. No ratio can be estimated: leave features out"
+        )
+    influences = weights[:, None] * np.stack(
+        [fit.pull_back(weights, found, Sums(unit)) for unit in np.eye(len(found.values))[1:]],
+        axis=1,
+    )
+    logs = features[:n] @ found.values[1:]
+    ratio = np.exp(logs - logs.max())
+    weighting = EstimatedWeights(features[:n], influences[:n], influences[n:])
+    return ratio / ratio.mean(), weighting
 
 
 def few_rows_message(weights: Float[np.ndarray, " n"]) -> str | None:

@@ -26,7 +26,6 @@ from dmfroc.inference.influences import (
     NO_VARIATION,
     Moments,
     moments_of_sums,
-    standard_error,
 )
 from dmfroc.inference.interval_method import IntervalMethod, check_finite
 from dmfroc.inference.jackknife import Jackknife
@@ -325,7 +324,7 @@ def _parts(
             estimate = method.estimate(facts)
         else:
             [estimate] = estimates_of([measure], [method], sample)
-            error = standard_error(moments)
+            error = moments.standard_error
             if error > 0:
                 moments = moments.scaled(estimate.standard_error / error)
             facts = replace(facts, moments=moments)
@@ -382,7 +381,7 @@ class _Independent:
         return Difference(
             *pair,
             value=value,
-            standard_error=standard_error(self.moments(contrast)),
+            standard_error=self.moments(contrast).standard_error,
             interval=ends_at(1 - level),
             p_value=p_value,
             two_sided_p_value=p_value,

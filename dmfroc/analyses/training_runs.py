@@ -87,7 +87,7 @@ class RunsTest:
     statistic : float
         F statistic.
     degrees_of_freedom : tuple of float
-        Of numerator and denominator, the latter infinite where runs are fixed.
+        Of numerator and denominator; that of the denominator is infinite where runs are fixed.
     p_value : float
         Probability of a statistic at least as large.
     differences : tuple of RunsDifference

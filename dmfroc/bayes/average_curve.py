@@ -104,7 +104,7 @@ def _binormal_splits(discrimination: Float[Array, ""], halvings: Halvings) -> Fl
     """Return the logits of the splits of two unit normal distributions so far apart.
 
     They are smooth functions of the distance alone, and are interpolated in a table by cubics that
-    have the right values and slopes at its nodes: to compute them would take most of the time of
+    have the right values and slopes at its nodes. To compute them would take most of the time of
     every step of a chain, and of compiling it. Beyond the table they stay as they are.
     """
     values, slopes = _split_table(len(halvings.middle) + 1)

@@ -38,7 +38,6 @@ from dmfroc.inference.influences import (
     Moments,
     influences_of,
     moments_of,
-    standard_error,
 )
 from dmfroc.inference.remarks import few_decide, few_decide_message
 from dmfroc.inference.units import effective_sizes, units_of
@@ -283,7 +282,7 @@ def approximated(
         counts = counts._replace(tempering=jnp.asarray(overlap))
     approximation = approximate(sampler, counts)
     if tempering == "jackknife":
-        target = standard_error(_value_and_moments(predictions, area)[1])
+        target = _value_and_moments(predictions, area)[1].standard_error
         for _ in range(_CALIBRATION_STEPS if target > NO_VARIATION else 0):
             spread = standard_deviation(sampler, counts, approximation, "auc")
             counts = counts._replace(tempering=counts.tempering * (spread / target) ** 2)
@@ -397,7 +396,7 @@ def _warnings(
     if abs(mean - value) > float(drawn.std()):
         remarks.append(
             f"the model draws the area from {value:.4f} in the sample to {mean:.4f}, by more than "
-            "a posterior standard deviation: it does not expect such pairs or such a curve; try "
+            "a posterior standard deviation. It does not expect such pairs or such a curve: try "
             "structure='hierarchical', or priors=Priors(split_scale=5), or use the jackknife"
         )
     if few_decide(area, value, area.bounds, moments, _FEW_ERRORS):

@@ -114,7 +114,7 @@ class Sampler:
     """A model and a shape of data, with everything that is compiled for them.
 
     Parameters are one flat vector on the whole line: the first ``n_scales`` are the logarithms of
-    the scales (site ``spread``) of the site ``effect``, of which the last are. Of many effects,
+    the scales (site ``spread``) of the site ``effect``, whose values come last. Of many effects,
     ``n_apart`` in number and of ``size_of_each``, each varies by itself given all that is shared.
     """
 
@@ -243,8 +243,7 @@ def _any_parameters(model: Callable[[Any], None], key: Array, data: Any) -> dict
         for name, site in trace.items()
         if site["type"] == "sample" and not site["is_observed"]  # as factors are
     }
-    unconstrained: dict[str, Array] = unconstrain_fn(model, (data,), {}, values)
-    return unconstrained
+    return unconstrain_fn(model, (data,), {}, values)
 
 
 _COMPILER = ThreadPoolExecutor(1, "dmfroc-compiler")
@@ -264,8 +263,8 @@ def approximate(sampler: Sampler, data: Any) -> Gaussian:
 
     A joint mode of parameters and their scale says little about either. The scales therefore
     maximise the density averaged over all other parameters: its slope is the average slope of the
-    joint density (Fisher's identity) over draws from the normal approximation of the latter. Where
-    effects hardly differ there may be no maximum: scales are kept from zero.
+    joint density (Fisher's identity) over draws from the normal approximation of those parameters.
+    Where effects hardly differ there may be no maximum: scales are kept from zero.
     """
     n = sampler.n_scales
     flat = np.zeros(sampler.size)

@@ -42,9 +42,9 @@ def table_posterior(
     warn_of_absent_classes(predictions)
     if measure.statistic is not confusion_counts:
         raise ValueError(
-            f"{measure.name} has no posterior: it is no function of the table of hard labels, of "
-            "the areas of the pairs, of the multiclass curve, or of straight lines between the "
-            f"points of the curves of one class against the rest; {ALTERNATIVES}"
+            f"{measure.name} has no posterior. There are posteriors of functions of the table of "
+            "hard labels, of the areas of the pairs, of the multiclass curve, and of one-vs-rest "
+            f"curves with straight lines between their points; {ALTERNATIVES}"
         )
     obstacle = measure.obstacle(predictions)
     if obstacle is not None:

@@ -61,6 +61,7 @@ from dmfroc.results.text import format_table
 __all__ = ["app", "main"]
 
 _SMALL_FILES = 10_000_000  # bytes
+NO_PLOT_WITH_JUDGE = "--plot shows all rows, and with --judge most have no label: leave it out"
 
 
 @app.command(
@@ -89,7 +90,7 @@ def evaluate(
     _compile_quickly([file])
     columns = Columns.taken_from(options)
     if columns.judge and plot:
-        raise ValueError("--plot shows all rows, and with --judge most have no label: leave it out")
+        raise ValueError(NO_PLOT_WITH_JUDGE)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
             units: dict[str, Any] = {} if scan else columns.read_units(file)
@@ -121,7 +122,10 @@ def evaluate(
 
 
 @app.command(
-    params=[FILES, *columns("id", "fold", "groups"), *DIFFERENCES, TARGET_PREVALENCE, JSON, PLOT]
+    params=[
+        *(FILES, *columns("id", "fold", "groups", "judge"), *DIFFERENCES),
+        *(TARGET_PREVALENCE, JSON, PLOT),
+    ]
 )
 def compare(
     files: Sequence[Path], pair_weights: str, as_json: bool, plot: Path | None, **options: Any
@@ -130,6 +134,8 @@ def compare(
 
     Prints their differences with intervals and p-values, and the probability of each order.
     """
+    if options["judge"] and plot:
+        raise ValueError(NO_PLOT_WITH_JUDGE)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         predictions, weights, units = _read_all(files, pair_weights, options)
         with progress("Computing ..."):
@@ -145,7 +151,10 @@ def compare(
 
 
 @app.command(
-    params=[FILES, *columns("id", "fold", "groups"), *DIFFERENCES, TARGET_PREVALENCE, REPORT]
+    params=[
+        *(FILES, *columns("id", "fold", "groups", "judge"), *DIFFERENCES),
+        *(TARGET_PREVALENCE, REPORT),
+    ]
 )
 def report(files: Sequence[Path], pair_weights: str, output: Path, **options: Any) -> None:
     """Write a report for the browser, of one classifier or of several.
@@ -167,11 +176,12 @@ def report(files: Sequence[Path], pair_weights: str, output: Path, **options: An
                 from dmfroc.reports.page import measures_of_report
 
                 [(name, single)] = predictions.items()
+                if "y_score" in units:
+                    units |= {x: units[x][name] for x in ("y_score", "y_pred")}
                 evaluation = dmfroc.evaluate(
-                    single,
                     measures=measures_of_report(options["measure"], single),
                     pair_weights=weights,
-                    **units,
+                    **{"y_true": single, **units},
                     **{x.name: options[x.name] for x in INTERVALS},
                 )
                 write(evaluation, name)
@@ -189,10 +199,15 @@ def _read_all(
     if pair_weights != "equal" and not dmfroc.measures.get_measure(measure).is_dmf_auc:
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
     with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
-        predictions = dict(zip(classifier_names(files), map(columns.read, files), strict=True))
+        names = classifier_names(files)
+        judged: dict[str, Any] = {}
+        if columns.judge:
+            predictions, judged = columns.read_all_judged(dict(zip(names, files, strict=True)))
+        else:
+            predictions = dict(zip(names, map(columns.read, files), strict=True))
         first = next(iter(predictions.values()))
         weights = read_pair_weights(pair_weights, first)
-        units = columns.read_units(*files)
+        units = columns.read_units(*files) | judged
         if (shares := read_shares(options.pop("target_prevalence"), first)) is not None:
             units["target_prevalence"] = shares
         return predictions, weights, units
@@ -210,11 +225,10 @@ def _comparison(
 ) -> dmfroc.Comparison:
     named = dmfroc.measures.get_measure(measure)
     return dmfroc.compare(
-        predictions,
         measure=dmfroc.measures.dmf_auc(pair_weights) if named.is_dmf_auc else named,
         margin=margin or 0.0,
         paired=not unpaired,
-        **units,
+        **{"y_true": predictions, **units},
         **options,
     )
 
@@ -274,7 +288,7 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
         with progress("Drawing ..."):
             assert picture is not None
             picture.draw_chart(kind, predictions)
-    notes = [f"note: {note}" for note in notes_of(remarks)]
+    notes = [f"warning: {note}" for note in notes_of(remarks)]
     show("\n".join([*notes, f"The picture is in {printable(target)}"]))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,7 +103,7 @@ class Columns:
             raise ValueError(f"{file}: {error}") from error
 
     def read_judged(self, file: Path) -> tuple[Predictions, dict[str, Any]]:
-        """Read scores, labels of a judge, and labels of which most are missing."""
+        """Read scores, labels of a judge, and labels that are mostly missing."""
         from dmfroc.inputs.arrays import is_missing
 
         judged = replace(self, label=self.judge or "", ignore=[*self.ignore, self.label])
@@ -133,6 +133,28 @@ class Columns:
             "sample_weight": predictions.sample_weight if predictions.is_weighted else None,
             "judge": [names[c] for c in predictions.true],
         }
+
+    def read_all_judged(
+        self, files: Mapping[str, Path]
+    ) -> tuple[dict[str, Predictions], dict[str, Any]]:
+        """Read what several classifiers say of the same rows, and the same labels of these."""
+        if self.id is not None:
+            raise ValueError("--judge needs files with rows in the same order: leave --id out")
+        read = {name: self.read_judged(file) for name, file in files.items()}
+        first, *others = (arguments for _, arguments in read.values())
+        shared = {"y_true": f"column {self.label!r}", "judge": f"column {self.judge!r}"}
+        for file, other in zip([*files.values()][1:], others, strict=True):
+            for key, what in (shared | {"labels": "the set of classes"}).items():
+                if other[key] != first[key]:
+                    raise ValueError(
+                        f"{what} of {file} differs from that of the first file: with --judge all "
+                        "must have the same rows in the same order"
+                    )
+        of_each = {
+            key: {name: arguments[key] for name, (_, arguments) in read.items()}
+            for key in ("y_score", "y_pred")
+        }
+        return {name: predictions for name, (predictions, _) in read.items()}, first | of_each
 
     def read_units(self, *files: Path) -> dict[str, Any]:
         """Read the fold and the group of each row, if there are columns of them.

@@ -90,7 +90,7 @@ def show_result(
         version = {"dmfroc_version": package_version()}
         show_json({**facts, **result.as_json(), "warnings": notes, **version})
         return
-    parts = [result.as_text(warnings=False), "\n".join(f"note: {note}" for note in notes)]
+    parts = [result.as_text(warnings=False), "\n".join(f"warning: {note}" for note in notes)]
     if file is not None:
         parts.append(f"The {what} is in {printable(file)}")
     show("\n\n".join(filter(None, parts)))

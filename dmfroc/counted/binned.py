@@ -22,8 +22,7 @@ HALF = 0.5  # what a pair of equal scores counts
 
 def above_each(cells: Float[np.ndarray, " bins *c"]) -> Float[np.ndarray, " bins *c"]:
     """Return the sums over the bins above each."""
-    sums: Float[np.ndarray, " bins *c"] = cells.sum(axis=0) - np.cumsum(cells, axis=0)
-    return sums
+    return cells.sum(axis=0) - np.cumsum(cells, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +58,7 @@ class BinnedPairs(Statistic):
     ) -> Float[np.ndarray, " bins"]:
         """Return the weight of a column's own class above each bin, and its share within."""
         own = cells[self.columns[position], :, self.columns[position]]
-        credit: Float[np.ndarray, " bins"] = above_each(own) + self.ties[position] * own
-        return credit
+        return above_each(own) + self.ties[position] * own
 
     def pull_back(
         self, weights: Float[np.ndarray, " cells"], table: PairTable, derivatives: PairTable

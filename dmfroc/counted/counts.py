@@ -120,8 +120,7 @@ class Counts:
     def evidence(self) -> Float[np.ndarray, " c"]:
         """Return Kish's effective number of observations of each class that occurs."""
         occurs = self.sizes > 0
-        found: Float[np.ndarray, " c"] = self.totals[occurs] ** 2 / self.squares[occurs]
-        return found
+        return self.totals[occurs] ** 2 / self.squares[occurs]
 
     def in_small(self, classifier: str, labels: tuple[Hashable, ...]) -> CountedPredictions:
         """Return predictions of one row for each cell of the table, weighted by what is in it."""

@@ -65,8 +65,7 @@ def _by_dask[S: State](task: Callable[[Part], S], parts: Sequence[Part], schedul
                 client.submit(_merged, states[first : first + _FAN_IN], pure=False)
                 for first in range(0, len(states), _FAN_IN)
             ]
-        total: S = states[0].result()
-        return total
+        return states[0].result()
 
 
 def _merged[S: State](states: Iterable[S]) -> S:

@@ -143,7 +143,7 @@ class Spreads:
 
     @cached_property
     def units(self) -> Units:
-        """The units: groups, or rows, of which only the strata are known."""
+        """The units: groups, or rows with known strata and nothing else."""
         if self.sums.groups is not None:
             return self.sums.groups.units(stratify=self.stratify)
         return strata_of(self.counts, stratify=self.stratify)

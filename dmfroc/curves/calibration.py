@@ -13,7 +13,7 @@ from dmfroc._kit.options import choice, integer, numbers, proportion
 from dmfroc._kit.options import positive as check_positive
 from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import draw_roc, line
-from dmfroc.curves.curve import Curve
+from dmfroc.curves.curve import Curve, wilson_intervals
 from dmfroc.curves.local_regression import loess
 from dmfroc.curves.points import OperatingPoints, count_points
 from dmfroc.measures.statistics.forecasts import bin_numbers
@@ -96,13 +96,7 @@ class CalibrationCurve(Curve):
                [0.658, 1.   ]])
         """
         level = proportion("level", level, "(0, 1)")
-        from scipy.special import ndtri
-
-        z2 = ndtri((1 + level) / 2) ** 2
-        n, share = self.counts, self.fraction_positive
-        center = (share + z2 / (2 * n)) / (1 + z2 / n)
-        half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-        return np.clip(np.array([center - half, center + half]), 0, 1)
+        return wilson_intervals(self.fraction_positive, self.counts, level)
 
 
 @compute_by_class

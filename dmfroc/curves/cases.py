@@ -52,32 +52,16 @@ class Cases:
 class ByClass[T](Protocol):
     """Computes something for one class, or by class or pair of classes if ``multi_class`` is given.
 
-    Options that are not named here are those of the function that says what to compute.
+    Further options are those of `compute_by_class` and of the function that says what to compute.
     """
 
     @overload
     def __call__(
-        self,
-        y_true: Any,
-        y_score: Any = None,
-        *,
-        labels: Any = None,
-        sample_weight: Any = None,
-        pos_label: Any = None,
-        multi_class: None = None,
-        **options: Any,
+        self, y_true: Any, y_score: Any = None, *, multi_class: None = None, **options: Any
     ) -> T: ...
     @overload
     def __call__(
-        self,
-        y_true: Any,
-        y_score: Any = None,
-        *,
-        labels: Any = None,
-        sample_weight: Any = None,
-        pos_label: None = None,
-        multi_class: MultiClass,
-        **options: Any,
+        self, y_true: Any, y_score: Any = None, *, multi_class: MultiClass, **options: Any
     ) -> dict[Hashable, T]: ...
 
 

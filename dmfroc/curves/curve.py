@@ -115,6 +115,19 @@ def integrate(x: Float[np.ndarray, " t"], y: Float[np.ndarray, " t"], rule: Rule
     return float(np.sum(pieces[np.isfinite(pieces)]))
 
 
+def wilson_intervals(
+    shares: Float[np.ndarray, " m"], n: Float[np.ndarray, " m"], level: float
+) -> Float[np.ndarray, "2 m"]:
+    """Return Wilson's intervals of shares of so many observations each."""
+    # Imported where it is used, as nothing else here needs SciPy
+    from scipy.special import ndtri
+
+    z2 = ndtri((1 + level) / 2) ** 2
+    center = (shares + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (shares * (1 - shares) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    return np.clip(np.array([center - half, center + half]), 0, 1)
+
+
 def check_curve(curve: Any) -> None:
     """Refuse what is no curve."""
     if not isinstance(curve, Curve):

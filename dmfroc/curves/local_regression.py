@@ -103,7 +103,7 @@ def loess(
 
 
 def _with_ties(x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-    """Return sorted x of which those that differ by rounding are the same number.
+    """Return sorted x; numbers that differ by rounding become the same.
 
     Left apart, they would have a slope of their own, next to that of observations of small weight.
     """

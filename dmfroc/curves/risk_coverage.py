@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import ndtri
 
 from dmfroc._kit.options import check_level
+from dmfroc.curves.curve import wilson_intervals
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.operating_points import by_confidence, risk_area
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
@@ -56,11 +56,7 @@ class RiskCoverageCurve:
         ----------
         Wilson (1927), Probable inference, the law of succession, and statistical inference.
         """
-        z2 = ndtri((1 + check_level(level)) / 2) ** 2
-        n = self.coverage * self.n_effective
-        center = (self.risk + z2 / (2 * n)) / (1 + z2 / n)
-        half = np.sqrt(z2 * (self.risk * (1 - self.risk) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-        return np.clip(np.array([center - half, center + half]), 0, 1)
+        return wilson_intervals(self.risk, self.coverage * self.n_effective, check_level(level))
 
 
 def risk_coverage_curve(

@@ -148,5 +148,4 @@ def expected_profits(
     (rejection, miss), (alarm, hit) = matrix
     positive = miss + points.true_positive_rate * (hit - miss)
     negative = rejection + points.false_positive_rate * (alarm - rejection)
-    profits: np.ndarray = share * positive + (1 - share) * negative
-    return profits
+    return share * positive + (1 - share) * negative

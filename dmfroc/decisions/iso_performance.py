@@ -238,8 +238,9 @@ def _check_order(y_score: Any, labels: Any, pos_label: Any) -> None:
     if not hasattr(y_score, "columns") and len(order) == 2 and order != sorted(order):
         raise ValueError(
             f"labels={order!r} says that the first column of y_score is that of class "
-            f"{order[0]!r}. Give pos_label= to choose the positive class: pos_label={order[1]!r} "
-            "if the columns are in that order, or else with the labels in the columns' order"
+            f"{order[0]!r}. Give pos_label= to choose the positive class. It is "
+            f"pos_label={order[1]!r} if the columns are in that order; otherwise give labels= in "
+            "the columns' order too"
         )
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from dmfroc._kit.options import number
+from dmfroc._kit.options import positive
 from dmfroc.inputs.predictions import Predictions
 
 
@@ -45,8 +43,7 @@ def majority_costs(
     >>> majority_costs(["a", "b", "b", "c"], 4)
     {('b', 'a'): 4, ('a', 'b'): 0.25, ('b', 'c'): 4, ('c', 'b'): 0.25}
     """
-    if not 0 < number("factor", factor) < np.inf:
-        raise ValueError(f"factor must be positive and finite, but it is {factor}")
+    positive("factor", factor)
     predictions = (
         y_true
         if isinstance(y_true, Predictions)

@@ -64,6 +64,8 @@ class ThresholdChoice(Result):
     in_bag, out_of_bag : float
         Mean value of a drawn sample at its own threshold, and of the observations that were not
         drawn at this threshold.
+    curve : numpy.ndarray of shape (2, m)
+        All thresholds, falling, and the criterion at each; NaN where ``at_least`` is not met.
     level : float
         Nominal coverage of the intervals.
     n_draws, seed : int
@@ -83,6 +85,7 @@ class ThresholdChoice(Result):
     corrected: float
     in_bag: float
     out_of_bag: float
+    curve: Float[np.ndarray, "2 m"]
     level: float
     n_draws: int
     seed: int
@@ -148,7 +151,7 @@ def choose_threshold(
     -------
     ThresholdChoice or dict
         Of more than two classes without ``pos_label`` one for each class. Of several best
-        thresholds it is the highest.
+        thresholds it is the highest. ``plot()`` draws the criterion at all thresholds.
 
     Raises
     ------
@@ -223,8 +226,7 @@ class _Sample(NamedTuple):
         both = np.bincount(
             2 * self.bins + ~self.is_positive, weights, minlength=2 * len(self.thresholds)
         )
-        found: Float[np.ndarray, "2 m"] = both.reshape(-1, 2).T.cumsum(axis=1)
-        return found
+        return both.reshape(-1, 2).T.cumsum(axis=1)
 
 
 def _values(
@@ -240,8 +242,7 @@ def _values(
         case "youden":
             return sensitivity + specificity - 1
         case "f1":
-            found: Float[np.ndarray, " m"] = 2 * tp / (tp + fp + positives)
-            return found
+            return 2 * tp / (tp + fp + positives)
         case "specificity":
             return np.where(specificity >= at_least - 1e-12, sensitivity, -np.inf)
         case "sensitivity":
@@ -316,6 +317,7 @@ def _choice(
         corrected,
         float(mean[0]),
         float(mean[1]),
+        np.stack([sample.thresholds, np.where(np.isfinite(values), values, np.nan)]),
         level,
         n_draws,
         seed,

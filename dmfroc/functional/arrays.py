@@ -32,8 +32,8 @@ def run(function: Callable[..., Any], *arrays: Any) -> Any:
     `dmfroc.measures.measure.WithOptions` is.
     """
     with in_double_precision():
-        found = _program(function)(*arrays)
-    return jax.tree.map(_as_configured, found)
+        results = _program(function)(*arrays)
+    return jax.tree.map(_as_configured, results)
 
 
 def _as_configured(x: Array) -> Array:
@@ -128,13 +128,19 @@ def observations(
 
 
 def _array(name: str, x: Any) -> Any:
-    """Return an array of JAX, or one of NumPy, whose digits the user's configuration leaves."""
+    """Return an array of JAX, or one of NumPy, whose digits the user's configuration leaves.
+
+    Tensors of other libraries, such as torch and CuPy, are used where they are, without a copy.
+    """
     if isinstance(x, jax.Array):
         return x
-    found = np.asarray(x)
-    if found.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be an array of numbers, but it is {found.dtype}")
-    return found
+    if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic):
+        with in_double_precision():
+            return jax.dlpack.from_dlpack(x)
+    array = np.asarray(x)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be an array of numbers, but it is {array.dtype}")
+    return array
 
 
 def _check_values(
@@ -145,16 +151,19 @@ def _check_values(
     def known(x: Any) -> np.ndarray | None:
         return None if x is None or isinstance(x, jax.core.Tracer) else np.asarray(x)
 
-    y, scores, weights = known(y), known(scores), known(weights)
+    y, weights = known(y), known(weights)
     if y is not None and not (y.min() >= 0 and y.max() < n_classes):
         row = int(np.argmax((y < 0) | (y >= n_classes)))
         raise ValueError(
             f"y must lie between 0 and n_classes - 1 = {n_classes - 1}, but row {row} (counting "
             f"from 0) holds {y[row]}"
         )
-    if scores is not None and not np.isfinite(scores).all():
-        row = int(np.argmax(~np.isfinite(scores).all(axis=1)))
-        raise ValueError(f"scores must be finite, but row {row} (counting from 0) is not")
+    if not (scores is None or isinstance(scores, jax.core.Tracer)):
+        with in_double_precision():  # where the scores are, since they may be many
+            is_finite = (np if isinstance(scores, np.ndarray) else jnp).isfinite(scores).all(axis=1)
+        if not is_finite.all():
+            row = int(is_finite.argmin())
+            raise ValueError(f"scores must be finite, but row {row} (counting from 0) is not")
     if weights is None:
         return
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):

@@ -56,14 +56,14 @@ def pair_table(
     cumulative sum.
     """
     n_classes = scores.shape[1]
-    of_classes = class_weights(y, weights, n_classes)
-    totals = of_classes.sum(axis=0)
+    by_class = class_weights(y, weights, n_classes)
+    totals = by_class.sum(axis=0)
     order, first, end = _sorted_runs(scores.T[columns])
     own = jnp.where(y[order] == columns[:, None], weights[order], 0.0)
     below = cumulative_sum(own, jnp)
     tied = (_at(below, first) + _at(below, end)) / 2
     # The weights by class in the order of each column
-    won = jnp.einsum("cn,cnk->ck", below[:, -1:] - tied, of_classes[order])
+    won = jnp.einsum("cn,cnk->ck", below[:, -1:] - tied, by_class[order])
     won = _within(won, totals[columns][:, None] * totals)
     predicted = class_weights(predicted_classes(scores), weights, n_classes).sum(axis=0)
     return PairTable(won, totals, predicted, columns)
@@ -83,12 +83,13 @@ def projected_pair_table(
     else:
         projections = (partition[j] - partition[i]) @ scores.T
     order, first, end = _sorted_runs(projections)
-    of_first, of_second = (
-        jnp.where(y[order] == of_pair[:, None], weights[order], 0.0) for of_pair in (i, j)
+    first_weights, second_weights = (
+        jnp.where(y[order] == class_of_pair[:, None], weights[order], 0.0)
+        for class_of_pair in (i, j)
     )
-    below = cumulative_sum(of_second, jnp)
-    won = (of_first * (_at(below, first) + _at(below, end)) / 2).sum(axis=1)
-    first_total, second_total = of_first.sum(axis=1), below[:, -1]
+    below = cumulative_sum(second_weights, jnp)
+    won = (first_weights * (_at(below, first) + _at(below, end)) / 2).sum(axis=1)
+    first_total, second_total = first_weights.sum(axis=1), below[:, -1]
     won = _within(won, first_total * second_total)
     return ProjectedPairTable(won, first_total, second_total, 1 / len(pairs))
 
@@ -124,13 +125,13 @@ def rate_table(
     n, n_classes = scores.shape
     numerators, denominator = grid_levels(n_thresholds)
     i, j = np.triu_indices(n_classes, 1)
-    of_classes = class_weights(y, threshold_weights, n_classes).T
-    sizes = of_classes.sum(axis=1)
+    by_class = class_weights(y, threshold_weights, n_classes).T
+    sizes = by_class.sum(axis=1)
 
-    def of_pair(i: Any, j: Any) -> Float[Array, "2 2 t"]:
+    def count_pair(i: Any, j: Any) -> Float[Array, "2 2 t"]:
         # Each class times the total of the other: sums of whole weights are exact
         factors = (sizes[j], sizes[i]) if is_balanced else (1.0, 1.0)
-        mass = factors[0] * of_classes[i] + factors[1] * of_classes[j]
+        mass = factors[0] * by_class[i] + factors[1] * by_class[j]
         is_member = (y == i) | (y == j)
         pool = jnp.where(is_member, jnp.stack([scores[:, i], scores[:, j]]), jnp.inf)
         order, first, end = _sorted_runs(pool.reshape(1, -1))
@@ -143,11 +144,11 @@ def rate_table(
         above = denominator * up_to[end] - limits
         share = jnp.clip(above / (denominator * (up_to[end] - up_to[first])), 0, 1)
 
-        ordered, of_row = weights[row], y[row]
+        ordered, class_of_row = weights[row], y[row]
         # Of (i, j), whose column is the first, both classes; then of (j, i)
         blocks = jnp.stack(
             [
-                jnp.where((is_second_column == is_second) & (of_row == of), ordered, 0.0)
+                jnp.where((is_second_column == is_second) & (class_of_row == of), ordered, 0.0)
                 for is_second, of in ((False, i), (False, j), (True, j), (True, i))
             ]
         )
@@ -160,7 +161,7 @@ def rate_table(
     totals = class_weights(y, weights, n_classes).sum(axis=0)
     at_once = max(_SCORES_AT_ONCE // n, 1)
     pairs = jnp.asarray(i), jnp.asarray(j)
-    by_pair = lax.map(lambda pair: of_pair(*pair), pairs, batch_size=at_once)
+    by_pair = lax.map(lambda pair: count_pair(*pair), pairs, batch_size=at_once)
     counted = ordered_pairs(n_classes)
     unordered = np.zeros((n_classes, n_classes), int)
     unordered[i, j] = unordered[j, i] = np.arange(len(i))

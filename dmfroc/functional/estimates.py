@@ -83,11 +83,10 @@ def estimate(
     """
     weights = jnp.ones(np.shape(y)) if weights is None else jnp.asarray(weights)
 
-    def of_weights(weights: Array) -> Array:
-        found: Array = function(y, scores, weights, n_classes=n_classes, **options)
-        return found
+    def weighted_value(weights: Array) -> Array:
+        return function(y, scores, weights, n_classes=n_classes, **options)
 
-    value, gradient = jax.value_and_grad(of_weights)(weights)
+    value, gradient = jax.value_and_grad(weighted_value)(weights)
     influences = weights * gradient
     is_of_class = (jnp.asarray(y)[:, None] == jnp.arange(n_classes)) & (weights > 0)[:, None]
     sizes = is_of_class.sum(axis=0)

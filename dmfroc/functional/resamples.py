@@ -86,14 +86,14 @@ def bootstrap_model(
                 drawn = numpyro.sample(
                     f"rows_{place}", dist.DiscreteUniform(0, m - 1).expand([m]).to_event(1)
                 )
-                of_class = jnp.zeros(m).at[drawn].add(1.0)
+                class_counts = jnp.zeros(m).at[drawn].add(1.0)
             else:
                 # Flat Dirichlet shares; Gamma variates, by which NumPyro draws them, are slower
                 drawn = numpyro.sample(
                     f"exponential_{place}", dist.Exponential(1.0).expand([m]).to_event(1)
                 )
-                of_class = m * drawn / drawn.sum()
-            counts = counts.at[rows].set(of_class)
+                class_counts = m * drawn / drawn.sum()
+            counts = counts.at[rows].set(class_counts)
         numpyro.deterministic("weights", counts)
         value = function(data.y, data.scores, counts * base, n_classes=n_classes, **options)
         numpyro.deterministic("value", value)
@@ -157,8 +157,8 @@ def rates_model(
     """
     choice("kind", kind, ("ordinal", "binomial"))
     with in_double_precision():
-        found = multiclass_roc(y, scores, weights, n_classes=n_classes, **options)
-        eta = found.pair_effect[:, None, None] * found.threshold_effect
+        roc = multiclass_roc(y, scores, weights, n_classes=n_classes, **options)
+        eta = roc.pair_effect[:, None, None] * roc.threshold_effect
         fitted = np.asarray(jax.nn.sigmoid(eta))
     counted = ordered_pairs(n_classes).reshape(-1, 2)
     sizes = np.bincount(np.asarray(y), minlength=n_classes)[counted]
@@ -174,7 +174,7 @@ def rates_model(
             between = dist.Multinomial(drawn_sizes, shares, total_count_max=int(drawn_sizes.max()))
             counts = numpyro.sample("counts", between.to_event(2))
             rates = jnp.cumsum(counts, axis=-1)[..., :-1] / drawn_sizes[..., None]
-        curve = center(rates, found.cell_weights, shrinkage)
+        curve = center(rates, roc.cell_weights, shrinkage)
         numpyro.deterministic("fpr", curve.fpr)
         numpyro.deterministic("tpr", curve.tpr)
         numpyro.deterministic("value", curve.auc)

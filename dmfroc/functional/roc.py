@@ -271,7 +271,7 @@ def _table_program(
     kind = pair_weights if isinstance(pair_weights, str) else "equal"
     checked = CurveOptions(kind, n_thresholds, threshold_pool=threshold_pool)
     return WithOptions(
-        _of_rates,
+        _summarise_rates,
         n_classes=n_classes,
         n_thresholds=checked.n_thresholds,
         is_balanced=checked.threshold_pool == "balanced",
@@ -310,7 +310,7 @@ def _run(
     return run(program, *data, threshold_weights, matrices, shrinkage)
 
 
-def _of_rates(
+def _summarise_rates(
     y: Array,
     scores: Array,
     weights: Array,

@@ -1,1 +1,1 @@
-"""How sure we are: everything here knows functions of weights, nothing about any measure."""
+"""Uncertainty: everything here takes functions of weights, and nothing knows any measure."""

@@ -81,10 +81,7 @@ def evidence_of_sums(
     """Return the logarithm of the evidence that sums of ``n`` standardized terms are negative."""
     time = 1 + n * _MIXING
     scaled = -sums * np.sqrt(_MIXING / time)
-    found: Float[np.ndarray, " s"] = (
-        np.log(2) - 0.5 * np.log(time) + scaled**2 / 2 + log_ndtr(scaled)
-    )
-    return found
+    return np.log(2) - 0.5 * np.log(time) + scaled**2 / 2 + log_ndtr(scaled)
 
 
 def next_possible_change(n: int) -> int:

@@ -188,8 +188,7 @@ def _resampled_rates(
 
     def rates(weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "2 t"]:
         table = statistic.count(weights * predictions.sample_weight, np)
-        found: Float[np.ndarray, "2 t"] = summary(table, np)
-        return found
+        return summary(table, np)
 
     for first in range(0, n_draws, _DRAWS_AT_ONCE):
         draws = range(first, min(first + _DRAWS_AT_ONCE, n_draws))
@@ -343,7 +342,8 @@ def _level_of_each(rates: CurveRates, points: _Points, level: float) -> float:
     """Return the level that intervals need to hold at all thresholds in ``level`` of all samples.
 
     The error at a false positive rate is that of the true positive rate at its threshold, less the
-    error of the other rate times the slope of the curve: here, of the chord above its interval.
+    error of the other rate times the slope of the curve. Here it is the slope of the chord above
+    its interval.
     """
     low, high = points.fpr_low[1:-1], points.fpr_high[1:-1]
     rise = np.interp(high, points.fpr, points.tpr) - np.interp(low, points.fpr, points.tpr)
@@ -463,8 +463,7 @@ def _distances(
         at_threshold: Float[np.ndarray, " m"], of_threshold: Float[np.ndarray, " m"]
     ) -> Float[np.ndarray, " m"]:
         squared = at_threshold**2 + of_threshold**2 - 2 * correlation * at_threshold * of_threshold
-        distance: Float[np.ndarray, " m"] = np.sqrt(np.maximum(squared, 0))
-        return distance
+        return np.sqrt(np.maximum(squared, 0))
 
     # With higher false positive rates the curve lies further to the right, that is lower.
     below = combine(

@@ -1,45 +1,26 @@
 """How far a value may be from the truth because it is biased, which no standard error says.
 
-Some are large enough to matter: chance in the many cells of a table raises what a prediction seems
-to tell of the class, where many classes have few observations each so does chance in their curves,
-and an observation that is ranked among others raises its own precision. An interval reaches further
+Some are large enough to matter. Chance in the many cells of a table raises what a prediction seems
+to tell of the class. With many classes of few observations each, so does chance in their curves.
+And an observation that is ranked among others raises its own precision. An interval reaches further
 by that much, on the side where the truth is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.statistics.statistic import once_per_predictions
 
 NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _N_DIVISIONS = 2
 _HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
 _MOST_SCORES = 1 << 20  # of which the halves take little time
-
-
-def bias_of_table(
-    measure: Measure,
-    value: float,
-    predictions: Predictions,
-    evidence: Float[np.ndarray, " c"] | None,
-    error: float,
-) -> float:
-    """Return the bias that chance in the table of hard labels, or in each fold's, may give a value.
-
-    Of the predictions only the shares of the classes matter, and that they have this evidence.
-    """
-    if evidence is None:
-        return 0.0
-    n_tables = 1 if predictions.folds is None else len(np.unique(predictions.folds))
-    n_of_each = float(evidence.sum()) / n_tables
-    return bias_of_cells(measure, value, len(predictions.present), n_of_each, error)
 
 
 def bias_of_cells(
@@ -49,21 +30,6 @@ def bias_of_cells(
     if measure.bias_of_chance is None:
         return 0.0
     bias = measure.bias_of_chance(value, n_classes) / evidence
-    return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
-
-
-def bias_beside_another(
-    measure: Measure,
-    value: float,
-    value_of: Callable[[Measure], float],
-    predictions: Predictions,
-    error: float,
-) -> float:
-    """Return by how much a value exceeds that of a less biased measure of the same, if notable."""
-    other = measure.less_biased
-    if other is None:
-        return 0.0
-    bias = value - value_of(other)
     return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
 
 
@@ -78,7 +44,7 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample, error: float)
     """Return the bias that halves of many small classes show, if it is notable.
 
     A value from half of the units of each class is biased by about twice as much, if the bias is of
-    the order of 1 / n; the mean over both halves of a division leaves nothing else of first order.
+    the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
     """
     predictions, units = sample
     n_classes = len(predictions.present)
@@ -89,26 +55,23 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample, error: float)
         or predictions.folds is not None
     ):
         return 0.0
-    bound = bind(measure, predictions)
-    generator = np.random.default_rng(0)
-    found = []
-    for _ in range(_N_DIVISIONS):
-        is_first = _half_of_units(predictions, units, generator)[units.of_row]
-        for half in (is_first, ~is_first):
-            [of_half] = bound.values(np.where(half, predictions.sample_weight, 0.0))
-            found.append(of_half)
-    bias = _HALVES_OF * (float(np.mean(found)) - value)
+    of_halves = bind(measure, predictions).values_of_each(_halves(predictions, units.of_row))
+    bias = _HALVES_OF * (float(np.mean(of_halves)) - value)
     # A half may lack a prediction without which the measure is not defined.
     return bias if np.isfinite(bias) and abs(bias) >= NOTABLE_BIAS * error else 0.0
 
 
-def _half_of_units(
-    predictions: Predictions, units: Units, generator: np.random.Generator
-) -> np.ndarray:
-    """Divide the units so that each class has half of its own, or one more or less."""
-    _, first_row = np.unique(units.of_row, return_index=True)
+@once_per_predictions
+def _halves(
+    predictions: Predictions, unit_of_row: Int[np.ndarray, " n"]
+) -> Float[np.ndarray, "halves n"]:
+    """Return the weights of halves of the units, with half of each class, or one more or less."""
+    _, first_row = np.unique(unit_of_row, return_index=True)
     classes = predictions.true[first_row]
-    order = np.lexsort((generator.random(len(classes)), classes))
-    found = np.empty(len(classes), bool)
-    found[order] = np.arange(len(classes)) % 2 == 0
-    return found
+    generator, halves = np.random.default_rng(0), []
+    for _ in range(_N_DIVISIONS):
+        order = np.lexsort((generator.random(len(classes)), classes))
+        is_first = np.empty(len(classes), bool)
+        is_first[order] = np.arange(len(classes)) % 2 == 0
+        halves += [is_first[unit_of_row], ~is_first[unit_of_row]]
+    return np.array(halves) * predictions.sample_weight

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc.inference.evidence import FactsInMemory
-from dmfroc.inference.influences import Influences, Moments, moments_of, standard_error
+from dmfroc.inference.influences import Influences, Moments, moments_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
@@ -83,7 +83,7 @@ class CombinedJackknife(Jackknife):
             measure=facts.measure.name,
             title=facts.measure.title,
             value=facts.value,
-            standard_error=standard_error(facts.moments),
+            standard_error=facts.moments.standard_error,
             interval=(ends.low, ends.high),
             level=self.level,
             method=self.name,

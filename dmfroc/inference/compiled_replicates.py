@@ -42,8 +42,7 @@ def _as_tree(bound: BoundMeasures) -> BoundMeasures:
                 meta_fields=[name for name in fields if not is_array[name]],
             )
             _known.add(kind)
-    shared: BoundMeasures = jax.tree.map(share, bound)
-    return shared
+    return jax.tree.map(share, bound)
 
 
 def replicates_of(
@@ -54,6 +53,8 @@ def replicates_of(
     With ``units`` also the infinitesimal jackknife's standard error in each replicate.
     """
     tree, shared_base = _as_tree(bound), share(base)
+    if isinstance(bound, SummariesOfCounts):
+        n_scores = max(n_scores, bound.statistic.n_numbers)
     if units is None:
         batch_size = max(_SCORES_AT_ONCE // n_scores, 1)
 
@@ -78,8 +79,7 @@ def _evaluate(
     base: Float[Array, " n"],
     batch_size: int,
 ) -> Float[Array, "draws values"]:
-    found: Array = lax.map(lambda count: bound(count * base), counts, batch_size=batch_size)
-    return found
+    return lax.map(lambda count: bound(count * base), counts, batch_size=batch_size)
 
 
 _values: Any = compiled(_evaluate, static_argnums=3)
@@ -103,8 +103,7 @@ def _evaluate_with_errors(
         squares = jnp.zeros(len(sizes)).at[stratum].add(count_of_unit * influence**2)
         return value[None], jnp.sqrt((squares * sizes / jnp.maximum(sizes - 1, 1)).sum())
 
-    found: tuple[Array, Array] = lax.map(replicate, counts, batch_size=batch_size)
-    return found
+    return lax.map(replicate, counts, batch_size=batch_size)
 
 
 _values_and_errors: Any = compiled(_evaluate_with_errors, static_argnums=6)

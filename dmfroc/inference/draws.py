@@ -69,8 +69,8 @@ def compare_draws(
         if (1 - level) / 2 * n_draws < _FEWEST_IN_TAIL:
             needed = int(np.ceil(2 * _FEWEST_IN_TAIL / (1 - level)))
             raise ValueError(
-                f"to hold all at once, each interval must be taken at {100 * level:.4g} %, of "
-                f"which {n_draws} draws say too little: n_draws={needed} or method='jackknife'"
+                f"to hold all at once, each interval must be taken at {100 * level:.4g} %, and "
+                f"{n_draws} draws are too few for that: n_draws={needed} or method='jackknife'"
             )
 
     def interval_of_value(name: str, level: float) -> tuple[float, float]:

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.threads import parallel
-from dmfroc.inference.bias import bias_beside_another, bias_of_halves, bias_of_table
+from dmfroc.inference.bias import NOTABLE_BIAS, bias_of_cells, bias_of_halves
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Influences,
@@ -30,11 +30,11 @@ from dmfroc.inference.influences import (
     moments_from_means,
     moments_of,
     moments_of_sums,
-    standard_error,
+    through_weights,
     with_rare_errors,
     without_variation,
 )
-from dmfroc.inference.rare_errors import RareErrors, pools_classes, rare_errors
+from dmfroc.inference.rare_errors import RareErrors, is_of_sizes, pools_classes, rare_errors
 from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
@@ -87,7 +87,10 @@ class Facts(ABC):
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
-        """The range of the measure, given the class sizes."""
+        """The range of the measure, given the class sizes; a point for those of these alone."""
+        varies = self.moments.varies_within_strata
+        if not varies and np.isfinite(self.value) and is_of_sizes(self.measure, self.predictions):
+            return self.value, self.value
         return self.measure.range_in(self.predictions, sizes_are_fixed=True)
 
     @cached_property
@@ -103,23 +106,35 @@ class Facts(ABC):
     @cached_property
     def rare(self) -> RareErrors | None:
         """What a sample without errors would show."""
+        if self.bounds[0] == self.bounds[1]:
+            return None
         return rare_errors(self.measure, self.predictions, self.units.evidence, self.bounds)
 
     def bias_beside(self, error: float) -> float:
-        """Return the bias that shows, if it is notable beside a standard error."""
-        evidence = self.units.evidence
-        return bias_of_table(self.measure, self.value, self.predictions, evidence, error)
+        """Return the bias that shows, if it is notable beside a standard error.
+
+        Here it is that of chance in the table of hard labels, or in each fold's.
+        """
+        evidence, folds = self.units.evidence, self.predictions.folds
+        if evidence is None or self.measure.bias_of_chance is None:
+            return 0.0
+        n_of_each = float(evidence.sum()) / (1 if folds is None else len(np.unique(folds)))
+        n_classes = len(self.predictions.present)
+        return bias_of_cells(self.measure, self.value, n_classes, n_of_each, error)
 
     def bias_beside_another(self, error: float) -> float:
         """Return by how much the value exceeds that of a less biased measure, if notable."""
-        return bias_beside_another(self.measure, self.value, self.value_of, self.predictions, error)
+        if self.measure.less_biased is None:
+            return 0.0
+        bias = self.value - self.value_of(self.measure.less_biased)
+        return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
 
     @cached_property
     def bias(self) -> float:
         """The bias for which `interval_at` allows."""
         if self.cross_fitted or not np.isfinite(self.value):
             return 0.0
-        return self.bias_beside(standard_error(self.moments))
+        return self.bias_beside(self.moments.standard_error)
 
     @property
     def deciding_moments(self) -> Moments:
@@ -181,7 +196,9 @@ class FactsInMemory(Facts):
         judged = self.measure.cross_fit(self.predictions, self.units.of_row, derived)
         if judged is None:
             return None
-        larger = max(self.moments, moments_of(judged[1], self.units), key=standard_error)
+        larger = max(
+            self.moments, moments_of(judged[1], self.units), key=lambda x: x.standard_error
+        )
         return max(judged[0], self.bounds[0]), larger
 
     def bias_beside(self, error: float) -> float:
@@ -203,6 +220,7 @@ def facts_of(
     """Return what observations say of each of the measures that are bound; see `influences_of`."""
     predictions, units = sample
     found = influences_of(measures, bound, predictions, allows_for_parts=allows_for_parts)
+    found = [through_weights(x, units.weights) for x in found]
     facts = []
     for measure, influences in zip(measures, found, strict=True):
         of_measure = units
@@ -345,9 +363,9 @@ def covariance_from_products(
     """Return the covariance of values from what is known of their influences by stratum.
 
     These are the sums of their products about the mean, scaled to single units, and their totals.
-    Correlations come from products to which all classes lend alike. Each variance is that of the
-    value by itself, of which these are the ``moments``: its classes may lend by their sizes, which
-    no covariance could do.
+    Correlations come from products in which all classes borrow alike. Each variance is that of the
+    value by itself, whose ``moments`` these are: its classes may borrow by their sizes, which no
+    covariance could do.
     """
     sizes = units.sizes
     own = np.maximum(sizes - units.n_means, 0)

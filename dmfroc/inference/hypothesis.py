@@ -104,7 +104,7 @@ class Hypothesis:
         return (1 - level) * (1 if self.is_two_sided else 2)
 
     def opened(self, ends: tuple[float, float]) -> tuple[float, float]:
-        """Return the ends, of which a one-sided test leaves one open."""
+        """Return the ends; a one-sided test leaves one of them open."""
         low, high = ends
         return (-math.inf if self.sign < 0 else low, math.inf if self.sign > 0 else high)
 
@@ -122,7 +122,7 @@ def error_reaching(threshold: float, ends_at: EndsAt, least: float = 0.0, *, upp
     """Return the error probability whose interval reaches a threshold with one of its ends.
 
     It is 1 if the threshold is inside of all intervals, or on their other side, and never below
-    the ``least`` error probability of which there is an interval.
+    the ``least`` error probability that has an interval.
     """
     smallest = max(_SMALLEST, float(np.log(least))) if least > 0 else _SMALLEST
 

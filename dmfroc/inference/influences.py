@@ -10,6 +10,7 @@ sizes add to the variance.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,7 +24,7 @@ from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.lending import lending
 from dmfroc.inference.rare_errors import RareErrors
 from dmfroc.inference.scale import IDENTITY, scale_of
-from dmfroc.inference.units import Units
+from dmfroc.inference.units import EstimatedWeights, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, within
@@ -41,7 +42,7 @@ class PartInfluences(NamedTuple):
     """The influences of parts drawn at random, without replacement, from so many."""
 
     influences: Float[np.ndarray, " u"]
-    n_parts: int
+    n_parts: float | int
 
     def minus(self, other: PartInfluences) -> PartInfluences:
         """Return the influences on the difference of two values, of the same parts."""
@@ -78,7 +79,7 @@ def influences_of(
     Raises
     ------
     ValueError
-        If parts of a measure were drawn at random and the caller does not allow for that.
+        If parts of a measure were drawn at random and the caller does not account for that.
     """
     weights = predictions.sample_weight
     parts = bound.sampled_parts(weights)
@@ -99,6 +100,20 @@ def influences_of(
     ]
 
 
+def through_weights(found: Influences, weights: EstimatedWeights | None) -> Influences:
+    """Return influences that also work through estimated weights, beside those of the target."""
+    if weights is None:
+        return found
+    if found.of_parts is not None:
+        raise ValueError(
+            "estimated weights and a sample of the pairs of classes do not go together: leave "
+            "n_pairs out"
+        )
+    slope = found.influences @ weights.slopes
+    of_target = PartInfluences(weights.of_target @ slope, math.inf)
+    return Influences(found.value, found.influences + weights.of_rows @ slope, of_target)
+
+
 class Spread(NamedTuple):
     """Scale and degrees of freedom of the t distribution on which intervals rest."""
 
@@ -114,9 +129,8 @@ def _none() -> Float[np.ndarray, " 0"]:
 class Moments:
     """Number of units, variance and excess kurtosis of the influences in each stratum.
 
-    Where the sizes of the strata are random, also what they add to the variance of the value, of
-    each sample, and with how many degrees of freedom that is known; likewise where parts of the
-    measure were drawn at random.
+    If the sizes of the strata are random, also what they add to the variance of the value, of each
+    sample, and its degrees of freedom. Likewise if parts of the measure were drawn at random.
     """
 
     sizes: Int[np.ndarray, " s"]
@@ -157,12 +171,12 @@ class Moments:
     def spread(self) -> Spread:
         """Scale and degrees of freedom of the t distribution on which intervals rest.
 
-        Every stratum's variance is drawn by one pseudo-observation towards what the others lend,
-        `dmfroc.inference.lending`. Without that, a class of three cases has an interval that
-        covers 65 % instead of 95 %. The degrees of freedom are Satterthwaite's, each variance being
-        as uncertain as the kurtosis of its influences makes it; the pseudo-observation adds one.
-        But what few units lend each other does not make them more: there are no more than those of
-        the variances.
+        Every stratum's variance is drawn by one pseudo-observation towards what it borrows from the
+        others, `dmfroc.inference.lending`. Without that, a class of three cases has an interval
+        that covers 65 % instead of 95 %. The degrees of freedom are Satterthwaite's, each variance
+        being as uncertain as the kurtosis of its influences makes it; the pseudo-observation adds
+        one. But what few units borrow from each other does not make them more: there are no more
+        than those of the variances.
         """
         sizes, own = self.sizes, self.own
         variances = (own * self.variances + self.lent) / (own + 1)
@@ -216,11 +230,27 @@ class Moments:
         """The same moments if the sizes of the strata are not random."""
         return replace(self, of_sizes=_none(), freedom_of_sizes=_none())
 
+    @cached_property
+    def standard_error(self) -> float:
+        """The standard error; a stratum with one unit borrows the pooled variance."""
+        variances, borrows = self.variances, self.own == 0
+        if borrows.any():
+            variances = np.where(borrows, self.lent, variances)
+        added = self.of_sizes.sum() + self.of_parts.sum()
+        return float(np.sqrt((variances / self.sizes).sum() + added))
+
     @property
+    def varies_within_strata(self) -> bool:
+        """Whether the influences vary within the strata, beyond rounding."""
+        # What others lend only adds to at least half of each variance
+        square = (self.variances / self.sizes).sum() / 2
+        return bool(square > NO_VARIATION**2) or self.given_sizes.spread.scale > NO_VARIATION
+
+    @cached_property
     def depends_on_sizes(self) -> bool:
         """Whether random sizes of the strata make a difference, beyond rounding."""
         of_sizes = self.of_sizes.sum()
-        return bool(of_sizes > max(_ROUNDING * standard_error(self) ** 2, NO_VARIATION**2))
+        return bool(of_sizes > max(_ROUNDING * self.standard_error**2, NO_VARIATION**2))
 
 
 def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
@@ -294,19 +324,10 @@ def class_sizes_of(moments: Moments, units: Units) -> ClassSizes:
     return "random" if moments.depends_on_sizes or len(units.sizes) == 1 else "fixed"
 
 
-def standard_error(moments: Moments) -> float:
-    """Return the standard error; a stratum with one unit lends the pooled variance."""
-    variances, borrows = moments.variances, moments.own == 0
-    if borrows.any():
-        variances = np.where(borrows, moments.lent, variances)
-    added = moments.of_sizes.sum() + moments.of_parts.sum()
-    return float(np.sqrt((variances / moments.sizes).sum() + added))
-
-
 def quantile_in_standard_errors(moments: Moments, level: float) -> float:
     """Return the half-width of an interval in standard errors: 1.96 or more for 95 %."""
     scale, freedom = moments.spread
-    error = standard_error(moments)
+    error = moments.standard_error
     if error == 0:
         return float(ndtri((1 + level) / 2))
     return float(stdtrit(freedom, (1 + level) / 2)) * scale / error
@@ -355,7 +376,7 @@ def interval(
 
     If the sizes of the strata are random, ``bounds`` are those given the sizes, and
     ``range_of_sizes`` those of any sizes. The interval given the sizes is widened by what these
-    add: on the scale where that range has no ends, the squares of the distances of the ends from
+    add. On the scale where that range has no ends, the squares of the distances of the ends from
     the value are added up (Zou and Donner 2008).
 
     With ``rare`` the worse limit accounts for errors that the sample does not show, see
@@ -402,7 +423,7 @@ def with_rare_errors(
     if rare is None:
         return found
     variance = moments.spread.scale**2
-    least, most = (rare.worse_limit(value, variance, x) for x in (error, error / 2))
+    least, most = rare.worse_limits(value, variance, (error, error / 2))
     if rare.worst < rare.best:
         low = min(max(found.low, most), least, value)
         return replace(found, low=low, exact_limit="lower" if found.low > least else None)
@@ -445,11 +466,12 @@ def without_variation(
     """
     low, high = bounds
     if rare is not None and abs(value - rare.best) <= _PERFECT:
-        ends = np.clip(sorted((rare.worse_limit(rare.best, 0.0, error), value)), *bounds)
+        ends = np.clip(sorted((*rare.worse_limits(rare.best, 0.0, [error]), value)), *bounds)
         side: ExactLimit = "lower" if rare.worst < rare.best else "upper"
         return Interval(float(ends[0]), float(ends[1]), is_degenerate=True, exact_limit=side)
     p = error ** (1 / n_sets)
-    return Interval(p * value + (1 - p) * low, p * value + (1 - p) * high, is_degenerate=True)
+    low_end, high_end = (p * value + (1 - p) * end for end in bounds)
+    return Interval(low_end, high_end, is_degenerate=low < high)
 
 
 def p_value_of_difference(

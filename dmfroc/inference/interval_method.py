@@ -133,7 +133,7 @@ class IntervalMethod(ABC):
 
 
 def check_finite(measure: Measure, values: Mapping[str, float]) -> None:
-    """Refuse to compare classifiers of which one has no finite value."""
+    """Refuse to compare classifiers if one has no finite value."""
     for name, value in values.items():
         if not np.isfinite(value):
             raise ValueError(

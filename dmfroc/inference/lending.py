@@ -1,10 +1,10 @@
 """What classes say of each other's variance: one with few cases borrows from the others.
 
 The influences of a case, scaled to single cases, vary alike in all classes if the measure gives
-every class the same weight, as Hand and Till's M does, and by the square of its size if it gives
-every case the same, as accuracy does. In between, the variance of class c is taken to be
+every class the same weight, as Hand and Till's M does. They vary by the square of the class size if
+it gives every case the same, as accuracy does. In between, the variance of class c is taken to be
 proportional to n_c^b. The exponent is that which fits the other classes best, if it differs from
-zero by more than three standard errors, and drawn towards zero by a part that falls with that
+zero by more than three standard errors. It is drawn towards zero by a part that falls with that
 distance (the positive part of James and Stein's estimator).
 """
 
@@ -36,8 +36,7 @@ class Lending(NamedTuple):
             return np.full(len(variances), shares @ variances)
         logs = np.log(self.sizes)
         powers = self.exponents[:, None] * (logs[:, None] - logs)
-        lent: Float[np.ndarray, " s"] = (shares * np.exp(powers)) @ variances
-        return lent
+        return (shares * np.exp(powers)) @ variances
 
 
 def lending(
@@ -46,8 +45,9 @@ def lending(
     variances: Float[np.ndarray, " s"],
     freedom: Float[np.ndarray, " s"],
 ) -> Lending:
-    """Return how classes of these sizes lend; ``own`` are the degrees of freedom of the variances.
+    """Return how classes of these sizes borrow.
 
+    ``own`` are the degrees of freedom of the variances.
     ``freedom`` is less than that where the kurtosis makes a variance more uncertain.
     """
     n_classes = len(sizes)

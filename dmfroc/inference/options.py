@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
 from dmfroc._kit.options import check_level, flag, is_one_of, number, seed_of
 from dmfroc._kit.text import did_you_mean
-from dmfroc.inference.units import Sample, sample_of
+from dmfroc.inference.units import EstimatedWeights, Sample, sample_of
 from dmfroc.inputs.predictions import Predictions
 
 Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
@@ -20,7 +20,7 @@ TARGETS = get_args(Target)
 OF_ALGORITHM = "corrected_resampling"  # the method of that target
 INTERVAL_TYPES = get_args(IntervalType)
 DEFAULT_LEVEL = 0.95
-_FOR_ALL_METHODS = ("level", "seed", "target", "train_fraction", "method")
+_FOR_ALL_METHODS = ("level", "seed", "target", "train_fraction", "method", "weights")
 
 
 class IntervalOptions(TypedDict, total=False):
@@ -100,6 +100,8 @@ class Options:
         Share of the observations in each training set, for the learner.
     method : str or None
         How standard errors and intervals are obtained.
+    weights : EstimatedWeights or None
+        How the weights of the rows were estimated.
     """
 
     groups: Any = None
@@ -111,6 +113,7 @@ class Options:
     target: Target = "fits"
     train_fraction: float | None = None
     method: str | None = None
+    weights: EstimatedWeights | None = None
 
     @classmethod
     def from_user(cls, function: str, given: Mapping[str, Any], known: type) -> Options:
@@ -149,7 +152,16 @@ class Options:
 
     def sample_of(self, predictions: Predictions) -> Sample:
         """Return the observations that count, with their independent units."""
-        return sample_of(predictions, self.groups, stratify=self.stratify)
+        sample = sample_of(predictions, self.groups, stratify=self.stratify)
+        if self.weights is None:
+            return sample
+        counted = predictions.sample_weight > 0
+        weights = replace(
+            self.weights,
+            slopes=self.weights.slopes[counted],
+            of_rows=self.weights.of_rows[counted],
+        )
+        return Sample(sample.predictions, replace(sample.units, weights=weights))
 
 
 def inputs_from(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Limits for errors that are so rare that a sample may contain none of them.
 
-A perfect sample shows that errors are rare, not that there are none: among n observations of a
+A perfect sample shows that errors are rare, not that there are none. Among n observations of a
 class, a proportion 1 - error^(1/n) of errors can go unobserved (Clopper and Pearson's exact limit;
 the rule of three). The same holds for a sample whose observed errors are all small. So we count one
 more error than was observed, of the size of a typical gross one: an observation that is scored, and
@@ -9,7 +9,7 @@ predicted, as a case of another class.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from scipy.special import betaincinv, chdtri
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import FunctionOfWeights
 from dmfroc.measures.measure import Measure, bare_value_of, bind
+from dmfroc.measures.statistics.statistic import once_per_predictions
 
 _USERS = "user-defined"  # measures that may fail for other samples than those of their users
 _ERROR = 0.05  # error probability at which errors are counted; other limits follow
@@ -28,6 +29,8 @@ _LEAST_PROBABILITY = float(np.finfo(float).eps)  # as which the log loss counts 
 _SHARE = 0.01  # of errors, for comparing classes: small, so that losses are nearly linear
 _NOTABLE = 1e-3  # of a loss; a value that is fitted differs by less
 _N_ANSWERS = 512  # that are kept
+_N_SAMPLES, _FEW_CLASSES = 64, 100  # samples that are kept, and the most classes of such a one
+_MANY_CLASSES = 50  # whose pairs take longer than the sample itself
 _HEAVIEST = 2.0  # times the average loss per observation, up to which classes are pooled
 
 
@@ -46,8 +49,8 @@ class RareErrors(NamedTuple):
     worst: float
     limit: float
 
-    def worse_limit(self, value: float, variance: float, error: float) -> float:
-        """Return the one-sided limit of a value with this variance, counting one more gross error.
+    def worse_limits(self, value: float, variance: float, errors: Sequence[float]) -> list[float]:
+        """Return one-sided limits of a value with this variance, counting one more gross error.
 
         The loss is a weighted sum of counts of rare errors. Fay and Feuer (1997) bound the mean of
         such a sum by the gamma distribution with the moments that the sum would have with one more
@@ -56,23 +59,26 @@ class RareErrors(NamedTuple):
         """
         sign = 1 if self.worst > self.best else -1
         room, unseen, lost = (abs(x - self.best) for x in (self.worst, self.limit, value))
-        if unseen >= room or error == 0:
-            return self.worst
+        if unseen == 0:  # even gross errors make no difference, and give no limit
+            return [np.nan] * len(errors)
+        if unseen >= room or errors[0] == 0:
+            return [self.worst] * len(errors)
         if not np.isfinite(room):
             largest = -unseen / np.log(_ERROR)
             mean, variance = lost + largest, variance + largest**2
             shape = 2 * mean**2 / variance
-            return float(self.best + sign * variance / (2 * mean) * chdtri(shape, error))
+            limits = self.best + sign * variance / (2 * mean) * chdtri(shape, errors)
+            return list(limits.tolist())
         # As a proportion of n trials, of which one more has failed.
         n = np.log(_ERROR) / np.log1p(-unseen / room)
         share = min(lost / room, 1.0)
         mean = (n * share + 1) / (n + 1)
         of_mean = (variance / room**2 * n**3 + (1 - share) * n) / ((n + 1) ** 2 * (n + 2))
         if mean >= 1:
-            return self.worst
+            return [self.worst] * len(errors)
         trials = max(mean * (1 - mean) / of_mean - 1, _TOLERANCE)
-        tail = betaincinv(trials * (1 - mean), trials * mean, error)
-        return float(self.best + sign * room * (1 - tail))
+        tails = betaincinv(trials * (1 - mean), trials * mean, errors)
+        return list((self.best + sign * room * (1 - tails)).tolist())
 
 
 class _Classes(NamedTuple):
@@ -96,25 +102,36 @@ class _Classes(NamedTuple):
 
         ``factor`` multiplies the weights of the classes.
         """
-        weights, present, n_classes = (
-            np.array(self.weights),
-            np.array(self.present),
-            len(self.labels),
-        )
-        weight = weights * factor
-        first, second = np.argsort(-weights if order is None else order, kind="stable")[:2]
-        others = np.where(np.arange(len(present)) == first, second, first)
-        predicted = np.append(present, present[others])
-        scores = np.eye(n_classes)[predicted]
-        errors = scores[len(present) :]
-        errors[:] = np.where(errors > 0, 1 - (n_classes - 1) * self.floor, self.floor)
-        return Predictions(
-            self.labels,
-            np.append(present, present).astype(np.int32),
-            scores,
-            np.append(weight * (1 - shares), weight * shares),
-            predicted.astype(np.int32),
-        ).counted
+        by_weight = self.weights if order is None else order
+        given = np.broadcast_arrays(self.weights, shares, by_weight, factor)
+        rows = (tuple(row.tolist()) for row in given[1:])
+        # Many measures ask for the same few samples, which are then sorted once
+        few = len(self.labels) <= _FEW_CLASSES
+        return (_sample if few else _sample.__wrapped__)(self, *rows)
+
+
+@lru_cache(_N_SAMPLES)
+def _sample(
+    classes: _Classes,
+    shares: tuple[float, ...],
+    order: tuple[float, ...],
+    factors: tuple[float, ...],
+) -> Predictions:
+    share, weight = np.array(shares), np.array(classes.weights) * factors
+    present, n_classes = np.array(classes.present), len(classes.labels)
+    first, second = np.argsort(-np.array(order), kind="stable")[:2]
+    others = np.where(np.arange(len(present)) == first, second, first)
+    predicted = np.append(present, present[others])
+    scores = np.eye(n_classes)[predicted]
+    errors = scores[len(present) :]
+    errors[:] = np.where(errors > 0, 1 - (n_classes - 1) * classes.floor, classes.floor)
+    return Predictions(
+        classes.labels,
+        np.append(present, present).astype(np.int32),
+        scores,
+        np.append(weight * (1 - share), weight * share),
+        predicted.astype(np.int32),
+    ).counted
 
 
 def rare_errors(
@@ -131,8 +148,9 @@ def rare_errors(
     """
     if evidence is None or len(predictions.present) < 2:
         return None
-    classes = _classes_of(measure, predictions)
-    return _answer(_rare_errors, measure)(measure, classes, tuple(evidence.tolist()), bounds)
+    judge = _judge(measure, predictions)
+    classes = _classes_of(judge, predictions)
+    return _answer(_rare_errors, judge)(judge, classes, tuple(evidence.tolist()), bounds)
 
 
 @lru_cache(_N_ANSWERS)
@@ -163,12 +181,13 @@ def pools_classes(measure: Measure, predictions: Predictions) -> bool:
     """Whether the observations of all classes are exchangeable for a measure.
 
     That is so if its value depends on how frequent the classes are, and an error in the rarest
-    class costs no more than twice as much as the average error: for accuracy, not for macro F1
-    with rare classes. Then the units form one stratum.
+    class costs no more than twice as much as the average error. It is so for accuracy, not for
+    macro F1 with rare classes. Then the units form one stratum.
     """
     if len(predictions.present) < 2:
         return False
-    return _answer(_pools_classes, measure)(measure, _classes_of(measure, predictions))
+    judge = _judge(measure, predictions)
+    return _answer(_pools_classes, judge)(judge, _classes_of(judge, predictions))
 
 
 @lru_cache(_N_ANSWERS)
@@ -192,6 +211,29 @@ def _pools_classes(measure: Measure, classes: _Classes) -> bool:
         return False
     of_average = abs(of_all - best) * weights.min() / weights.sum()
     return bool(of_average > 0 and abs(of_rarest - best) <= _HEAVIEST * of_average)
+
+
+def _judge(measure: Measure, predictions: Predictions) -> Measure:
+    """Return the measure that is asked about made-up samples with the classes of a sample."""
+    if measure.of_rare_errors is None or len(predictions.present) <= _MANY_CLASSES:
+        return measure
+    return measure.of_rare_errors
+
+
+def is_of_sizes(measure: Measure, predictions: Predictions) -> bool:
+    """Whether a measure is one of the class sizes alone, such as a prevalence.
+
+    It is the same for perfect predictions as if half or all of each class are mistaken.
+    """
+    if len(predictions.present) < 2:
+        return False
+    classes = _classes_of(measure, predictions)
+    if not measure.applies_to(classes.sample(0.0)):
+        return False
+    perfect = _value_of(measure, classes.sample(0.0))
+    orders = np.eye(len(classes.weights))
+    wrong = (classes.sample(share, order) for order in orders for share in (0.5, 1.0))
+    return all(abs(_value_of(measure, x) - perfect) <= _TOLERANCE for x in wrong)
 
 
 def _answer(function: Any, measure: Measure) -> Any:
@@ -220,18 +262,23 @@ def _value_of(measure: Measure, predictions: Predictions) -> float:
 
 
 def _classes_of(measure: Measure, predictions: Predictions) -> _Classes:
+    classes = _certain_classes(predictions)
+    if measure.needs != "probabilities":
+        return classes
+    return classes._replace(floor=_typical_probability_of_others(predictions))
+
+
+@once_per_predictions
+def _certain_classes(predictions: Predictions) -> _Classes:
     weights = np.bincount(
         predictions.true, predictions.sample_weight, minlength=predictions.n_classes
     )
-    floor = 0.0
-    if measure.needs == "probabilities":
-        floor = _typical_probability_of_others(predictions)
     present = predictions.present
-    return _Classes(
-        tuple(predictions.labels), tuple(present.tolist()), tuple(weights[present].tolist()), floor
-    )
+    labels, shares = tuple(predictions.labels), tuple(weights[present].tolist())
+    return _Classes(labels, tuple(present.tolist()), shares, 0.0)
 
 
+@once_per_predictions
 def _typical_probability_of_others(predictions: Predictions) -> float:
     """Return the geometric mean of the probabilities that were given to unobserved classes."""
     logs = np.log(np.maximum(predictions.scores, _LEAST_PROBABILITY))

@@ -1,4 +1,4 @@
-"""What a careful reader has to know of an estimate, in words; nothing is None."""
+"""Warnings about an estimate, in words; None if there is nothing to say."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure var
 
 
 def count(n: float | int) -> str:
-    """Return a number of units, of which weights make fractions."""
+    """Return a number of units, which may be a fraction because of weights."""
     return f"{n:.1f}".removesuffix(".0")
 
 
@@ -46,6 +46,8 @@ def few_decide(
     Errors are the distance from a perfect value times the observations of the rarest class.
     """
     low, high = bounds
+    if low == high:
+        return False
     best = high if measure.greater_is_better else low
     errors = abs(best - value) / (high - low) * moments.sizes.min()  # NaN without bounds
     return bool(errors < few_errors or moments.spread.degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM)
@@ -137,7 +139,7 @@ def few_clusters_message(units: Units, n_observations: int) -> str | None:
 
 
 def small_classes_message(facts: Facts, allowed_for: float) -> str | None:
-    """Say that a value is biased by more than cells, and whether its interval allows for that."""
+    """Say that a value is biased by more than cells, and whether its interval accounts for that."""
     measure, n_classes = facts.measure, len(facts.predictions.present)
     has_bias = has_many_small_classes(measure, facts.units, n_classes)
     if not has_bias or measure.bias_of_chance is not None:
@@ -177,7 +179,7 @@ def few_units_message(units: Units) -> str | None:
         return None
     return (
         f"the rarest class has {count(units.n_complete_sets)} independent observations, too few "
-        "for a bootstrap: its intervals are too narrow; those of method='jackknife' allow for it"
+        "for a bootstrap: its intervals are too narrow; those of method='jackknife' account for it"
     )
 
 

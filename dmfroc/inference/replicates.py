@@ -2,7 +2,7 @@
 
 A replicate is a vector of weights: how often each unit was drawn, or a Dirichlet vector. Draw
 number d has a random stream of its own, so that results depend on the seed alone, not on how many
-draws are computed at a time, and all classifiers of the same sample see the same replicates.
+draws are computed at a time. All classifiers of the same sample see the same replicates.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 
 from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.threads import check_stopped, parallel_map
-from dmfroc.inference.influences import Moments, quantile_in_standard_errors, standard_error
+from dmfroc.inference.influences import Moments, quantile_in_standard_errors
 from dmfroc.inference.options import IntervalType
 from dmfroc.inference.scale import scale_of
 from dmfroc.inference.units import Units
@@ -85,8 +85,8 @@ def draw_weights(
                 break
         else:
             raise ValueError(
-                f"{_MOST_TRIES} resamples in a row lacked a class, of which the sample has too few "
-                "units: use method='jackknife'"
+                f"{_MOST_TRIES} resamples in a row lacked a class, because the sample has too few "
+                "units of it: use method='jackknife'"
             )
     return counts
 
@@ -170,7 +170,8 @@ def replicate_interval(
 ) -> tuple[float, float]:
     """Return the interval that follows from the replicates (Efron and Tibshirani 1993).
 
-    ``influence`` is that of each unit, ``moments`` are theirs.
+    ``influence`` is that of each unit, ``moments`` are theirs. Where replicates are so biased that
+    their quantiles exclude the value, the interval extends to it.
     """
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if interval_type == "bca":
@@ -182,9 +183,9 @@ def replicate_interval(
     elif interval_type == "basic":
         ends = 2 * value - np.quantile(replicates.values, tails[::-1])
     else:
-        ends = _studentized_ends(value, standard_error(moments), replicates, tails, bounds)
+        ends = _studentized_ends(value, moments.standard_error, replicates, tails, bounds)
     low, high = np.clip(ends, *bounds).tolist()
-    return low, high
+    return min(low, value), max(high, value)
 
 
 def _corrected_tails(

@@ -112,8 +112,7 @@ def largest_statistic(
 def square_root(covariance: Float[np.ndarray, "m m"]) -> Float[np.ndarray, "m m"]:
     """Return A such that A A' is the covariance, which may be singular."""
     eigenvalues, vectors = np.linalg.eigh(covariance)
-    found: Float[np.ndarray, "m m"] = vectors * np.sqrt(np.clip(eigenvalues, 0, None))
-    return found
+    return vectors * np.sqrt(np.clip(eigenvalues, 0, None))
 
 
 def holm(p_values: Sequence[float]) -> Float[np.ndarray, " tests"]:
@@ -130,5 +129,4 @@ def pairwise_differences(n: int) -> Float[np.ndarray, "pairs n"]:
     """Return the contrasts of every two of n values, in the order of `itertools.combinations`."""
     first, second = np.triu_indices(n, 1)
     identity = np.eye(n)
-    found: Float[np.ndarray, "pairs n"] = identity[first] - identity[second]
-    return found
+    return identity[first] - identity[second]

@@ -18,6 +18,25 @@ _LARGEST_SHARE = 0.5  # of a class in one unit, for which the derivative can sta
 
 
 @dataclass(frozen=True, eq=False)
+class EstimatedWeights:
+    """Weights of rows that were estimated from these rows and another sample.
+
+    Attributes
+    ----------
+    slopes : numpy.ndarray of shape (n, q)
+        Derivatives of the logarithm of each row's weight with respect to the parameters.
+    of_rows : numpy.ndarray of shape (n, q)
+        Influence of each row on the parameters.
+    of_target : numpy.ndarray of shape (m, q)
+        Influence of each row of the other sample on them.
+    """
+
+    slopes: Float[np.ndarray, "n q"]
+    of_rows: Float[np.ndarray, "n q"]
+    of_target: Float[np.ndarray, "m q"]
+
+
+@dataclass(frozen=True, eq=False)
 class Units:
     """Independent units, and the strata within which they are exchangeable.
 
@@ -46,6 +65,8 @@ class Units:
         By how much the influences of rows count for more where units have rows of several classes:
         what leaving the unit out would change, h being its share in the weight of the row's class,
         is 1 / (1 - h) times as much as the derivative says.
+    weights : EstimatedWeights, optional
+        How the weights of the rows were estimated, unless they are given.
     """
 
     of_row: Int[np.ndarray, " n"]
@@ -57,6 +78,7 @@ class Units:
     cell: Int[np.ndarray, " u"] | None = None
     n_means: Int[np.ndarray, " s"] | int = 1
     inflation: Float[np.ndarray, " n"] | None = None
+    weights: EstimatedWeights | None = None
 
     @property
     def in_one_stratum(self) -> Units:

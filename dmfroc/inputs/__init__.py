@@ -1,17 +1,17 @@
 """Checks of everything that comes in; users meet it as `dmfroc.inputs.predictions.Predictions`.
 
-Each module imports only those below it:
+Each module imports only those below it::
 
-rows        classifiers whose rows are matched by their ids
-predictions `Predictions`
-files       readers of tables as text, Parquet, JSON lines and NumPy files
-delimited   tables as text; encodings: how their letters are stored; lists: columns of lists
-checks      the whole check, from what was given or read to the fields of `Predictions`
-weights     observation weights
-scores      score columns: real, finite, in the order of the classes
-columns     which score column belongs to which class
-labels      labels and their encoding
-indexes     rows matched by index, and their names
-arrays      columns and tables of any library as NumPy arrays
-messages    where an input is, and lists that stay short
+    rows        classifiers whose rows are matched by their ids
+    predictions `Predictions`
+    files       readers of tables as text, Parquet, JSON lines and NumPy files
+    delimited   tables as text; encodings: how their letters are stored; lists: columns of lists
+    checks      the whole check, from what was given or read to the fields of `Predictions`
+    weights     observation weights
+    scores      score columns: real, finite, in the order of the classes
+    columns     which score column belongs to which class
+    labels      labels and their encoding
+    indexes     rows matched by index, and their names
+    arrays      columns and tables of any library as NumPy arrays
+    messages    where an input is, and lists that stay short
 """

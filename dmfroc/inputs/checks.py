@@ -129,8 +129,8 @@ def _contradiction_message(
         return None
     return (
         f"{source.predicted} is not the class of the largest score in {share:.1%} of the rows: "
-        "measures of hard labels take the former, all others the latter; check that both are of "
-        "the same classifier"
+        f"measures of hard labels take {source.predicted}, all others the scores. Check that both "
+        "are of the same classifier"
     )
 
 
@@ -152,7 +152,7 @@ def _single_score_messages(
     if is_of_prediction and (share or (predicted is None and len(score) >= _MANY)):
         remarks.append(
             f"all of {source.scores} is between 1/2 and 1, as is the probability of whichever "
-            f"class is predicted, but measures take it for that of class {labels[1]!r}; if it is "
+            f"class is predicted. Measures take it for that of class {labels[1]!r}; if it is "
             f"not, subtract it from 1 in the rows with the prediction {labels[0]!r}"
         )
     return remarks

@@ -159,7 +159,7 @@ def _read_stata(file: Path) -> Any:
 
 
 def _read_arff(file: Path) -> Any:
-    """Read a file of Weka's, of which SciPy returns nominal values as bytes."""
+    """Read a file of Weka's; SciPy returns its nominal values as bytes."""
     import pyarrow
     from scipy.io import arff
 
@@ -227,12 +227,12 @@ def _listed(labels: Any) -> list[Any] | None:
 
 
 def _words(name: str) -> list[str]:
-    """Return the parts of a column's name of which one may be a class."""
+    """Return the parts of a column's name, one of them perhaps a class."""
     return [name, *re.split(r"[^0-9A-Za-z/#<>]+", name)]
 
 
 def _labels(columns: Sequence[Any], classes: Collection[str] = ()) -> list[Any]:
-    """Return columns of text as what all of them spell: integers, booleans, numbers, or text."""
+    """Return columns of text as integers, booleans or numbers, if all of them spell such."""
     import pyarrow
     import pyarrow.compute as pc
 
@@ -252,7 +252,7 @@ def _distinct(columns: Sequence[Any]) -> set[str]:
 
 
 def _kind_of(texts: set[str]) -> str | None:
-    """Return the type of which all texts are, as Python writes it, so that 01 and 1 stay apart."""
+    """Return the type that all texts have, as Python writes it, so that 01 and 1 stay apart."""
     if all(
         re.fullmatch("0|-?[1-9][0-9]*", text) and -(2**63) <= int(text) < 2**63 for text in texts
     ):
@@ -294,14 +294,14 @@ def table_inputs(table: Any, names: Names) -> Inputs:
         has_chosen_scores=names.scores is not None,
     )
     scores = table.select(columns)
-    listed = {x: table[x] for x in available if x not in taken and holds_lists(table[x])}
-    chosen = [name for name in columns if name in listed]
+    of_lists = {x: table[x] for x in available if x not in taken and holds_lists(table[x])}
+    chosen = [name for name in columns if name in of_lists]
     if chosen and (names.scores is None or columns == chosen):
         distinct = factorize(table[names.label], source.true, source).distinct
         others = scores.drop_columns(chosen)
         if columns_without_scores(others, distinct, source) is not None:
-            scores = table_of_lists(listed, chosen, _listed(names.labels), distinct)
-    _check_wide(table.drop_columns([*listed, names.label]), table[names.label])
+            scores = table_of_lists(of_lists, chosen, _listed(names.labels), distinct)
+    _check_wide(table.drop_columns([*of_lists, names.label]), table[names.label])
     unused = table.drop_columns([name for name in available if name in taken])
     warn([_repeats_message(unused, table[names.label])])
     return Inputs(table[names.label], scores, names.labels, *_beside(table, names), unused, source)
@@ -359,8 +359,8 @@ def _repeats_message(table: Any, true: Any) -> str | None:
         if len(counts) == 1 and pc.max(found["true_count_distinct"]).as_py() == 1:
             return (
                 f"column {name!r} has each of its {n_distinct} values in {counts[0]} rows, all of "
-                "one class: if these rows are of one observation or patient, standard errors are "
-                f"too small, so pass groups= for it, or keep one row of each"
+                "one class. If these rows are of one observation or patient, standard errors are "
+                "too small: pass groups= for it, or keep one row of each"
             )
     return None
 

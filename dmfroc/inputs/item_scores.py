@@ -162,9 +162,8 @@ def _check_complete(x: Float[np.ndarray, "n r"], what: str, remedy: str) -> None
 
 
 def _item_means(x: Float[np.ndarray, "n r"]) -> Float[np.ndarray, " n"]:
-    """Return the mean over each item's repeats; an item of which one is missing has none."""
-    found: Float[np.ndarray, " n"] = x.mean(axis=1)
-    return found
+    """Return the mean over each item's repeats; an item that lacks one has none."""
+    return x.mean(axis=1)
 
 
 def check_scored(given: ScoredItems, what: str) -> None:

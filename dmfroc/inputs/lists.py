@@ -54,7 +54,7 @@ def table_of_lists(
     ------
     ValueError
         If several columns may hold the scores, if the lists differ in length, or if nothing says
-        which number is of which class.
+        which number belongs to which class.
     """
     import pyarrow
 
@@ -94,7 +94,7 @@ def table_of_lists(
 
 
 def _cells(name: str, column: Any) -> list[Any]:
-    """Return the lists or objects in a column, of which some may be spelled as text."""
+    """Return the lists or objects in a column, also those spelled as text."""
     from pyarrow import types
 
     if types.is_struct(column.type) and {field.name for field in column.type} == _VECTOR:
@@ -174,8 +174,8 @@ def _classes(
         # Sorted names would be a guess: Spark, for one, has the most frequent class first
         if not set(distinct) <= set(range(n_classes)):
             raise ValueError(
-                f"column {name!r} holds lists of {n_classes} numbers, which do not say of which "
-                "classes they are: pass labels= with the classes in the order of the lists"
+                f"column {name!r} holds lists of {n_classes} numbers, which do not say to which "
+                "classes they belong: pass labels= with the classes in the order of the lists"
             )
         labels = list(range(n_classes))
     if len(labels) != n_classes:

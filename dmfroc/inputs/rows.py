@@ -59,7 +59,7 @@ def _order(
 def _check_unused_columns(
     first_name: str, first: Predictions, name: str, other: Predictions
 ) -> None:
-    """Refuse files of which a column without use shows that their rows are in different orders."""
+    """Refuse files whose rows are in different orders, as an unused column shows."""
     if first.unused is None or other.unused is None:
         return
     for name_of_column in first.unused.column_names:

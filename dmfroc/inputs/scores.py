@@ -109,7 +109,8 @@ def class_scores(
     scores = _checked(scores, names, labels, source, has_all)
     same_values = _same_values_message(scores, labels if names is None else names, source)
     warn([same_values, _outside_message(scores, source)])
-    if names is not None and type(labels[0]) is int and not source.has_chosen_scores:
+    if source.is_table_file and type(labels[0]) is int and not source.has_chosen_scores:
+        assert names is not None
         warn([_together_message(scores, names, source)])
     return ClassScores(labels, scores, False, names)
 
@@ -188,8 +189,8 @@ def _check_no_single_score(others: list[Any], labels: list[Label], source: Sourc
 def _single_score(series: list[Any], labels: list[Label], source: Source) -> int | None:
     """Return the place of the one column that can be the score of two classes, if there is one.
 
-    It is the only one of numbers, but for row numbers, or of those the only one that is not whole,
-    if it is named after a class, and no other column after the other class.
+    Row numbers aside, it is the only column of numbers. Or it is the only one of these that is not
+    whole, is named after a class, and no other column is named after the other class.
     """
     names = [str(plain(x.name)) for x in series]
     numbers = [
@@ -320,6 +321,8 @@ def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Sour
     """Say which columns are the same, as one that was copied twice is."""
     with np.errstate(over="ignore"):
         totals = scores.sum(axis=0)
+    if len(set(totals.tolist())) == len(totals):
+        return None
     order = np.argsort(totals, kind="stable")
     for first, second in itertools.pairwise(order):
         column = scores[:, first]
@@ -353,6 +356,8 @@ def _outside_message(scores: Floats, source: Source) -> str | None:
         return None
     with np.errstate(over="ignore"):
         is_share = np.abs(scores.sum(axis=1) - 1) <= _ROUNDING
+    if np.count_nonzero(is_share) < _MOST_ROWS * len(scores):
+        return None
     is_outside = ((scores < 0) | (scores > 1)).any(axis=1)
     if float(np.mean(is_share & ~is_outside)) < _MOST_ROWS:
         return None

@@ -33,7 +33,7 @@ def _checked(weights: Any) -> _Costs:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise ValueError(f"weights must be a square matrix, but its shape is {matrix.shape}")
     if not (np.isfinite(matrix).all() and (matrix >= 0).all() and matrix.any()):
-        raise ValueError("weights must be finite costs >= 0, of which some are positive")
+        raise ValueError("weights must be finite costs >= 0, and some of them positive")
     if np.diag(matrix).any():
         remedy = "for weights of agreement pass 1 - weights" if np.diag(matrix).all() else "set it"
         raise ValueError(f"weights must have zeros on the diagonal, where both agree: {remedy}")

@@ -17,15 +17,17 @@ from jaxtyping import Float
 from dmfroc._kit.options import number, numbers, proportion
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, WithOptions
-from dmfroc.measures.registry import register
+from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.forecasts import (
     RowSums,
-    Sums,
+    mean_of_rows,
     no_probabilities,
     no_single_class,
     probabilities_of,
+    row_means,
     single_class,
 )
+from dmfroc.measures.statistics.statistic import Sums
 
 type Costs = tuple[tuple[float, ...], ...]
 
@@ -53,17 +55,17 @@ def net_benefits(sums: Any, odds: Any, prevalence: float | None) -> tuple[Any, A
 
 
 def _net_benefit(table: Sums, xp: Any, odds: float, prevalence: float | None) -> Any:
-    return net_benefits(table.sums, odds, prevalence)[0]
+    return net_benefits(table.values, odds, prevalence)[0]
 
 
 def _standardized(table: Sums, xp: Any, odds: float, prevalence: float | None) -> Any:
-    benefit, _, share = net_benefits(table.sums, odds, prevalence)
+    benefit, _, share = net_benefits(table.values, odds, prevalence)
     return benefit / share
 
 
 def _avoided(table: Sums, xp: Any, odds: float, prevalence: float | None) -> Any:
-    benefit, of_all, _ = net_benefits(table.sums, odds, prevalence)
-    return (benefit - of_all) / odds
+    benefit, benefit_of_all, _ = net_benefits(table.values, odds, prevalence)
+    return (benefit - benefit_of_all) / odds
 
 
 def checked_threshold(threshold: Any) -> float:
@@ -80,17 +82,23 @@ def checked_prevalence(prevalence: Any) -> float | None:
     return None if prevalence is None else proportion("prevalence", prevalence, "(0, 1)")
 
 
-def _of_threshold(
-    summary: Any, threshold: Any, prevalence: Any, pos_label: Hashable, **attributes: Any
+_decisions = family("decisions", needs="probabilities", caveats=())
+
+
+def _at_threshold(
+    title: str,
+    summary: Any,
+    threshold: Any,
+    prevalence: Any,
+    pos_label: Hashable,
+    **attributes: Any,
 ) -> Measure:
     t, share = checked_threshold(threshold), checked_prevalence(prevalence)
-    return Measure(
-        statistic=WithOptions(treatments, threshold=t, pos_label=pos_label),
-        summary=WithOptions(summary, odds=t / (1 - t), prevalence=share),
-        family="decisions",
-        needs="probabilities",
+    return _decisions(
+        title,
+        WithOptions(treatments, threshold=t, pos_label=pos_label),
+        WithOptions(summary, odds=t / (1 - t), prevalence=share),
         obstacle=partial(no_single_class, pos_label),
-        caveats=(),
         is_flat_at_ends=True,
         **attributes,
     )
@@ -138,16 +146,9 @@ def net_benefit(
     >>> round(net_benefit(0.25)([0, 0, 1, 1, 0], [0.1, 0.3, 0.2, 0.8, 0.4]), 4)
     0.0667
     """
-    threshold = checked_threshold(threshold)
-    return _of_threshold(
-        _net_benefit,
-        threshold,
-        prevalence,
-        pos_label,
-        name="net_benefit",
-        title="Net benefit",
-        bounds=(-threshold / (1 - threshold), 1.0),
-    )
+    t = checked_threshold(threshold)
+    options, bounds = (t, prevalence, pos_label), (-t / (1 - t), 1.0)
+    return _at_threshold("Net benefit", _net_benefit, *options, bounds=bounds)
 
 
 @register()
@@ -183,15 +184,8 @@ def standardized_net_benefit(
     >>> round(standardized_net_benefit(0.25)([0, 0, 1, 1, 0], [0.1, 0.3, 0.2, 0.8, 0.4]), 4)
     0.1667
     """
-    return _of_threshold(
-        _standardized,
-        threshold,
-        prevalence,
-        pos_label,
-        name="standardized_net_benefit",
-        title="Standardized net benefit",
-        bounds=(-math.inf, 1.0),
-    )
+    title, options = "Standardized net benefit", (threshold, prevalence, pos_label)
+    return _at_threshold(title, _standardized, *options, bounds=(-math.inf, 1.0))
 
 
 @register()
@@ -228,16 +222,9 @@ def interventions_avoided(
     >>> round(interventions_avoided(0.25)([0, 0, 1, 1, 0], [0.1, 0.3, 0.2, 0.8, 0.4]), 4)
     -0.4
     """
-    threshold = checked_threshold(threshold)
-    return _of_threshold(
-        _avoided,
-        threshold,
-        prevalence,
-        pos_label,
-        name="interventions_avoided",
-        title="Interventions avoided",
-        bounds=(-(1 - threshold) / threshold, 1.0),
-    )
+    t = checked_threshold(threshold)
+    options, bounds = (t, prevalence, pos_label), (-(1 - t) / t, 1.0)
+    return _at_threshold("Interventions avoided", _avoided, *options, bounds=bounds)
 
 
 # Any number of classes
@@ -251,14 +238,9 @@ def decided_costs(
     return costs[predictions.true, decisions]
 
 
-def _decisions(predictions: Predictions, costs: Costs | None) -> RowSums:
+def _bind_decisions(predictions: Predictions, costs: Costs | None) -> RowSums:
     matrix = 1 - np.eye(predictions.n_classes) if costs is None else np.array(costs)
-    utility = -decided_costs(predictions, matrix)
-    return RowSums(np.column_stack([utility, np.ones(len(utility))]))
-
-
-def _mean_utility(table: Sums, xp: Any) -> Any:
-    return table.sums[..., 0] / table.sums[..., 1]
+    return row_means(-decided_costs(predictions, matrix))
 
 
 def _no_decisions(costs: Costs | None, predictions: Predictions) -> str | None:
@@ -323,14 +305,6 @@ def expected_utility(cost_matrix: Any = None) -> Measure:
     low, high = (0.0, 1.0) if costs is None else (np.min(costs), np.max(costs))
     if not low < high:
         raise ValueError("cost_matrix must hold different costs, but all are the same")
-    return Measure(
-        name="expected_utility",
-        title="Expected utility",
-        statistic=WithOptions(_decisions, costs=costs),
-        summary=_mean_utility,
-        bounds=(-float(high), -float(low)),
-        family="decisions",
-        needs="probabilities",
-        obstacle=partial(_no_decisions, costs),
-        caveats=(),
-    )
+    statistic, bounds = WithOptions(_bind_decisions, costs=costs), (-float(high), -float(low))
+    obstacle = partial(_no_decisions, costs)
+    return _decisions("Expected utility", statistic, mean_of_rows, bounds=bounds, obstacle=obstacle)

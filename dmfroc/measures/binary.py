@@ -18,22 +18,17 @@ from dmfroc.measures.cells import (
     ratio,
     root,
 )
-from dmfroc.measures.hard_labels import register_class_measure, register_class_number
+from dmfroc.measures.hard_labels import (
+    register_class_measure,
+    register_class_number,
+    register_properties,
+)
 from dmfroc.measures.measure import POSITIVE, UNIT
 
 # Margins
 
 
-@register_class_number
-def prevalence(cells: Cells) -> Cell:
-    """Proportion of observed positives."""
-    return cells.prevalence
-
-
-@register_class_number
-def bias(cells: Cells) -> Cell:
-    """Proportion of predicted positives."""
-    return cells.bias
+register_properties("prevalence", "bias")
 
 
 @register_class_number
@@ -60,22 +55,13 @@ def relative_drift(cells: Cells) -> Cell:
     return odds(cells.bias, cells.prevalence, cells.xp)
 
 
-@register_class_number
-def evenness_real(cells: Cells) -> Cell:
-    """Variance of the observed class."""
-    return cells.variance_real
-
-
-@register_class_number
-def evenness_predicted(cells: Cells) -> Cell:
-    """Variance of the predicted class."""
-    return cells.variance_predicted
+register_properties("evenness_real", "evenness_predicted")
 
 
 @register_class_number
 def evenness_global(cells: Cells) -> Cell:
     """Geometric mean of the two variances."""
-    return root(cells.variance_real * cells.variance_predicted, cells.xp)
+    return root(cells.evenness_real * cells.evenness_predicted, cells.xp)
 
 
 # Rates
@@ -218,16 +204,7 @@ def scaled_weighted_relative_accuracy(cells: Cells) -> Cell:
     return 4 * cells.covariance
 
 
-@register_class_number
-def informedness(cells: Cells) -> Cell:
-    """Youden's J: recall minus fallout."""
-    return cells.informedness
-
-
-@register_class_number
-def markedness(cells: Cells) -> Cell:
-    """Precision minus false omission rate."""
-    return cells.markedness
+register_properties("informedness", "markedness")
 
 
 @register_class_number

@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.autodiff import value_and_derivatives, value_and_pull_back
 from dmfroc._kit.threads import check_stopped, parallel
-from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _STEP = 1e-4  # of a weight, for derivatives by differences
 
@@ -53,6 +53,12 @@ class BoundMeasures(ABC):
         """Return the values, without JAX."""
         return self.values_and_gradients(weights)[0]
 
+    def values_of_each(
+        self, draws: Float[np.ndarray, "draws n"]
+    ) -> Float[np.ndarray, "draws values"]:
+        """Return the values of sets of weights that several measures ask for."""
+        return np.stack([self.values(weights) for weights in draws])
+
     def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts | None:
         """Return what is known of the sampling of parts; None where all of them are counted."""
         return None
@@ -87,6 +93,14 @@ class SummariesOfCounts(BoundMeasures):
             values += np.stack([summary(table, np) for summary in self.summaries], axis=-1)
         return values
 
+    def values_of_each(
+        self, draws: Float[np.ndarray, "draws n"]
+    ) -> Float[np.ndarray, "draws values"]:
+        tables = _tables(self.statistic, draws)
+        return np.array(
+            [[sum(summary(x, np) for x in parts) for summary in self.summaries] for parts in tables]
+        )
+
     def values_and_gradients(
         self, weights: Float[np.ndarray, " n"]
     ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
@@ -98,6 +112,11 @@ class SummariesOfCounts(BoundMeasures):
                 values[position] += value
                 gradients[position] += part.pull_back(weights, table, derivatives)
         return values, gradients
+
+
+@once_per_predictions
+def _tables(statistic: Statistic, draws: Float[np.ndarray, "draws n"]) -> list[list[Any]]:
+    return [[part.count(weights, np) for part in statistic.parts()] for weights in draws]
 
 
 def values_and_influences(

@@ -6,9 +6,7 @@ named, or, where that makes sense, of all classes together or their mean.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,12 +16,11 @@ from jaxtyping import Float, Int
 from dmfroc._kit.autodiff import value_and_derivatives
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.cross_fitting import folds_of
-from dmfroc.measures.measure import Measure, ValueAndInfluences, WithOptions
-from dmfroc.measures.registry import register
+from dmfroc.measures.measure import POSITIVE, UNIT, Measure, ValueAndInfluences, WithOptions
+from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.curves import no_lost_gain
 from dmfroc.measures.statistics.forecasts import (
     RowSums,
-    Sums,
     indicators,
     is_positive,
     no_probabilities,
@@ -32,15 +29,16 @@ from dmfroc.measures.statistics.forecasts import (
     single_class,
 )
 from dmfroc.measures.statistics.recalibration import (
-    Coefficients,
     IsotonicLosses,
+    IsotonicRegression,
     LogisticFit,
-    isotonic,
+    Losses,
 )
+from dmfroc.measures.statistics.statistic import Sums, once_per_predictions
 
 _LARGEST_ODDS = 1e6  # of the weights of one observation and of all others
 
-_calibration = partial(Measure, family="calibration", needs="probabilities", caveats=())
+calibration = family("calibration", needs="probabilities", caveats=())
 
 
 def events(
@@ -55,8 +53,8 @@ def events(
 
 def no_events(pos_label: Hashable, predictions: Predictions) -> str | None:
     """Say so unless there are probabilities, of a class that is known if one is named."""
-    of_one = pos_label is not None or predictions.n_classes == 2
-    return no_single_class(pos_label, predictions) if of_one else no_probabilities(predictions)
+    is_single = pos_label is not None or predictions.n_classes == 2
+    return no_single_class(pos_label, predictions) if is_single else no_probabilities(predictions)
 
 
 def no_logits(
@@ -96,32 +94,29 @@ def _no_lost_fit(predictions: Predictions) -> str | None:
 
 def logits(
     predictions: Predictions, pos_label: Hashable
-) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "n k"]]:
+) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "others n"]]:
     """Return classes and logarithms of their probabilities, the first class's taken away."""
     if pos_label is None:
         present = predictions.present
-        logs = np.log(probabilities_of(predictions)[:, present])
-        return np.searchsorted(present, predictions.true), logs - logs[:, :1]
+        logs = np.log(probabilities_of(predictions)[:, present].T)
+        return np.searchsorted(present, predictions.true), logs[1:] - logs[0]
     p = single_class(predictions, pos_label)[1]
-    rest = np.zeros(len(p))
-    return is_positive(predictions, pos_label).astype(int), np.column_stack(
-        [rest, np.log(p / (1 - p))]
-    )
+    return is_positive(predictions, pos_label).astype(int), np.log(p / (1 - p))[None]
 
 
 def with_fixed_slope(predictions: Predictions, pos_label: Hashable) -> LogisticFit:
     """Bind the recalibration by intercepts alone."""
     outcome, logit = logits(predictions, pos_label)
-    return LogisticFit(outcome, logit, np.empty((*logit.shape, 0)))
+    return LogisticFit(outcome, logit, np.empty((len(logit), 0, len(outcome))))
 
 
 def with_slope(predictions: Predictions, pos_label: Hashable) -> LogisticFit:
     """Bind the recalibration by intercepts and one slope."""
     outcome, logit = logits(predictions, pos_label)
-    return LogisticFit(outcome, np.zeros_like(logit), logit[:, :, None])
+    return LogisticFit(outcome, np.zeros_like(logit), logit[:, None])
 
 
-def _last(table: Coefficients, xp: Any) -> Any:
+def _last(table: Sums, xp: Any) -> Any:
     return (table.values * np.eye(table.values.shape[0])[-1]).sum()
 
 
@@ -157,14 +152,10 @@ def calibration_intercept(pos_label: Any = None) -> Measure:
     >>> round(calibration_intercept()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
     0.5533
     """
-    return _calibration(
-        name="calibration_intercept",
-        title="Calibration intercept (slope 1)",
-        statistic=WithOptions(with_fixed_slope, pos_label=pos_label),
-        summary=_last,
-        target=0.0,
-        obstacle=partial(no_logits, no_single_class, pos_label),
-    )
+    statistic = WithOptions(with_fixed_slope, pos_label=pos_label)
+    obstacle = partial(no_logits, no_single_class, pos_label)
+    title = "Calibration intercept (slope 1)"
+    return calibration(title, statistic, _last, target=0.0, obstacle=obstacle)
 
 
 @register()
@@ -199,14 +190,9 @@ def calibration_slope(pos_label: Any = None) -> Measure:
     >>> round(calibration_slope()([0, 1, 0, 1, 0, 1], [0.2, 0.6, 0.4, 0.7, 0.6, 0.3]), 4)
     1.0591
     """
-    return _calibration(
-        name="calibration_slope",
-        title="Calibration slope",
-        statistic=WithOptions(with_slope, pos_label=pos_label),
-        summary=_last,
-        target=1.0,
-        obstacle=partial(no_logits, no_events, pos_label),
-    )
+    statistic = WithOptions(with_slope, pos_label=pos_label)
+    obstacle = partial(no_logits, no_events, pos_label)
+    return calibration("Calibration slope", statistic, _last, target=1.0, obstacle=obstacle)
 
 
 # Sums
@@ -217,7 +203,7 @@ def _observed_and_expected(predictions: Predictions, pos_label: Hashable) -> Row
 
 
 def _ratio(table: Sums, xp: Any) -> Any:
-    observed, expected = table.sums[..., 0], table.sums[..., 1]
+    observed, expected = table.values[..., 0], table.values[..., 1]
     is_expected = expected > 0
     return xp.where(is_expected, observed / xp.where(is_expected, expected, 1.0), np.nan)
 
@@ -253,15 +239,9 @@ def observed_expected_ratio(pos_label: Any = None) -> Measure:
     >>> round(observed_expected_ratio()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
     1.25
     """
-    return _calibration(
-        name="observed_expected_ratio",
-        title="O/E ratio",
-        statistic=WithOptions(_observed_and_expected, pos_label=pos_label),
-        summary=_ratio,
-        bounds=(0.0, math.inf),
-        target=1.0,
-        obstacle=partial(no_single_class, pos_label),
-    )
+    statistic = WithOptions(_observed_and_expected, pos_label=pos_label)
+    attributes = {"target": 1.0, "obstacle": partial(no_single_class, pos_label)}
+    return calibration("O/E ratio", statistic, _ratio, bounds=POSITIVE, **attributes)
 
 
 def brier_excess(
@@ -284,7 +264,7 @@ def _excesses(predictions: Predictions, pos_label: Hashable) -> RowSums:
 
 
 def _z(table: Sums, xp: Any) -> Any:
-    return table.sums[..., 0] / xp.sqrt(table.sums[..., 1])
+    return table.values[..., 0] / xp.sqrt(table.values[..., 1])
 
 
 def _no_excess(pos_label: Hashable, predictions: Predictions) -> str | None:
@@ -329,88 +309,81 @@ def spiegelhalter_z(pos_label: Any = None) -> Measure:
     >>> round(spiegelhalter_z()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
     -1.2039
     """
-    return _calibration(
-        name="spiegelhalter_z",
-        title="Spiegelhalter's z",
-        statistic=WithOptions(_excesses, pos_label=pos_label),
-        summary=_z,
-        target=0.0,
-        obstacle=partial(_no_excess, pos_label),
+    statistic, obstacle = (
+        WithOptions(_excesses, pos_label=pos_label),
+        partial(_no_excess, pos_label),
     )
+    return calibration("Spiegelhalter's z", statistic, _z, target=0.0, obstacle=obstacle)
 
 
 # Isotonic recalibration, the CORP decomposition of the Brier score
 
 
+@once_per_predictions
 def _isotonic_losses(predictions: Predictions, pos_label: Hashable) -> IsotonicLosses:
     outcome, forecast = events(predictions, pos_label)
-    return IsotonicLosses(forecast, outcome)
+    return IsotonicLosses(forecast, outcome, tuple(map(IsotonicRegression.on, forecast)))
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A part of the Brier score: which losses, minus which others."""
-
-    first: int
-    minus: int | None
-
-    def __call__(self, table: Sums, xp: Any) -> Any:
-        total = table.sums[-1]
-        n_events = (table.sums.shape[0] - 1) // 3
-        rows = np.eye(3 * n_events + 1)
-        brier, isotonic, event = (rows[i:-1:3] @ table.sums for i in range(3))
-        losses = (brier / total, isotonic / total, event * (total - event) / total**2)
-        found = (
-            losses[self.first] if self.minus is None else losses[self.first] - losses[self.minus]
-        )
-        return found.sum() / (1 if n_events == 1 else 2)
-
-
-@dataclass(frozen=True)
-class _CrossFittedPart:
-    """The same part with recalibrations that are fitted to other observations."""
-
-    part: _Part
-    pos_label: Hashable
-
-    def __call__(
-        self,
-        predictions: Predictions,
-        unit_of_row: Int[np.ndarray, " n"],
-        plain: ValueAndInfluences,
-    ) -> ValueAndInfluences | None:
-        outcome, forecast = events(predictions, self.pos_label)
-        weights = predictions.sample_weight
-        losses, n_divisions = np.zeros_like(outcome), 0.0
-        for fold in folds_of(predictions, unit_of_row):
-            rest = np.where(fold, 0.0, weights)
-            n_divisions += fold.mean()
-            for loss, y, f in zip(losses, outcome, forecast, strict=True):
-                loss[fold] += (isotonic(f, y, rest)(f[fold]) - y[fold]) ** 2
-        numbers = np.stack([(forecast - outcome) ** 2, losses / n_divisions, outcome], axis=1)
-        statistic = RowSums(np.vstack([numbers.reshape(-1, len(weights)), np.ones(len(weights))]).T)
-        table = statistic.count(weights, np)
-        value, derivatives = value_and_derivatives(self.part, table)
-        return float(value), weights * statistic.pull_back(weights, table, derivatives)
-
-
-def _brier_part(
-    name: str, title: str, part: _Part, pos_label: Hashable, **attributes: Any
-) -> Measure:
-    return _calibration(
-        name=name,
-        title=title,
-        statistic=WithOptions(_isotonic_losses, pos_label=pos_label),
-        summary=part,
-        bounds=(0.0, 1.0),
-        obstacle=partial(no_events, pos_label),
-        is_smooth=False,
-        cross_fit=_CrossFittedPart(part, pos_label),
-        **attributes,
-    )
+@once_per_predictions
+def _cross_fitted_losses(
+    predictions: Predictions, pos_label: Hashable, unit_of_row: Int[np.ndarray, " n"]
+) -> Losses:
+    """Return the losses with recalibrations that are fitted to other observations."""
+    statistic, weights = _isotonic_losses(predictions, pos_label), predictions.sample_weight
+    squares, n_divisions = np.zeros_like(statistic.outcome), 0.0
+    for fold in folds_of(predictions, unit_of_row):
+        n_divisions += fold.mean()
+        rest = np.where(fold, 0.0, weights)
+        for total, squares_of_event in zip(squares, statistic.recalibrated(rest), strict=True):
+            total[fold] += squares_of_event[fold]
+    return statistic.losses(weights, tuple(squares / n_divisions))
 
 
 _BRIER, _ISOTONIC, _CONSTANT = range(3)
+
+
+def _brier_part(table: Sums | Losses, xp: Any, first: int, minus: int | None) -> Any:
+    """Return a part of the Brier score: one of the losses, or its difference from another."""
+    total = table.values[-1]
+    n_events = (table.values.shape[0] - 1) // 3
+    rows = np.eye(3 * n_events + 1)
+    brier, isotonic, event = (rows[i:-1:3] @ table.values for i in range(3))
+    losses = (brier / total, isotonic / total, event * (total - event) / total**2)
+    part = losses[first] if minus is None else losses[first] - losses[minus]
+    return part.sum() / (1 if n_events == 1 else 2)
+
+
+def _cross_fitted_part(
+    predictions: Predictions,
+    unit_of_row: Int[np.ndarray, " n"],
+    plain: ValueAndInfluences,
+    *,
+    part: WithOptions,
+    pos_label: Hashable,
+) -> ValueAndInfluences | None:
+    """Return a part with recalibrations that are fitted to other observations."""
+    weights = predictions.sample_weight
+    table = _cross_fitted_losses(predictions, pos_label, unit_of_row)
+    value, derivatives = value_and_derivatives(part, table)
+    statistic = _isotonic_losses(predictions, pos_label)
+    return float(value), weights * statistic.pull_back(weights, table, derivatives)
+
+
+def _isotonic_part(
+    title: str, first: int, minus: int, pos_label: Hashable, **attributes: Any
+) -> Measure:
+    part = WithOptions(_brier_part, first=first, minus=minus)
+    return calibration(
+        title,
+        WithOptions(_isotonic_losses, pos_label=pos_label),
+        part,
+        bounds=UNIT,
+        obstacle=partial(no_events, pos_label),
+        is_smooth=False,
+        cross_fit=WithOptions(_cross_fitted_part, part=part, pos_label=pos_label),
+        **attributes,
+    )
 
 
 @register()
@@ -446,13 +419,8 @@ def brier_miscalibration(pos_label: Any = None) -> Measure:
     >>> round(brier_miscalibration()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
     0.14
     """
-    return _brier_part(
-        "brier_miscalibration",
-        "Brier miscalibration",
-        _Part(_BRIER, _ISOTONIC),
-        pos_label,
-        greater_is_better=False,
-    )
+    parts = _BRIER, _ISOTONIC
+    return _isotonic_part("Brier miscalibration", *parts, pos_label, greater_is_better=False)
 
 
 @register()
@@ -485,13 +453,7 @@ def brier_discrimination(pos_label: Any = None) -> Measure:
     >>> round(brier_discrimination()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
     0.24
     """
-    return _brier_part(
-        "brier_discrimination",
-        "Brier discrimination",
-        _Part(_CONSTANT, _ISOTONIC),
-        pos_label,
-        chance=0.0,
-    )
+    return _isotonic_part("Brier discrimination", _CONSTANT, _ISOTONIC, pos_label, chance=0.0)
 
 
 def _event_sums(predictions: Predictions, pos_label: Hashable) -> RowSums:
@@ -535,11 +497,10 @@ def brier_uncertainty(pos_label: Any = None) -> Measure:
     >>> round(brier_uncertainty()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
     0.24
     """
-    return _calibration(
-        name="brier_uncertainty",
-        title="Brier uncertainty",
-        statistic=WithOptions(_event_sums, pos_label=pos_label),
-        summary=_Part(_CONSTANT, None),
+    return calibration(
+        "Brier uncertainty",
+        WithOptions(_event_sums, pos_label=pos_label),
+        WithOptions(_brier_part, first=_CONSTANT, minus=None),
         bounds=(0.0, 0.5),
         range_of_shares=_uncertainty_range,
         greater_is_better=False,

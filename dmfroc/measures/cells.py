@@ -54,24 +54,24 @@ class Cells:
         return self.tp * self.tn - self.fp * self.fn
 
     @cached_property
-    def variance_real(self) -> Float[AnyArray, "*k"]:
-        """Variance of the observed class."""
+    def evenness_real(self) -> Float[AnyArray, "*k"]:
+        """Evenness of the observed class: its variance."""
         return self.prevalence * self.inverse_prevalence
 
     @cached_property
-    def variance_predicted(self) -> Float[AnyArray, "*k"]:
-        """Variance of the predicted class."""
+    def evenness_predicted(self) -> Float[AnyArray, "*k"]:
+        """Evenness of the predicted class: its variance."""
         return self.bias * self.inverse_bias
 
     @cached_property
     def informedness(self) -> Float[AnyArray, "*k"]:
         """Recall minus fallout: the regression of the prediction on the class."""
-        return coefficient(self.covariance, self.variance_real, self.xp)
+        return coefficient(self.covariance, self.evenness_real, self.xp)
 
     @cached_property
     def markedness(self) -> Float[AnyArray, "*k"]:
         """Precision minus false omission rate: the regression of the class on the prediction."""
-        return coefficient(self.covariance, self.variance_predicted, self.xp)
+        return coefficient(self.covariance, self.evenness_predicted, self.xp)
 
 
 def one_vs_rest(table: Float[AnyArray, "k k"], xp: Any) -> Cells:

@@ -117,6 +117,7 @@ def _judge(
     hulls = others._replace(
         tp=np.take_along_axis(others.tp, vertices, -1),
         fp=np.take_along_axis(others.fp, vertices, -1),
+        corners=None,
     )
     n_above = np.take_along_axis(curves.above, _between(others, vertices), -1)
     judges = np.flatnonzero(is_judge)

@@ -17,7 +17,7 @@ from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.cross_fitting import cross_fitted
 from dmfroc.measures.measure import SIGNED, UNIT, Measure, WithOptions
-from dmfroc.measures.registry import register
+from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.curves import CurvePoints, curve_counts, no_lost_gain, no_lost_sums
 
 Ties = Literal["half", "lower", "upper"]
@@ -32,38 +32,31 @@ def _mean_over_curves(points: CurvePoints, xp: Any, summary: Summary, **options:
     return summary(points, xp, **options).sum(-1) * points.share
 
 
+_curve_family = family("ranking", bounds=UNIT)
+
+
 def _measure(
-    name: str,
     title: str,
     summary: Callable[..., Any],
     options: Mapping[str, Any] = MappingProxyType({}),
-    *,
-    bounds: tuple[float, float] = UNIT,
-    family: str = "ranking",
     **attributes: Any,
 ) -> Measure:
     """Make a measure of a summary of one curve and its options: the mean over all curves."""
-    return Measure(
-        name=name,
-        title=title,
-        statistic=curve_counts,
-        summary=WithOptions(_mean_over_curves, summary=summary, **options),
-        bounds=bounds,
-        family=family,
-        **attributes,
-    )
+    mean = WithOptions(_mean_over_curves, summary=summary, **options)
+    return _curve_family(title, curve_counts, mean, **attributes)
 
 
 def _measure_with_ties(
-    name: str, title: str, summary: Callable[..., Any], ties: Ties, **attributes: Any
+    title: str, summary: Callable[..., Any], ties: Ties, **attributes: Any
 ) -> Measure:
-    if ties != "half":
-        name, title = f"{name}_{ties}", f"{title}, {ties} staircase"
-    chance = 0.5 if ties == "half" else math.nan
-    options = {"ties": _SHARE_OF_TIES[ties]}
-    return _measure(name, title, summary, options, chance=chance, **attributes)
+    options, name = {"ties": _SHARE_OF_TIES[ties]}, summary.__name__
+    if ties == "half":
+        return _measure(title, summary, options, chance=0.5, **attributes)
+    title = f"{title}, {ties} staircase"
+    return _measure(title, summary, options, name=f"{name}_{ties}", **attributes)
 
 
+_with_choice = partial(_measure, obstacle=no_lost_sums, is_smooth=False)  # of thresholds
 _precision_recall = partial(_measure, family="precision-recall")
 
 
@@ -111,10 +104,10 @@ def partial_auc(max_fpr: float | int = 0.1) -> Measure:
     # The area is at least 0, which for a limit below 1 is not the standardised 0.
     lowest = (1 - max_fpr / (2 - max_fpr)) / 2
     return _measure(
-        "partial_auc" if max_fpr == 0.1 else f"partial_auc(max_fpr={max_fpr!r})",
         f"Partial AUC, FPR to {max_fpr:g}",
         curve_summaries.partial_area,
         {"max_fpr": float(max_fpr)},
+        name="partial_auc" if max_fpr == 0.1 else f"partial_auc(max_fpr={max_fpr!r})",
         bounds=(lowest, 1.0),
         chance=0.5,
     )
@@ -151,7 +144,7 @@ def roc_area(ties: Ties = "half") -> Measure:
     >>> [round(roc_area(t)(classes, scores), 4) for t in ("lower", "half", "upper")]
     [0.7778, 0.8333, 0.8889]
     """
-    return _measure_with_ties("roc_area", "ROC area", curve_summaries.roc_area, ties)
+    return _measure_with_ties("ROC area", curve_summaries.roc_area, ties)
 
 
 @register()
@@ -173,7 +166,7 @@ def gini() -> Measure:
     >>> round(gini()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.6667
     """
-    return _measure("gini", "Gini coefficient", curve_summaries.gini, bounds=SIGNED, chance=0.0)
+    return _measure("Gini coefficient", curve_summaries.gini, bounds=SIGNED, chance=0.0)
 
 
 @register({}, {"kappa": "scott"})
@@ -213,7 +206,6 @@ def kappa_area(method: Literal["exact", "trapezoid"] = "exact", kappa: Kappa = "
     """
     is_cohen = kappa == "cohen"
     return _measure(
-        "kappa_area",
         "Area under kappa",
         curve_summaries.kappa_area,
         {"method": method, "kappa": kappa},
@@ -258,7 +250,7 @@ def lift_area(ties: Ties = "half") -> Measure:
     """
     shares = WithOptions(ranges.lift_area, ties=ties)
     summary = curve_summaries.lift_area
-    return _measure_with_ties("lift_area", "Lift area", summary, ties, range_of_shares=shares)
+    return _measure_with_ties("Lift area", summary, ties, range_of_shares=shares)
 
 
 @register()
@@ -280,16 +272,9 @@ def convex_hull_auc() -> Measure:
     >>> round(convex_hull_auc()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.8889
     """
-    return _measure(
-        "convex_hull_auc",
-        "Convex hull AUC",
-        curve_summaries.hull_area,
-        obstacle=no_lost_sums,
-        cross_fit=partial(cross_fitted, curve_summaries.judged_hull_area),
-        bounds=(0.5, 1.0),
-        chance=0.5,
-        is_smooth=False,
-    )
+    cross_fit = partial(cross_fitted, curve_summaries.judged_hull_area)
+    summary, bounds = curve_summaries.hull_area, (0.5, 1.0)
+    return _with_choice("Convex hull AUC", summary, cross_fit=cross_fit, bounds=bounds, chance=0.5)
 
 
 @register()
@@ -311,15 +296,9 @@ def max_informedness() -> Measure:
     >>> round(max_informedness()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.6667
     """
-    return _measure(
-        "max_informedness",
-        "Maximal informedness",
-        curve_summaries.max_informedness,
-        obstacle=no_lost_sums,
-        cross_fit=partial(cross_fitted, curve_summaries.judged_informedness),
-        chance=0.0,
-        is_smooth=False,
-    )
+    cross_fit = partial(cross_fitted, curve_summaries.judged_informedness)
+    summary = curve_summaries.max_informedness
+    return _with_choice("Maximal informedness", summary, cross_fit=cross_fit, chance=0.0)
 
 
 @register()
@@ -357,17 +336,9 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     """
     options = {"alpha": positive("alpha", alpha), "beta": positive("beta", beta)}
     judged = WithOptions(curve_summaries.judged_h_measure, **options)
-    return _measure(
-        "h_measure",
-        "H-measure",
-        curve_summaries.h_measure,
-        options,
-        obstacle=no_lost_sums,
-        cross_fit=partial(cross_fitted, judged, towards_plain=_GAIN_OF_H),
-        chance=0.0,
-        family="costs",
-        is_smooth=False,
-    )
+    cross_fit = partial(cross_fitted, judged, towards_plain=_GAIN_OF_H)
+    attributes = {"cross_fit": cross_fit, "chance": 0.0, "family": "costs"}
+    return _with_choice("H-measure", curve_summaries.h_measure, options, **attributes)
 
 
 @register()
@@ -399,11 +370,8 @@ def leave_one_out_average_precision() -> Measure:
     >>> round(average_precision()([1, 0, 1, 1], [0.9, 0.8, 0.7, 0.6]), 6)
     0.805556
     """
-    return _precision_recall(
-        "leave_one_out_average_precision",
-        "Average precision, leave-one-out",
-        curve_summaries.leave_one_out_average_precision,
-    )
+    summary = curve_summaries.leave_one_out_average_precision
+    return _precision_recall("Average precision, leave-one-out", summary)
 
 
 @register()
@@ -427,7 +395,6 @@ def average_precision() -> Measure:
     0.866667
     """
     return _precision_recall(
-        "average_precision",
         "Average precision",
         curve_summaries.average_precision,
         less_biased=leave_one_out_average_precision(),
@@ -455,12 +422,8 @@ def precision_recall_area() -> Measure:
     >>> round(precision_recall_area()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
     0.875902
     """
-    return _precision_recall(
-        "precision_recall_area",
-        "Precision-recall area",
-        curve_summaries.precision_recall_area,
-        range_of_shares=ranges.precision_recall,
-    )
+    summary, shares = curve_summaries.precision_recall_area, ranges.precision_recall
+    return _precision_recall("Precision-recall area", summary, range_of_shares=shares)
 
 
 @register()
@@ -491,7 +454,6 @@ def precision_recall_gain_area(clip: bool = False) -> Measure:
     0.708333
     """
     return _precision_recall(
-        "precision_recall_gain_area",
         "Precision-recall-gain area",
         curve_summaries.precision_recall_gain_area,
         {"clip": flag("clip", clip)},
@@ -533,7 +495,6 @@ def expected_f_gain(beta: float | int = 1.0) -> Measure:
     0.625
     """
     return _precision_recall(
-        "expected_f_gain",
         "Expected F-gain",
         curve_summaries.expected_f_gain,
         {"beta": nonnegative("beta", beta)},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,11 @@ def register_class_number(function: CellsFunction) -> CellsFunction:
     """Make a function of the four cells a number of each class of a table."""
     CLASS_FUNCTIONS[function.__name__] = function
     return function
+
+
+def register_properties(*names: str) -> None:
+    """Make properties of the four cells numbers of each class of a table."""
+    CLASS_FUNCTIONS.update({name: attrgetter(name) for name in names})
 
 
 def register_class_measure(

@@ -18,8 +18,8 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import number, proportion
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure, WithOptions
-from dmfroc.measures.registry import register
+from dmfroc.measures.measure import UNIT, Measure, WithOptions
+from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.curves import (
     CurveCounts,
     CurvePoints,
@@ -43,7 +43,7 @@ class AtPoint:
     given : {"fpr", "tpr", "predicted"}
         Whether a share of the negatives, of the positives, or of all observations is given.
     share : float
-        That share.
+        That share; from 1 on a number of observations, each of which has a point of its own.
     value : {"tpr", "fpr", "tnr", "precision"}
         What is read off there.
     """
@@ -60,7 +60,7 @@ class AtPoint:
             points.fp[..., -1:],
         )
         x, total = self._along(tp, fp, positives, negatives)
-        weight = self._weights_at(x, self.share * total, xp)
+        weight = self._weights_at(x, self._share_of(x) * total, xp)
         return (
             self._read(
                 (weight * tp).sum(-1), (weight * fp).sum(-1), positives[..., 0], negatives[..., 0]
@@ -74,8 +74,11 @@ class AtPoint:
             return tp, positives
         return tp + fp, positives + negatives
 
+    def _share_of(self, points: Any) -> float:
+        return self.share if self.share < 1 else self.share / (points.shape[-1] - 1)
+
     def _weights_at(self, x: Any, target: Any, xp: Any) -> Any:
-        """Return the weights of the points, of which those around a place of the curve have some.
+        """Return the weights of the points; those around a place of the curve have some.
 
         Where the curve is level there, it is the best point of that level.
         """
@@ -121,24 +124,25 @@ class AtPoint:
         d_fp: Float[np.ndarray, " points"],
     ) -> None:
         x, [total] = self._along(tp, fp, tp[-1:], fp[-1:])
-        weight = self._weights_at(x, self.share * total, np)
+        given = self._share_of(x)
+        weight = self._weights_at(x, given * total, np)
         at = float(weight @ tp), float(weight @ fp)
         n = int(np.count_nonzero(np.diff(x) > 0)) or 1
-        half = _CHORD * np.sqrt(self.share * (1 - self.share) / n)
-        low, high = np.clip([self.share - half, self.share + half], 0, 1)
+        half = _CHORD * np.sqrt(given * (1 - given) / n)
+        low, high = np.clip([given - half, given + half], 0, 1)
         ends = [self._weights_at(x, share * total, np) for share in (low, high)]
         rise = np.array([(ends[1] - ends[0]) @ counts for counts in (tp, fp)])
         # What the counts at the threshold change by themselves, and by the threshold, which moves
         # by the change of what is given: its own count, less its share of the total.
         slope = rise / ((high - low) * total)
-        of_tp, of_fp, of_positives, of_negatives = self._gradient(*at, tp[-1], fp[-1])
-        moved = of_tp * slope[0] + of_fp * slope[1]
-        on_tp, on_fp = of_tp * weight, of_fp * weight
+        by_tp, by_fp, by_positives, by_negatives = self._gradient(*at, tp[-1], fp[-1])
+        moved = by_tp * slope[0] + by_fp * slope[1]
+        on_tp, on_fp = by_tp * weight, by_fp * weight
         counts_tp, counts_fp = {"fpr": (0, 1), "tpr": (1, 0), "predicted": (1, 1)}[self.given]
         d_tp += on_tp - moved * counts_tp * weight
         d_fp += on_fp - moved * counts_fp * weight
-        d_tp[-1] += of_positives + moved * counts_tp * self.share
-        d_fp[-1] += of_negatives + moved * counts_fp * self.share
+        d_tp[-1] += by_positives + moved * counts_tp * given
+        d_fp[-1] += by_negatives + moved * counts_fp * given
 
     def _gradient(
         self, tp: float, fp: float, positives: float, negatives: float
@@ -152,9 +156,18 @@ class AtPoint:
         return fp / predicted**2, -tp / predicted**2, 0.0, 0.0
 
 
-_operating_point = partial(
-    Measure, family="operating points", bounds=(0.0, 1.0), obstacle=no_lost_sums
+_operating_point = family("operating points", bounds=UNIT, obstacle=no_lost_sums)
+_selective = family(
+    "selective prediction",
+    bounds=UNIT,
+    needs="probabilities",
+    obstacle=no_probabilities,
+    caveats=(),
 )
+
+
+def _at_point(title: str, given: str, share: float, value: str, **attributes: Any) -> Measure:
+    return _operating_point(title, curve_counts, AtPoint(given, share, value), **attributes)
 
 
 @register()
@@ -190,13 +203,7 @@ def sensitivity_at(specificity: float = 0.95) -> Measure:
     0.75
     """
     given = 1 - proportion("specificity", specificity, "(0, 1)")
-    return _operating_point(
-        name="sensitivity_at",
-        title="Sensitivity at specificity",
-        statistic=curve_counts,
-        summary=AtPoint("fpr", given, "tpr"),
-        chance=given,
-    )
+    return _at_point("Sensitivity at specificity", "fpr", given, "tpr", chance=given)
 
 
 @register()
@@ -230,13 +237,7 @@ def specificity_at(sensitivity: float = 0.95) -> Measure:
     0.75
     """
     given = proportion("sensitivity", sensitivity, "(0, 1)")
-    return _operating_point(
-        name="specificity_at",
-        title="Specificity at sensitivity",
-        statistic=curve_counts,
-        summary=AtPoint("tpr", given, "tnr"),
-        chance=1 - given,
-    )
+    return _at_point("Specificity at sensitivity", "tpr", given, "tnr", chance=1 - given)
 
 
 @register()
@@ -270,14 +271,7 @@ def fpr_at(tpr: float = 0.95) -> Measure:
     0.25
     """
     given = proportion("tpr", tpr, "(0, 1)")
-    return _operating_point(
-        name="fpr_at",
-        title="FPR at TPR",
-        statistic=curve_counts,
-        summary=AtPoint("tpr", given, "fpr"),
-        chance=given,
-        greater_is_better=False,
-    )
+    return _at_point("FPR at TPR", "tpr", given, "fpr", chance=given, greater_is_better=False)
 
 
 @register()
@@ -311,33 +305,11 @@ def precision_at(recall: float = 0.8) -> Measure:
     >>> precision_at(recall=0.75)(y, score)
     0.75
     """
-    return _operating_point(
-        name="precision_at",
-        title="Precision at recall",
-        statistic=curve_counts,
-        summary=AtPoint("tpr", proportion("recall", recall, "(0, 1)"), "precision"),
-    )
+    given = proportion("recall", recall, "(0, 1)")
+    return _at_point("Precision at recall", "tpr", given, "precision")
 
 
 # The first k
-
-
-@dataclass(frozen=True)
-class AtFirst:
-    """A value at the first k observations; the points are none and one for each of them."""
-
-    k: float
-    value: str
-
-    def _at(self, table: CurvePoints) -> AtPoint:
-        return AtPoint("predicted", self.k / (table.tp.shape[-1] - 1), self.value)
-
-    def __call__(self, table: CurvePoints, xp: Any) -> Any:
-        return self._at(table)(table, xp)
-
-    def value_and_pull_back(self, table: CurvePoints) -> tuple[Any, Callable[[Any], CurvePoints]]:
-        """Return the value and its derivatives."""
-        return self._at(table).value_and_pull_back(table)
 
 
 def _too_few(k: float, predictions: Predictions) -> str | None:
@@ -346,21 +318,16 @@ def _too_few(k: float, predictions: Predictions) -> str | None:
     return f"has k={k:g}, but there are {predictions.n_observations} observations: take fewer"
 
 
-def _at_first(name: str, title: str, k: Any, value: str) -> Measure:
-    found = number("k", k)
-    if not (found > 0 and (found < 1 or found == int(found)) and found != np.inf):
+def _at_first(title: str, k: Any, value: str) -> Measure:
+    size = number("k", k)
+    if not (size > 0 and (size < 1 or size == int(size)) and size != np.inf):
         raise ValueError(
             f"k must be a whole number of observations, or a share of them below 1, not {k!r}"
         )
     # Counts in bins do not show how many observations there are
-    statistic = curve_counts if found < 1 else WithOptions(curve_counts)
-    return _operating_point(
-        name=name,
-        title=title,
-        statistic=statistic,
-        summary=AtPoint("predicted", found, value) if found < 1 else AtFirst(found, value),
-        obstacle=partial(_too_few, found),
-    )
+    statistic = curve_counts if size < 1 else WithOptions(curve_counts)
+    summary, obstacle = AtPoint("predicted", size, value), partial(_too_few, size)
+    return _operating_point(title, statistic, summary, obstacle=obstacle)
 
 
 @register()
@@ -394,7 +361,7 @@ def recall_at(k: float | int = 10) -> Measure:
     >>> recall_at(k=4)(y, score)
     0.75
     """
-    return _at_first("recall_at", "Recall at k", k, "tpr")
+    return _at_first("Recall at k", k, "tpr")
 
 
 @register()
@@ -426,7 +393,7 @@ def precision_at_k(k: float | int = 10) -> Measure:
     >>> precision_at_k(k=3)(y, score)
     0.6666666666666666
     """
-    return _at_first("precision_at_k", "Precision at k", k, "precision")
+    return _at_first("Precision at k", k, "precision")
 
 
 # Selective prediction
@@ -474,18 +441,7 @@ def risk_coverage_area() -> Measure:
     >>> round(risk_coverage_area()([0, 1, 1, 0], [0.1, 0.8, 0.4, 0.3]), 4)
     0.0625
     """
-    return Measure(
-        name="risk_coverage_area",
-        title="Risk-coverage area",
-        statistic=by_confidence,
-        summary=risk_area,
-        bounds=(0.0, 1.0),
-        family="selective prediction",
-        needs="probabilities",
-        obstacle=no_probabilities,
-        greater_is_better=False,
-        caveats=(),
-    )
+    return _selective("Risk-coverage area", by_confidence, risk_area, greater_is_better=False)
 
 
 @register()
@@ -517,14 +473,5 @@ def accuracy_at_coverage(coverage: float = 0.8) -> Measure:
     >>> accuracy_at_coverage(0.5)([0, 1, 1, 0], [0.1, 0.8, 0.4, 0.3])
     1.0
     """
-    return Measure(
-        name="accuracy_at_coverage",
-        title="Accuracy at coverage",
-        statistic=WithOptions(by_confidence),
-        summary=AtPoint("predicted", proportion("coverage", coverage, "(0, 1)"), "precision"),
-        bounds=(0.0, 1.0),
-        family="selective prediction",
-        needs="probabilities",
-        obstacle=no_probabilities,
-        caveats=(),
-    )
+    summary = AtPoint("predicted", proportion("coverage", coverage, "(0, 1)"), "precision")
+    return _selective("Accuracy at coverage", WithOptions(by_confidence), summary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,25 +10,18 @@ from jaxtyping import Float
 
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import Measure, warn_of_absent_classes
+from dmfroc.measures.probabilities import forecasts
+from dmfroc.measures.ranking import ranking
 from dmfroc.measures.registry import register
-from dmfroc.measures.statistics.forecasts import (
-    RowSums,
-    Sums,
-    no_probabilities,
-    probabilities_of,
-)
-from dmfroc.measures.statistics.wins import Wins, win_counts
+from dmfroc.measures.statistics.forecasts import RowSums, mean_of_rows, probabilities_of, row_means
+from dmfroc.measures.statistics.statistic import Sums
+from dmfroc.measures.statistics.wins import win_counts
 
 
 def _rank_scores(predictions: Predictions) -> RowSums:
     below = probabilities_of(predictions).cumsum(axis=1)[:, :-1]
     is_below = predictions.true[:, None] <= np.arange(below.shape[1])
-    scores = ((below - is_below) ** 2).mean(axis=1)
-    return RowSums(np.column_stack([scores, np.ones(len(scores))]))
-
-
-def _mean_score(table: Sums, xp: Any) -> Any:
-    return table.sums[..., 0] / table.sums[..., 1]
+    return row_means(((below - is_below) ** 2).mean(axis=1))
 
 
 @register()
@@ -59,22 +53,11 @@ def ranked_probability_score() -> Measure:
     ...     labels=["low", "mid", "high"]), 4)
     0.3783
     """
-    return Measure(
-        name="ranked_probability_score",
-        title="Ranked probability score",
-        statistic=_rank_scores,
-        summary=_mean_score,
-        bounds=(0.0, 1.0),
-        family="probabilities",
-        needs="probabilities",
-        obstacle=no_probabilities,
-        greater_is_better=False,
-        caveats=(),
-    )
+    return forecasts("Ranked probability score", _rank_scores, mean_of_rows)
 
 
-def _mean_share(table: Wins, xp: Any) -> Any:
-    return table.shares.mean()
+def _mean_share(table: Sums, xp: Any) -> Any:
+    return table.values.mean()
 
 
 @register()
@@ -103,15 +86,8 @@ def polytomous_discrimination_index() -> Measure:
     >>> round(polytomous_discrimination_index()([0, 0, 1, 1, 2, 2, 1], scores), 4)
     0.6944
     """
-    return Measure(
-        name="polytomous_discrimination_index",
-        title="Polytomous discrimination index",
-        statistic=win_counts,
-        summary=_mean_share,
-        bounds=(0.0, 1.0),
-        family="ranking",
-        is_unbiased=True,
-    )
+    title, attributes = "Polytomous discrimination index", {"chance": math.nan, "is_unbiased": True}
+    return ranking(title, win_counts, _mean_share, **attributes)
 
 
 def polytomous_discrimination_per_class(
@@ -150,6 +126,6 @@ def polytomous_discrimination_per_class(
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     warn_of_absent_classes(predictions)
     counted = predictions.counted
-    found = np.full(predictions.n_classes, np.nan)
-    found[predictions.present] = win_counts(counted).count(counted.sample_weight, np).shares
-    return found
+    shares = np.full(predictions.n_classes, np.nan)
+    shares[predictions.present] = win_counts(counted).count(counted.sample_weight, np).values
+    return shares

@@ -22,24 +22,21 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.curve_summaries import divide
 from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT, Measure, WithOptions
-from dmfroc.measures.registry import register
+from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.forecasts import (
     Bins,
-    Sums,
     bins_with_variances,
     class_bins,
+    mean_of_rows,
     no_probabilities,
     probability_losses,
     top_label_bins,
     top_ranks,
 )
+from dmfroc.measures.statistics.statistic import Sums
 
 DEFAULT_N_BINS = 10
 _MOST_BINS = 10**6
-
-
-def _mean(table: Sums, xp: Any, place: int) -> Any:
-    return table.sums[..., place] / table.sums[..., -1]
 
 
 def _uncertainty(class_weights: Any, total: Any) -> Any:
@@ -50,8 +47,8 @@ def _uncertainty(class_weights: Any, total: Any) -> Any:
 
 
 def _skill(table: Sums, xp: Any) -> Any:
-    uncertainty = _uncertainty(table.sums[..., 2:-1], table.sums[..., -1])
-    return 1 - _mean(table, xp, 0) / uncertainty
+    uncertainty = _uncertainty(table.values[..., 2:-1], table.values[..., -1])
+    return 1 - mean_of_rows(table, xp) / uncertainty
 
 
 def _reliability(table: Bins, xp: Any) -> Any:
@@ -69,18 +66,6 @@ def _expected_error(table: Bins, xp: Any) -> Float[AnyArray, ""]:
     return xp.abs(table.forecast - table.outcome).sum() / table.weight.sum()
 
 
-def _in_bins(
-    name: str,
-    title: str,
-    bins: Callable[..., Any],
-    n_bins: int,
-    summary: Summary,
-    **attributes: Any,
-) -> Measure:
-    statistic = WithOptions(bins, n_bins=integer("n_bins", n_bins, 1, _MOST_BINS))
-    return _measure(name=name, title=title, statistic=statistic, summary=summary, **attributes)
-
-
 def _too_few_classes(k: int, predictions: Predictions) -> str | None:
     if predictions.n_classes > k:
         return None
@@ -90,16 +75,21 @@ def _too_few_classes(k: int, predictions: Predictions) -> str | None:
     )
 
 
-_measure = partial(
-    Measure,
+forecasts = family(
+    "probabilities",
     bounds=UNIT,
-    family="probabilities",
     needs="probabilities",
     obstacle=no_probabilities,
     greater_is_better=False,
     caveats=(),
 )
-_mean_loss = partial(_measure, statistic=probability_losses)
+
+
+def _in_bins(
+    title: str, bins: Callable[..., Any], n_bins: int, summary: Summary, **attributes: Any
+) -> Measure:
+    statistic = WithOptions(bins, n_bins=integer("n_bins", n_bins, 1, _MOST_BINS))
+    return forecasts(title, statistic, summary, **attributes)
 
 
 @register()
@@ -127,7 +117,7 @@ def brier_score() -> Measure:
     >>> round(brier_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.075
     """
-    return _mean_loss(name="brier_score", title="Brier score", summary=WithOptions(_mean, place=0))
+    return forecasts("Brier score", probability_losses, mean_of_rows)
 
 
 @register()
@@ -154,14 +144,8 @@ def brier_skill_score() -> Measure:
     >>> round(brier_skill_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.7
     """
-    return _mean_loss(
-        name="brier_skill_score",
-        title="Brier skill score",
-        summary=_skill,
-        bounds=(-math.inf, 1.0),
-        chance=0.0,
-        greater_is_better=True,
-    )
+    attributes = {"bounds": (-math.inf, 1.0), "chance": 0.0, "greater_is_better": True}
+    return forecasts("Brier skill score", probability_losses, _skill, **attributes)
 
 
 @register()
@@ -189,8 +173,9 @@ def log_loss() -> Measure:
     >>> round(log_loss()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.299
     """
-    summary = WithOptions(_mean, place=1)
-    return _mean_loss(name="log_loss", title="Log loss", summary=summary, bounds=POSITIVE)
+    return forecasts(
+        "Log loss", probability_losses, WithOptions(mean_of_rows, place=1), bounds=POSITIVE
+    )
 
 
 @register()
@@ -226,7 +211,7 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_reliability(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.065
     """
-    return _in_bins("brier_reliability", "Brier reliability", class_bins, n_bins, _reliability)
+    return _in_bins("Brier reliability", class_bins, n_bins, _reliability)
 
 
 @register()
@@ -260,16 +245,8 @@ def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_resolution(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.24
     """
-    return _in_bins(
-        "brier_resolution",
-        "Brier resolution",
-        class_bins,
-        n_bins,
-        _resolution,
-        bounds=SIGNED,
-        chance=0.0,
-        greater_is_better=True,
-    )
+    attributes = {"bounds": SIGNED, "chance": 0.0, "greater_is_better": True}
+    return _in_bins("Brier resolution", class_bins, n_bins, _resolution, **attributes)
 
 
 @dataclass(frozen=True)
@@ -303,13 +280,13 @@ class _DebiasedError:
     def value_and_pull_back(self, table: Bins) -> tuple[Any, Callable[[Any], Bins]]:
         total = table.weight.sum()
         gaps, slopes = self._gaps(table)
-        of_gap = (table.outcome - table.forecast) * slopes
+        gap_terms = (table.outcome - table.forecast) * slopes
 
         def pull_back(d_value: Any) -> Bins:
             d_gap = slopes * d_value / total
             # Centred in each bin, so that only the gap's own error counts
             weight = np.where(table.weight > 0, table.weight, 1)
-            d_weight = -of_gap / weight * d_value / total
+            d_weight = -gap_terms / weight * d_value / total
             return Bins(d_weight, -d_gap, d_gap, np.zeros_like(gaps))
 
         return self(table, np), pull_back
@@ -364,10 +341,9 @@ def expected_calibration_error(
     0.25
     """
     bins = top_label_bins if of == "top_label" else class_bins
-    name, title = "expected_calibration_error", "Expected calibration error"
-    plain = _in_bins(name, title, bins, n_bins, _expected_error, is_smooth=False)
+    title = "Expected calibration error"
+    plain = _in_bins(title, bins, n_bins, _expected_error, is_smooth=False)
     corrected = _in_bins(
-        name,
         title,
         WithOptions(bins_with_variances, bins=bins),
         n_bins,
@@ -377,7 +353,8 @@ def expected_calibration_error(
     )
     if flag("debiased", debiased):
         return corrected
-    return replace(plain, less_biased=replace(corrected, name=f"{name}(debiased=True)"))
+    name = "expected_calibration_error(debiased=True)"
+    return replace(plain, less_biased=replace(corrected, name=name))
 
 
 @register()
@@ -409,14 +386,12 @@ def top_k_accuracy(k: int = 2) -> Measure:
     """
     if not (isinstance(k, int) and k >= 1):
         raise ValueError(f"k must be a positive integer, but it is {k!r}")
-
-    return Measure(
-        name="top_k_accuracy",
-        title=f"Top-{k} accuracy",
-        statistic=WithOptions(top_ranks, k=k),
-        summary=WithOptions(_mean, place=0),
-        bounds=UNIT,
+    return forecasts(
+        f"Top-{k} accuracy",
+        WithOptions(top_ranks, k=k),
+        mean_of_rows,
         family="ranking",
+        needs="scores",
         obstacle=partial(_too_few_classes, k),
-        caveats=(),
+        greater_is_better=True,
     )

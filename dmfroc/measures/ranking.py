@@ -1,9 +1,9 @@
 """Measures of how well scores rank pairs and triples of classes.
 
-Hand and Till's M, one-vs-one and one-vs-rest AUCs are averages of the pairwise areas A(i|j), each
-of which compares the scores in column i of the classes i and j. The area of class i against the
-rest is the average of A(i|j) over j, weighted by the size of j. AUC-mu ranks each pair of classes
-by a projection of its own, the volumes triples of observations.
+Hand and Till's M, one-vs-one and one-vs-rest AUCs are averages of the pairwise areas A(i|j). Each
+area compares the scores in column i of the classes i and j. The area of class i against the rest is
+the average of A(i|j) over j, weighted by the size of j. AUC-mu ranks each pair of classes by a
+projection of its own, the volumes triples of observations.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.predictions import Predictions, as_predictions
-from dmfroc.measures.bound import Summary
 from dmfroc.measures.measure import (
     UNIT,
     Measure,
@@ -27,7 +26,7 @@ from dmfroc.measures.measure import (
     warn_of_absent_classes,
     within,
 )
-from dmfroc.measures.registry import register
+from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.pairs import PairTable, pair_counts
 from dmfroc.measures.statistics.projections import ProjectedPairTable, projected_pair_counts
 from dmfroc.measures.statistics.triples import (
@@ -35,10 +34,14 @@ from dmfroc.measures.statistics.triples import (
     TripleTable,
     no_table_of_triples,
     nominal_triple_counts,
-    not_three_classes,
-    ordinal_triple_counts,
 )
-from dmfroc.measures.statistics.tuples import TupleCounts, too_many_tuples, tuple_counts
+from dmfroc.measures.statistics.tuples import (
+    TupleCounts,
+    absent_classes,
+    ordered_counts,
+    too_many_tuples,
+    tuple_counts,
+)
 
 Weighting = Literal["macro", "prevalence", "bias"]
 
@@ -96,9 +99,7 @@ def _volume(table: TripleTable, xp: Any) -> Any:
     return table.won / xp.prod(table.totals)
 
 
-def _measure(name: str, title: str, statistic: Any, summary: Summary, **attributes: Any) -> Measure:
-    others = {"bounds": UNIT, "chance": 0.5, "family": "ranking", **attributes}
-    return Measure(name=name, title=title, statistic=statistic, summary=summary, **others)
+ranking = family("ranking", bounds=UNIT, chance=0.5)
 
 
 @register()
@@ -123,7 +124,7 @@ def hand_till() -> Measure:
     >>> round(hand_till()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.791666666667
     """
-    return _measure("hand_till", "Hand-Till M", pair_counts, mean_pairwise_area, is_unbiased=True)
+    return ranking("Hand-Till M", pair_counts, mean_pairwise_area, is_unbiased=True)
 
 
 @register()
@@ -159,10 +160,10 @@ def one_vs_one_auc(weighting: Literal["prevalence", "macro"] = "prevalence") -> 
     >>> round(one_vs_one_auc()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.776785714286
     """
-    name, is_even = f"one_vs_one_auc_{weighting}", weighting == "macro"
+    is_even = weighting == "macro"
     title = "One-vs-one AUC, " + ("even" if is_even else "by prevalence")
     summary = mean_pairwise_area if is_even else _area_by_size_of_pair
-    return _measure(name, title, pair_counts, summary)
+    return ranking(title, pair_counts, summary, name=f"one_vs_one_auc_{weighting}")
 
 
 @register({}, {"weighting": "prevalence"}, {"weighting": "bias"})
@@ -206,7 +207,7 @@ def one_vs_rest_auc(weighting: Weighting = "macro") -> Measure:
         name, title = f"{name}_{weighting}", f"{title}, by {weighting}"
     summary = WithOptions(_area_against_the_rest, weighting=weighting)
     obstacle = no_hard_labels if weighting == "bias" else nothing
-    return _measure(name, title, pair_counts, summary, obstacle=obstacle)
+    return ranking(title, pair_counts, summary, name=name, obstacle=obstacle)
 
 
 @register()
@@ -252,7 +253,7 @@ def auc_mu(partition: Any = None) -> Measure:
     """
     matrix = None if partition is None else _checked_partition(partition)
     statistic = WithOptions(projected_pair_counts, partition=matrix)
-    return _measure("auc_mu", "AUC-mu", statistic, _mean_projected_area, is_unbiased=True)
+    return ranking("AUC-mu", statistic, _mean_projected_area, is_unbiased=True)
 
 
 def _checked_partition(partition: Any) -> tuple[tuple[float, ...], ...]:
@@ -321,29 +322,29 @@ def vus() -> Measure:
     0.541666666667
     """
     attributes = {"obstacle": _no_combinations, "chance": math.nan, "is_unbiased": True}
-    return _measure("vus", "VUS", _combinations, _volume, **attributes)
+    return ranking("VUS", _combinations, _volume, **attributes)
 
 
 @register()
 def ordinal_vus() -> Measure:
-    """Return the volume under the ROC surface of three ordered classes.
+    """Return the volume under the ROC surface of ordered classes, of any number.
 
-    The classes, in the order of the labels, are ranked by the difference of the third and the first
-    score, which for probabilities orders like the expected class. A single score x that grows
-    with the class can be given as the columns (0, 0, x).
+    Observations are ranked by the expected class, in the order of the labels: the sum of the scores
+    times 0, 1, 2, ... less the middle of these. For three classes that is the third score less the
+    first. A single score x that grows with the class can be given as the columns (0, ..., 0, x).
 
     Returns
     -------
     Measure
-        The probability that three random observations, one of each class, have scores in the
-        order of their classes. In [0, 1]; 1/6 for guessing. It does not depend on how frequent
-        the classes are. A triple with two equal scores next to each other counts 1/2, one with
-        three 1/6, if it is otherwise in order.
+        The probability that K random observations, one of each class, have scores in the order of
+        their classes. In [0, 1]; 1/K! for guessing, 1/6 for three classes; of two classes it is the
+        AUC. It does not depend on how frequent the classes are. If m scores next to each other are
+        equal, the combination counts 1/m!. It takes time proportional to n (K + log n).
 
     Raises
     ------
     ValueError
-        Bound to predictions without three classes that occur.
+        Bound to predictions with a class that does not occur.
 
     References
     ----------
@@ -356,8 +357,8 @@ def ordinal_vus() -> Measure:
     >>> ordinal_vus()([0, 0, 1, 1, 2, 2], np.column_stack([np.zeros(6), np.zeros(6), x]))
     0.75
     """
-    attributes = {"obstacle": not_three_classes, "chance": 1 / 6, "is_unbiased": True}
-    return _measure("ordinal_vus", "Ordinal VUS", ordinal_triple_counts, _volume, **attributes)
+    attributes = {"obstacle": absent_classes, "chance": math.nan, "is_unbiased": True}
+    return ranking("Ordinal VUS", ordered_counts, _volume, **attributes)
 
 
 def hand_till_score(

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 
 from dmfroc._kit.options import choice
+from dmfroc.measures.bound import Summary
 from dmfroc.measures.measure import Measure
 
 FACTORIES: dict[str, Callable[..., Measure]] = {}
@@ -21,6 +22,21 @@ MEASURES: dict[str, Measure] = {}
 
 MODULES: dict[str, str] = {}
 """The module that defines each of them."""
+
+_UNNAMED = "unnamed"  # until it is registered
+
+
+def family(heading: str, **shared: Any) -> Callable[..., Measure]:
+    """Return what makes the measures of a family, from a title, a statistic and a summary.
+
+    They have the ``shared`` attributes, and the name of the function that returns them.
+    """
+
+    def make(title: str, statistic: Any, summary: Summary, **attributes: Any) -> Measure:
+        given = {"name": _UNNAMED, "family": heading, **shared, **attributes}
+        return Measure(title=title, statistic=statistic, summary=summary, **given)
+
+    return make
 
 
 def register[**P](
@@ -34,7 +50,8 @@ def register[**P](
     """
 
     def decorate(function: Callable[P, Measure]) -> Callable[P, Measure]:
-        signature = inspect.signature(function)
+        signature = inspect.signature(function, eval_str=True)
+        annotations = {k: x.annotation for k, x in signature.parameters.items()}
 
         @functools.wraps(function)
         def make(*args: P.args, **kwargs: P.kwargs) -> Measure:
@@ -45,9 +62,13 @@ def register[**P](
             options = {k: x.item() if isinstance(x, np.generic) else x for k, x in arguments}
             defaults = {k: x.default for k, x in signature.parameters.items()}
             other = {k: x for k, x in options.items() if not _is_same(x, defaults[k])}
-            _check_choices(function, other)
+            for k, x in other.items():
+                if get_origin(annotations[k]) is Literal:
+                    choice(k, x, get_args(annotations[k]))
             measure = function(**options)  # type: ignore[call-arg]
             name, title = measure.name, measure.title
+            if name == _UNNAMED:
+                name = function.__name__
             if other and name == function.__name__:  # it has not named itself
                 name, title = _with_options(name, title, other)
             return replace(measure, name=name, title=title, options=options)
@@ -62,14 +83,6 @@ def register[**P](
         return make
 
     return decorate
-
-
-def _check_choices(function: Callable[..., Measure], options: Mapping[str, Any]) -> None:
-    """Refuse a word that is none of those that the function's signature names."""
-    parameters = inspect.signature(function, eval_str=True).parameters if options else {}
-    for name, value in options.items():
-        if get_origin(parameters[name].annotation) is Literal:
-            choice(name, value, get_args(parameters[name].annotation))
 
 
 def _is_same(value: Any, default: Any) -> bool:

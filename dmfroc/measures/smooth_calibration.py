@@ -14,45 +14,38 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.calibration import events, no_events, no_logits
+from dmfroc.measures.calibration import calibration, events, no_events, no_logits
 from dmfroc.measures.cross_fitting import folds_of
-from dmfroc.measures.measure import Measure, ValueAndInfluences, WithOptions
+from dmfroc.measures.measure import UNIT, Measure, ValueAndInfluences, WithOptions
 from dmfroc.measures.registry import register
-from dmfroc.measures.statistics.recalibration import Coefficients, LogisticFit
-from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
+from dmfroc.measures.statistics.recalibration import LogisticFit
+from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
+_SHARES = (0.5, 0.9, 1.0)  # of the observations below each quantile
 _KNOTS = (0.1, 0.5, 0.9)  # Harrell's quantiles for three knots
 
 
 def spline_features(
     logit: Float[np.ndarray, " n"], knots: Float[np.ndarray, " 3"]
-) -> Float[np.ndarray, "n m"]:
+) -> Float[np.ndarray, "m n"]:
     """Return the logit and, if the knots differ, the cubic term that is linear beyond them."""
     low, middle, high = knots
     if not low < middle < high:
-        return logit[:, None]
+        return logit[None]
 
     def cube(knot: float) -> Float[np.ndarray, " n"]:
         return np.maximum(logit - knot, 0) ** 3
 
     bend = cube(low) + (cube(high) * (middle - low) - cube(middle) * (high - low)) / (high - middle)
-    return np.column_stack([logit, bend / (high - low) ** 2])
+    return np.stack([logit, bend / (high - low) ** 2])
 
 
 def smooth_fit(forecast: Float[np.ndarray, " n"], outcome: Float[np.ndarray, " n"]) -> LogisticFit:
     """Bind the smooth curve of one event."""
     logit = np.log(forecast / (1 - forecast))
     features = spline_features(logit, np.quantile(logit, _KNOTS))
-    features = np.stack([np.zeros_like(features), features], axis=1)
-    return LogisticFit(outcome.astype(int), np.zeros((len(logit), 2)), features)
-
-
-class Distances(NamedTuple):
-    """Summaries of the distances from the curve: their mean over the events."""
-
-    values: Float[AnyArray, " 1"]
+    return LogisticFit(outcome.astype(int), np.zeros((1, len(logit))), features[None])
 
 
 class Gap(NamedTuple):
@@ -60,7 +53,7 @@ class Gap(NamedTuple):
 
     predicted: Float[np.ndarray, " n"]
     gaps: Float[np.ndarray, " n"]
-    coefficients: Coefficients
+    coefficients: Sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +70,12 @@ class SmoothCurves:
 
     def fitted(self, weights: Float[np.ndarray, " n"]) -> list[Gap]:
         """Fit the curves to weighted observations."""
-        found = []
+        gaps = []
         for fit, forecast in zip(self.fits, self.forecast, strict=True):
             coefficients = fit.count(weights, np)
-            predicted = fit.predicted(coefficients.values)[:, 1]
-            found.append(Gap(predicted, predicted - forecast, coefficients))
-        return found
+            predicted = fit.predicted(coefficients.values)[1]
+            gaps.append(Gap(predicted, predicted - forecast, coefficients))
+        return gaps
 
 
 @once_per_predictions
@@ -100,107 +93,105 @@ def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves
 
 @dataclass(frozen=True, eq=False)
 class SmoothDistances(Statistic):
-    """The mean, or a quantile, of how far probabilities are from the smooth curve."""
+    """The mean and quantiles of how far probabilities are from the smooth curve.
+
+    Its table has the means of these over the events.
+    """
 
     curves: SmoothCurves
-    share: float | None  # of the observations below the quantile; None for the mean
 
     is_compiled: ClassVar[bool] = False
 
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Distances:
-        found = [self._summary(gap.gaps, weights) for gap in self.curves.gaps(weights)]
-        return Distances(np.array([np.mean(found)]))
-
-    def _summary(self, gaps: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> float:
-        distances = np.abs(gaps)
-        if self.share is None:
-            return float(weights @ distances / weights.sum())
-        order = np.argsort(distances)
-        below = np.cumsum(weights[order])
-        place = np.searchsorted(below, self.share * below[-1] * (1 - 1e-12))
-        return float(distances[order][min(place, len(order) - 1)])
+    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
+        by_event = [_summaries(gap.gaps, weights) for gap in self.curves.gaps(weights)]
+        return Sums(np.mean(by_event, axis=0))
 
     def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Distances, derivatives: Distances
+        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
         """Return the derivatives of the mean; a quantile's are those of its own observation."""
-        fits, total = self.curves.fits, weights.sum()
+        fits, share = self.curves.fits, weights / weights.sum()
+        of_mean, *of_quantiles = derivatives.values / len(fits)
         gradient = np.zeros(len(weights))
         for fit, (p, gaps, coefficients) in zip(fits, self.curves.gaps(weights), strict=True):
-            if self.share is None:
-                slopes = weights / total * np.sign(gaps)
-                gradient += (np.abs(gaps) - self._summary(gaps, weights)) / total
-            else:
-                place = np.argmin(np.abs(np.abs(gaps) - self._summary(gaps, weights)))
-                slopes = np.sign(gaps) * (np.arange(len(gaps)) == place)
-            columns = np.column_stack([np.ones(len(p)), fit.features[:, 1]])
-            of_coefficients = (slopes * p * (1 - p)) @ columns
-            gradient += fit.pull_back(weights, coefficients, Coefficients(of_coefficients))
-        found: Float[np.ndarray, " n"] = derivatives.values[0] * gradient / len(fits)
-        return found
+            distances = np.abs(gaps)
+            gradient += of_mean / weights.sum() * (distances - share @ distances)
+            slopes = of_mean * share * np.sign(gaps)
+            if any(of_quantiles):
+                quantiles = _summaries(gaps, weights)[1:]
+                for derivative, quantile in zip(of_quantiles, quantiles, strict=True):
+                    place = np.abs(distances - quantile).argmin()
+                    slopes[place] += derivative * np.sign(gaps[place])
+            slopes *= p * (1 - p)
+            d_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
+            gradient += fit.pull_back(weights, coefficients, Sums(d_coefficients))
+        return gradient
 
 
-def _smooth_distances(
-    predictions: Predictions, pos_label: Hashable, share: float | None
-) -> SmoothDistances:
-    return SmoothDistances(smooth_curves(predictions, pos_label), share)
+def _summaries(
+    gaps: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, " m"]:
+    """Return the mean of the distances, and their quantiles."""
+    distances = np.abs(gaps)
+    order = np.argsort(distances)
+    below = np.cumsum(weights[order])
+    places = np.searchsorted(below, np.array(_SHARES) * below[-1] * (1 - 1e-12))
+    quantiles = distances[order[np.minimum(places, len(order) - 1)]]
+    return np.append(weights @ distances / weights.sum(), quantiles)
 
 
-def _first(table: Distances, xp: Any) -> Any:
-    return table.values.sum()
+@once_per_predictions
+def smooth_distances(predictions: Predictions, pos_label: Hashable) -> SmoothDistances:
+    """Bind the distances from the smooth curves."""
+    return SmoothDistances(smooth_curves(predictions, pos_label))
 
 
-@dataclass(frozen=True)
-class _OnOtherSides:
-    """The mean gap between outcome and forecast, on the side where other observations see it.
+def _one_of(table: Sums, xp: Any, place: int) -> Any:
+    return (table.values * np.eye(len(_SHARES) + 1)[place]).sum()
+
+
+def _on_other_sides(
+    predictions: Predictions,
+    unit_of_row: Int[np.ndarray, " n"],
+    plain: ValueAndInfluences,
+    *,
+    pos_label: Hashable,
+) -> ValueAndInfluences | None:
+    """Return the mean gap of outcome and forecast, on the side where other observations see it.
 
     The gap of an observation counts as positive where the curve of others is above the forecast. So
     the mean of calibrated forecasts is 0, and that of others the distance, but for the observations
     on whose side the curve is mistaken.
     """
-
-    pos_label: Hashable
-
-    def __call__(
-        self,
-        predictions: Predictions,
-        unit_of_row: Int[np.ndarray, " n"],
-        plain: ValueAndInfluences,
-    ) -> ValueAndInfluences | None:
-        outcome, forecast = events(predictions, self.pos_label)
-        curves, weights = smooth_curves(predictions, self.pos_label), predictions.sample_weight
-        starts = [gap.coefficients for gap in curves.gaps(weights)]
-        if not all(np.isfinite(start.values).all() for start in starts):
-            return None
-        gaps, n_divisions = np.zeros(predictions.n_observations), 0.0
-        for fold in folds_of(predictions, unit_of_row):
-            n_divisions += fold.mean()
-            rest = np.where(fold, 0.0, weights)
-            for fit, start, y, f in zip(curves.fits, starts, outcome, forecast, strict=True):
-                found = fit.fitted(rest, start).values
-                if not np.isfinite(found).all():
-                    return None
-                side = np.sign(fit.predicted(found)[:, 1] - f)
-                gaps[fold] += (side * (y - f))[fold] / len(outcome)
-        gaps /= n_divisions
-        value = float(weights @ gaps / weights.sum())
-        return value, weights * (gaps - value) / weights.sum()
+    outcome, forecast = events(predictions, pos_label)
+    curves, weights = smooth_curves(predictions, pos_label), predictions.sample_weight
+    starts = [gap.coefficients for gap in curves.gaps(weights)]
+    if not all(np.isfinite(start.values).all() for start in starts):
+        return None
+    gaps, n_divisions = np.zeros(predictions.n_observations), 0.0
+    for fold in folds_of(predictions, unit_of_row):
+        n_divisions += fold.mean()
+        rest = np.where(fold, 0.0, weights)
+        for fit, start, y, f in zip(curves.fits, starts, outcome, forecast, strict=True):
+            coefficients = fit.fitted(rest, start).values
+            if not np.isfinite(coefficients).all():
+                return None
+            side = np.sign(fit.predicted(coefficients)[1] - f)
+            gaps[fold] += (side * (y - f))[fold] / len(outcome)
+    gaps /= n_divisions
+    value = float(weights @ gaps / weights.sum())
+    return value, weights * (gaps - value) / weights.sum()
 
 
-def _distance(
-    name: str, title: str, pos_label: Hashable, share: float | None, **others: Any
-) -> Measure:
-    return Measure(
-        name=name,
-        title=title,
-        statistic=WithOptions(_smooth_distances, pos_label=pos_label, share=share),
-        summary=_first,
-        bounds=(0.0, 1.0),
-        family="calibration",
-        needs="probabilities",
+def _distance(title: str, pos_label: Hashable, place: int, **attributes: Any) -> Measure:
+    return calibration(
+        title,
+        WithOptions(smooth_distances, pos_label=pos_label),
+        WithOptions(_one_of, place=place),
+        bounds=UNIT,
         greater_is_better=False,
         obstacle=partial(no_logits, no_events, pos_label),
-        **others,
+        **attributes,
     )
 
 
@@ -241,15 +232,9 @@ def integrated_calibration_index(pos_label: Any = None) -> Measure:
     >>> round(integrated_calibration_index()(y, p), 3)
     0.172
     """
-    return _distance(
-        "integrated_calibration_index",
-        "Integrated calibration index",
-        pos_label,
-        None,
-        is_smooth=False,
-        cross_fit=_OnOtherSides(pos_label),
-        caveats=(),
-    )
+    cross_fit = WithOptions(_on_other_sides, pos_label=pos_label)
+    title, attributes = "Integrated calibration index", {"is_smooth": False, "cross_fit": cross_fit}
+    return _distance(title, pos_label, 0, **attributes)
 
 
 def _never_reaches_zero(predictions: Predictions) -> str:
@@ -260,10 +245,9 @@ def _never_reaches_zero(predictions: Predictions) -> str:
     )
 
 
-def _quantile_of_distance(name: str, what: str, share: float, pos_label: Hashable) -> Measure:
-    return _distance(
-        name, f"Calibration error, {what}", pos_label, share, caveats=(_never_reaches_zero,)
-    )
+def _quantile(what: str, share: float, pos_label: Hashable) -> Measure:
+    title, place = f"Calibration error, {what}", 1 + _SHARES.index(share)
+    return _distance(title, pos_label, place, caveats=(_never_reaches_zero,))
 
 
 @register()
@@ -298,7 +282,7 @@ def e50(pos_label: Any = None) -> Measure:
     ...     round(e50()((np.arange(200) % 3 == 0).astype(int), p), 3)
     0.233
     """
-    return _quantile_of_distance("e50", "median", 0.5, pos_label)
+    return _quantile("median", 0.5, pos_label)
 
 
 @register()
@@ -332,7 +316,7 @@ def e90(pos_label: Any = None) -> Measure:
     ...     round(e90()((np.arange(200) % 3 == 0).astype(int), p), 3)
     0.526
     """
-    return _quantile_of_distance("e90", "90 % quantile", 0.9, pos_label)
+    return _quantile("90 % quantile", 0.9, pos_label)
 
 
 @register()
@@ -366,4 +350,4 @@ def emax(pos_label: Any = None) -> Measure:
     ...     round(emax()((np.arange(200) % 3 == 0).astype(int), p), 3)
     0.611
     """
-    return _quantile_of_distance("emax", "maximum", 1.0, pos_label)
+    return _quantile("maximum", 1.0, pos_label)

@@ -7,6 +7,7 @@ classes say nothing about a classifier: they are numbers of the table, but no me
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from jaxtyping import Float
@@ -15,6 +16,7 @@ from dmfroc._kit.arrays import AnyArray
 from dmfroc.measures import binary, ranges
 from dmfroc.measures.cells import Proportions, coefficient, corrected_for_chance, root
 from dmfroc.measures.hard_labels import (
+    TableFunction,
     never_observed,
     never_predicted,
     never_recalled,
@@ -53,6 +55,18 @@ def _bias_of_evenness(value: float, n_classes: int) -> float:
 
 def _bias_of_half_evenness(value: float, n_classes: int) -> float:
     return _bias_of_evenness(value, n_classes) / 2
+
+
+def _register_flat(
+    title: str,
+    bounds: tuple[float, float],
+    shares: ranges.RangeOfShares,
+    bias: Callable[[float, int], float],
+    **attributes: Any,
+) -> Callable[[TableFunction], TableFunction]:
+    """Make a number a measure whose derivative vanishes at the ends of its range."""
+    attributes |= {"range_of_shares": shares, "bias_of_chance": bias, "is_flat_at_ends": True}
+    return register_table_number(title, bounds, **attributes)
 
 
 def _mean_over_classes(
@@ -158,7 +172,7 @@ def correlation(table: Proportions) -> Float[AnyArray, ""]:
 def gorodkin_correlation(table: Proportions) -> Float[AnyArray, ""]:
     """Return the correlation of the indicators of predicted and observed class, R_K."""
     cells = table.cells
-    variances = cells.variance_real.sum() * cells.variance_predicted.sum()
+    variances = cells.evenness_real.sum() * cells.evenness_predicted.sum()
     return coefficient(cells.covariance.sum(), root(variances, table.xp), table.xp)
 
 
@@ -248,28 +262,18 @@ def _harmonic_mean(x: Float[AnyArray, " k"], xp: Any) -> Float[AnyArray, ""]:
 @register_table_number()
 def evenness_real(table: Proportions) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the observed classes."""
-    return _harmonic_mean(table.cells.variance_real, table.xp)
+    return _harmonic_mean(table.cells.evenness_real, table.xp)
 
 
-@register_table_number(
-    "Evenness of predictions",
-    (0.0, 0.25),
-    range_of_shares=ranges.evenness_predicted,
-    is_flat_at_ends=True,
-    bias_of_chance=_bias_of_evenness,
+@_register_flat(
+    "Evenness of predictions", (0.0, 0.25), ranges.evenness_predicted, _bias_of_evenness
 )
 def evenness_predicted(table: Proportions) -> Float[AnyArray, ""]:
     """Return the harmonic mean of p (1 - p) over the proportions of the predicted classes."""
-    return _harmonic_mean(table.cells.variance_predicted, table.xp)
+    return _harmonic_mean(table.cells.evenness_predicted, table.xp)
 
 
-@register_table_number(
-    "Global evenness",
-    (0.0, 0.25),
-    range_of_shares=ranges.evenness_global,
-    is_flat_at_ends=True,
-    bias_of_chance=_bias_of_half_evenness,
-)
+@_register_flat("Global evenness", (0.0, 0.25), ranges.evenness_global, _bias_of_half_evenness)
 def evenness_global(table: Proportions) -> Float[AnyArray, ""]:
     """Return the geometric mean of the evenness of observed and predicted classes."""
     return root(evenness_real(table) * evenness_predicted(table), table.xp)
@@ -281,51 +285,40 @@ def entropy_real(table: Proportions) -> Float[AnyArray, ""]:
     return table.entropy_real
 
 
-@register_table_number(
-    "Entropy of predictions (nats)",
-    POSITIVE,
-    range_of_shares=ranges.entropy_predicted,
-    is_flat_at_ends=True,
-    bias_of_chance=_bias_of_margin,
+@_register_flat(
+    "Entropy of predictions (nats)", POSITIVE, ranges.entropy_predicted, _bias_of_margin
 )
 def entropy_predicted(table: Proportions) -> Float[AnyArray, ""]:
     """Return the entropy of the predicted class in nats, at most ln K."""
     return table.entropy_predicted
 
 
-@register_table_number(
+@_register_flat(
     "Entropy of class given prediction (nats)",
     POSITIVE,
+    ranges.entropy_real,
+    _bias_of_entropy,
     greater_is_better=False,
-    range_of_shares=ranges.entropy_real,
-    is_flat_at_ends=True,
-    bias_of_chance=_bias_of_entropy,
 )
 def entropy_real_given_predicted(table: Proportions) -> Float[AnyArray, ""]:
     """Return what remains unknown of the class once it is predicted, in nats, at most ln K."""
     return table.xp.maximum(table.entropy - table.entropy_predicted, 0)
 
 
-@register_table_number(
+@_register_flat(
     "Entropy of prediction given class (nats)",
     POSITIVE,
+    ranges.entropy_predicted,
+    _bias_of_entropy,
     greater_is_better=False,
-    range_of_shares=ranges.entropy_predicted,
-    is_flat_at_ends=True,
-    bias_of_chance=_bias_of_entropy,
 )
 def entropy_predicted_given_real(table: Proportions) -> Float[AnyArray, ""]:
     """Return what remains unknown of the prediction given the class, in nats, at most ln K."""
     return table.xp.maximum(table.entropy - table.entropy_real, 0)
 
 
-@register_table_number(
-    "Mutual information (nats)",
-    POSITIVE,
-    chance=0.0,
-    range_of_shares=ranges.entropy_real,
-    is_flat_at_ends=True,
-    bias_of_chance=_bias_of_information,
+@_register_flat(
+    "Mutual information (nats)", POSITIVE, ranges.entropy_real, _bias_of_information, chance=0.0
 )
 def mutual_information(table: Proportions) -> Float[AnyArray, ""]:
     """Return what the prediction tells of the class, in nats, at most ln K."""

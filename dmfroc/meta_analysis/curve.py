@@ -42,5 +42,4 @@ def region_around(
     distance = np.linalg.norm(np.linalg.solve(root, (logits - center).T), axis=0)
     angle = np.linspace(0, 2 * np.pi, _N_CORNERS)
     circle = np.quantile(distance, level) * np.stack([np.cos(angle), np.sin(angle)])
-    corners: Float[np.ndarray, "corners 2"] = expit(center + (root @ circle).T)
-    return corners
+    return expit(center + (root @ circle).T)

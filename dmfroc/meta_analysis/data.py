@@ -95,7 +95,7 @@ class Studies:
     standardized : Standardization
         Makes cutoffs of thresholds.
     remarks : tuple of str
-        What a careful reader has to know of the table.
+        What limits what the table shows.
     """
 
     names: tuple[str, ...]
@@ -139,7 +139,7 @@ def read_studies(
         if len(rows) > 1 and not {"threshold", "pair"} & entries.keys():
             raise ValueError(
                 f"study {name!r} has {len(rows)} rows: keep one row per study, or name the column "
-                "of their thresholds, threshold=, or of their pairs of classes, pair=; if every "
+                "of their thresholds, threshold=, or of their pairs of classes, pair=. If every "
                 "row is a study of its own, whatever its name, pass study=None"
             )
     if len(rows_of) < _LEAST_STUDIES:

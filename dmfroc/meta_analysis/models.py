@@ -38,9 +38,9 @@ class SummaryPriors:
     Attributes
     ----------
     location_scale : float
-        Standard deviation of the mean logit rates (bivariate, multiclass), of the mean threshold
-        and half of the mean accuracy (hsroc), of the mean test result of cases and of non-cases,
-        in standard deviations of the thresholds (ordinal).
+        Standard deviation of the mean logit rates (bivariate, multiclass), or of the mean threshold
+        and half of the mean accuracy (hsroc). Ordinal: of the mean test result of cases and of
+        non-cases, in standard deviations of the thresholds.
     spread_scale : float
         Scale of the half-normal standard deviations between studies of the logits or of the mean
         test results; of the accuracy it is twice as large, of the logarithm of a test's spread
@@ -161,7 +161,7 @@ def logits_at(
 ) -> Float[AnyArray, "s r t"]:
     """Return the logits of the rates at cutoffs: the effects, or those of logistic test results.
 
-    The latter have two locations and two logarithms of scales, of cases and of non-cases.
+    Effects of test results are two locations and two logarithms of scales, of cases and of others.
     """
     if name != "ordinal":
         return effects[..., None]
@@ -293,7 +293,7 @@ def _draw(
     """Return draws of such a normal distribution, and the log volume, from standard normal ones.
 
     The upper root of the precision makes that of the posterior lower triangular, as that of the
-    prior is: it then does not turn with the correlation where one effect is known much better than
+    prior is. It then does not turn with the correlation where one effect is known much better than
     another.
     """
     root = jnp.linalg.cholesky(precision[:, ::-1, ::-1])[:, ::-1, ::-1]
@@ -325,8 +325,8 @@ def _correlated(name: ModelName, priors: SummaryPriors, sd: Float[Array, " p"]) 
 def _sample_pairs(priors: SummaryPriors, likelihood: Likelihood) -> tuple[Average, Average]:
     """Draw the logit rates of the average pair of classes, and those of all pairs together.
 
-    A rate of a pair in a study is that of the average pair, plus an effect of the pair, one of the
-    study, which is that of all its pairs, and one of the pair in this study.
+    A rate of a pair in a study is that of the average pair plus three effects. They are those of
+    the pair, of the study (the same for all its pairs), and of the pair in this study.
     """
     spread = _sample_spread("multiclass", priors)
     average = _correlated("multiclass", priors, spread[:2])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import xarray
@@ -22,7 +23,8 @@ from dmfroc.meta_analysis.fit import Settings, careful_kernel, draw
 from dmfroc.meta_analysis.models import covariance_of_pairs, logits_at
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.renderers import renderer
-from dmfroc.results.text import decimals, format_table
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Name, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +39,7 @@ PairName = str | tuple[Any, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SummaryROC:
+class SummaryROC(Result):
     """Summary of the accuracy of a test over studies; see `dmfroc.summary_roc`.
 
     Attributes
@@ -54,6 +56,9 @@ class SummaryROC:
     warnings : tuple of str
         What a careful reader has to know; chains that diverge or disagree among it.
     """
+
+    main_table: ClassVar[str] = "summary"
+    fact_names: ClassVar[tuple[str, ...]] = ("level",)
 
     studies: Studies
     settings: Settings
@@ -275,8 +280,8 @@ class SummaryROC:
             sensitivity and specificity, of the average pair of classes. ``shift`` is how far the
             mean effects move, in posterior standard deviations (Mahalanobis). ``surprise`` is the
             probability that a new study drawn from the others is nearer to their mean than this
-            study, in the pairs that it has: near one for studies that the others do not expect.
-            Divergences and R-hat are those of the chains.
+            study, in the pairs that it has. It is near one for studies that the others do not
+            expect. Divergences and R-hat are those of the chains.
         """
         import pandas as pd
 
@@ -317,16 +322,6 @@ class SummaryROC:
         total = (np.cov(location.T) + covariance)[np.ix_(is_observed, is_observed)]
         return float(chi2.cdf(deviation @ np.linalg.solve(total, deviation), len(deviation)))
 
-    def plot(self, **options: Any) -> Any:
-        """Draw studies, summary point, regions and curve; takes what `SummaryROCDisplay.plot` does.
-
-        Returns
-        -------
-        SummaryROCDisplay
-            With the artists in ``ax_``, ``figure_`` and ``line_``.
-        """
-        return renderer(self, "plot")(self, **options)
-
     def plot_forest(self, **options: Any) -> Any:
         """Draw sensitivity and specificity of every study with intervals, and the summary.
 
@@ -339,22 +334,51 @@ class SummaryROC:
         """
         return renderer(self, "plot_forest")(self, **options)
 
-    def __repr__(self) -> str:
-        """Show the table at a prompt, not all arrays behind it."""
-        return str(self)
-
-    def __str__(self) -> str:
+    def head(self) -> list[str]:
+        """Return the number of studies, their size, and the model."""
         n_pairs, n_people = len(self.studies.pairs), self.studies.sizes.sum()
         size = f"{n_pairs} pairs of classes" if n_pairs else f"{n_people:.0f} people"
+        return [f"{len(self.studies.names)} studies, {size}, {self.settings.model}"]
+
+    def tables(self) -> list[Table]:
+        """Return the summary, how studies differ, and, of one threshold and pair, the studies."""
+        percent = f"{100 * self.level:g} % interval"
         rates = [] if self._has_thresholds else [self.sensitivity, self.specificity]
-        rows = []
-        for e in [*rates, self.auc]:
-            digits = decimals(e.standard_error)
-            value, low, high = (f"{x:.{digits}f}" for x in (e.value, *e.interval))
-            rows.append([e.title, value, f"{low} to {high}"])
-        table = format_table(["summary", "value", f"{100 * self.level:g} % interval"], rows)
-        head = f"{len(self.studies.names)} studies, {size}, {self.settings.model}"
-        return "\n".join([head, "", table, *(f"note: {remark}" for remark in self.warnings)])
+        summary: dict[Column, Any] = {
+            Column("summary", "summary", "name"): [
+                Name(e.measure, e.title) for e in (*rates, self.auc)
+            ],
+            Column("value", "value", "estimate", interval=percent): [*rates, self.auc],
+        }
+        differ = self.heterogeneity
+        heterogeneity: dict[Column, Any] = {
+            Column("effect", "effect", "name"): differ.index,
+            Column("value", "mean"): differ["value"],
+            Column("interval", percent, "interval"): self._intervals(differ, ""),
+        }
+        tables = [
+            Table.from_columns("summary", "Mean study", summary, is_by_name=True),
+            Table.from_columns(
+                "heterogeneity", "How studies differ", heterogeneity, is_by_name=True
+            ),
+        ]
+        if rates and not self.studies.pairs:
+            frame = self.by_study()
+            studies: dict[Column, Any] = {Column("study", "study", "name"): frame.index}
+            studies |= {
+                Column(x, x.upper(), "count"): frame[x].astype(int)
+                for x in ("tp", "fn", "fp", "tn")
+            }
+            for e in rates:
+                ends = self._intervals(frame, f"{e.measure}_")
+                studies[Column(e.measure, e.title)] = frame[e.measure]
+                studies[Column(f"{e.measure}_interval", percent, "interval")] = ends
+            tables.append(Table.from_columns("studies", "Studies", studies, is_by_name=True))
+        return tables
+
+    def _intervals(self, frame: pd.DataFrame, prefix: str) -> list[tuple[float, float, float]]:
+        columns = (frame[f"{prefix}{end}"] for end in ("low", "high"))
+        return [(low, high, math.nan) for low, high in zip(*columns, strict=True)]
 
     @property
     def _has_thresholds(self) -> bool:

@@ -4,8 +4,8 @@ The rates enter the derivatives of the objective linearly: by their products wit
 effects, and with the row effects. The rates themselves are never stored: the sizes of classes, by
 which counts are divided, are taken into the factors. All else is a sum over cells of functions that
 are smooth in the logarithm of the column effect, and is interpolated at a few dozen Chebyshev
-nodes, without losing a digit: sigmoid(lambda v) has no singularity in log v within pi/2 of the real
-line.
+nodes, without losing a digit. For sigmoid(lambda v) has no singularity in log v within pi/2 of the
+real line.
 """
 
 from __future__ import annotations
@@ -50,8 +50,7 @@ class _Nodes(NamedTuple):
     def basis(self, column_effect: Float[np.ndarray, " b"]) -> Float[np.ndarray, "b m"]:
         """Return what interpolates at these column effects, from values at the nodes."""
         x = (np.log(column_effect) - self.middle) / self.half
-        basis: np.ndarray = chebvander(x, len(self.effects) - 1) @ self.coefficients
-        return basis
+        return chebvander(x, len(self.effects) - 1) @ self.coefficients
 
     def interpolate(
         self, at_nodes: Float[np.ndarray, "halves m"], column_effect: Float[np.ndarray, " q"]
@@ -75,8 +74,7 @@ def _summed(function: Callable[[slice], np.ndarray], n_columns: int) -> np.ndarr
             total += function(block)
         return total
 
-    total: np.ndarray = np.sum(parallel_map(sum_over, _tasks(n_columns)), axis=0)
-    return total
+    return np.sum(parallel_map(sum_over, _tasks(n_columns)), axis=0)
 
 
 def _tasks(n_columns: int) -> list[list[slice]]:
@@ -145,19 +143,23 @@ class Products:
     # A rate is drawn in from 0 and 1: a constant, and a multiple of counts / sizes
 
     def _block_sums(
-        self, block: slice, factors: Float[np.ndarray, "b halves"]
+        self,
+        block: slice,
+        counts: Float[np.ndarray, "b halves t"],
+        factors: Float[np.ndarray, "b halves"],
     ) -> Float[np.ndarray, "halves t"]:
         """Return the sums over a block's columns of factors times rates."""
         scaled = factors * (1 - 2 * INNERMOST_RATE) / self.sizes[block]
-        counts = self.counts[block]
         sums = np.stack([x @ counts[:, h] for h, x in enumerate(scaled.T)])
         return sums + INNERMOST_RATE * factors.sum(axis=0)[:, None]
 
     def _block_times(
-        self, block: slice, rows: Float[np.ndarray, "halves t"]
+        self,
+        block: slice,
+        counts: Float[np.ndarray, "b halves t"],
+        rows: Float[np.ndarray, "halves t"],
     ) -> Float[np.ndarray, "b halves"]:
         """Return the sums over the halves of a block's columns of rates times ``rows``."""
-        counts = self.counts[block]
         sums = np.stack([counts[:, h] @ x for h, x in enumerate(rows)], axis=1)
         sums *= (1 - 2 * INNERMOST_RATE) / self.sizes[block]
         return sums + INNERMOST_RATE * rows.sum(axis=1)
@@ -165,11 +167,15 @@ class Products:
     def _weighted_sums(
         self, factors: Float[np.ndarray, "q halves"]
     ) -> Float[np.ndarray, "halves t"]:
-        return _summed(lambda block: self._block_sums(block, factors[block]), len(factors))
+        return _summed(
+            lambda block: self._block_sums(block, self.counts[block], factors[block]), len(factors)
+        )
 
     def times(self, rows: Float[np.ndarray, "halves t"]) -> Float[np.ndarray, "q halves"]:
         """Return the sums over each half of the rates times numbers of the rows."""
-        return _joined(lambda block: self._block_times(block, rows), len(self.counts))
+        return _joined(
+            lambda block: self._block_times(block, self.counts[block], rows), len(self.counts)
+        )
 
     def fitted_times(
         self, solution: Center, rows: Float[np.ndarray, "halves t"]
@@ -206,16 +212,16 @@ class Products:
 
     def _over_rows(
         self, row_effect: Float[np.ndarray, "halves t"], column_effect: Float[np.ndarray, " q"]
-    ) -> Callable[[slice], Derivatives]:
+    ) -> Callable[[slice, Any], Derivatives]:
         """Return what finds the derivatives with respect to the column effects of a block."""
         nodes = _nodes_for(column_effect)
         fitted = sigmoid(row_effect[..., None] * nodes.effects, np)
         first = (row_effect[..., None] * fitted).sum(axis=1)
         second = (row_effect[..., None] ** 2 * fitted * (1 - fitted)).sum(axis=1)
 
-        def in_block(block: slice) -> Derivatives:
+        def in_block(block: slice, counts: Float[np.ndarray, "b halves t"]) -> Derivatives:
             weights, basis = self.weights[block], nodes.basis(column_effect[block])
-            gradient = weights * (basis @ first.T - self._block_times(block, row_effect))
+            gradient = weights * (basis @ first.T - self._block_times(block, counts, row_effect))
             curvature = weights * (basis @ second.T)
             prior = prior_derivatives(self.shrinkage, column_effect[block], np)
             return Derivatives(
@@ -236,12 +242,13 @@ class Products:
         def step(blocks: list[slice]) -> tuple[np.ndarray, np.ndarray]:
             stepped_blocks, total = [], np.zeros_like(row_effect)
             for block in blocks:
-                derivatives = block_derivatives(block)
+                counts = self.counts[block]
+                derivatives = block_derivatives(block, counts)
                 stepped = stepped_columns(
                     derivatives, row_effect, column_effect[block], self.shrinkage, np
                 )
                 stepped_blocks.append(np.stack([*derivatives, stepped]))
-                total += self._block_sums(block, self.weights[block] * stepped[:, None])
+                total += self._block_sums(block, counts, self.weights[block] * stepped[:, None])
             return np.concatenate(stepped_blocks, axis=1), total
 
         parts = parallel_map(step, _tasks(len(column_effect)))
@@ -255,7 +262,9 @@ class Products:
         coupling = _Coupling.of(self, solution)
         with one_blas_thread():
             block_derivatives = self._over_rows(row_effect, column_effect)
-            column_curvature = _joined(lambda b: block_derivatives(b).curvature, len(column_effect))
+            column_curvature = _joined(
+                lambda b: block_derivatives(b, self.counts[b]).curvature, len(column_effect)
+            )
             no_sums = np.zeros_like(row_effect)  # curvature has nothing to do with the rates
             row_curvature = self._over_columns(row_effect, column_effect, no_sums).curvature
             eliminated = coupling.square(column_curvature)
@@ -299,8 +308,7 @@ class _Coupling:
         rows = x.reshape(self.smooth.shape[:2])
         at_nodes = (rows[..., None] * self.smooth).sum(axis=1)
         smooth = self.nodes.interpolate(at_nodes, self.column_effect)
-        product: np.ndarray = (self.cells.weights * (smooth - self.cells.times(rows))).sum(axis=1)
-        return product
+        return (self.cells.weights * (smooth - self.cells.times(rows))).sum(axis=1)
 
     def __rmatmul__(self, y: Float[np.ndarray, " q"]) -> Float[np.ndarray, " rows"]:
         factors = self.cells.weights * y[:, None]

@@ -17,6 +17,7 @@ from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.threads import one_blas_thread
 from dmfroc.multiclass.by_products import Products
 from dmfroc.multiclass.rank_one import (
+    TOLERANCE,
     Adjoint,
     Center,
     adjoint,
@@ -88,7 +89,7 @@ def problem_of_counts(
     shrinkage: float,
 ) -> Problem:
     """Return the problem of the rates ``counts / sizes``; its prior must be positive."""
-    if counts.size <= _FEW_CELLS:
+    if sizes.size * counts.shape[-1] <= _FEW_CELLS:
         return CellwiseRates(drawn_in(counts / sizes[..., None]), weights, shrinkage)
     return Products(counts, sizes, weights[..., 0], shrinkage)
 
@@ -105,6 +106,7 @@ def center(
     start: tuple[Float[AnyArray, "*row"], Float[AnyArray, " q"]] | None = None,
     max_sweeps: int = _MAX_SWEEPS,
     xp: Any = np,
+    tolerance: float = TOLERANCE,
 ) -> Center:
     """Fit the rank-one logit model by alternating safeguarded Newton steps.
 
@@ -129,8 +131,10 @@ def center(
         Passes after which to give up; then ``gradient_norm`` tells how far the fit is.
     xp
         The array namespace to compute by. By NumPy, many cells are fitted by products with the
-        rates, see `dmfroc.multiclass.by_products`; where weights vary along the rows or there is
-        no prior, by JAX all the same, which compiles the fit for each shape.
+        rates, see `dmfroc.multiclass.by_products`, unless weights vary along the rows or there is
+        no prior.
+    tolerance
+        By JAX: the gradient norm at which the fit ends.
 
     Returns
     -------
@@ -144,7 +148,7 @@ def center(
     rates = drawn_in(rates)
     with undisturbed():
         from dmfroc.multiclass.compiled_center import solve
-    return solve(rates, *arguments, start or first_guess(rates, weights, xp), max_sweeps)
+    return solve(rates, *arguments, start or first_guess(rates, weights, xp), max_sweeps, tolerance)
 
 
 def _center(
@@ -155,15 +159,6 @@ def _center(
     max_sweeps: int,
 ) -> Center:
     """Fit arrays of NumPy."""
-    is_few = rates.size <= _FEW_CELLS
-    products = None if is_few else Products.of(rates, weights, shrinkage)
-    if products is not None:
-        return products.fit(start or products.first_guess(), max_sweeps)
-    cells = CellwiseRates(drawn_in(rates), weights, shrinkage)
-    start = start or cells.first_guess()
-    if is_few:
-        return cells.fit(start, max_sweeps)
-    with undisturbed():
-        from dmfroc.multiclass.compiled_center import solve_many_cells
-
-    return solve_many_cells(cells.rates, weights, shrinkage, start, max_sweeps)
+    products = None if rates.size <= _FEW_CELLS else Products.of(rates, weights, shrinkage)
+    problem = products or CellwiseRates(drawn_in(rates), weights, shrinkage)
+    return problem.fit(start or problem.first_guess(), max_sweeps)

@@ -7,10 +7,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
-from dmfroc._kit.compiled import compiled
 from dmfroc.multiclass.rank_one import (
     Center,
     adjoint,
@@ -21,32 +19,38 @@ from dmfroc.multiclass.rank_one import (
 )
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(4,))
+@partial(jax.custom_vjp, nondiff_argnums=(4, 5))
 def solve(
     rates: Float[Array, " q *row"],
     weights: Float[Array, " #q *#row"],
     shrinkage: Float[Array, ""],
     start: tuple[Float[Array, "*row"], Float[Array, " q"]],
     max_sweeps: int,
+    tolerance: float,
 ) -> Center:
     """Fit the model; differentiable with respect to the rates, the weights and the shrinkage."""
-    return alternate(rates, weights, shrinkage, start, max_sweeps, jnp)
+    return alternate(rates, weights, shrinkage, start, max_sweeps, jnp, tolerance)
 
 
 _Residuals = tuple[Any, ...]  # rates, weights, shrinkage, start, solution
 
 
 def _solve_forward(
-    rates: Array, weights: Array, shrinkage: Array, start: tuple[Array, Array], max_sweeps: int
+    rates: Array,
+    weights: Array,
+    shrinkage: Array,
+    start: tuple[Array, Array],
+    max_sweeps: int,
+    tolerance: float,
 ) -> tuple[Center, _Residuals]:
-    solution = solve(rates, weights, shrinkage, start, max_sweeps)
+    solution = solve(rates, weights, shrinkage, start, max_sweeps, tolerance)
     return solution, (rates, weights, shrinkage, start, solution)
 
 
 def _solve_backward(
-    max_sweeps: int, residuals: _Residuals, cotangent: Center
+    max_sweeps: int, tolerance: float, residuals: _Residuals, cotangent: Center
 ) -> tuple[Array, Array, Array, tuple[Array, Array]]:
-    del max_sweeps
+    del max_sweeps, tolerance
     rates, weights, shrinkage, start, solution = residuals
     found = adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp)
     unweighted = found._replace(weights=jnp.ones_like(weights)).columns()
@@ -63,10 +67,3 @@ def _solve_backward(
 
 
 solve.defvjp(_solve_forward, _solve_backward)
-
-_compiled_fit = compiled(partial(alternate, xp=jnp), static_argnums=(4,))
-
-
-def solve_many_cells(*arguments: Any) -> Center:
-    """Fit arrays of NumPy; return such arrays."""
-    return Center(*map(np.asarray, _compiled_fit(*arguments)))

@@ -2,7 +2,7 @@
 
 The pair (i, j) asks how well column i tells class i from class j. A miss of the pair is an
 observation of class i taken for j, a false alarm an observation of class j taken for i. A cost
-matrix C, with observed classes in its rows and predicted classes in its columns, therefore gives
+matrix C has observed classes in its rows and predicted classes in its columns. It therefore gives
 the true positive rate of (i, j) the weight C[i, j] and its false positive rate C[j, i].
 """
 
@@ -56,8 +56,8 @@ def cell_weights(
 ) -> Float[np.ndarray, "g p 2"]:
     """Return the weights of the true and false positive rates of pairs of present classes.
 
-    The pairs are given by their places among the classes that occur. The mean over all pairs, of
-    which these may be a sample, is one.
+    The pairs are given by their places among the classes that occur. The mean over all pairs is
+    one; these may be a sample of them.
     """
     present = predictions.present
     matrices = list(weight_matrices(pair_weights, predictions))

@@ -33,6 +33,7 @@ from dmfroc.multiclass.rank_one import (
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
+    CountsOfPlaces,
     CurveOptions,
     RateTable,
     ThresholdPool,
@@ -46,12 +47,17 @@ def fit(table: RateTable, xp: Any) -> Center:
     if xp is np:
         return fit_problem(_problem(table))
     rates = table.rates(xp)
-    return center(rates, table.cell_weights / rates.shape[-1], table.shrinkage, xp=xp)
+    weights = table.cell_weights / rates.shape[-1]
+    return center(rates, weights, table.shrinkage, xp=xp, tolerance=table.tolerance)
 
 
 def _problem(table: RateTable) -> Problem:
     n_left_out = table.counted[..., 0].size - len(table.cell_weights)
-    counts = table.counts.reshape(-1, *table.counts.shape[2:])[n_left_out:]
+    counts = table.counts
+    if isinstance(counts, CountsOfPlaces):
+        counts = counts.by_pair
+    else:
+        counts = counts.reshape(-1, *counts.shape[2:])[n_left_out:]
     sizes = table.totals[table.counted].reshape(-1, 2)[n_left_out:]
     weights = np.broadcast_to(table.cell_weights / counts.shape[-1], (*sizes.shape, 1))
     return problem_of_counts(counts, sizes, weights, float(table.shrinkage))
@@ -85,7 +91,7 @@ class SummaryOfCenter:
         return value, pull_back
 
     def derivative_by_pairs(self, table: RateTable) -> Float[np.ndarray, " q"]:
-        """Return the derivative with respect to weights of the pairs, each of which is one.
+        """Return the derivative with respect to weights of the pairs, at weights of one.
 
         A pair counts with its weight in the deviance, in the prior, and in the mean pair effect.
         """
@@ -100,8 +106,7 @@ class SummaryOfCenter:
         through_fit = (d_rates.weights[..., 0] * residual).sum(axis=1) * v
         # What takes the effects of the pairs takes their mean alone.
         through_mean = d_center.column_effect.sum() * (v - v.mean()) / len(v)
-        total: Float[np.ndarray, " q"] = through_mean - through_fit
-        return total
+        return through_mean - through_fit
 
 
 @dataclass(frozen=True)
@@ -449,7 +454,7 @@ def curve_of(
 def curve_of_rates(
     table: RateTable, classes: Sequence[Hashable], link: Link = "logit"
 ) -> MulticlassROC:
-    """Return the curve of the rates of pairs of classes, of which there are three or more."""
+    """Return the curve of the rates of pairs of classes, if there are three classes or more."""
     rates = table.rates(np)
     solution = fit(table, np) if link == "logit" else _fit_other(table, link)
     fitted = solution.row_effect * solution.column_effect[:, None, None]

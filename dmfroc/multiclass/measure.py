@@ -13,7 +13,7 @@ from dmfroc._kit.options import is_one_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SampledParts, SummariesOfCounts
 from dmfroc.measures.measure import UNIT, Measure, absent_classes_message
-from dmfroc.measures.ranking import mean_pairwise_area
+from dmfroc.measures.ranking import hand_till, mean_pairwise_area
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.pairs import pair_counts_of
 from dmfroc.multiclass.costs import PairWeights, one_curve_message, weight_matrices
@@ -101,7 +101,7 @@ def dmf_auc(
     options = CurveOptions(
         pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank
     )
-    caveats = (absent_classes_message,)
+    caveats, is_plain = (absent_classes_message,), is_one_of(pair_weights, ("equal",))
     return Measure(
         name="dmf_auc",
         title="DMF-AUC",
@@ -109,7 +109,8 @@ def dmf_auc(
         bounds=UNIT,
         chance=0.5,
         family="multiclass ROC",
-        caveats=caveats if is_one_of(pair_weights, ("equal",)) else (*caveats, one_curve_message),
+        caveats=caveats if is_plain else (*caveats, one_curve_message),
+        of_rare_errors=hand_till() if is_plain else None,
         is_dmf_auc=True,
     )
 

@@ -17,7 +17,7 @@ from dmfroc._kit.arrays import AnyArray
 # Rates of exactly 0 and 1 have no finite logit. Drawing them in by this much (about 30 on the
 # logit scale) gives every fit a finite optimum and leaves every rate unchanged to 13 digits.
 INNERMOST_RATE = 1e-13
-_TOLERANCE = 1e-9
+TOLERANCE = 1e-9
 _COLUMNS_PER_BLOCK = 1024
 
 
@@ -44,13 +44,12 @@ class Center(NamedTuple):
     @property
     def converged(self) -> Any:
         """Whether the gradient vanishes to rounding."""
-        return self.gradient_norm <= _TOLERANCE
+        return self.gradient_norm <= TOLERANCE
 
 
 def logit_of_rates(rates: Float[np.ndarray, "*cells"]) -> Float[np.ndarray, "*cells"]:
     """Return the logits of rates, finite (about +-30) also for rates of 0 and 1."""
-    logits: np.ndarray = _logit(drawn_in(rates), np)
-    return logits
+    return _logit(drawn_in(rates), np)
 
 
 def _logit(rates: Any, xp: Any) -> Any:
@@ -175,7 +174,13 @@ def _newton_step(
 
 
 def alternate(
-    rates: Any, weights: Any, shrinkage: Any, start: tuple[Any, Any], max_sweeps: int, xp: Any
+    rates: Any,
+    weights: Any,
+    shrinkage: Any,
+    start: tuple[Any, Any],
+    max_sweeps: int,
+    xp: Any,
+    tolerance: float = TOLERANCE,
 ) -> Center:
     """Take Newton steps in the row and in the column effects until none is left to take."""
     row_weight = _total_weight(weights, rates.shape, axes=(0,))
@@ -192,7 +197,8 @@ def alternate(
         return derivatives, stepped
 
     totals = row_weight, column_weight
-    return alternate_with(over_columns, step_columns, totals, shrinkage, start, max_sweeps, xp)
+    ends = max_sweeps, xp, tolerance
+    return alternate_with(over_columns, step_columns, totals, shrinkage, start, *ends)
 
 
 def stepped_columns(
@@ -214,10 +220,11 @@ def alternate_with(
     start: tuple[Any, Any],
     max_sweeps: int,
     xp: Any,
+    tolerance: float = TOLERANCE,
 ) -> Center:
     """Take Newton steps, given the derivatives by row effects, and those by column effects.
 
-    What gives the latter takes the step in the column effects, too.
+    What gives the derivatives by column effects takes the step in these, too.
     """
     row_weight, column_weight = total_weights
 
@@ -237,7 +244,7 @@ def alternate_with(
         return Center(row_effect, column_effect, gradient_norm, state.n_sweeps + 1)
 
     def unfinished(state: Center) -> Any:
-        return (state.gradient_norm > _TOLERANCE) & (state.n_sweeps < max_sweeps)
+        return (state.gradient_norm > tolerance) & (state.n_sweeps < max_sweeps)
 
     state = Center(*start, xp.asarray(xp.inf), xp.asarray(0))
     if xp is not np:

@@ -17,6 +17,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, rows_by_class, to_ordered_integers
 from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.multiclass.costs import PairWeights, cell_weights, check_kind
+from dmfroc.multiclass.rank_one import TOLERANCE
 from dmfroc.multiclass.thresholds import (
     Placed,
     Pools,
@@ -35,6 +36,9 @@ DEFAULT_N_THRESHOLDS = 99
 DEFAULT_SHRINKAGE = 1.0
 LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
 
+# An area differs by less than 1e-7 from that of a fit to the end, and replicates by far more.
+_TOLERANCE_OF_REPLICATES = 1e-5
+_MOST_STORED = 1 << 26  # counts, half a gigabyte
 _CELLS_AT_ONCE = 1 << 15  # what is made of which fits a processor's cache
 _TASKS_PER_CORE = 8
 _BYTES_PER_RATE = 24  # measured with 200 and 1,000 classes, places and derivatives included
@@ -48,16 +52,18 @@ class RateTable(NamedTuple):
     class j (false positives).
     """
 
-    counts: Float[AnyArray, "g p 2 t"]
+    counts: Float[AnyArray, "g p 2 t"]  # or `CountsOfPlaces`
     totals: Float[AnyArray, " c"]
     counted: Int[AnyArray, "g p 2"]  # the classes i and j
     cell_weights: Float[AnyArray, "q 2 1"]  # of the pairs that enter the curve
     shrinkage: Float[AnyArray, ""]
+    tolerance: float = TOLERANCE  # of a fit by JAX
 
     def rates(self, xp: Any) -> Float[AnyArray, "q 2 t"]:
         """Return the true and false positive rates of the pairs that enter the curve."""
         totals = take(self.totals, self.counted.ravel(), xp)
-        rates = self.counts / totals.reshape(*self.counted.shape, 1)
+        counts = np.asarray(self.counts) if xp is np else self.counts
+        rates = counts / totals.reshape(*self.counted.shape, 1)
         # Two classes have one curve, not two: that of column 1, whose positives are class 1.
         return rates.reshape(-1, *rates.shape[2:])[-len(self.cell_weights) :]
 
@@ -85,6 +91,11 @@ class RateCounts(Statistic):
     n_pairs: int  # of classes, of which those here may be a sample
 
     @property
+    def n_numbers(self) -> int:
+        """How many numbers a replicate takes: several for each rate."""
+        return 8 * self.at_least.size
+
+    @property
     def is_sample(self) -> bool:
         """Whether these are some of the pairs of classes only."""
         return self.counted[..., 0].size < 2 * self.n_pairs
@@ -92,7 +103,10 @@ class RateCounts(Statistic):
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> RateTable:
         totals = sum_at(self.class_of_row, weights, len(self.totals), xp)
         if xp is np and (weights == 1).all():
-            counts = self._count_places()
+            sizes = (self.stops - self.starts)[..., None]
+            counts: Any = CountsOfPlaces(sizes, self.above, self.at_least, self.tied_share)
+            if self.above.size <= _MOST_STORED:
+                counts = np.asarray(counts)
         else:
             exponents = exponents_of(totals, weights, xp)
             summed = weights
@@ -113,50 +127,80 @@ class RateCounts(Statistic):
 
             places = self.starts, self.stops, self.at_least, self.above, self.tied_share
             counts = map_rows(count_group, self.sorted_rows, *places, self.counted, xp=xp)
-        return RateTable(counts, totals, self.counted, self.cell_weights, self.shrinkage)
-
-    def _count_places(self) -> Float[np.ndarray, "g p 2 t"]:
-        """Count where all weights are one, and a place is the weight before it."""
-        sizes = (self.stops - self.starts)[..., None]
-        counts = np.empty(self.above.shape)
-        flat, *arrays = (
-            x.reshape(-1, *x.shape[2:])
-            for x in (counts, sizes, self.above, self.at_least, self.tied_share)
-        )
-        at_once = max(_CELLS_AT_ONCE // flat[0].size, 1)
-
-        def count(firsts: range) -> None:
-            for first in firsts:
-                some = slice(first, first + at_once)
-                flat[some] = above_with_ties(*(x[some] for x in arrays))
-
-        tasks = tasks_of(range(0, len(flat), at_once), _TASKS_PER_CORE)
-        parallel(count, tasks, counts.size)
-        return counts
+        tolerance = TOLERANCE if xp is np else _TOLERANCE_OF_REPLICATES
+        return RateTable(counts, totals, self.counted, self.cell_weights, self.shrinkage, tolerance)
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: RateTable, derivatives: RateTable
     ) -> Float[np.ndarray, " n"]:
         """Each observation adds up what the thresholds below its score say."""
         n, length = len(weights), self.sorted_rows.shape[1]
-        gradient: np.ndarray = derivatives.totals[self.class_of_row]
         exponents = exponents_of(table.totals, weights, np)
-        through_counts = np.zeros_like(gradient)
-        for i, rows in enumerate(self.sorted_rows):
-            d_counts = derivatives.counts[i]
-            if exponents is not None:  # derivatives are the larger the less a class weighs
-                d_counts = np.ldexp(d_counts, exponents[self.counted[i]][..., None])
-            tied = d_counts * self.tied_share[i][:, None]
-            starts = self.starts[i][..., None]
-            places = starts + self.above[i], starts + self.at_least[i], self.stops[i]
-            changes = d_counts - tied, tied, -d_counts.sum(axis=-1)
-            at_places = np.zeros(length + 1)
-            for at, x in zip(places, changes, strict=True):
-                at_places += np.bincount(at.ravel(), x.ravel(), length + 1)
-            through_counts += np.bincount(rows, np.cumsum(at_places[:-1]), n)
+
+        def through_groups(groups: range) -> Float[np.ndarray, " n"]:
+            found = np.zeros(n)
+            for i in groups:
+                d_counts = derivatives.counts[i]
+                if exponents is not None:  # derivatives are the larger the less a class weighs
+                    d_counts = np.ldexp(d_counts, exponents[self.counted[i]][..., None])
+                tied = d_counts * self.tied_share[i][:, None]
+                starts = self.starts[i][..., None]
+                places = starts + self.above[i], starts + self.at_least[i], self.stops[i]
+                changes = d_counts - tied, tied, -d_counts.sum(axis=-1)
+                at, x = (np.concatenate([x.ravel() for x in both]) for both in (places, changes))
+                above_each = np.bincount(at, x, length + 1)
+                np.cumsum(above_each, out=above_each)
+                found += np.bincount(self.sorted_rows[i], above_each[:-1], n)
+            return found
+
+        tasks = tasks_of(range(len(self.sorted_rows)), 1)
+        through_counts: Any = sum(parallel(through_groups, tasks, self.sorted_rows.size))
         if exponents is not None:
             through_counts = np.ldexp(through_counts, -exponents[self.class_of_row])
-        return gradient + through_counts
+        return derivatives.totals[self.class_of_row] + through_counts
+
+
+@dataclass(frozen=True, eq=False)
+class CountsOfPlaces:
+    """Counts where all weights are one, and a place is the weight before it.
+
+    Blocks of them are made when they are asked for: floats take eight times the memory of places.
+    """
+
+    sizes: Int[np.ndarray, "*pairs 2 1"]
+    above: Integer[np.ndarray, "*pairs 2 t"]
+    at_least: Integer[np.ndarray, "*pairs 2 t"]
+    tied_share: Float[np.ndarray, "*pairs t"]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.above.shape
+
+    def __len__(self) -> int:
+        return len(self.above)
+
+    @property
+    def by_pair(self) -> CountsOfPlaces:
+        """The same with one axis of pairs."""
+        n_axes = self.tied_share.ndim - 1
+        return CountsOfPlaces(*(x.reshape(-1, *x.shape[n_axes:]) for x in vars(self).values()))
+
+    def __getitem__(self, some: slice) -> Float[np.ndarray, "some 2 t"]:
+        return above_with_ties(*(x[some] for x in vars(self).values()))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        flat, counts = self.by_pair, np.empty(self.shape)
+        flat_counts = counts.reshape(flat.shape)
+        at_once = max(_CELLS_AT_ONCE // flat_counts[0].size, 1)
+
+        def count(firsts: range) -> None:
+            for first in firsts:
+                some = slice(first, first + at_once)
+                flat_counts[some] = flat[some]
+
+        tasks = tasks_of(range(0, len(flat), at_once), _TASKS_PER_CORE)
+        parallel(count, tasks, counts.size)
+        return counts
 
 
 def above_with_ties(
@@ -169,7 +213,7 @@ def above_with_ties(
 
     Given are the weights of the classes, of their scores up to, and of those before each threshold.
     """
-    return (total - up_to) + tied_share[:, None] * (up_to - before)
+    return (total - up_to) + tied_share[..., None, :] * (up_to - before)
 
 
 @dataclass(frozen=True, eq=False)

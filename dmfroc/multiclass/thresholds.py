@@ -8,6 +8,7 @@ the pool's weight lies, u being its level: above or at it lies at least the shar
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -19,12 +20,13 @@ from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.measures.statistics.layout import sort_rows
 
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
-_LARGE = 1 << 15  # scores of a class that is sorted by itself; counts below fit 16 bits
+_LARGE = 1 << 10  # scores of a class that is sorted by itself
 _POOLED_AT_ONCE = 1 << 17  # scores: enough for few calls, of which one thread at a time begins any
 _LARGEST_MERGED = 1 << 12  # scores of a pool, above which bisection is faster than sorting
 _CLASS_OF_BLOCK = [0, 1, 1, 0]  # of the pair's two
 _TASKS_PER_CORE = 8
-_BITS = 16  # of the counts of a block, four to a number
+# One score of each block: four counts of 16 bits lie side by side, and are summed as one number
+_ONE_OF_BLOCK = np.eye(4, dtype="<u2").view("<i8")[:, 0]
 
 
 class SortedBlocks(NamedTuple):
@@ -84,35 +86,19 @@ def sort_blocks(
     starts: Int[np.ndarray, " blocks_plus_1"],
 ) -> SortedBlocks:
     """Sort the blocks of every row in place; ``names`` are the observations in a row."""
-    sizes = np.diff(starts)
-    # Blocks of similar size are padded to one length, so that one call sorts them all
-    groups, is_large = [], sizes >= _LARGE
-    by_size = np.argsort(sizes, kind="stable")[: np.count_nonzero(~is_large)]
-    while len(by_size):
-        is_similar = sizes[by_size] <= _LARGEST_TO_SMALLEST * sizes[by_size[0]]
-        blocks = np.sort(by_size[is_similar])
-        by_size = by_size[~is_similar]
-        position = np.arange(sizes[blocks].max(), dtype=np.int32)
-        places = starts[blocks][:, None].astype(np.int32) + position
-        is_real = position < sizes[blocks][:, None]
-        destination = places[is_real]
-        places[~is_real] = scores.shape[1]
-        names_there = np.append(names, -1).take(places.ravel())
-        groups.append((places, names_there, np.flatnonzero(is_real), destination))
-    rows = np.empty(scores.shape, np.int32)
+    sizes, rows = np.diff(starts), np.empty(scores.shape, np.int32)
+    # Small integers are sorted by their digits
+    block = np.repeat(np.arange(len(sizes), dtype=np.min_scalar_type(len(sizes))), sizes)
 
     def sort_row(row: int) -> None:
-        row_scores, row_names = scores[row], rows[row]
-        for block in np.flatnonzero(is_large):
-            part = slice(starts[block], starts[block + 1])
-            order, in_order = sort_rows(row_scores[None, part])
-            row_scores[part], row_names[part] = in_order[0], names[part][order[0]]
-        if groups:
-            padded = np.append(row_scores, np.iinfo(scores.dtype).max)
-        for places, names_there, occupied, destination in groups:
-            order, in_order = sort_rows(padded.take(places))
-            row_scores[destination] = in_order.take(occupied)
-            row_names[destination] = names_there.take(order.take(occupied))
+        if sizes.mean() < _LARGE:  # all at once, then by block
+            [order], [in_order] = sort_rows(scores[row, None])
+            by_block = np.argsort(block[order], kind="stable")
+            scores[row], rows[row] = in_order[by_block], names[order[by_block]]
+            return
+        for start, stop in itertools.pairwise(starts):
+            [order], scores[row, start:stop] = sort_rows(scores[row, None, start:stop])
+            rows[row, start:stop] = names[start:stop][order]
 
     parallel(sort_row, range(len(scores)), scores.size)
     return SortedBlocks(scores, rows)
@@ -188,76 +174,59 @@ def _by_merging(
 ) -> Placed:
     """Sort pools of few scores; sums along them say where any score falls in each block."""
     sizes = pools.block_sizes
-    longest = sizes.max(axis=0)
-    block, position = _pool_columns(*longest.tolist())
+    block, position = _pool_columns(*sizes.max(axis=0).tolist())
     places = pools.starts.take(block, axis=1)
     places += position
     is_padding = position >= sizes.take(block, axis=1)
-    places[is_padding] = 0
-    scores = blocks.scores.ravel().take(places)
-    scores[is_padding] = np.iinfo(scores.dtype).max
+    scores = blocks.scores.ravel().take(places, mode="clip")
+    np.copyto(scores, np.iinfo(scores.dtype).max, where=is_padding)
+    order, scores = sort_rows(scores)
     m, length = scores.shape
     firsts = np.arange(m)[:, None]
-    order, scores = sort_rows(scores)
-    column = order - firsts * length  # in the pool before it was sorted
+    block = block.take(order - firsts * length)
     if class_weights is None:
         assert weights is not None
-        score_weights = weights.take(blocks.rows.ravel().take(places))
-        score_weights[is_padding] = 0
-        mass = cumulative_sum(score_weights.take(order), np)
+        of_scores = weights.take(blocks.rows.ravel().take(places, mode="clip"))
+        np.copyto(of_scores, 0, where=is_padding)
+        steps = of_scores.take(order)
+        mass = np.cumsum(steps, axis=1)
         total = mass[:, -1:]
         limits = total * (levels.denominator - levels.numerators) / levels.denominator
-        rows = zip(mass[:, 1:], limits[:, ::-1], strict=True)
-        crossings = np.stack([sums.searchsorted(limit, "right") for sums, limit in rows])[:, ::-1]
     else:
-        is_second = ((block == 1) | (block == 2)).take(column)
-        mass = cumulative_sum(np.where(is_second, class_weights[:, 1:], class_weights[:, :1]), np)
+        steps = class_weights[:, _CLASS_OF_BLOCK].ravel().take(block + 4 * firsts)
+        mass = np.cumsum(steps, axis=1)
         total = 2 * (class_weights * pools.sizes).sum(axis=1, keepdims=True)
-        crossings = _within_levels(mass[:, 1:], total, levels)
+        limits = total * (levels.denominator - levels.numerators) // levels.denominator
+    rows = zip(mass, limits[:, ::-1], strict=True)
+    crossings = np.stack([sums.searchsorted(limit, "right") for sums, limit in rows])[:, ::-1]
     first, last = _ends_of_ties(scores, crossings)
-    ones = 1 << _BITS * block  # one, in the bits of the block's count
-    counts = cumulative_sum(ones.take(column), np)
-    in_sums = firsts * (length + 1)
-    first, last = first + in_sums, last + (in_sums + 1)
-    up_to, before = (counts.take(x).astype("<i8").view("<u2") for x in (last, first))
-    return Placed(
-        up_to.reshape(m, -1, 4).transpose(0, 2, 1),
-        before.reshape(m, -1, 4).transpose(0, 2, 1),
-        _share_of_ties(mass.take(first), mass.take(last), total, levels),
+    ones = _ONE_OF_BLOCK.take(block)
+    counts = np.cumsum(ones, axis=1)
+    up_to, before = (
+        x.view("<u2").reshape(m, -1, 4).transpose(0, 2, 1)
+        for x in (counts.take(last), counts.take(first) - ones.take(first))
     )
-
-
-def _within_levels(
-    mass: Int[np.ndarray, "m l"], total: Int[np.ndarray, "m 1"], levels: Levels
-) -> Int[np.ndarray, "m t"]:
-    """Return how many of each row's growing sums stay within one minus each level of the total.
-
-    The sums are counted by level, which is faster than to look each level up. The numbers are small
-    enough for quotients to be whole where they should be.
-    """
-    n_levels = levels.denominator + 2  # one for what pads the row
-    level = np.ceil(mass * float(levels.denominator) / total).astype(np.int64)
-    np.minimum(level, n_levels - 1, out=level)
-    level += np.arange(len(mass))[:, None] * n_levels
-    counts = np.bincount(level.ravel(), minlength=len(mass) * n_levels).reshape(-1, n_levels)
-    return np.cumsum(counts, axis=1)[:, levels.denominator - levels.numerators]
+    lightest = mass.take(first) - steps.take(first)
+    return Placed(up_to, before, _share_of_ties(lightest, mass.take(last), total, levels))
 
 
 def _ends_of_ties(
     scores: Int[np.ndarray, "m l"], places: Int[np.ndarray, "m t"]
 ) -> tuple[Int[np.ndarray, "m t"], Int[np.ndarray, "m t"]]:
-    """Return the first and the last place of the scores equal to those at some places of a row."""
+    """Return the first and the last place of the scores equal to those at some places of a row.
+
+    Both are places in the flattened scores.
+    """
     m, length = scores.shape
     flat = places + np.arange(0, m * length, length)[:, None]
-    differs = np.ones((m, length + 1), bool)
-    np.not_equal(scores[:, 1:], scores[:, :-1], out=differs[:, 1:-1])
-    in_differs = places + np.arange(0, m * (length + 1), length + 1)[:, None]
-    if differs.take(in_differs).all() and differs.take(in_differs + 1).all():
-        return places, places
-    position = np.arange(length)
-    first = np.maximum.accumulate(np.where(differs[:, :-1], position, 0), axis=1)
-    last = np.minimum.accumulate(np.where(differs[:, 1:], position, length)[:, ::-1], axis=1)
-    return first.take(flat), np.ascontiguousarray(last[:, ::-1]).take(flat)
+    is_first = np.ones((m, length + 1), bool)  # of a run of ties; the last is past the row
+    np.not_equal(scores[:, 1:], scores[:, :-1], out=is_first[:, 1:-1])
+    in_row = flat + np.arange(m)[:, None]
+    if is_first.take(in_row).all() and is_first.take(in_row + 1).all():
+        return flat, flat
+    starts = np.flatnonzero(is_first)
+    run = starts.searchsorted(in_row, "right")
+    return starts[run - 1] - np.arange(m)[:, None], starts[run] - np.arange(m)[:, None] - 1
 
 
 def _by_bisection(

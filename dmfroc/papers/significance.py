@@ -106,8 +106,8 @@ def _chi_squared(
     if 1 in occupied.shape:
         warn([f"one class alone occurs or is predicted: the {test} test says nothing"])
         return TestResult(test, 0.0, 0, np.nan)
-    found = stats.chi2_contingency(occupied, correction=correction, lambda_=statistic)
-    return TestResult(test, float(found.statistic), int(found.dof), float(found.pvalue))
+    result = stats.chi2_contingency(occupied, correction=correction, lambda_=statistic)
+    return TestResult(test, float(result.statistic), int(result.dof), float(result.pvalue))
 
 
 def fisher_exact_test(
@@ -152,8 +152,8 @@ def fisher_exact_test(
         )
     if not _holds_counts(table):
         raise ValueError("table holds fractions, but Fisher's exact test needs counts")
-    found = stats.fisher_exact(table.counts.astype(np.int64), alternative=alternative)
-    return TestResult("Fisher", float(found.statistic), None, float(found.pvalue))
+    result = stats.fisher_exact(table.counts.astype(np.int64), alternative=alternative)
+    return TestResult("Fisher", float(result.statistic), None, float(result.pvalue))
 
 
 def _holds_counts(table: ContingencyTable) -> bool:
@@ -182,18 +182,18 @@ class PowersStatistics:
     ----------
     plus_p, plus_r : numpy.ndarray of shape (K,)
         For each class as the positive one: its predictions alone, N B^2 p (1 - p) / bias (equation
-        30), (1 - bias) times Pearson's for K = 2; its observations alone, N M^2 q (1 - q) /
+        30), (1 - bias) times Pearson's for K = 2. Or its observations alone, N M^2 q (1 - q) /
         prevalence (equation 33 with the square that is missing there), (1 - prevalence) times
         Pearson's. NaN if the class is never predicted or never occurs.
     half_g2_plus_p : numpy.ndarray of shape (K,)
         The likelihood ratio of the predictions of each class (equation 31).
     kb, km, kbm : float
         K N B^2 R, K N M^2 P and K N B M G from informedness B (by bias), markedness M (by
-        prevalence) and the evenness R, P and G of classes, predictions and both; for K = 2 twice
-        P, R and G times Pearson's. `kbm` is negative where B and M differ in sign.
+        prevalence) and the evenness R, P and G of classes, predictions and both. For K = 2 they are
+        twice P, R and G times Pearson's. `kbm` is negative where B and M differ in sign.
     kb_sum, km_sum : float
-        The sums over classes of N B_l^2 p_l (1 - p_l) and of N M_l^2 q_l (1 - q_l), of which `kb`
-        and `km` are short forms; equal to them for K = 2.
+        The sums over classes of N B_l^2 p_l (1 - p_l) and of N M_l^2 q_l (1 - q_l), which `kb` and
+        `km` shorten; they are equal for K = 2.
     """
 
     plus_p: Float[np.ndarray, " k"]
@@ -287,11 +287,11 @@ def powers_statistics(table: ContingencyTable) -> PowersStatistics:
     n, k = table.total, table.n_classes
     scalar, per_class = table.values, table.class_values
     bias, prevalence = per_class["bias"], per_class["prevalence"]
-    of_bets = n * per_class["informedness"] ** 2 * per_class["evenness_real"]
-    of_marks = n * per_class["markedness"] ** 2 * per_class["evenness_predicted"]
+    bet_terms = n * per_class["informedness"] ** 2 * per_class["evenness_real"]
+    mark_terms = n * per_class["markedness"] ** 2 * per_class["evenness_predicted"]
     informedness, markedness = scalar["informedness"], scalar["markedness"]
     with np.errstate(invalid="ignore", divide="ignore"):
-        plus_p, plus_r = of_bets / bias, of_marks / prevalence
+        plus_p, plus_r = bet_terms / bias, mark_terms / prevalence
         recall, fallout = per_class["recall"], per_class["fallout"]
         half_g2 = n * (
             xlogy(recall * prevalence, recall / bias)
@@ -304,8 +304,8 @@ def powers_statistics(table: ContingencyTable) -> PowersStatistics:
         kb=k * n * informedness**2 * scalar["evenness_real"],
         km=k * n * markedness**2 * scalar["evenness_predicted"],
         kbm=k * n * informedness * markedness * scalar["evenness_global"],
-        kb_sum=float(of_bets.sum()),
-        km_sum=float(of_marks.sum()),
+        kb_sum=float(bet_terms.sum()),
+        km_sum=float(mark_terms.sum()),
     )
 
 

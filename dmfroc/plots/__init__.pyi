@@ -18,6 +18,7 @@ from .curves import PRGDisplay as PRGDisplay
 from .curves import ReciprocalPrecisionRecallDisplay as ReciprocalPrecisionRecallDisplay
 from .curves import ROCDisplay as ROCDisplay
 from .decision import DecisionDisplay as DecisionDisplay
+from .decision import ThresholdDisplay as ThresholdDisplay
 from .multiclass_roc import MulticlassROCDisplay as MulticlassROCDisplay
 from .pairs import PairwiseAUCDisplay as PairwiseAUCDisplay
 from .reliability import ReliabilityDisplay as ReliabilityDisplay

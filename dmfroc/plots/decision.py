@@ -1,4 +1,4 @@
-"""The decision curve as a picture."""
+"""The decision curve and the choice of a threshold as pictures."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
+
+    from dmfroc.decisions.threshold_choice import ThresholdChoice
 
 _MOST_BANDS = 3  # curves with bands; more would hide each other
 _LEAST_SHOWN = 0.35  # of the highest curve: how far below 0 baselines are drawn
@@ -209,3 +211,83 @@ class DecisionDisplay(Display):
         if is_benefit and not difference and highest > 0:
             bottom, top = axes.get_ylim()
             axes.set_ylim(max(bottom, -_LEAST_SHOWN * highest), min(top, 1.6 * highest))
+
+
+class ThresholdDisplay(Display):
+    """A criterion at all thresholds, and the one that was chosen.
+
+    The bar across is the interval of the threshold. The bar upwards is that of the value for new
+    observations; it is about the value without optimism, which is hollow.
+
+    Parameters
+    ----------
+    choice : ThresholdChoice
+        What `dmfroc.decisions.choose_threshold` returns.
+
+    Attributes
+    ----------
+    line_ : matplotlib.lines.Line2D
+        The criterion.
+    chosen_ : matplotlib.container.ErrorbarContainer
+        The chosen threshold with its interval.
+    corrected_ : matplotlib.container.ErrorbarContainer
+        Its value without optimism, with its interval.
+
+    Examples
+    --------
+    >>> from dmfroc.decisions import choose_threshold
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=300)
+    >>> display = choose_threshold(y, rng.normal(size=300) + 1.5 * y, n_draws=100).plot()
+    >>> display.ax_.get_ylabel()
+    'youden of class 1'
+    """
+
+    line_: Line2D
+    chosen_: Any
+    corrected_: Any
+
+    def __init__(self, choice: ThresholdChoice) -> None:
+        self.choice = choice
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw the criterion and the choice.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        **options
+            For the `matplotlib.lines.Line2D` of the criterion.
+
+        Returns
+        -------
+        ThresholdDisplay
+            This display.
+        """
+        choice, axes = self.choice, self._draws_on(ax, height=4.8)
+        style = {"color": style_of(0)["color"], "linewidth": 1.5} | options
+        (self.line_,) = axes.plot(*choice.curve, gid=CURVE_ID, label="in this sample", **style)
+        mark = {"color": style_of(1)["color"], "fmt": "o", "capsize": 3}
+        (threshold, across), (value, upwards) = choice.threshold, choice.value
+        percent = f"{100 * choice.level:g} % interval"
+        self.chosen_ = axes.errorbar(
+            threshold,
+            value,
+            xerr=np.abs(np.array([across]).T - threshold),
+            label=f"chosen, {percent}",
+            **mark,
+        )
+        self.corrected_ = axes.errorbar(
+            threshold,
+            choice.corrected,
+            yerr=np.abs(np.array([upwards]).T - choice.corrected),
+            markerfacecolor="none",
+            label=f"for new data, {percent}",
+            **mark,
+        )
+        other = {"specificity": "sensitivity", "sensitivity": "specificity"}
+        what = other.get(choice.by, choice.by)
+        axes.set(xlabel="Threshold", ylabel=legend_text(f"{what} of class {choice.label}"))
+        draw_legend(axes, "lower left")
+        return self

@@ -19,13 +19,15 @@ from dmfroc.measures.calibration import (
     no_events,
 )
 from dmfroc.measures.measure import bare_value_of
-from dmfroc.measures.statistics.recalibration import isotonic
+from dmfroc.measures.statistics.recalibration import IsotonicRegression
 from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
+
+    from dmfroc.analyses.calibration_tests import CalibrationTests
 
 _GRID = np.linspace(0, 1, 201)
 _N_BINS = 20  # of the histogram
@@ -109,6 +111,11 @@ class ReliabilityDisplay(Display):
         self.random_state = random_state
 
     @classmethod
+    def _from_result(cls, result: CalibrationTests, **options: Any) -> Self:
+        """Draw what was tested."""
+        return cls(result.predictions).plot(**options)
+
+    @classmethod
     def from_predictions(
         cls,
         y_true: Any,
@@ -189,9 +196,9 @@ class ReliabilityDisplay(Display):
                 self._draw_bands(label, style["color"])
             text = (self.name or "isotonic") if is_single else str(label)
             mcb, dsc, unc = curve.parts
-            text = f"{text}: MCB {mcb:.4f}, DSC {dsc:.4f}, UNC {unc:.4f}"
+            text = f"{legend_text(text)}: MCB {mcb:.4f},\nDSC {dsc:.4f}, UNC {unc:.4f}"
             (self.lines_[label],) = axes.plot(
-                curve.forecast, curve.recalibrated, label=legend_text(text), gid=CURVE_ID, **style
+                curve.forecast, curve.recalibrated, label=text, gid=CURVE_ID, **style
             )
             if is_single and plot_histogram:
                 heights = _HIGHEST * curve.weights / curve.weights.max()
@@ -217,18 +224,20 @@ class ReliabilityDisplay(Display):
 
     def _curve(self, label: Hashable) -> _Curve:
         outcome, forecast, weights = self._event(label)
-        fit = isotonic(forecast, outcome, weights)
+        fit = IsotonicRegression.on(forecast).fitted(outcome, weights)
         parts = [
             bare_value_of(part(label), self.predictions)
             for part in (brier_miscalibration, brier_discrimination, brier_uncertainty)
         ]
         bins = np.minimum((forecast * _N_BINS).astype(int), _N_BINS - 1)
         of_bins = np.bincount(bins, weights, _N_BINS)
-        return _Curve(fit.forecasts, fit.values, of_bins, (parts[0], parts[1], parts[2]))
+        x, y = fit.keywords["xp"], fit.keywords["fp"]
+        return _Curve(x, y, of_bins, (parts[0], parts[1], parts[2]))
 
     def _draw_bands(self, label: Hashable, color: Any) -> None:
         outcome, forecast, weights = self._event(label)
-        fit = isotonic(forecast, outcome, weights)
+        regression = IsotonicRegression.on(forecast)
+        fit = regression.fitted(outcome, weights)
         grid = np.clip(_GRID, forecast.min(), forecast.max())
         generator = np.random.default_rng(self.random_state)
         tail = (1 - self.level) / 2
@@ -237,7 +246,7 @@ class ReliabilityDisplay(Display):
             drawn = np.empty((self.n_draws, len(grid)))
             for row in drawn:
                 resampled = (generator.random(len(chances)) < chances).astype(float)
-                row[:] = isotonic(forecast, resampled, weights)(grid)
+                row[:] = regression.fitted(resampled, weights)(grid)
             ends.append(np.quantile(drawn, [tail, 1 - tail], axis=0))
         (low, high), (below, above) = ends
         percent = f"{100 * self.level:g} %"

@@ -6,20 +6,88 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dmfroc.analyses.calibration_tests import CalibrationTests
+from dmfroc.analyses.decision_curve import DecisionCurve
+from dmfroc.decisions.threshold_choice import ThresholdChoice
 from dmfroc.inference.simultaneous import holm
 from dmfroc.inputs.subgroups import THE_OTHERS
-from dmfroc.reports.verdict import interval_text, listed, number, turned_around
+from dmfroc.reports.verdict import (
+    against_chance,
+    ends_text,
+    interval_text,
+    joined,
+    lead,
+    listed,
+    number,
+    turned_around,
+)
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.result import Result
 from dmfroc.results.text import equals_p_value
 
 if TYPE_CHECKING:
     from dmfroc.analyses.planning import Plan
     from dmfroc.analyses.subgroups import SubgroupComparison
     from dmfroc.analyses.training_runs import RunsComparison, RunsDifference
+    from dmfroc.meta_analysis.result import SummaryROC
     from dmfroc.results.difference import Difference
 
 _MOST_DIFFERENCES = 6
+_SIGNIFICANT = 0.05
 _FEWER = 0.95  # of the cases, to be worth other shares of the classes
 _WIDE = 2.0  # ratio of the ends of a number's interval
+
+
+def result_verdict(result: Result) -> list[str]:
+    """Say what a result without a report of its own shows."""
+    match result:
+        case Estimate():
+            return [against_chance(result)]
+        case CalibrationTests():
+            least = min(result.tests.values(), key=lambda test: test.p_value)
+            adjusted = min(len(result.tests) * least.p_value, 1.0)
+            claim = "contradict" if adjusted < _SIGNIFICANT else "do not contradict"
+            return [
+                f"The data {claim} calibrated probabilities: the smallest of {len(result.tests)} "
+                f"p-values is that of the test of the {least.title}, {equals_p_value(adjusted)} "
+                "after Bonferroni's adjustment."
+            ]
+        case DecisionCurve():
+            ranges = result.better_text()
+            return [
+                f"The classifier is better than the better baseline at {ranges} "
+                f"({100 * result.level:g} %, all at once)."
+                if ranges
+                else "The data show no threshold at which the classifier beats both baselines."
+            ]
+        case ThresholdChoice():
+            # With at least so much of the one, the best of the other
+            other = {"specificity": "sensitivity", "sensitivity": "specificity"}
+            what = other.get(result.by, result.by)
+            return [
+                f"Predict {result.label} at a score of at least {number(result.threshold.value)}. "
+                f"For new observations, {what} is then {number(result.corrected)} "
+                f"({100 * result.level:g} % interval {ends_text(result.value.interval)})."
+            ]
+    return [*result.head(), *result.foot()]
+
+
+def summary_verdict(summary: SummaryROC) -> list[str]:
+    """Say how accurate a test is on average, and in a further study."""
+    percent = f"{100 * summary.level:g} %"
+    table = summary.tables()[0]
+    values = [row[1] for row in table.rows]
+    means = joined([f"{e.title} {number(e.value)} ({interval_text(e)})" for e in values])
+    sentences = [f"In the mean study: {means}, with {percent} intervals."]
+    new = summary.heterogeneity
+    expected = [
+        f"{name} between {number(new['low'][key])} and {number(new['high'][key])}"
+        for name in ("sensitivity", "specificity")
+        if (key := f"{name} of a new study") in new.index
+    ]
+    if expected:
+        sentences.append(f"Studies differ: a new one is expected to have {joined(expected)}.")
+    return sentences
 
 
 def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
@@ -32,7 +100,9 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
         for name in (ordered[0], ordered[-1])
         for e in [groups.estimates[name]]
     )
-    p_value, n = groups.omnibus.p_value, len(ordered)
+    n = len(ordered)
+    # Of two groups it is the hypothesis of their difference, whose p-value the table has
+    p_value = groups.differences[0].p_value if n == 2 else groups.omnibus.p_value
     ends = f"best in {best}, worst in {worst}"
     if not math.isfinite(p_value):
         sentences = [
@@ -46,7 +116,7 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
         ]
     else:
         sentences = [
-            f"That {groups.title} differs between the {n} groups was not shown "
+            f"The data do not show that {groups.title} differs between the {n} groups "
             f"({equals_p_value(p_value)}): it is {ends}."
         ]
     decided = [d for d in groups.differences if d.adjusted_p_value < 1 - groups.level]
@@ -64,8 +134,8 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
         )
     if len(groups.differences) > 1:
         sentences.append(
-            f"Intervals and decisions allow for all {len(groups.differences)} differences: with "
-            f"probability {groups.level:g} all intervals of differences hold at once."
+            f"Intervals and p-values are adjusted for all {len(groups.differences)} differences: "
+            f"with probability {groups.level:g} all intervals of differences hold at once."
         )
     return sentences
 
@@ -94,27 +164,24 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
     """Say which learner is better, and for which cases and runs that holds."""
     test, percent = runs.random_runs, f"{100 * runs.level:g} %"
     significance = 1 - runs.level
-    means = {name: number(float(values.mean())) for name, values in runs.values.items()}
-    n_runs = len(next(iter(runs.values.values())))
+    sign = 1 if runs.greater_is_better else -1
+    means = {name: float(values.mean()) for name, values in runs.values.items()}
+    best_first = sorted(means, key=lambda name: sign * means[name], reverse=True)
     decided = set(_decided(test.differences, significance))
-    sentences = []
-    for d in test.differences:
-        turned = _better_first(runs, d)
-        a, b = turned.first, turned.second
-        decision = (
-            f"{a} is better than {b}, for new cases and new training runs"
-            if d in decided
-            else f"Which of {a} and {b} is better, for new cases and new training runs, could not "
-            "be decided"
-        )
-        sentences.append(
-            f"{decision}: {runs.title} {means[a]} against {means[b]}, means of {n_runs} runs, "
-            f"difference {number(turned.value, d.standard_error)} ({percent} interval "
-            f"{interval_text(turned)})."
-        )
-    sentences.sort(key=lambda sentence: sentence.startswith("Which of"))
-    if len(sentences) > (most := _MOST_DIFFERENCES):
-        sentences = [*sentences[:most], f"{len(sentences) - most} more differences: see the table."]
+    turned = {_better_first(runs, d): d in decided for d in test.differences}
+    n_runs = len(next(iter(runs.values.values())))
+    sentence, _ = lead(
+        f"mean {runs.title} of {n_runs} runs",
+        {name: number(means[name]) for name in best_first},
+        {(d.first, d.second) for d, is_decided in turned.items() if is_decided},
+    )
+    sentences = [sentence, "This holds for new cases and new training runs."] + [
+        f"{d.first} {'is better than' if is_decided else 'may be no better than'} {d.second}: "
+        f"difference {number(d.value, d.standard_error)} ({percent} interval {interval_text(d)})."
+        for d, is_decided in turned.items()
+    ]
+    if (more := len(sentences) - _MOST_DIFFERENCES) > 0:
+        sentences = [*sentences[:_MOST_DIFFERENCES], f"{more} more differences: see the table."]
     of_models = set(_decided(runs.fixed_runs.differences, significance))
     only_models = [
         f"{better.first} than {better.second}"
@@ -124,13 +191,13 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
     ]
     if only_models:
         sentences.append(
-            "Of the models that were trained, on average, and for new cases, are better: "
-            f"{listed(only_models)}. Other training runs may turn that around."
+            "For new cases and these trained models only, on average, better are: "
+            f"{listed(only_models)}. Other training runs may reverse that."
         )
     if len(test.differences) > 1:
         sentences.append(
-            f"Decisions allow for {len(test.differences)} comparisons (Holm); intervals are each "
-            "for itself."
+            f"P-values are Holm-adjusted for {len(test.differences)} comparisons; intervals are "
+            "not adjusted."
         )
     return sentences
 
@@ -149,15 +216,15 @@ def _better_first(runs: RunsComparison, d: RunsDifference) -> RunsDifference:
 
 
 def plan_verdict(plan: Plan) -> list[str]:
-    """Say how many cases are needed, how sure that is, and what would need fewer."""
+    """Say how many cases are needed, how certain that is, and what would need fewer."""
     low, high = plan.n_interval
     counts = listed([f"{count:,} of class {label}" for label, count in plan.class_counts.items()])
     sentences = [
         f"The test set needs {plan.n:,} cases ({counts}) for {plan.aim}, judged by {plan.title}.",
         f"It then shows such a difference in {100 * plan.power(plan.n):.0f} % of studies."
         if plan.difference is not None
-        else f"The interval then reaches about {number(plan.half_width(plan.n))} to either side.",
-        f"By what a pilot of {plan.n_pilot:,} observations tells of the variance, the number is "
+        else f"The half-width of the interval is then about {number(plan.half_width(plan.n))}.",
+        f"The pilot of {plan.n_pilot:,} observations determines that number only roughly: it is "
         f"between {low:,} and {high:,} ({100 * plan.level:g} % interval).",
     ]
     shares = listed([f"{100 * s:.0f} % of class {k}" for k, s in plan.optimal_prevalence.items()])

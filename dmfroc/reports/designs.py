@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmfroc.plots.forest import difference_rows, group_rows
+from dmfroc.plots.forest import ForestRow, difference_rows, group_rows
 from dmfroc.plots.results import run_rows
 from dmfroc.reports import figures
 from dmfroc.reports.design_verdicts import (
     plan_verdict,
     plan_watch_out,
+    result_verdict,
     runs_verdict,
     subgroups_verdict,
     subgroups_watch_out,
+    summary_verdict,
 )
 from dmfroc.reports.rendering import page, versions
 from dmfroc.reports.tables import page_table
-from dmfroc.reports.verdict import number
+from dmfroc.reports.verdict import number, which_is_better
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
@@ -26,34 +29,43 @@ if TYPE_CHECKING:
     from dmfroc.analyses.planning import Plan
     from dmfroc.analyses.subgroups import SubgroupComparison
     from dmfroc.analyses.training_runs import RunsComparison
+    from dmfroc.meta_analysis.result import SummaryROC
 
 _FEW_RUNS = 4
 
 
-def result_page(result: Result) -> str:
+def result_page(result: Result, title: str | None = None) -> str:
     """Return the report of any result: its tables and warnings."""
-    title = type(result).__name__
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(result).__name__).capitalize()
     parts = map(page_table, result.tables())
-    return page(result, title, result.head(), parts, [versions()])
+    return page(result, title, words, result_verdict(result), parts, versions())
 
 
-def subgroups_page(comparison: SubgroupComparison) -> str:
+def summary_page(summary: SummaryROC, title: str | None = None) -> str:
+    """Return the report of a meta-analysis."""
+    rates, heterogeneity, *studies = map(page_table, summary.tables())
+    parts: list[Any] = [rates, *studies]
+    if studies:
+        percent = f"{100 * summary.level:g} %"
+        frame = summary.by_study()
+        for rate in (summary.sensitivity, summary.specificity):
+            columns = frame[[rate.measure, f"{rate.measure}_low", f"{rate.measure}_high"]]
+            rows = [
+                *(ForestRow(str(name), x, (a, b)) for name, x, a, b in columns.itertuples()),
+                ForestRow("Mean study", rate.value, rate.interval, is_filled=False),
+            ]
+            caption = f"{rate.title} of each study as the model estimates it, with {percent} "
+            parts.append(figures.forest(rows, f"{caption}intervals; hollow: the mean study."))
+    question = f"How accurate is the test in {len(summary.studies.names)} studies?"
+    provenance = [("Data", summary.head()[0]), *versions()]
+    verdict = summary_verdict(summary)
+    return page(summary, title, question, verdict, [*parts, heterogeneity], provenance)
+
+
+def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> str:
     """Return the report of a classifier in several subgroups."""
     percent = f"{100 * comparison.level:g} %"
     groups, differences = map(page_table, comparison.tables())
-    omnibus = comparison.omnibus
-    tests = [
-        Column("hypothesis", "hypothesis", "name"),
-        Column("statistic", "F"),
-        Column("df", "df", "freedom"),
-        Column("df_of_error", "df of error", "freedom"),
-        Column("p_value", "p-value", "p_value"),
-    ]
-    test = ["all groups equal", omnibus.statistic, *omnibus.degrees_of_freedom, omnibus.p_value]
-    reasons = [Column("group", "group", "name"), Column("reason", "reason", "name")]
-    left_out = Table(
-        "left_out", "Groups that were left out", reasons, list(comparison.left_out.items())
-    )
     parts = [
         groups,
         figures.forest(
@@ -69,27 +81,28 @@ def subgroups_page(comparison: SubgroupComparison) -> str:
             "which group is better.",
             reference=0.0,
         ),
-        page_table(Table("tests", "Test that all groups are equal", tests, [test])),
-        *[page_table(left_out)] * bool(comparison.left_out),
     ]
     n = sum(comparison.sizes.values())
+    omnibus = f"{comparison.omnibus}; Wald, F approximation (Welch)"
     provenance = [
+        # The difference of two groups has its p-value, of the same hypothesis
+        *([("Test of all groups", omnibus)] if len(comparison.sizes) > 2 else []),
         ("Observations", f"{n:,}, in {len(comparison.sizes)} groups"),
         ("Intervals", f"{percent}, {comparison.method}; of differences simultaneous (max-T)"),
-        ("Test of all groups", "Wald, F approximation (Welch)"),
         ("Seed", str(comparison.seed)),
     ]
     return page(
         comparison,
-        f"{comparison.title} in {len(comparison.sizes)} groups",
+        title,
+        f"Is {comparison.title} the same in {len(comparison.sizes)} groups?",
         subgroups_verdict(comparison),
         parts,
-        [*provenance, versions()],
+        [*provenance, *versions()],
         subgroups_watch_out(comparison),
     )
 
 
-def runs_page(comparison: RunsComparison) -> str:
+def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
     """Return the report of several training runs of each learner."""
     percent = f"{100 * comparison.level:g} %"
     n_runs = len(next(iter(comparison.values.values())))
@@ -117,7 +130,7 @@ def runs_page(comparison: RunsComparison) -> str:
         page_table(differences),
         figures.forest(
             run_rows(comparison),
-            f"Differences with {percent} intervals, each for itself; filled: for new cases and new "
+            f"Differences with unadjusted {percent} intervals; filled: for new cases and new "
             "runs. An interval that holds 0 leaves open which learner is better.",
             reference=0.0,
         ),
@@ -134,15 +147,16 @@ def runs_page(comparison: RunsComparison) -> str:
     few = [f"{n_runs} runs of each learner tell little of how runs vary."]
     return page(
         comparison,
-        " / ".join(comparison.values),
+        title,
+        which_is_better(list(comparison.values), "learners"),
         runs_verdict(comparison),
         parts,
-        [*provenance, versions()],
+        [*provenance, *versions()],
         few if n_runs < _FEW_RUNS else [],
     )
 
 
-def plan_page(plan: Plan) -> str:
+def plan_page(plan: Plan, title: str | None = None) -> str:
     """Return the report of a plan."""
     classes, curve = plan.tables()
     frame = plan.curve()
@@ -169,9 +183,10 @@ def plan_page(plan: Plan) -> str:
     ]
     return page(
         plan,
+        title,
         f"{plan.title}: {plan.n:,} cases",
         plan_verdict(plan),
         [page_table(classes), chart, page_table(curve)],
-        [*provenance, versions()],
+        [*provenance, *versions()],
         plan_watch_out(plan),
     )

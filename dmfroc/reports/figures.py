@@ -1,15 +1,19 @@
-"""The figures of a report as what its template draws: paths, colours and texts."""
+"""The figures of a report: paths, colours and texts for its template."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.ticker import LogLocator
 
+from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
+from dmfroc.inference.units import Sample
+from dmfroc.measures.statistics.forecasts import no_probabilities
 from dmfroc.multiclass.curve import MeanROC
 from dmfroc.plots.forest import ForestRow
 from dmfroc.reports.numbers import Numbers
@@ -25,18 +29,27 @@ from dmfroc.reports.shapes import (
     thinned,
     zoom_of,
 )
-from dmfroc.reports.verdict import ends_text, interval_text, number, worst_pairs
+from dmfroc.reports.verdict import (
+    ends_text,
+    interval_text,
+    number,
+    share_of_right,
+    worst_pairs,
+)
 
 ROC_SIZE, SMALL_SIZE = 400.0, 120.0  # units of the paths
-MOST_CELLS_AS_TEXT = 12  # classes; of more, matrices are pictures
+MOST_CELLS_AS_TEXT = 10  # classes; of more, matrices are pictures
 _MOST_SMALL_MULTIPLES, _SHOWN_OF_MANY = 20, 12  # classes
 _POINTS_IN_ALL = 9_000  # of the small curves together, which keeps a page small
-_N_WORST = 5
-_MOST_TICKS = 20
+_N_WORST = 3
+_MOST_TICKS = 12
+_SHORT, _FIT, _FEW = 4, 12, 5  # characters that always fit, and that do with few classes
 _MOST_BARS = 60
 _CHART_SHAPE = 0.6  # height of a chart, of its width
 _POINTS_OF_FOLDS = 4_000  # of their curves together
 _MOST_FOLD_CURVES = 100
+_DIAGONAL = f"M0,{SMALL_SIZE:g}L{SMALL_SIZE:g},0"
+_MANY_SCORES = 200_000
 
 
 @dataclass(frozen=True)
@@ -58,7 +71,12 @@ class Small:
     label: Hashable
     zoom: float
     lines: list[Line]
-    summary: str
+    reference: str = _DIAGONAL  # the path of what is no better than guessing
+
+    @property
+    def summary(self) -> str:
+        """What the chart shows, in words."""
+        return "; ".join(f"{line.name}: {line.text}" for line in self.lines)
 
 
 @dataclass(frozen=True)
@@ -131,7 +149,7 @@ def one_vs_rest(named: Mapping[str, Numbers], shown: Sequence[Hashable]) -> list
             area = named[name].classes[label].area
             text = f"{number(area.value, area.standard_error)} ({interval_text(area)})"
             lines.append(Line(position, name, path(x, y, SMALL_SIZE), "", text))
-        charts.append(Small(label, zoom, lines, "; ".join(f"{x.name}: {x.text}" for x in lines)))
+        charts.append(Small(label, zoom, lines, _DIAGONAL if zoom == 1 else ""))
     return charts
 
 
@@ -152,27 +170,60 @@ def calibration(
                 for x, a, b in zip(curve.mean_predicted, low, high, strict=True)
             )
             text = f"ECE {number(curve.expected_error)}, Brier {number(curve.brier)}"
-            line = path(curve.mean_predicted, curve.fraction_positive, SMALL_SIZE)
+            line = _dots(curve.mean_predicted, curve.fraction_positive)
             lines.append(Line(position, name, line, bars, text))
         if lines:
-            summary = "; ".join(f"{line.name}: {line.text}" for line in lines)
-            charts.append(Small(label, 1.0, lines, summary))
+            charts.append(Small(label, 1.0, lines))
     return charts
 
 
-def least_area(named: Mapping[str, Numbers]) -> float:
-    """Return where the colours of areas begin: at chance, or at the worst if that is better."""
-    worst = min((float(np.nanmin(numbers.areas)) for numbers in named.values()), default=1.0)
-    return max(0.5, math.floor(worst * 100) / 100) if worst < 1 else 0.5
+def decisions(
+    samples: Mapping[str, Sample], shown: Sequence[Hashable], level: float
+) -> list[Small]:
+    """Return the standardized net benefit of treating each class, and that of treating all.
+
+    There is none where scores are no probabilities.
+    """
+    charts = []
+    for label in shown:
+        lines, reference = [], ""
+        for position, (name, (predictions, units)) in enumerate(samples.items()):
+            if no_probabilities(predictions) is not None:
+                continue
+            step = 0.05 if predictions.scores.size <= _MANY_SCORES else 0.1
+            curve = decision_curve(
+                replace(predictions, folds=None),
+                thresholds=np.arange(step, 0.99, step),
+                pos_label=label,
+                groups=units.groups,
+                level=level,
+            )
+            assert isinstance(curve, DecisionCurve)
+            is_class = predictions.true == predictions.labels.index(label)
+            share = np.average(is_class, weights=predictions.sample_weight)
+            benefit, of_all = curve.benefit.value / share, curve.baselines["treat all"] / share
+            reference = path(curve.thresholds, of_all, SMALL_SIZE)
+            ranges = curve.better_text()
+            text = f"better at {ranges}" if ranges else "nowhere shown to be better"
+            lines.append(
+                Line(position, name, path(curve.thresholds, benefit, SMALL_SIZE), "", text)
+            )
+        if lines:
+            charts.append(Small(label, 1.0, lines, reference))
+    return charts
+
+
+def _dots(x: Float[np.ndarray, " m"], y: Float[np.ndarray, " m"]) -> str:
+    places = zip(SMALL_SIZE * x, SMALL_SIZE * (1 - y), strict=True)
+    return " ".join(f"M{a:.4g},{b:.4g}h0.01" for a, b in places)
 
 
 def heat_maps(named: Mapping[str, Numbers], labels: Sequence[Hashable]) -> list[Matrix]:
     """Return A(i|j) of all pairs, with the worst named."""
-    least = least_area(named)
     maps = []
     for position, (name, numbers) in enumerate(named.items()):
         worst = [f"{i} from {j}: {number(a)}" for i, j, a in worst_pairs(numbers, labels, _N_WORST)]
-        shares = (numbers.areas - least) / (1 - least)
+        shares = 2 * numbers.areas - 1  # dark is guessing, whatever the data
         texts = [[_area_text(area) for area in row] for row in numbers.areas.tolist()]
         maps.append(_matrix(position, name, shares, texts, "; ".join(worst)))
     return maps
@@ -187,8 +238,12 @@ def confusion_matrices(named: Mapping[str, Numbers]) -> list[Matrix]:
         totals = numbers.confusion.sum(axis=1, keepdims=True)
         shares = np.where(totals > 0, numbers.confusion / np.where(totals > 0, totals, 1), np.nan)
         texts = [[f"{count:.6g}" for count in row] for row in numbers.confusion.tolist()]
-        right = float(np.trace(numbers.confusion) / totals.sum())
-        matrices.append(_matrix(position, name, shares, texts, f"{100 * right:.1f} % are right"))
+        summary = f"{100 * share_of_right(numbers.confusion):.1f} % are right"
+        if len(shares) == 2:
+            recall, precision = (number(numbers.rates[x][1]) for x in ("recall", "precision"))
+            label = next(iter(numbers.classes), "the second class")
+            summary += f"; {label}: recall {recall}, precision {precision}"
+        matrices.append(_matrix(position, name, shares, texts, summary))
     return matrices
 
 
@@ -212,12 +267,21 @@ def _matrix(
     return Matrix(position, name, rows, "", summary)
 
 
+def short_labels(labels: Sequence[Hashable]) -> list[Hashable]:
+    """Return numbers of the classes if their names are too long for the columns of a matrix."""
+    longest = max(len(str(label)) for label in labels)
+    if longest <= _SHORT or (longest <= _FIT and len(labels) <= _FEW):
+        return []
+    return list(range(1, len(labels) + 1))
+
+
 def ticks(labels: Sequence[Hashable]) -> list[tuple[float, Hashable]]:
-    """Return labels to write beside a picture of a matrix, with their places in per cent."""
+    """Return what to write beside a picture of a matrix, with the places in per cent."""
     step = math.ceil(len(labels) / _MOST_TICKS)
+    texts = short_labels(labels) or labels
     return [
-        (100 * (index + 0.5) / len(labels), label)
-        for index, label in enumerate(labels)
+        (100 * (index + 0.5) / len(labels), text)
+        for index, text in enumerate(texts)
         if index % step == 0
     ]
 
@@ -288,7 +352,8 @@ def line_chart(
 
     places = [point(float(a), float(b)) for a, b in zip(x, y, strict=True)]
     ends = math.exp(left), math.exp(right)
-    ticks_of_x = [(across(value), f"{value:,.0f}") for value in _of_one_two_five(*ends)]
+    places_of_x = LogLocator(subs=(1.0, 2.0, 5.0)).tick_values(*ends)
+    ticks_of_x = [(across(x), f"{x:,.0f}") for x in places_of_x if ends[0] <= x <= ends[1]]
     ticks_of_y = [(up(value), text) for value, text in round_numbers(low, high)]
     return {
         "kind": "chart",
@@ -302,10 +367,3 @@ def line_chart(
         "range": [round(width * across(x), 1) for x in around],
         "marked": point(*marked),
     }
-
-
-def _of_one_two_five(low: float, high: float) -> list[float]:
-    """Return the numbers 1, 2, 5, 10, ... between two."""
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = [digit * 10.0**power for power in decades for digit in (1, 2, 5)]
-    return [value for value in found if low <= value <= high]

@@ -27,7 +27,7 @@ _TEMPLATE = """
 <p>{{ line }}</p>
 {% endfor %}
 {% for warning in warnings %}
-<p>note: {{ warning }}</p>
+<p>warning: {{ warning }}</p>
 {% endfor %}
 </div>
 """

@@ -25,9 +25,11 @@ from dmfroc.reports.tables import page_table
 from dmfroc.reports.verdict import (
     comparison_verdict,
     evaluation_verdict,
+    hardest,
     interval_text,
     number,
     watch_out,
+    which_is_better,
 )
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import sample_facts
@@ -43,11 +45,12 @@ _MEANINGS = {
     "guessing, 1 is perfect.",
     "hand_till": "Hand-Till M: how often, of two observations of different classes, the scores put "
     "the right one first, averaged over all pairs; 1/2 is guessing, 1 is perfect.",
-    "informedness": "Informedness: how much the class of the largest score tells of the observed "
-    "class; 0 is guessing, 1 is perfect.",
+    "auc": "AUC: how often, of two observations of different classes, the score puts the right one "
+    "first; 1/2 is guessing, 1 is perfect.",
+    "informedness": "Informedness: how much better than guessing the decisions by the largest "
+    "score are; 0 is guessing, 1 is perfect.",
 }
 _DIGITS = 6
-_MOST_IN_TITLE = 4  # classifiers
 _MANY_CLASSES = 30  # of whose pairwise areas three digits must do
 _MOST_NUMBERS = 45_000  # of all matrices together; of more, the file would grow too large
 
@@ -61,14 +64,16 @@ def measures_of_report(first: str, predictions: Predictions) -> list[str]:
     ]
 
 
-def evaluation_page(evaluation: Evaluation, name: str = "classifier") -> str:
+def evaluation_page(
+    evaluation: Evaluation, name: str = "classifier", title: str | None = None
+) -> str:
     """Return the report of one classifier."""
-    first = next(iter(evaluation.estimates.values()))
     known = [MEASURES[measure] for measure in evaluation.estimates if measure in MEASURES]
     area = None if evaluation.area is None else evaluation.estimates[evaluation.area]
     return _page(
         evaluation,
-        title=f"{first.title} {number(first.value, first.standard_error)}",
+        title,
+        f"How well are {evaluation.predictions.n_classes} classes told apart?",
         verdict=evaluation_verdict(evaluation),
         parts=[page_table(table) for table in evaluation.tables()],
         samples={name: evaluation.sample},
@@ -79,20 +84,22 @@ def evaluation_page(evaluation: Evaluation, name: str = "classifier") -> str:
     )
 
 
-def comparison_page(comparison: Comparison) -> str:
+def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     """Return the report of several classifiers."""
-    if not comparison.predictions:
-        raise ValueError("the comparison has no predictions to report on: make it with compare")
     samples, names = comparison.samples, list(comparison.estimates)
+    question, verdict = which_is_better(names, "classifiers"), comparison_verdict(comparison)
+    if not samples:  # of items or several labels
+        parts = _parts(comparison, dict.fromkeys(names, ()))
+        provenance = [("Data", line) for line in comparison.head()] + versions()
+        return page(comparison, title, question, verdict, parts, provenance)
     beside = {name: _estimates_beside(sample, comparison) for name, sample in samples.items()}
     own = [MEASURES[comparison.measure]] if comparison.measure in MEASURES else []
     areas = {name: others.get("dmf_auc") for name, others in beside.items()}
     return _page(
         comparison,
-        title=f"Which of {len(names)} classifiers is best?"
-        if len(names) > _MOST_IN_TITLE
-        else f"Which is better: {', '.join(names[:-1])} or {names[-1]}?",
-        verdict=comparison_verdict(comparison),
+        title,
+        question,
+        verdict=verdict,
         parts=_parts(comparison, {name: list(x.values()) for name, x in beside.items()}),
         samples=samples,
         curve_options=comparison.curve_options or CurveOptions(),
@@ -106,8 +113,9 @@ def comparison_page(comparison: Comparison) -> str:
 
 def _page(
     result: Evaluation | Comparison,
+    title: str | None,
+    question: str,
     *,
-    title: str,
     verdict: list[str],
     parts: list[Any],
     samples: Mapping[str, Sample],
@@ -127,6 +135,9 @@ def _page(
             numbers = {name: numbers_of(x, curve_options, level) for name, x in samples.items()}
     estimates = list(result.estimates.values())
     provenance = _provenance(first, estimates, curve_options, seed)
+    # Of two classes the areas are one
+    areas_of_two = {"dmf_auc": "auc", "hand_till": "auc"} if len(predictions.labels) == 2 else {}
+    meant = dict.fromkeys(areas_of_two.get(name, name) for name in measures)
     n_band = max((of.n_band_thresholds for of in numbers.values()), default=0)
     if n_band:
         band = (
@@ -140,17 +151,18 @@ def _page(
     return page(
         result,
         title,
-        verdict,
+        question,
+        [*verdict, *(hardest(numbers, predictions) if len(samples) == 1 else [])],
         parts,
         provenance,
-        watch_out(numbers, predictions),
+        watch_out(numbers if len(samples) > 1 else {}, predictions),
         [*remarks, *of_curves],
         {**(facts or {}), **result.as_json(), **drawn},
-        _drawings(numbers, predictions, level, areas)
+        _drawings(numbers, samples, level, areas)
         | {
             "names": list(samples),
             "has_matrices": has_matrices,
-            "meanings": [_MEANINGS[name] for name in measures if name in _MEANINGS],
+            "meanings": [_MEANINGS[name] for name in meant if name in _MEANINGS],
         },
     )
 
@@ -169,7 +181,7 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         columns=[*classifiers.columns, *others],
         rows=[[*row, *beside[row[0]]] for row in classifiers.rows],
     )
-    parts: list[Any] = [page_table(with_others, has_marks=True)]
+    parts: list[Any] = [page_table(with_others, has_lines=True)]
     rows = value_rows(comparison)
     if len(rows) > 2:
         kind = "simultaneous" if comparison.value_intervals else "separate"
@@ -189,7 +201,7 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         figures.forest(
             difference_rows(comparison.differences), caption, reference=hypothesis.threshold
         ),
-        page_table(orders),
+        page_table(orders) if len(rows) > 2 else None,  # of two it is P(A better)
         *map(page_table, of_judge),
     ]
     return [part for part in parts if part is not None]
@@ -213,11 +225,12 @@ def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estim
 
 def _drawings(
     numbers: Mapping[str, Numbers],
-    predictions: Predictions,
+    samples: Mapping[str, Sample],
     level: float,
     areas: Mapping[str, Estimate | None],
 ) -> dict[str, Any]:
     """Return what the template draws of the predictions."""
+    predictions = next(iter(samples.values())).predictions
     labels = predictions.labels
     counts = list(zip(labels, predictions.class_counts.tolist(), strict=True))
     shown = figures.shown_classes(numbers) if numbers else []
@@ -225,6 +238,7 @@ def _drawings(
     return {
         "named": numbers,
         "has_curves": bool(numbers),
+        "is_multiclass": len(labels) > 2,
         "has_folds": predictions.folds is not None,
         "labels": labels,
         "counts": counts,
@@ -233,13 +247,14 @@ def _drawings(
         "small_size": figures.SMALL_SIZE,
         "roc": figures.roc_lines(numbers, texts),
         "heat_maps": figures.heat_maps(numbers, labels),
-        "least_area": figures.least_area(numbers),
         "scale": [shade(share).background for share in np.linspace(0, 1, 9)],
+        "short": figures.short_labels(labels),
         "ticks": figures.ticks(labels),
         "hardest_first": figures.by_difficulty(numbers),
         "one_vs_rest": figures.one_vs_rest(numbers, shown),
         "confusion": figures.confusion_matrices(numbers),
         "calibration": figures.calibration(numbers, shown, level),
+        "decisions": figures.decisions(samples, shown, level),
     }
 
 
@@ -298,4 +313,4 @@ def _provenance(
         rows.append(("Draws", ", ".join(f"{n:,}" for n in sorted(draws))))
     if seeds:
         rows.append(("Seed", ", ".join(map(str, sorted(seeds)))))
-    return [*rows, versions()]
+    return [*rows, *versions()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import platform
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
+from dmfroc.reports.tables import as_sentence
 from dmfroc.reports.verdict import interval_text, number
 from dmfroc.results.result import Result
 from dmfroc.results.writers import strict
@@ -19,11 +21,11 @@ from dmfroc.results.writers import strict
 _TEMPLATES = files("dmfroc.reports") / "templates"
 
 
-def versions() -> tuple[str, str]:
-    """Return what the numbers were computed with."""
+def versions() -> list[tuple[str, str]]:
+    """Return when the report was written, and what the numbers were computed with."""
     found = [f"dmfroc {package_version()}", f"Python {platform.python_version()}"]
     found += [f"{name} {version(name)}" for name in ("numpy", "scipy", "jax")]
-    return "Versions", ", ".join(found)
+    return [("Date", f"{datetime.date.today():%Y-%m-%d}"), ("Versions", ", ".join(found))]
 
 
 def visible(value: Any) -> Any:
@@ -34,7 +36,8 @@ def visible(value: Any) -> Any:
 
 def page(
     result: Result,
-    title: str,
+    title: str | None,
+    question: str,
     verdict: Sequence[str],
     parts: Iterable[Any],
     provenance: Sequence[tuple[str, str]],
@@ -45,18 +48,22 @@ def page(
 ) -> str:
     """Return the page of a result: sentences, tables and figures, and its numbers as JSON.
 
-    ``warnings`` add to those of the result; ``numbers`` stand for its JSON where there are more;
-    ``drawn`` is what the template draws of predictions.
+    ``question`` is the heading without a ``title``; ``warnings`` add to those of the result;
+    ``numbers`` stand for its JSON where there are more; ``drawn`` is what the template draws of
+    predictions. Warnings about a row of a table are shown there, and not a second time.
     """
     notes = list(dict.fromkeys([*result.warnings, *warnings]))
+    parts = [part for part in parts if part is not None]
+    at_rows = {text for part in parts for _, text in getattr(part, "notes", ())}
+    sentences = {as_sentence(note): as_sentence(note.split(": ", 1)[-1]) for note in notes}
     data = {"dmfroc_version": package_version(), "verdict": verdict}
     data |= result.as_json() if numbers is None else numbers
     context = {
-        "title": title,
+        "title": title or question,
         "verdict": verdict,
         "watch_out": watch_out,
-        "warnings": notes,
-        "parts": [part for part in parts if part is not None],
+        "warnings": [x for x, bare in sentences.items() if not {x, bare} & at_rows],
+        "parts": parts,
         "provenance": provenance,
         "data": strict(data | {"warnings": notes}),
         "of_predictions": drawn is not None,
@@ -87,8 +94,7 @@ def _render(context: dict[str, Any]) -> str:
     }
     script = source("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    rendered: str = environment.get_template("report.html.j2").render(
+    return environment.get_template("report.html.j2").render(
         context
         | {"style": Markup(source("report.css")), "script": Markup(script), "digest": digest}
     )
-    return rendered

@@ -1,22 +1,20 @@
-"""Curves and matrices as what fits into a page: short paths and small pictures."""
+"""Curves and matrices for a page: short paths and small pictures."""
 
 from __future__ import annotations
 
 import base64
+import io
 import math
-import struct
-import zlib
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int, UInt8
+from matplotlib import colormaps
+from matplotlib.image import imsave
+from matplotlib.ticker import MaxNLocator
 
 MOST_POINTS = 400
 _ZOOMS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
-# Five colours of cividis, which reads alike with any kind of colour vision, from dark to light
-_SCALE = np.array(
-    [[0, 34, 78], [53, 69, 108], [122, 123, 120], [188, 174, 108], [254, 232, 56]], dtype=float
-)
 
 
 def zoom_of(curves: list[tuple[Float[np.ndarray, " _"], Float[np.ndarray, " _"]]]) -> float:
@@ -55,21 +53,14 @@ def thinned(
     return first + np.unique(np.minimum(np.searchsorted(way, steps), last - first - 1))
 
 
-def round_numbers(low: float, high: float, most: int = 6) -> list[tuple[float, str]]:
-    """Return round numbers between two, about so many at most, with their texts."""
-    least = (high - low) / most
-    power = math.floor(math.log10(least))
-    step = next(
-        digit * 10.0**exponent
-        for exponent in (power, power + 1)
-        for digit in (1, 2, 5)
-        if digit * 10.0**exponent >= least
-    )
-    digits = max(-math.floor(math.log10(step) + 1e-9), 0)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+def round_numbers(low: float, high: float) -> list[tuple[float, str]]:
+    """Return a handful of round numbers between two, with their texts."""
+    places = MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high)
+    digits = max(-math.floor(math.log10(places[1] - places[0]) + 1e-9), 0)
     return [
-        (place * step, f"{place * step:.{digits}f}".replace("-", "\N{MINUS SIGN}"))
-        for place in range(first, last + 1)
+        (float(place), f"{place:.{digits}f}".replace("-", "\N{MINUS SIGN}"))
+        for place in places
+        if low <= place <= high
     ]
 
 
@@ -98,11 +89,9 @@ class Shade(NamedTuple):
 
 def colors(shares: Float[np.ndarray, "*cells"]) -> UInt8[np.ndarray, "*cells 3"]:
     """Return the colours of numbers from 0 (dark) to 1 (light); grey where there is none."""
-    known = np.where(np.isfinite(shares), np.clip(shares, 0, 1), 0)
-    positions = np.linspace(0, 1, len(_SCALE))
-    rgb = np.stack([np.interp(known, positions, channel) for channel in _SCALE.T], axis=-1)
-    rgb[~np.isfinite(shares)] = 160
-    return rgb.round().astype(np.uint8)
+    known = np.where(np.isfinite(shares), np.clip(shares, 0, 1), 0.0)
+    rgb = colormaps["cividis"](known, bytes=True)[..., :3]
+    return np.where(np.isfinite(shares)[..., None], rgb, np.uint8(160))
 
 
 def shade(share: float) -> Shade:
@@ -116,17 +105,7 @@ def shade(share: float) -> Shade:
 
 def picture(rgb: UInt8[np.ndarray, "rows columns 3"]) -> str:
     """Return a picture of one pixel per cell as the address of a PNG that it holds itself."""
-    height, width, _ = rgb.shape
-    rows = b"".join(b"\0" + row.tobytes() for row in rgb)
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        body = kind + data
-        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
-
-    png = (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-        + chunk(b"IDAT", zlib.compress(rows, 9))
-        + chunk(b"IEND", b"")
-    )
+    file = io.BytesIO()
+    imsave(file, rgb, format="png")
+    png = file.getvalue()
     return "data:image/png;base64," + base64.b64encode(png).decode("ascii")

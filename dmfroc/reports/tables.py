@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from dmfroc.reports.verdict import number
+from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import Cell, Head, Table, printed
 
 _MOST_ROWS = 200
+_LOPSIDED = 3.0  # ratio of the sides of an interval
 
 
 @dataclass(frozen=True)
 class PageTable:
     """A table on a page; the first column names the rows.
 
-    With marks, the line of each row's classifier stands before its name.
+    Notes are what has to be known of single rows, each with a number that is among the marks of
+    these rows. With lines, that of each row's classifier stands before its name.
     """
 
     kind: ClassVar = "table"
+    key: str
     name: str
     caption: str
     columns: Sequence[Head]
     rows: Sequence[Sequence[Cell]]
-    has_marks: bool = False
+    marks: Sequence[Sequence[str]]
+    notes: Sequence[tuple[str, str]]
+    has_lines: bool = False
 
 
 def _capitalized(title: str) -> str:
@@ -34,12 +40,61 @@ def _capitalized(title: str) -> str:
     return title if is_symbol else title[0].upper() + title[1:]
 
 
-def page_table(table: Table, *, has_marks: bool = False) -> PageTable:
+def page_table(table: Table, *, has_lines: bool = False) -> PageTable:
     """Return a table as a page shows it, the first rows of a long one."""
     heads, rows = printed(table, number)
     caption = table.title
     if len(rows) > _MOST_ROWS:
         caption += f"; the first {_MOST_ROWS} of {len(rows)}, all are among the numbers"
-    name = table.key.replace("_", " ").capitalize()
     columns = [head._replace(title=_capitalized(head.title)) for head in heads]
-    return PageTable(name, caption, columns, rows[:_MOST_ROWS], has_marks)
+    rows_of: dict[str, list[int]] = {}
+    for place, row in enumerate(table.rows[:_MOST_ROWS]):
+        estimates = [cell for cell in row if isinstance(cell, Estimate)]
+        for e in estimates:
+            for text in _explained(e):
+                named = f"{e.title}: {text}" if len(estimates) > 1 else text
+                rows_of.setdefault(named, []).append(place)
+    marks: list[list[str]] = [[] for _ in rows]
+    notes: list[tuple[str, str]] = []
+    for text, places in rows_of.items():
+        is_of_all = len(places) == len(rows)
+        mark = "" if is_of_all else str(1 + sum(bool(mark) for mark, _ in notes))
+        notes.append((mark, as_sentence(text)))
+        for place in places if mark else ():
+            marks[place].append(mark)
+    return PageTable(
+        table.key,
+        table.key.replace("_", " ").capitalize(),
+        caption,
+        columns,
+        rows[:_MOST_ROWS],
+        marks,
+        notes,
+        has_lines,
+    )
+
+
+def as_sentence(text: str) -> str:
+    """Return a text with a capital and a full stop."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def _explained(e: Estimate) -> Iterator[str]:
+    """Say what is unusual about an estimate and its interval."""
+    yield from e.warnings
+    below, above = e.value - e.interval[0], e.interval[1] - e.value
+    if e.exact_limit:
+        yield (
+            f"The {e.exact_limit} limit is exact: it counts one more gross error than the sample "
+            "contains, because rare errors may be missing from it."
+        )
+    elif e.bias_corrected is not None:
+        yield (
+            "Thresholds are chosen on the observations that they judge, which biases the value "
+            "upwards. The interval is about the value with thresholds chosen on other observations."
+        )
+    elif max(below, above) > _LOPSIDED * min(below, above):
+        yield (
+            f"The interval is longer {'below' if below > above else 'above'} the value, as is "
+            "usual close to the end of a measure's range."
+        )

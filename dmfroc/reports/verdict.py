@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.inference.options import OF_ALGORITHM
 from dmfroc.results.text import decimals, equals_p_value, format_interval, format_probability
 
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 
 _RARE = 20  # observations: below this many, no method can promise much of a class
 _MOST_UNDECIDED = 6
+_MOST_IN_TITLE = 4  # names
 _HARD = 0.8  # A(i|j) below which a pair is worth naming
 
 
@@ -50,64 +55,123 @@ def ends_text(interval: tuple[float, float], standard_error: float = math.nan) -
     return format_interval(interval, lambda end: number(end, standard_error))
 
 
+def which_is_better(names: Sequence[str], kind: str) -> str:
+    """Return the question that a comparison answers."""
+    if len(names) > _MOST_IN_TITLE:
+        return f"Which of {len(names)} {kind} is best?"
+    return f"Which is better: {', '.join(names[:-1])} or {names[-1]}?"
+
+
+def against_chance(estimate: Estimate) -> str:
+    """Say whether a value is better than that of guessing."""
+    value = (
+        f"{estimate.title} {_value(estimate)} ({100 * estimate.level:g} % interval "
+        f"{interval_text(estimate)})"
+    )
+    measure = MEASURES.get(estimate.measure)
+    if measure is None or not math.isfinite(measure.chance + estimate.value):
+        return f"{value[0].upper()}{value[1:]}."
+    sides = [end - measure.chance for end in estimate.interval]
+    low, high = sides if measure.greater_is_better else [-side for side in sides[::-1]]
+    claim = (
+        "The classifier is better than guessing"
+        if low > 0
+        else "The classifier is worse than guessing"
+        if high < 0
+        else "The data do not show that the classifier is better than guessing"
+    )
+    return f"{claim}: {value}, where guessing has {measure.chance:g}."
+
+
 def evaluation_verdict(evaluation: Evaluation) -> list[str]:
-    """Say how good one classifier is."""
-    first = next(iter(evaluation.estimates.values()))
-    predictions = evaluation.sample.predictions
-    over_folds = "" if predictions.folds is None else " and folds"
-    percent = f"{100 * first.level:g} %"
-    sentences = [
-        f"{first.title} is {number(first.value, first.standard_error)} "
-        f"({percent} interval {interval_text(first)})."
-    ]
+    """Say whether one classifier is better than guessing, and by how much."""
+    first = evaluation.shown[0]
+    sentences = [against_chance(first)]
     area = evaluation.estimates.get("hand_till")
     if area is not None and math.isfinite(area.value):
-        low, high = (f"{100 * end:.1f}" for end in area.interval)
         sentences.append(
-            "Of two random observations of different classes, the scores put the one that belongs "
-            f"to a class above the one that does not in {100 * area.value:.1f} % of cases, "
-            f"averaged over all pairs of classes{over_folds} ({percent} interval {low} to {high} "
-            "%); guessing would reach 50 %."
+            f"In {100 * area.value:.1f} % of pairs of observations of two classes, averaged over "
+            "the pairs of classes, the scores rank the right one first; guessing does so in 50 %."
         )
-    return sentences + _of_folds(predictions, first.method)
+    return sentences + _of_folds(evaluation.sample.predictions, first.method)
+
+
+def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]:
+    """Say of one classifier which pair is hardest, and how often its decisions are right."""
+    sentences = []
+    for numbers in named.values():
+        for i, j, area in worst_pairs(numbers, predictions.labels, predictions.n_classes > 2):
+            sentences.append(f"The hardest pair is {i} against {j}: A(i|j) is {number(area)}.")
+        if numbers.confusion is not None:
+            right = share_of_right(numbers.confusion)
+            most = numbers.confusion.sum(axis=1).max() / numbers.confusion.sum()
+            sentences.append(
+                f"Decisions are right in {100 * right:.1f} % of cases; always deciding for the "
+                f"most frequent class would be in {100 * most:.1f} %. Whether that is good enough "
+                "depends on what each error costs: see the confusion matrix."
+            )
+    return sentences
+
+
+def share_of_right(confusion: Float[np.ndarray, "k k"]) -> float:
+    """Return the share of the observations whose class was predicted."""
+    return float(np.trace(confusion) / confusion.sum())
 
 
 def comparison_verdict(comparison: Comparison) -> list[str]:
-    """Say who is better, and what could not be decided."""
+    """Say who is better, and what the data do not show."""
     if not all(math.isfinite(e.value) for e in comparison.estimates.values()):
         return [f"No classifier can be called better: {comparison.title} is undefined for some."]
     if not comparison.hypothesis.is_two_sided:
         return _one_sided_verdict(comparison)
     ordered = [_better_first(d) for d in comparison.differences]
-    best = _best(comparison, ordered)
-    significance = 1 - comparison.level
-    against_best = [d for d in ordered if best in (d.first, d.second)]
-    decided = [d for d in against_best if d.adjusted_p_value < significance]
-    undecided = [d for d in ordered if not d.adjusted_p_value < significance]
-    sentences = [_sentence(comparison, d) for d in decided]
-    if len(decided) == len(against_best) > 1:
-        values = {name: _value(e) for name, e in comparison.estimates.items()}
-        others = ", ".join(f"{d.second} ({values[d.second]})" for d in decided)
-        title = comparison.title
-        sentences.insert(
-            0, f"{best} is better than all others: {title} {values[best]} against {others}."
-        )
-    elif len(ordered) == 1 and not decided:
-        sentences.append(_higher(comparison, ordered[0]))
-    elif not decided:
-        sentences.append(
-            f"{best} has the best {comparison.title}, "
-            f"{_value(comparison.estimates[best])}, but it is not certain to be the best."
-        )
+    decided = [d for d in ordered if d.adjusted_p_value < 1 - comparison.level]
+    firsts = [d.first for d in ordered]
+    best_first = sorted(comparison.estimates, key=firsts.count, reverse=True)
+    values = {name: _value(comparison.estimates[name]) for name in best_first}
+    wins = {(d.first, d.second) for d in decided}
+    sentence, tied = lead(comparison.title, values, wins, comparison.best_set())
+    undecided = [d for d in ordered if d not in decided and {d.first, d.second} <= set(tied)]
+    sentences = [] if len(ordered) == len(decided) == 1 else [sentence]
+    if len(tied) == 1:
+        sentences += [_sentence(comparison, d) for d in decided if d.first == tied[0]]
     sentences += [_undecided(comparison, d) for d in undecided[:_MOST_UNDECIDED]]
     if (more := len(undecided) - _MOST_UNDECIDED) > 0:
-        sentences.append(f"{more} more of the {len(ordered)} differences could not be decided.")
-    sentences += _of_the_best(comparison)
-    return sentences + _of_all_differences(comparison)
+        sentences.append(f"The table has {more} more differences that the data do not decide.")
+    return sentences + _of_the_best(comparison, tied) + _of_all_differences(comparison)
+
+
+def lead(
+    title: str,
+    values: Mapping[str, str],
+    wins: Collection[tuple[str, str]],
+    best_set: Sequence[str] = (),
+) -> tuple[str, list[str]]:
+    """Say who is best, who cannot be told apart from the best, and who is worse than all of these.
+
+    ``values`` begin with the best; ``wins`` are the decided pairs, the better one first. Who is not
+    in a confidence set of several is not called tied. Return the sentence, and those who are tied.
+    """
+    best, *others = values
+    tied = [best, *(name for name in others if (best, name) not in wins)]
+    kept = [name for name in tied if name == best or name in best_set]
+    if len(kept) > 1:
+        tied = kept
+    worse = [x for x in others if all((name, x) in wins for name in tied)]
+    if len(tied) == 1:
+        claim = f"{best} is better than all others"
+    elif len(tied) == 2:
+        claim = f"{joined(tied)} cannot be told apart"
+    else:
+        claim = f"The data do not show which of {joined(tied)} is best"
+    if worse and len(tied) > 1:
+        claim += f"; {'both' if len(tied) == 2 else 'all'} are better than {joined(worse)}"
+    against = f" against {joined([values[x] for x in worse])}" if worse else ""
+    return f"{claim}: {title} {joined([values[x] for x in tied])}{against}.", tied
 
 
 def _one_sided_verdict(comparison: Comparison) -> list[str]:
-    """Say of which pairs the alternative was shown, in the order in which they were given."""
+    """Say which pairs show the alternative, in the order in which they were given."""
     significance = 1 - comparison.level
     several = len(comparison.differences) > 1
     adjusted = ", adjusted" if several else ""
@@ -119,7 +183,7 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
         values = (_value(comparison.estimates[name]) for name in (d.first, d.second))
         is_shown = d.adjusted_p_value < significance
         sentences.append(
-            f"{claim if is_shown else f'That {claim} was not shown'}: "
+            f"{claim if is_shown else f'The data do not show that {claim}'}: "
             f"{comparison.title} {' against '.join(values)}, difference "
             f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval}: "
             f"{interval_text(d)}; one-sided {equals_p_value(d.adjusted_p_value)}{adjusted})."
@@ -130,39 +194,34 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
 
 
 def _of_all_differences(comparison: Comparison) -> list[str]:
-    """Say whether decisions and intervals allow for several comparisons, and for folds."""
+    """Say whether decisions and intervals are adjusted for several comparisons, and for folds."""
     sentences = []
     if (n := len(comparison.differences)) > 1:
         sentences.append(
-            f"Intervals and decisions allow for all {n} comparisons: with probability "
+            f"Intervals and p-values are adjusted for all {n} comparisons: with probability "
             f"{comparison.level:g} all intervals of differences hold at once."
             if comparison.simultaneous
-            else f"Decisions allow for {n} comparisons (Holm); intervals are each for itself."
+            else f"P-values are Holm-adjusted for {n} comparisons; intervals are not adjusted."
         )
     first = next(iter(comparison.predictions.values()), None)
     return sentences + ([] if first is None else _of_folds(first, comparison.method))
 
 
-def _of_the_best(comparison: Comparison) -> list[str]:
-    """Say how good the best one is, its selection allowed for, and who else may be the best."""
+def _of_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[str]:
+    """Say how good the best is, adjusted for its selection, and who else may be, if not tied."""
     percent = f"{100 * comparison.level:g} %"
     sentences = []
     if (winner := comparison.winner) is not None:
         error = comparison.estimates[winner.name].standard_error
         low, high = (number(end, error) for end in winner.interval)
         sentences.append(
-            f"{winner.name} was picked as the best of {len(comparison.estimates)} in this sample, "
-            f"which makes it look better than it is: allowing for that, its {comparison.title} is "
+            f"{winner.name} was selected as the best of {len(comparison.estimates)} in this "
+            f"sample, so that its {comparison.title} is biased upwards. Adjusted for that, it is "
             f"between {low} and {high} ({percent} interval)."
         )
     best = comparison.best_set()
-    if len(comparison.estimates) > 2 and len(best) > 1:
-        sentences.append(
-            f"The best one may be any of {len(best)}: {listed(best)}; the others are excluded "
-            f"({percent} confidence set)."
-            if len(best) < len(comparison.estimates)
-            else f"None is excluded as the best ({percent} confidence set)."
-        )
+    if len(comparison.estimates) > 2 and set(best) != set(tied):
+        sentences.append(f"{percent} confidence set for the best classifier: {listed(best)}.")
     return sentences
 
 
@@ -186,18 +245,17 @@ def watch_out(named: Mapping[str, Numbers], predictions: Predictions) -> list[st
     remarks = []
     if rare:
         remarks.append(
-            f"Few observations of {listed(rare)}: what is said of them is uncertain, and intervals "
-            "rest on little."
+            f"Few observations of {listed(rare)}: their values are uncertain, and their intervals "
+            "may cover less than stated. More observations of these classes would help most."
         )
     if predictions.absent_labels:
         names = listed([str(label) for label in predictions.absent_labels])
-        remarks.append(f"Never observed: {names}. Nothing is known about them.")
+        remarks.append(f"Never observed: {names}. Their pairs are left out.")
     for name, numbers in named.items():
         pairs = worst_pairs(numbers, predictions.labels, 3)
         hard = [f"{i} from {j} ({number(a)})" for i, j, a in pairs if a < _HARD]
         if hard:
-            of = "" if len(named) == 1 else f"{name}: "
-            remarks.append(f"{of}hardest to tell apart, by A(i|j): {listed(hard)}.")
+            remarks.append(f"{name}: hardest to tell apart, by A(i|j): {listed(hard)}.")
     return remarks
 
 
@@ -213,6 +271,12 @@ def worst_pairs(
         for index in order.tolist()
         if math.isfinite(flat[index])
     ]
+
+
+def joined(names: Sequence[str]) -> str:
+    """Return names with commas, and "and" before the last one."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def listed(items: Sequence[str], most: int = 8) -> str:
@@ -245,30 +309,12 @@ def turned_around(difference: Difference) -> Difference:
     )
 
 
-def _best(comparison: Comparison, ordered: Sequence[Difference]) -> str:
-    wins = dict.fromkeys(comparison.estimates, 0)
-    for difference in ordered:
-        wins[difference.first] += 1
-    return max(wins, key=lambda name: wins[name])
-
-
 def _sentence(comparison: Comparison, d: Difference) -> str:
     values = (comparison.estimates[name].value for name in (d.first, d.second))
     a, b = (number(value, d.standard_error) for value in values)
     return (
         f"{d.first} is better than {d.second}: {comparison.title} {a} against {b}, difference "
         f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)})."
-    )
-
-
-def _higher(comparison: Comparison, d: Difference) -> str:
-    """Say which of two has the better value, which may be by chance."""
-    values = [_value(comparison.estimates[name]) for name in (d.first, d.second)]
-    if d.value == 0:
-        return f"{d.first} and {d.second} have the same {comparison.title}, {values[0]}."
-    return (
-        f"{d.first} has the better {comparison.title}, {values[0]} against {values[1]}, but that "
-        "may be by chance."
     )
 
 
@@ -279,9 +325,11 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
         if comparison.rope > 0
         else ""
     )
+    several = len(comparison.differences) > 1
+    adjusted = f"; adjusted {equals_p_value(d.adjusted_p_value)}" if several else ""
     return (
-        f"Which of {d.first} and {d.second} is better could not be decided: difference "
-        f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)}), "
-        f"probability that {d.first} is better "
+        f"The data do not show whether {d.first} or {d.second} is better: difference "
+        f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)}"
+        f"{adjusted}), probability that {d.first} is better "
         f"{format_probability(d.probability_better)}{equivalent}."
     )

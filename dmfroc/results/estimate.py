@@ -52,7 +52,7 @@ class Estimate(Result):
     n_draws, seed : int or None
         Number of draws and seed of methods that draw; None for the jackknife.
     warnings : tuple of str
-        What a careful reader has to know about this estimate.
+        What limits this estimate.
     draws : numpy.ndarray of shape (n_draws,) or None
         The measure's value in every draw, for methods that draw.
     error_bound : float
@@ -122,7 +122,7 @@ class Estimate(Result):
             + (f", exact {self.exact_limit} limit" if self.exact_limit else "")
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
-        notes = [f"note: {warning}" for warning in self.warnings] if warnings else []
+        notes = [f"warning: {warning}" for warning in self.warnings] if warnings else []
         return "\n".join([line, *notes])
 
 

@@ -104,11 +104,11 @@ class Result(ABC):
         """Return the tables as plain text, with or without the warnings."""
         parts = ["\n".join(self.head()), *map(as_text, self.tables()), "\n".join(self.foot())]
         if warnings:
-            parts.append("\n".join(f"note: {warning}" for warning in self.warnings))
+            parts.append("\n".join(f"warning: {warning}" for warning in self.warnings))
         return "\n\n".join(filter(None, parts))
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything but large arrays as what `json.dump` takes."""
+        """Return everything but large arrays, for `json.dump`."""
         return as_json(self.facts(), self.tables()) | {"warnings": list(self.warnings)}
 
     def to_json(self) -> str:
@@ -132,7 +132,7 @@ class Result(ABC):
         """
         return renderer(self, "plot")(self, ax=ax, **options)
 
-    def to_html(self, path: str | PathLike[str]) -> None:
+    def to_html(self, path: str | PathLike[str], title: str | None = None) -> None:
         """Write a report for the browser: one file that needs nothing else.
 
         It says in sentences what was found and what to watch out for, and shows all tables,
@@ -142,6 +142,8 @@ class Result(ABC):
         ----------
         path : str or path-like
             A file named ``.html``. It appears whole, or not at all.
+        title : str, optional
+            The heading; by default the question that the report answers.
 
         Raises
         ------
@@ -169,11 +171,10 @@ class Result(ABC):
             )
         # Before the page is made: a bad name should not cost the time that it takes.
         with opened_page(path) as stream:
-            stream.write(renderer(self, "page")(self).encode("utf-8"))
+            stream.write(renderer(self, "page")(self, title=title).encode("utf-8"))
 
     def _repr_html_(self) -> str:
-        html: str = renderer(self, "notebook")(self)
-        return html
+        return renderer(self, "notebook")(self)
 
     def __repr__(self) -> str:
         """Show the tables at a prompt, not all arrays behind them."""

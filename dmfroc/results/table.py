@@ -47,7 +47,7 @@ class Column:
     kind : str
         What its cells hold; ``"freedom"`` are degrees of freedom, an error says how many
         digits it has itself. A name is anything with a text, or a list of such; an estimate has
-        ``value``, ``standard_error`` and ``interval``; an interval is a tuple of two ends and the
+        ``value``, ``standard_error`` and ``interval``. An interval is a tuple of two ends and the
         standard error that says how many digits they have.
     interval, error : str
         Heads of what stands beside an estimate in print; not printed if empty.
@@ -121,10 +121,11 @@ class Head(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A printed cell, and the number that it stands for."""
+    """A printed cell, and the number or the two ends that it stands for."""
 
     text: str
     number: float | None = None
+    ends: tuple[float | None, float | None] | None = None
 
 
 Digits = Callable[[float, float], str]
@@ -191,7 +192,8 @@ def _cell(column: Column, value: Any, digits: Digits) -> Cell:
 def _interval(
     ends: tuple[float, float], error: float, digits: Digits, is_signed: bool = False
 ) -> Cell:
-    return Cell(format_interval(ends, lambda end: _number(end, error, digits, is_signed).text))
+    text = format_interval(ends, lambda end: _number(end, error, digits, is_signed).text)
+    return Cell(text, ends=(_finite(ends[0]), _finite(ends[1])))
 
 
 def _number(value: float, error: float, digits: Digits, is_signed: bool = False) -> Cell:

@@ -16,7 +16,7 @@ _SMALLEST_P_VALUE = 1e-300  # smaller ones are lost in floating point
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a plain-text table; the first column is flush left, all others flush right.
 
-    It is as wide as what it says.
+    It is as wide as its text.
     """
     table = [[printable(cell) for cell in row] for row in (header, *rows)]
     widths = [max(map(width, column)) for column in zip(*table, strict=True)]

@@ -93,7 +93,7 @@ def _entries(column: Column, value: Any) -> dict[str, Any]:
 
 
 def as_json(facts: Mapping[str, Any], tables: Sequence[Table]) -> dict[str, Any]:
-    """Return facts and tables as what JSON can hold; None stands for what has no number."""
+    """Return facts and tables for JSON; None stands for undefined numbers."""
     return strict(dict(facts) | {table.key: as_records(table) for table in tables})
 
 
@@ -107,7 +107,7 @@ def opened_page(path: str | PathLike[str], name: str = "path") -> Iterator[Binar
 
 
 def strict(value: Any) -> Any:
-    """Return a value as what strict JSON can hold."""
+    """Return a value in types of strict JSON."""
     if is_dataclass(value) and not isinstance(value, type):
         return strict(asdict(value))
     if hasattr(value, "_asdict"):  # a named tuple

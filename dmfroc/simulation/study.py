@@ -2,7 +2,7 @@
 
 A study evaluates a function of a random generator and a setting. Every replication of every
 setting has random numbers of its own, derived from the seed, the setting and the number of the
-replication alone: the results depend neither on the order of the work nor on who did it, and
+replication alone. The results depend neither on the order of the work nor on who did it, and
 further settings or replications can be added later. Finished work is written at once, and what is
 there is not computed again.
 """
@@ -459,8 +459,7 @@ def read_provenance(path: str | os.PathLike[str]) -> dict[str, Any]:
     metadata = schema_of(Path(path)).metadata or {}
     if PROVENANCE not in metadata:
         raise ValueError(f"{path} was not written by a study: it has no provenance")
-    provenance: dict[str, Any] = json.loads(metadata[PROVENANCE])
-    return provenance
+    return json.loads(metadata[PROVENANCE])
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -500,8 +499,7 @@ def _plain(setting: Setting) -> dict[str, Any]:
             "settings are numbers, strings, booleans, None and lists of them"
         )
 
-    plain: dict[str, Any] = json.loads(json.dumps(dict(setting), default=as_python))
-    return plain
+    return json.loads(json.dumps(dict(setting), default=as_python))
 
 
 def _code_of(function: Callable[..., Any]) -> str:

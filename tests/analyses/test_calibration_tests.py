@@ -70,3 +70,12 @@ def test_refusals():
     weighted = dmfroc.Predictions.from_arrays([0, 1, 1], [0.2, 0.3, 1.0], sample_weight=[1, 2, 1])
     with pytest.raises(ValueError, match="rows of equal weight"):
         calibration_tests(weighted)
+
+
+def test_picture_is_the_reliability_diagram():
+    rng = np.random.default_rng(0)
+    p = rng.random(80)
+    y = (rng.random(80) < p).astype(int)
+    display = calibration_tests(y, p, n_draws=99).plot(plot_bands=False)
+    low, high = display.lines_[1].get_xdata()[[0, -1]]
+    assert (low, high) == (p.min(), p.max())

@@ -10,7 +10,7 @@ from scipy import stats
 from simulations import classifiers, normal_scores
 
 from dmfroc import Predictions, compare, estimate, influences
-from dmfroc.inference.influences import interval, moments_of, standard_error
+from dmfroc.inference.influences import interval, moments_of
 from dmfroc.inference.units import units_of
 from dmfroc.measures import informedness
 from dmfroc.reports.verdict import comparison_verdict
@@ -105,7 +105,7 @@ def test_differences_rest_on_the_differences_of_influences(groups):
     for difference in result.differences:
         moments = moments_of(of_name[difference.first] - of_name[difference.second], units)
         expected = interval(difference.value, moments, 0.05, (-1.0, 1.0), symmetric_on_line=False)
-        error = standard_error(moments)
+        error = moments.standard_error
         assert difference.standard_error == pytest.approx(error, rel=1e-10)
         np.testing.assert_allclose(difference.interval, (expected.low, expected.high), rtol=1e-8)
 

@@ -36,7 +36,8 @@ def test_simultaneous_bands_are_wider_and_ranges_follow():
         assert (bands.low <= bands.value).all()
     inner, outer = curve.better_range(), curve.better_range(simultaneous=False)
     assert all(any(a <= c <= d <= b for a, b in outer) for c, d in inner)
-    assert all(f"{a:g} to {b:g}" in str(curve) for a, b in inner)
+    shown = [f"{a:g}" if a == b else f"{a:g} to {b:g}" for a, b in inner]
+    assert f"thresholds {', '.join(shown)} (" in str(curve)
 
 
 def test_published_curve(external_directory):

@@ -17,7 +17,6 @@ from simulations import normal_scores
 import dmfroc
 from dmfroc import (
     Estimate,
-    MulticlassROC,
     Predictions,
     dmf_auc_score,
     estimate,
@@ -29,6 +28,7 @@ from dmfroc import (
 from dmfroc.inference.band import curve_band
 from dmfroc.measures import dmf_auc, informedness
 from dmfroc.plots import MulticlassROCDisplay
+from dmfroc.results import MulticlassROC
 
 CLASSES, SCORES = normal_scores(1, 60, 3)
 ALL = ["dmf_auc", "hand_till", "informedness"]
@@ -314,7 +314,7 @@ def test_absent_class_is_told_once():
     assert tuple(str(warning.message) for warning in caught) == messages
     assert result.warnings == messages
     for message in messages:
-        assert str(result).count(f"note: {message}") == 1
+        assert str(result).count(f"warning: {message}") == 1
 
 
 def test_the_curve_leaves_the_filters_of_warnings_alone(monkeypatch):
@@ -331,7 +331,7 @@ def test_remarks_of_all_measures_appear_once():
     result = evaluate(classes, SCORES)
     assert len(result.warnings) == 1
     assert result.warnings[0].startswith("class 2 has a single observation")
-    assert str(result).count("note: ") == 1
+    assert str(result).count("warning: ") == 1
 
 
 # The package

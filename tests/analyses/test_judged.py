@@ -102,6 +102,17 @@ def test_labels_of_any_kind():
     assert dmfroc.estimate("hand_till", series, SCORES, judge=JUDGE).value == found.value
 
 
+@pytest.mark.parametrize(("n_verified", "is_few"), [(200, True), (1000, False)])
+def test_few_rows_on_which_a_good_judge_errs(n_verified, is_few):
+    rng = np.random.default_rng(4)
+    true = rng.choice(3, 4000, p=[0.5, 0.3, 0.2])
+    scores = rng.normal(size=(4000, 3)) + np.eye(3)[true]
+    judge = np.where(rng.random(4000) < 0.95, true, (true + 1) % 3)
+    hidden = np.where(np.arange(4000) < n_verified, true, np.nan)
+    found = dmfroc.estimate("average_precision", hidden, scores, judge=judge)
+    assert any("the few on which the judge errs" in x for x in found.warnings) == is_few
+
+
 def test_groups_with_a_judge():
     rows = np.repeat(np.arange(N), 2)
     twice = dmfroc.estimate("accuracy", HIDDEN[rows], SCORES[rows], judge=JUDGE[rows], groups=rows)
@@ -227,3 +238,87 @@ def test_errors_with_a_judge(options, kind, message):
 def test_errors_of_populations(options, message):
     with pytest.raises(ValueError, match=message):
         dmfroc.estimate("accuracy", TWO, P, y_pred=HARD, **options)
+
+
+def of_target(n, share, seed):
+    """Draw classes, two columns of probabilities and features of another population."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    x = rng.normal(size=(n, 2)) + np.column_stack([1.5 * y, 0 * y])
+    p = 1 / (1 + np.exp(1.1 - 1.5 * x[:, 0]))
+    return y, np.column_stack([1 - p, p]), x
+
+
+@pytest.mark.filterwarnings("ignore:the class shares")
+@pytest.mark.parametrize("option", ["target_prevalence", "importance"])
+def test_errors_of_estimated_populations_are_those_of_a_bootstrap(option):
+    y, p, x = of_target(500, 0.5, 1)
+    _, q, z = of_target(400, 0.25, 2)
+    rng = np.random.default_rng(3)
+
+    def value(rows, others):
+        given = q[others] if option == "target_prevalence" else (x[rows], z[others])
+        return dmfroc.estimate("average_precision", y[rows], p[rows], **{option: given})
+
+    found = value(slice(None), slice(None))
+    draws = []
+    for _ in range(150):
+        rows = np.concatenate([rng.choice(np.flatnonzero(y == k), (y == k).sum()) for k in (0, 1)])
+        draws.append(value(rows, rng.integers(400, size=400)).value)
+    assert found.standard_error == pytest.approx(np.std(draws), rel=0.2)
+    if option == "target_prevalence":
+        fixed = dmfroc.estimate("average_precision", y, p, target_prevalence=0.25)
+        assert found.standard_error > 1.2 * fixed.standard_error
+
+
+def test_estimated_shares_are_those_of_the_target():
+    y, p, _ = of_target(4000, 0.5, 4)
+    truth, q, _ = of_target(4000, 0.1, 5)
+    with pytest.warns(UserWarning, match="class shares in the target, .* uncertain"):
+        dmfroc.estimate("accuracy", y, p, target_prevalence=q[:30])
+    found = dmfroc.estimate("accuracy", y, p, target_prevalence=q)
+    direct = dmfroc.estimate("accuracy", truth, q)
+    both = np.hypot(found.standard_error, direct.standard_error)
+    assert abs(found.value - direct.value) < 3 * both
+    given = dmfroc.estimate("accuracy", y, p, target_prevalence=truth.mean())
+    assert given.value == pytest.approx(found.value, abs=0.01)
+    decided, new = (2 * np.eye(2)[(x[:, 1] > 0.5).astype(int)] for x in (p, q))  # no probabilities
+    by_label = dmfroc.estimate("accuracy", y, decided, target_prevalence=new)
+    assert by_label.value == pytest.approx(found.value, abs=0.02)
+
+
+@pytest.mark.filterwarnings("ignore:the class shares")
+def test_comparisons_in_an_estimated_population():
+    y, p, x = of_target(400, 0.5, 6)
+    _, q, z = of_target(300, 0.3, 7)
+    scores = {"a": p, "b": p[:, ::-1] * 0.3 + p * 0.7}
+    one = dmfroc.compare(y, scores, measure="average_precision", importance=(x, z))
+    alone = dmfroc.estimate("average_precision", y, p, importance=(x, z))
+    assert one.estimates["a"].value == pytest.approx(alone.value)
+    assert one.estimates["a"].standard_error == pytest.approx(alone.standard_error)
+    with pytest.raises(ValueError, match="target_prevalence of a comparison must be shares"):
+        dmfroc.compare(y, scores, target_prevalence=q)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target_prevalence": np.full((50, 2), 0.5), "method": "bootstrap"}, "alone: leave"),
+        ({"target_prevalence": np.full((3, 2), np.nan)}, "target_prevalence must be finite"),
+        ({"importance": (np.ones((5, 2)), np.ones((9, 2)))}, "shapes are"),
+        ({"importance": (np.ones((800, 2)), np.ones((9, 2)))}, "redundant"),
+        ({"importance": (P[:, None], P[:, None] + 5)}, "without error"),
+        ({"importance": (P[:, None] * np.nan, P[:, None])}, "finite features"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_errors_of_estimated_populations(options, message):
+    with pytest.raises(ValueError, match=message):
+        dmfroc.estimate("accuracy", TWO, np.column_stack([1 - P, P]), **options)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scores_that_do_not_tell_classes_apart_estimate_no_shares():
+    same = np.full((800, 2), 0.5)
+    with pytest.raises(ValueError, match="do not tell the classes apart"):
+        dmfroc.estimate("accuracy", TWO, same, target_prevalence=same)

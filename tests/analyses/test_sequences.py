@@ -185,6 +185,27 @@ def test_weights_make_accuracy_asymptotic():
     assert accumulator.drift(baseline=0.5).alarm_at is None
 
 
+@pytest.mark.parametrize(("name", "baseline"), [("accuracy", 0.9), ("hand_till", 0.9)])
+def test_watching_goes_on_after_load(tmp_path, name, baseline):
+    y, scores = stream(600)
+    whole, parts = (dmfroc.Accumulator([0, 1, 2], learn_from=50) for _ in range(2))
+    for start in range(0, 600, 50):
+        rows = slice(start, start + 50)
+        if start == 300:
+            parts.save(tmp_path / "a.npz")
+            parts = dmfroc.Accumulator.load(tmp_path / "a.npz")
+        for accumulator in (whole, parts):
+            accumulator.update(y[rows], scores[rows])
+            accumulator.drift(name, baseline=baseline)
+            accumulator.confidence_sequence(name)
+    one, other = (x.drift(name, baseline=baseline) for x in (whole, parts))
+    assert str(one) == str(other)
+    assert len(one.looks) >= 12
+    assert one.alarm
+    one, other = (x.confidence_sequence(name) for x in (whole, parts))
+    assert one.as_json() == other.as_json()
+
+
 def test_saved_loaded_and_merged(tmp_path):
     y, scores = stream(400)
     first, second = watched(y[:200], scores[:200], learn_from=100), watched(y[200:], scores[200:])

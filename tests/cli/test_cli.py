@@ -267,7 +267,7 @@ def test_remarks_are_notes(folder, tmp_path):
     assert "leave it out with --ignore p_cedar, or pass --labels ash,birch,cedar if" in refusal
     options += ["--labels", "ash,birch,cedar"]
     note = "1 class has a column but no observation and every pair with it is left out: 'cedar'"
-    assert succeed("evaluate", path, *options).splitlines()[-1] == f"note: {note}"
+    assert succeed("evaluate", path, *options).splitlines()[-1] == f"warning: {note}"
     found = parsed("evaluate", path, *options)
     assert found["warnings"] == [note]
     assert found["classes"][2] == {"label": "cedar", "count": 0}
@@ -368,7 +368,7 @@ def test_compare_says_whom_a_remark_concerns(folder):
     notes = parsed("compare", *files, *options)["warnings"]
     assert len(notes) == 1
     assert notes[0].startswith("perfect: the classifier is perfect in this sample")
-    assert succeed("compare", *files, *options).splitlines()[-1] == f"note: {notes[0]}"
+    assert succeed("compare", *files, *options).splitlines()[-1] == f"warning: {notes[0]}"
 
 
 def test_compare_says_a_common_remark_once(folder):
@@ -471,7 +471,9 @@ def test_a_chart_has_a_name_of_its_own(good, tmp_path, monkeypatch):
 def test_a_chart_of_classes_of_which_one_is_absent(folder, tmp_path):
     options = ["--label", "tree", "--labels", "ash,birch,cedar", "--output", tmp_path / "a.png"]
     stdout = succeed("plot", "roc", folder / "absent.csv", *options)
-    assert stdout.startswith("note: no curve is drawn of classes without observations: 'cedar'\n")
+    assert stdout.startswith(
+        "warning: no curve is drawn of classes without observations: 'cedar'\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -537,7 +539,7 @@ def test_demo(tmp_path, monkeypatch):
     assert text.count("DMF-AUC") == 4  # thrice evaluated, once compared
     # The best classifier is nearly perfect: its lower limits are exact, which is explained once
     assert text.count("exact limit: counts one more gross error") == 1
-    assert not [line for line in text.splitlines() if line.startswith("note: ")]
+    assert not [line for line in text.splitlines() if line.startswith("warning: ")]
     assert text.endswith("\n\nThe picture is in dmfroc-demo.png\n")
     assert os.listdir(tmp_path) == ["dmfroc-demo.png"]
     assert Path("dmfroc-demo.png").read_bytes().startswith(PNG)

@@ -43,6 +43,28 @@ def test_judge(file):
     assert "judge=" in without.output or "--judge" in without.output
 
 
+def test_judge_of_several_classifiers(file, tmp_path):
+    table = pd.read_csv(file)
+    table[NAMES] += np.random.default_rng(1).normal(size=(400, 3))
+    path = str(tmp_path / "other.csv")
+    table.to_csv(path, index=False)
+    others = ["--label", "tree", "--judge", "judge", "--ignore", "all", "--measure", "hand_till"]
+    found = run("compare", file, path, *others, "--json")
+    assert found.exit_code == 0, found.output
+    scores = {"trees": SCORES, "other": table[NAMES].to_numpy()}
+    direct = dmfroc.compare(HIDDEN, scores, judge=JUDGE, measure="hand_till")
+    [difference] = json.loads(found.stdout)["differences"]
+    assert difference["value"] == pytest.approx(direct.differences[0].value)
+    for files in ([file], [file, path]):
+        report = run("report", *files, *others, "--output", str(tmp_path / "report.html"))
+        assert report.exit_code == 0, report.output
+        assert "Effective labels" in (tmp_path / "report.html").read_text()
+    table.iloc[::-1].to_csv(path, index=False)
+    wrong = run("compare", file, path, *others)
+    assert wrong.exit_code != 0
+    assert "must have the same rows in the same order" in " ".join(wrong.output.split())
+
+
 def test_target_prevalence(file):
     others = ["--label", "all", "--ignore", "tree,judge", "--measures", "accuracy", "--json"]
     shares = "ash=0.5,elm=0.3,fir=0.2"

@@ -75,3 +75,17 @@ def test_several_classes_and_refusals():
         choose_threshold(Y, SCORE, by="gmean")
     with pytest.raises(ValueError, match="none of the classes"):
         choose_threshold(Y, SCORE, pos_label=5)
+
+
+@pytest.mark.parametrize("by", ["youden", "specificity"])
+def test_picture_shows_the_criterion_and_the_choice(by):
+    found = choose_threshold(Y, SCORE, by=by, at_least=0.7, n_draws=100)
+    display = found.plot()
+    thresholds, values = display.line_.get_data()
+    assert np.nanmax(values) == found.value.value
+    assert thresholds[np.nanargmax(values)] == found.threshold.value
+    assert np.isnan(values).any() == (by == "specificity")
+    [segment] = display.chosen_.lines[2][0].get_segments()
+    assert segment[:, 0] == pytest.approx(found.threshold.interval)
+    [segment] = display.corrected_.lines[2][0].get_segments()
+    assert segment[:, 1] == pytest.approx(found.value.interval)

@@ -203,6 +203,29 @@ def test_single_precision_of_the_user_changes_the_type_alone():
     np.testing.assert_allclose(value, 2 * N * expected, rtol=1e-6)
 
 
+class Tensor:
+    """An array that nothing but DLPack can read, as one on a GPU."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_tensors_of_other_libraries_are_read_where_they_are(dtype):
+    scores = SCORES.astype(dtype)
+    found = functional.hand_till(Tensor(Y), Tensor(scores), Tensor(np.ones(N)), n_classes=K)
+    assert found == functional.hand_till(Y, scores, n_classes=K)
+    scores[3, 1] = np.inf
+    with pytest.raises(ValueError, match="scores must be finite, but row 3"):
+        functional.hand_till(Tensor(Y), Tensor(scores), n_classes=K)
+
+
 def test_a_perfect_classifier_has_the_area_one_and_no_error():
     found = functional.estimate(functional.dmf_auc, Y, np.eye(K)[Y], n_classes=K)
     np.testing.assert_allclose(found, [1, 0], atol=1e-9)

@@ -221,7 +221,7 @@ def test_errors_of_one_size_have_the_exact_limit_of_a_poisson_mean(n_errors, err
     """Without a worst value, as of the log loss."""
     weight = 0.01
     rare = RareErrors(1.0, -np.inf, 1 + weight * np.log(0.05))
-    limit = rare.worse_limit(1 - n_errors * weight, n_errors * weight**2, error)
+    [limit] = rare.worse_limits(1 - n_errors * weight, n_errors * weight**2, [error])
     # The mean under which so few errors have the probability of the error
     mean = (1 - limit) / weight
     assert stats.poisson(mean).cdf(n_errors) == pytest.approx(error, rel=1e-9)
@@ -232,7 +232,7 @@ def test_errors_of_one_size_have_the_exact_limit_of_a_poisson_mean(n_errors, err
 def test_the_limit_of_a_proportion_is_clopper_and_pearsons(n_errors, n, error):
     rare = RareErrors(1.0, 0.0, 0.05 ** (1 / n))
     share = n_errors / n
-    found = rare.worse_limit(1 - share, share * (1 - share) / n, error)
+    [found] = rare.worse_limits(1 - share, share * (1 - share) / n, [error])
     exact = stats.binomtest(n - n_errors, n).proportion_ci(1 - 2 * error, method="exact").low
     assert found == pytest.approx(exact, abs=1e-9)
 
@@ -241,13 +241,13 @@ def test_no_limit_excludes_anything_without_an_error_probability():
     classes, scores = normal_scores(1, 60, 3, 2.0)
     predictions = Predictions.from_arrays(classes, scores)
     rare = rare_errors(get_measure("hand_till"), predictions, np.full(3, 20.0), (0.0, 1.0))
-    assert rare.worse_limit(0.9, 1e-3, 0.0) == 0
+    assert rare.worse_limits(0.9, 1e-3, [0.0]) == [0]
 
 
 @pytest.mark.parametrize("worst", [0.0, -np.inf])
 def test_the_limit_of_a_loss_is_the_mirrored_one(worst):
-    up = RareErrors(1.0, worst, 0.9).worse_limit(0.95, 1e-3, 0.025)
-    down = RareErrors(0.0, 1 - worst, 0.1).worse_limit(0.05, 1e-3, 0.025)
+    [up] = RareErrors(1.0, worst, 0.9).worse_limits(0.95, 1e-3, [0.025])
+    [down] = RareErrors(0.0, 1 - worst, 0.1).worse_limits(0.05, 1e-3, [0.025])
     assert down == pytest.approx(1 - up, rel=1e-12)
 
 
@@ -259,7 +259,8 @@ def test_the_limit_falls_with_every_error(seed, worst):
     rare = RareErrors(1.0, worst, 0.97)
     losses = generator.uniform(0, 0.03 / -np.log(0.05), 20)
     ends = [
-        rare.worse_limit(1 - losses[:n].sum(), (losses[:n] ** 2).sum(), 0.05) for n in range(21)
+        rare.worse_limits(1 - losses[:n].sum(), (losses[:n] ** 2).sum(), [0.05])[0]
+        for n in range(21)
     ]
     assert (np.diff(ends) < 1e-12).all()
     assert ends[0] == pytest.approx(0.97, abs=1e-12)

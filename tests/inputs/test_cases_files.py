@@ -118,7 +118,7 @@ def test_the_command_names_what_was_detected(cases_directory, capsys):
     status, text = command(capsys, "evaluate", path, *options)
     assert status == 0
     assert "0.9981" in text
-    assert f"note: {path}: read with separator ';', decimal comma\n" in text
+    assert f"warning: {path}: read with separator ';', decimal comma\n" in text
     status, text = command(capsys, "evaluate", path, *options, "--separator", ",")
     assert status == 2
     assert "with the separator ',' a row has 4 cells" in text

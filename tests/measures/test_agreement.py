@@ -139,7 +139,7 @@ def test_uneven_gaps_and_alphabetical_order_are_told():
         ("cubic", ValueError, "weights must be one of .*, but it is 'cubic'"),
         (np.ones((3, 3)) - np.triu(np.ones((3, 3)), 1), ValueError, "pass 1 - weights"),
         (np.diag([1.0, 0, 0]), ValueError, "zeros on the diagonal"),
-        (np.zeros((3, 3)), ValueError, "of which some are positive"),
+        (np.zeros((3, 3)), ValueError, "and some of them positive"),
         ([[0, -1], [1, 0]], ValueError, "finite costs >= 0"),
         ([[0, np.nan], [1, 0]], ValueError, "finite costs >= 0"),
         (np.ones((2, 3)), ValueError, r"square matrix, but its shape is \(2, 3\)"),

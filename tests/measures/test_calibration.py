@@ -205,3 +205,33 @@ def test_comparisons_subgroups_and_folds():
     folded = estimate("calibration_intercept", y, p, folds=np.arange(200) % 4)
     inside = [MEASURES["calibration_intercept"](y[f::4], p[f::4]) for f in range(4)]
     assert folded.value == pytest.approx(np.mean(inside))
+
+
+def test_uncertainty_has_the_error_of_the_class_sizes_alone():
+    y, p = forecasts(300, 2, 4)
+    found = estimate("brier_uncertainty", y, p)
+    share = y.mean()
+    error = abs(1 - 2 * share) * np.sqrt(share * (1 - share) / len(y))
+    assert found.standard_error == pytest.approx(error, rel=0.01)
+    assert not found.warnings
+    assert found.interval[0] < found.value < found.interval[1]
+    fixed = estimate("brier_uncertainty", y, p, stratify=True)
+    assert fixed.interval == pytest.approx((found.value, found.value))
+
+
+@pytest.mark.parametrize("measure", ["brier_miscalibration", "expected_calibration_error"])
+def test_bootstrap_intervals_of_biased_measures_hold_the_value(measure):
+    y, p = forecasts(200, 3, 5)
+    for folds in (None, np.arange(len(y)) % 5):
+        found = estimate(measure, y, p, method="bootstrap", n_draws=100, folds=folds)
+        assert found.interval[0] <= found.value <= found.interval[1]
+
+
+@pytest.mark.parametrize(
+    "make", [measures.brier_miscalibration, measures.integrated_calibration_index]
+)
+def test_each_class_of_the_same_predictions_has_its_own_value(make):
+    y, p = forecasts(90, 3, 1)
+    predictions = Predictions.from_arrays(y, p)
+    for label in [0, 1, 2, 0]:
+        assert make(pos_label=label)(predictions) == make(pos_label=label)(y, p)

@@ -10,6 +10,7 @@ import pytest
 import xarray
 from jax import numpy as jnp
 from matplotlib.figure import Figure
+from pages import page_parts
 from scipy import integrate, optimize, stats
 from scipy.special import expit, logit
 
@@ -519,8 +520,21 @@ def test_prediction_is_wider_than_credibility(found):
         found.region("both")
 
 
+def test_the_report_shows_summary_and_studies(found, tmp_path):
+    found.to_html(tmp_path / "studies.html", title="Troponin")
+    parts = page_parts((tmp_path / "studies.html").read_text())
+    assert f"Sensitivity {found.sensitivity.value:.3f} (" in parts["numbers"]["verdict"][0]
+    low = found.heterogeneity.loc["sensitivity of a new study", "low"]
+    assert f"sensitivity between {low:.3f} and" in parts["numbers"]["verdict"][1]
+    assert list(parts["tables.csv"]) == ["Mean study", "Studies", "How studies differ"]
+    assert parts["source"].count('class="track"') == 2 * (len(found.studies.names) + 1)
+
+
 def test_summary_prints_and_converts(found):
     assert "9 studies, 7200 people, bivariate" in str(found)
+    assert found.to_pandas().loc["sensitivity", "value"] == found.sensitivity.value
+    studies = found.to_pandas("studies")
+    assert (studies[["tp", "fn", "fp", "tn"]].sum(axis=1) == found.studies.sizes.sum(axis=1)).all()
     tree = found.to_datatree()
     assert isinstance(tree, xarray.DataTree)
     assert tree.attrs["model"] == "bivariate"

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+import dmfroc
+from dmfroc.multiclass import center, rates
 from dmfroc.multiclass.by_products import Products, _nodes_for
 from dmfroc.multiclass.rank_one import Center, adjoint, alternate, drawn_in, first_guess
 
@@ -92,3 +94,15 @@ def test_even_weights_are_needed():
     rates = rates_of(10, 0.1)
     assert Products.of(rates, np.ones((10, 2, 15)), 1.0) is None
     assert Products.of(rates, np.ones((10, 2, 1)), 0.0) is None
+
+
+def test_counts_that_are_made_block_by_block_are_those_that_are_stored(monkeypatch):
+    generator = np.random.default_rng(5)
+    y = np.arange(300) % 6
+    scores = np.round(generator.normal(size=(300, 6)) + np.eye(6)[y], 1)
+    monkeypatch.setattr(center, "_FEW_CELLS", 0)
+    stored = dmfroc.estimate("dmf_auc", y, scores)
+    monkeypatch.setattr(rates, "_MOST_STORED", 0)
+    made = dmfroc.estimate("dmf_auc", y, scores)
+    assert made.value == stored.value
+    assert made.standard_error == stored.standard_error

@@ -1,5 +1,6 @@
 """The report in a real browser, where there is one: Debian's `chromium` and `chromium-driver`."""
 
+import base64
 import csv
 import io
 import itertools
@@ -9,6 +10,7 @@ import shutil
 import unicodedata
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dmfroc
@@ -85,7 +87,7 @@ def test_names_stay_text(browser, small):
     browser.get(small)
     assert "taken" not in browser.title
     heads = browser.execute_script(
-        "return Array.from(document.querySelectorAll('#pairs thead th'), (th) => th.textContent)"
+        "return Array.from(document.querySelectorAll('#pairs tbody .name'), (th) => th.textContent)"
     )
     assert heads[:3] == NASTY
     assert browser.execute_script("return document.images.length") == 0
@@ -194,7 +196,7 @@ def test_text_contrasts_with_the_ground(browser, small, scheme):
     assert min(ratios[1]) >= 3
 
 
-def downloaded(browser, kind, name):
+def downloaded(browser, kind, name, of=""):
     from selenium.webdriver.support.ui import WebDriverWait
 
     path = browser.folder / name
@@ -202,7 +204,8 @@ def downloaded(browser, kind, name):
     browser.execute_cdp_cmd(
         "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(browser.folder)}
     )
-    browser.find_element("css selector", f"[data-download='{kind}']").click()
+    selector = f"[data-download='{kind}']" + (f"[data-of='{of}']" if of else "")
+    browser.execute_script("arguments[0].click()", browser.find_element("css selector", selector))
     WebDriverWait(browser, 20).until(lambda _: path.exists() and path.stat().st_size > 0)
     return path.read_text(encoding="utf-8")
 
@@ -212,6 +215,30 @@ def test_downloads_hold_the_numbers(browser, small):
     lines = downloaded(browser, "curve", "dmfroc-curves.csv").splitlines()
     assert lines[0] == "classifier,fpr,tpr,low,high"
     assert len(lines) == 1 + 3 * 101
+
+
+def test_each_table_is_a_file_with_its_limits(browser, small, tmp_path):
+    browser.get(small)
+    keys = browser.execute_script(
+        "return Array.from(document.querySelectorAll('table.data'), (x) => x.dataset.key)"
+    )
+    assert len(keys) == len(set(keys)) > 3
+    frames = {
+        key: pd.read_csv(io.StringIO(downloaded(browser, "table", f"dmfroc-{key}.csv", key)))
+        for key in keys
+    }
+    estimates = frames["estimates"]
+    assert list(estimates.columns) == [
+        *("Classifier", "Hand-Till M", "low", "high", "May be best"),
+        *("DMF-AUC", "DMF-AUC low", "DMF-AUC high"),
+        *("Informedness", "Informedness low", "Informedness high"),
+    ]
+    assert list(estimates["Classifier"]) == ["model 0", "model 1", "model 2"]
+    for name in ("differences", "classes"):
+        value = frames[name]["A - B" if name == "differences" else "Area"]
+        assert (frames[name]["low"] <= value).all()
+        assert (value <= frames[name]["high"]).all()
+    assert list(frames["counts"]["n"]) == [30, 30, 30]
 
 
 FORMULAS = [
@@ -241,8 +268,8 @@ def test_no_cell_of_a_download_begins_a_formula(browser, tmp_path):
     browser.get((tmp_path / "formulas.html").as_uri())
     # Where a semicolon separates, a line that begins with a number is one cell
     number = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?(,|$)", re.IGNORECASE)
-    for kind, file in (("curve", "dmfroc-curves.csv"), ("table", "dmfroc-tables.csv")):
-        text = downloaded(browser, kind, file)
+    for kind, of in (("curve", "curves"), ("table", "estimates"), ("table", "differences")):
+        text = downloaded(browser, kind, f"dmfroc-{of}.csv", of if kind == "table" else "")
         for separator in ",;\t|":
             for row in csv.reader(io.StringIO(text), delimiter=separator):
                 for cell in row:
@@ -307,3 +334,179 @@ def test_names_that_look_like_integers_keep_their_places(browser, tmp_path):
         assert box.find_element("xpath", "..").text == name
         box.click()
         assert read() == names[position + 1 :]
+
+
+LONG = [
+    *("Congestive heart failure with preserved ejection fraction", "Pulmonary embolism"),
+    *("Acute myocardial infarction, ST elevation", "Chronic obstructive pulmonary disease"),
+    *("Pneumonia (community-acquired, unspecified organism)", "Musculoskeletal chest pain"),
+    *("Gastro-oesophageal reflux disease", "Aortic dissection", "Pericarditis", "Pleural effusion"),
+]
+MODELS = [
+    "Gradient boosting (tuned, 2,000 trees)",
+    "Random forest",
+    "Logistic regression with ridge",
+]
+
+
+@pytest.fixture(scope="module")
+def long_names(tmp_path_factory):
+    """Three classifiers of ten classes."""
+    path = tmp_path_factory.mktemp("reports") / "long.html"
+    effects = dict(zip(MODELS, (1.5, 1.45, 0.5), strict=True))
+    named = {name: predictions(LONG, 200, effect) for name, effect in effects.items()}
+    dmfroc.compare(named, measure="hand_till").to_html(path, title="Chest pain")
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def many_classes(tmp_path_factory):
+    path = tmp_path_factory.mktemp("reports") / "many.html"
+    labels = [f"{LONG[i % 10]}, type {i // 10}" for i in range(40)]
+    found = dmfroc.evaluate(predictions(labels, 160, 2.0), measures=["hand_till"])
+    found.to_html(path)
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory):
+    path = tmp_path_factory.mktemp("reports") / "plan.html"
+    dmfroc.plan(predictions(["a", "b", "c"], 90, 1.0), "hand_till", half_width=0.02).to_html(path)
+    return path.as_uri()
+
+
+BOXES = """
+    const found = Array.from(document.querySelectorAll(arguments[0]));
+    const boxes = found.map((x) => x.getBoundingClientRect());
+    return boxes.map((b) => [b.left, b.top, b.right, b.bottom]);
+"""
+
+
+def overlapping(boxes):
+    return [
+        (a, b)
+        for a, b in itertools.combinations(boxes, 2)
+        if a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+    ]
+
+
+@pytest.mark.parametrize("width", [390, 800, 1400])
+def test_forest_plots_are_seen_and_their_caps_are_of_one_height(browser, long_names, width):
+    browser.get(long_names)
+    resize(browser, width)
+    boxes = browser.execute_script(BOXES, ".bar svg")
+    assert len(boxes) == 6
+    assert {round(bottom - top) for _, top, _, bottom in boxes} == {20}
+    assert all(right - left > 150 for left, _, right, _ in boxes)
+
+
+@pytest.mark.parametrize("report", ["long_names", "planned"])
+def test_no_table_is_clipped_beside_an_empty_margin(browser, report, request):
+    browser.get(request.getfixturevalue(report))
+    resize(browser, 1400)
+    clipped = browser.execute_script(
+        "return Array.from(document.querySelectorAll('.scroll'))"
+        ".filter((x) => x.scrollWidth > x.clientWidth).map((x) => x.ariaLabel)"
+    )
+    assert clipped == []
+
+
+def test_ten_classes_fit_on_a_phone(browser, long_names):
+    browser.get(long_names)
+    resize(browser, 390)
+    widths = browser.execute_script(
+        "return Array.from(document.querySelectorAll('.matrix'), (x) => x.parentElement)"
+        ".map((x) => [x.scrollWidth, x.clientWidth])"
+    )
+    assert len(widths) == 6
+    assert all(needed <= given for needed, given in widths)
+    legend = browser.find_element("css selector", "#pairs .legend")
+    assert legend.text.splitlines() == LONG
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_labels_of_matrices_do_not_break_in_words(browser, long_names, width):
+    browser.get(long_names)
+    resize(browser, width)
+    broken = browser.execute_script("""
+        const broken = [];
+        for (const cell of document.querySelectorAll(".matrix th, .matrix td")) {
+          const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+          for (let node; (node = walker.nextNode());) {
+            for (const word of node.data.matchAll(/[^\\s-]+/g)) {
+              const range = document.createRange();
+              range.setStart(node, word.index);
+              range.setEnd(node, word.index + word[0].length);
+              const lines = new Set(Array.from(range.getClientRects(), (x) => x.top));
+              if (lines.size > 1) broken.push(word[0]);
+            }
+          }
+        }
+        return broken;
+    """)
+    assert broken == []
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_names_beside_pictures_neither_overprint_nor_repeat(browser, many_classes, width):
+    browser.get(many_classes)
+    resize(browser, width)
+    for side in ("rows", "columns"):
+        spans = f"#pairs .{side} span"
+        assert overlapping(browser.execute_script(BOXES, spans)) == []
+        texts = [x.text for x in browser.find_elements("css selector", spans)]
+        assert len(texts) == len(set(texts)) > 5
+    last = browser.find_elements("css selector", ".counts tbody tr")[-1]
+    assert last.find_element("css selector", "td").text == "40"
+
+
+def test_calibration_of_few_classes_is_large(browser, small):
+    browser.get(small)
+    resize(browser, 1400)
+    boxes = browser.execute_script(BOXES, "#calibration .small > svg")
+    assert all(right - left > 250 for left, _, right, _ in boxes)
+    assert browser.find_elements("css selector", "#calibration .small > svg .line") == []
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_titles_of_axes_do_not_cover_ticks(browser, planned, width):
+    browser.get(planned)
+    resize(browser, width)
+    assert overlapping(browser.execute_script(BOXES, ".roc text.tick")) == []
+
+
+def test_paper_is_not_wasted(browser, long_names, small):
+    """Headings stay with what follows them; a page of ten classes was twelve pages long."""
+    pages = {}
+    for report in (long_names, small):
+        browser.get(report)
+        pdf = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"]
+        pages[report] = len(re.findall(rb"/Type /Page\b", base64.b64decode(pdf)))
+    assert pages[long_names] <= 12
+    assert pages[small] <= 8
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    browser.get(long_names)
+    resize(browser, 680)  # A4 without its margins
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 680
+    kept = browser.execute_script("""
+        return Array.from(document.querySelectorAll("h2, h3, figcaption"))
+          .map((x) => getComputedStyle(x).breakAfter);
+    """)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert set(kept) == {"avoid"}
+
+
+def test_headings_are_in_order_and_everything_is_reached_by_keyboard(browser, long_names):
+    browser.get(long_names)
+    levels = browser.execute_script(
+        "return Array.from(document.querySelectorAll('h1, h2, h3'), (x) => Number(x.tagName[1]))"
+    )
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
+    unreached = browser.execute_script("""
+        return Array.from(document.querySelectorAll("button, input, a, .scroll, #roc"))
+          .filter((x) => x.tabIndex < 0).length
+    """)
+    assert unreached == 0
+    assert browser.find_element("css selector", "h1").text == browser.title[:-9] == "Chest pain"

@@ -9,11 +9,16 @@ import pytest
 from pages import page_parts
 
 import dmfroc
+from dmfroc.curves import decision_curve
 from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.reports.design_verdicts import result_verdict
+from dmfroc.reports.designs import subgroups_page
 from dmfroc.reports.figures import heat_maps
 from dmfroc.reports.numbers import numbers_of
 from dmfroc.reports.page import comparison_page, evaluation_page
+from dmfroc.reports.shapes import shade
+from dmfroc.reports.verdict import comparison_verdict, evaluation_verdict, hardest
 
 NASTY = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script><b>"]
 
@@ -112,8 +117,8 @@ def test_the_verdict_names_the_better(page, comparison):
 def test_what_cannot_be_decided_is_said():
     page = comparison_page(dmfroc.compare({"a": sample(1.0), "b": sample(1.001)}, rope=0.01))
     first, second = embedded(page)["verdict"]
-    assert "but that may be by chance" in first
-    assert "could not be decided" in second
+    assert "cannot be told apart" in first
+    assert "The data do not show whether" in second
     assert "differ by no more than 0.01" in second
 
 
@@ -131,6 +136,16 @@ def test_scores_that_are_no_probabilities_are_not_called_calibrated():
     page = evaluation_page(dmfroc.evaluate(sample(1.0, probabilities=False)))
     assert "the scores are not probabilities" in page
     assert "ECE" not in page.split('id="data">')[0]
+    assert "net benefit" not in page.split('id="data">')[0]
+
+
+def test_decisions_are_those_of_the_decision_curve():
+    predictions = sample(2.0, labels=["a", "b"])
+    text = evaluation_page(dmfroc.evaluate(predictions))
+    curve = decision_curve(predictions, thresholds=np.arange(0.05, 0.99, 0.05))
+    assert f"better at {curve.better_text()}" in text
+    [[first, _]] = curve.better_range()
+    assert 0 < first < 0.5
 
 
 @pytest.mark.filterwarnings("ignore:1 class")
@@ -203,7 +218,7 @@ def test_notebooks_show_intervals_methods_and_warnings():
     for text in (html, estimate._repr_html_()):
         assert "jackknife" in text
         assert "95 % interval (jackknife)" in text
-        assert text.count("<p>note: ") == len(estimate.warnings)
+        assert text.count("<p>warning: ") == len(estimate.warnings)
         assert "<script" not in text
 
 
@@ -213,3 +228,103 @@ def test_notebooks_show_comparisons(comparison):
     assert "95 % interval" in html
     assert "jackknife" in html
     assert "<script" not in html
+
+
+def test_the_decision_comes_first():
+    named = {"a": sample(1.001), "b": sample(1.0), "c": sample(0.1)}
+    verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
+    assert verdict[0].startswith(
+        "a and b cannot be told apart; both are better than c: Hand-Till M"
+    )
+    named = {"a": sample(0.1), "b": sample(3.0), "c": sample(0.11)}
+    verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
+    assert verdict[0].startswith("b is better than all others: Hand-Till M")
+    named = {"a": sample(0.502), "b": sample(0.501), "c": sample(0.5)}
+    verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
+    assert verdict[0].startswith("The data do not show which of a, b and c is best: Hand-Till M")
+
+
+@pytest.mark.filterwarnings("ignore:dmf_auc, hand_till below chance")
+@pytest.mark.parametrize(
+    ("effect", "claim"),
+    [
+        (2.0, "The classifier is better than guessing: "),
+        (-2.0, "The classifier is worse than guessing: "),
+        (0.0, "The data do not show that the classifier is better than guessing: "),
+    ],
+)
+def test_one_classifier_is_compared_with_guessing(effect, claim):
+    evaluation = dmfroc.evaluate(sample(effect, ["a", "b", "c"]))
+    assert evaluation_verdict(evaluation)[0].startswith(claim)
+    numbers = numbers_of(evaluation.sample, evaluation.curve_options, 0.95)
+    areas = numbers.areas
+    i, j = np.unravel_index(np.nanargmin(areas), areas.shape)
+    pair, decisions = hardest({"x": numbers}, evaluation.predictions)
+    assert (
+        pair == f"The hardest pair is {'abc'[i]} against {'abc'[j]}: A(i|j) is {areas[i, j]:.3f}."
+    )
+    right = np.trace(numbers.confusion) / 0.9
+    assert decisions.startswith(f"Decisions are right in {right:.1f} % of cases; always deciding")
+
+
+def test_unusual_intervals_are_explained_at_their_rows_and_warnings_given_once():
+    evaluation = dmfroc.evaluate(sample(6.0, ["a", "b", "c"], n=60))
+    limited = [e.title for e in evaluation.shown if e.exact_limit]
+    assert limited
+    page = evaluation_page(evaluation)
+    parts = page_parts(page)
+    marks = re.search(r"(?:<sup>(.)</sup> )?The lower limit is exact: it counts one more", page)
+    marked = re.findall(rf'<th scope="row">([^<]*?) <sup>[^<]*{marks[1]}', page)
+    assert marked == (limited if marks[1] else [])
+    assert len(limited) == len(evaluation.shown) or marks[1]
+    for warning in evaluation.warnings:
+        assert parts["text"].lower().count(warning.lower().rstrip(".")) == 1
+
+
+def test_two_classes_are_shown_once():
+    page = evaluation_page(dmfroc.evaluate(sample(1.0, ["a", "b"])), title="Two & one")
+    assert "<h1>Two &amp; one</h1>" in page
+    assert 'id="pairs"' not in page
+    assert 'id="classes"' not in page
+    assert "Multiclass" not in page.split("<script")[0]
+    assert "recall" in page
+
+
+def test_two_groups_have_one_p_value():
+    predictions = sample(1.0, ["a", "b", "c"], n=180)
+    groups = np.arange(180) // 3 % 3
+    y, scores = np.array(predictions.labels)[predictions.true], predictions.scores
+    for n, is_tested in ((2, False), (3, True)):
+        found = dmfroc.compare_subgroups(y, scores, np.minimum(groups, n - 1), "hand_till")
+        text = page_parts(subgroups_page(found))["text"]
+        assert (str(found.omnibus) in text) == is_tested
+
+
+def test_colours_of_areas_do_not_depend_on_the_data():
+    labels = ["a", "b", "c"]
+    colours = {}
+    for effect in (0.5, 6.0):
+        numbers = numbers_of(sample_of(sample(effect, labels)), CurveOptions(), 0.95)
+        [matrix] = heat_maps({"x": numbers}, labels)
+        for row, areas in zip(matrix.rows, numbers.areas, strict=True):
+            colours |= {float(a): x.background for (_, x), a in zip(row, areas, strict=True)}
+    assert all(colour == shade(2 * area - 1).background for area, colour in colours.items())
+
+
+def test_results_without_a_report_of_their_own_have_a_verdict():
+    predictions = sample(2.0, ["a", "b"], n=120)
+    tests = dmfroc.calibration_tests(predictions, n_draws=99)
+    [sentence] = result_verdict(tests)
+    least = min(tests.tests.values(), key=lambda test: test.p_value)
+    assert ("do not contradict" in sentence) == (4 * least.p_value >= 0.05)
+    assert least.title in sentence
+    curve = decision_curve(predictions)
+    assert result_verdict(curve)[0].startswith(
+        f"The classifier is better than the better baseline at {curve.better_text()} (95 %"
+    )
+    choice = dmfroc.decisions.choose_threshold(predictions, n_draws=100)
+    [sentence] = result_verdict(choice)
+    assert f"a score of at least {choice.threshold.value:.3f}." in sentence
+    assert f"youden is then {choice.corrected:.3f} (95 %" in sentence
+    [sentence] = result_verdict(dmfroc.estimate("hand_till", predictions))
+    assert sentence.startswith("The classifier is better than guessing: ")

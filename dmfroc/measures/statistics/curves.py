@@ -25,13 +25,15 @@ class CurvePoints(NamedTuple):
 
     Where scores tie, points are repeated. The curves are some of those of a classifier: each has
     its share in their mean, and a number of positive observations, whatever their weights. Weights
-    that are integers have integers as sums.
+    that are integers have integers as sums. Between neighbouring corners there are positives alone,
+    negatives alone, or observations that tie; the last corner is repeated.
     """
 
     tp: Num[AnyArray, "*curves points"]
     fp: Num[AnyArray, "*curves points"]
     share: float = 1.0
     n_positives: Int[AnyArray, " curves"] | None = None
+    corners: Int[AnyArray, "curves corners"] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,7 @@ class CurveCounts(Statistic):
     has_ties: bool
     share: float  # of a curve in their mean
     n_positives: Int[AnyArray, " columns"]
+    corners: Int[np.ndarray, "columns corners"] | None = None  # for `CurvePoints`
 
     is_batched: ClassVar[bool] = True
 
@@ -56,7 +59,8 @@ class CurveCounts(Statistic):
     def some(self, columns: slice) -> CurveCounts:
         """Return the curves of some of the classes, each with its share in the mean of all."""
         arrays = self.rows[columns], self.is_positive[columns], self.above[columns]
-        return CurveCounts(*arrays, self.has_ties, self.share, self.n_positives[columns])
+        corners = None if self.corners is None else self.corners[columns]
+        return CurveCounts(*arrays, self.has_ties, self.share, self.n_positives[columns], corners)
 
     def count(self, weights: Num[AnyArray, "*draws n"], xp: Any) -> CurvePoints:
         ordered = weights[..., self.rows]
@@ -67,7 +71,7 @@ class CurveCounts(Statistic):
         if self.has_ties:
             above = xp.broadcast_to(self.above, tp.shape)
             tp, fp = (xp.take_along_axis(x, above, axis=-1) for x in (tp, fp))
-        return CurvePoints(tp, fp, self.share, self.n_positives)
+        return CurvePoints(tp, fp, self.share, self.n_positives, self.corners)
 
     def pull_back(
         self,
@@ -106,15 +110,19 @@ def curve_counts(predictions: Predictions) -> CurveCounts:
     has_ties = np.empty(len(classes), np.bool_)
     columns = score_columns(predictions.scores, classes)
 
-    def sort_column(column: int) -> None:
+    def sort_column(column: int) -> Int[np.ndarray, " corners"]:
         one = one_curve(columns[column], predictions.true == classes[column])
         rows[column], is_positive[column], above[column] = one.rows, one.is_positive, one.above
         has_ties[column] = one.has_ties
+        return _corners(one)
 
-    parallel(sort_column, range(len(classes)), rows.size)
+    places = parallel(sort_column, range(len(classes)), rows.size)
+    corners = np.full((len(classes), max(map(len, places))), n, np.int32)
+    for row, places_of_column in zip(corners, places, strict=True):
+        row[: len(places_of_column)] = places_of_column
     n_positives = is_positive.sum(axis=1)
     share = 1 / len(classes)
-    return CurveCounts(rows, is_positive, above, bool(has_ties.any()), share, n_positives)
+    return CurveCounts(rows, is_positive, above, bool(has_ties.any()), share, n_positives, corners)
 
 
 def one_curve(scores: Float[np.ndarray, " n"], is_positive: Bool[np.ndarray, " n"]) -> CurveCounts:
@@ -127,6 +135,16 @@ def one_curve(scores: Float[np.ndarray, " n"], is_positive: Bool[np.ndarray, " n
         above[1:] = run_ends(ordered, np.array([0]))
     ranked = is_positive[order][None]
     return CurveCounts(order[None], ranked, above[None], has_ties, 1.0, ranked.sum(axis=1))
+
+
+def _corners(curve: CurveCounts) -> Int[np.ndarray, " corners"]:
+    """Return the points where the curve may turn."""
+    is_positive, above = curve.is_positive[0], curve.above[0]
+    points = np.flatnonzero(above == np.arange(len(above)))  # at the ends of runs of ties
+    n_positives = np.diff(np.append(0, np.cumsum(is_positive))[points])
+    share = n_positives / np.diff(points)
+    is_straight = (share[1:] == share[:-1]) & ((share[1:] == 0) | (share[1:] == 1))
+    return points[np.concatenate([[True], ~is_straight, [True]])]
 
 
 def _lost_beside(predictions: Predictions, *, alike: bool) -> str | None:

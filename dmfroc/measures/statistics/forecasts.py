@@ -11,15 +11,9 @@ from jaxtyping import Bool, Float, Int
 
 from dmfroc._kit.arrays import AnyArray, sum_at
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 _SUM_TOLERANCE = 1e-3  # by which probabilities of a row, rounded as in a file, may miss one
-
-
-class Sums(NamedTuple):
-    """Weighted sums over the observations; the last one is that of the weights."""
-
-    sums: Float[AnyArray, "*draws m"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +30,17 @@ class RowSums(Statistic):
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
-        gradient: np.ndarray = self.numbers @ derivatives.sums
-        return gradient
+        return self.numbers @ derivatives.values
+
+
+def row_means(scores: Float[np.ndarray, " n"]) -> RowSums:
+    """Bind a score of each row, whose mean is `mean_of_rows`."""
+    return RowSums(np.column_stack([scores, np.ones(len(scores))]))
+
+
+def mean_of_rows(table: Sums, xp: Any, place: int = 0) -> Any:
+    """Return the mean of one of the numbers of the rows, whose last one is 1."""
+    return table.values[..., place] / table.values[..., -1]
 
 
 class Bins(NamedTuple):
@@ -74,8 +77,7 @@ class BinnedForecasts(Statistic):
     ) -> Float[np.ndarray, " n"]:
         both = zip(derivatives, self._numbers(), strict=True)
         cells: Any = sum(np.take_along_axis(d, self.bins, axis=1) * x for d, x in both)
-        gradient: np.ndarray = cells.sum(axis=0)
-        return gradient
+        return cells.sum(axis=0)
 
     def _numbers(self) -> tuple[Float[np.ndarray, "curves n"], ...]:
         """Return what is added up in each bin, in the order of `Bins`."""
@@ -95,6 +97,7 @@ def probabilities_of(predictions: Predictions) -> Float[np.ndarray, "n k"]:
     return scores
 
 
+@once_per_predictions
 def no_probabilities(predictions: Predictions) -> str | None:
     """Say so unless the scores are probabilities of the classes."""
     return wrong_probabilities(probabilities_of(predictions))
@@ -121,7 +124,7 @@ def indicators(predictions: Predictions) -> Float[np.ndarray, "n k"]:
 
 
 def no_single_class(pos_label: Hashable, predictions: Predictions) -> str | None:
-    """Say so unless there are probabilities, and one class of which they are."""
+    """Say so unless there are probabilities, and one class to which they belong."""
     if (obstacle := no_probabilities(predictions)) is not None:
         return obstacle
     labels = predictions.labels
@@ -143,8 +146,7 @@ def _place(predictions: Predictions, pos_label: Hashable) -> int:
 
 def is_positive(predictions: Predictions, pos_label: Hashable) -> Bool[np.ndarray, " n"]:
     """Return which observations are of a class, by default of the second of two."""
-    found: Bool[np.ndarray, " n"] = predictions.true == _place(predictions, pos_label)
-    return found
+    return predictions.true == _place(predictions, pos_label)
 
 
 def single_class(
@@ -176,8 +178,7 @@ def top_ranks(predictions: Predictions, k: int) -> RowSums:
     scores = predictions.scores
     own: np.ndarray = np.take_along_axis(scores, predictions.true[:, None], axis=1)
     n_above, n_level = (scores > own).sum(axis=1), (scores == own).sum(axis=1)
-    hits = np.clip((k - n_above) / n_level, 0, 1)
-    return RowSums(np.column_stack([hits, np.ones(len(hits))]))
+    return row_means(np.clip((k - n_above) / n_level, 0, 1))
 
 
 def class_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:

@@ -130,6 +130,8 @@ def run_ends(values: Shaped[np.ndarray, " m"], starts: Int[np.ndarray, " c"]) ->
     is_first[0] = True
     np.not_equal(values[1:], values[:-1], out=is_first[1:])
     is_first[starts] = True
+    if is_first.all():
+        return np.arange(1, len(values) + 1, dtype=np.int32)
     firsts = np.flatnonzero(is_first)
     lengths = np.diff(np.append(firsts, len(values)))
     return np.repeat((firsts + lengths).astype(np.int32), lengths)

@@ -38,8 +38,8 @@ class PairCounts(Statistic):
     """Where each score falls among the sorted scores of its column's own class.
 
     Observations lie grouped by class. A score between the places k - 1 and k of the sorted scores
-    of all classes has the entry 2k, one that equals that at place k the entry 2k + 1; one that
-    equals those of a run of ties, of which half count, the sum of the run's ends.
+    of all classes has the entry 2k. One that equals that at place k has the entry 2k + 1. One that
+    equals those of a run of ties, half of them counted, has the sum of the run's ends.
     """
 
     rows: Int[AnyArray, " n"]  # grouped position -> observation
@@ -58,7 +58,7 @@ class PairCounts(Statistic):
         totals = segment_sum(grouped, self.starts, self.row_class, xp)
         exponents = exponents_of(totals, weights, xp)
         below = self._below(weights, exponents, xp)
-        own_total = below[2 * self.stops[self.columns]]
+        own_total = _weight_below(below, 2 * self.stops[self.columns], xp)
 
         def count_column(entry: Int[AnyArray, " n"], own_total: Any) -> Float[AnyArray, " c"]:
             won = _won(own_total, below, entry, xp)
@@ -75,11 +75,14 @@ class PairCounts(Statistic):
 
     def _below(
         self, weights: Float[AnyArray, " n"], exponents: Int[AnyArray, " c"] | None, xp: Any
-    ) -> Float[AnyArray, " entries"]:
+    ) -> Float[AnyArray, " entries"] | None:
         """Return the weight of all sorted scores below each entry, ties by half.
 
-        With exponents, that of each class is divided by two to the power of its own.
+        With exponents, that of each class is divided by two to the power of its own. Where all
+        weights are one it is half the entry, and nothing is returned.
         """
+        if xp is np and (weights == 1).all():
+            return None
         ordered = weights[self.sorted_rows]
         if exponents is not None:
             ordered = xp.ldexp(ordered, -exponents[self.row_class])
@@ -101,8 +104,8 @@ class PairCounts(Statistic):
     ) -> Float[np.ndarray, " n"]:
         """Count an observation as one of j, by what is above it, and of i, by what is below."""
         exponents = exponents_of(table.totals, weights, np)
-        below, is_counted = self._below(weights, exponents, np), (weights == 1).all()
-        grouped = None if is_counted else weights[self.rows]
+        below = self._below(weights, exponents, np)
+        grouped = None if below is None else weights[self.rows]
         d_grouped = np.repeat(derivatives.totals, self.stops - self.starts)
         d_sorted, lock = np.zeros_like(weights), Lock()
         n = len(weights)
@@ -117,7 +120,7 @@ class PairCounts(Statistic):
                 some = slice(first, first + at_once)
                 entry = self.entry[position, some]
                 factor = d_won.take(self.row_class[some])
-                won = _won(below[2 * stop], below, entry, np)
+                won = _won(_weight_below(below, np.array(2 * stop), np), below, entry, np)
                 if exponents is not None:
                     won = np.ldexp(won, exponents[column])
                 won *= factor
@@ -139,24 +142,33 @@ class PairCounts(Statistic):
         self, d_entries: Float[np.ndarray, " entries"], start: int, stop: int
     ) -> Float[np.ndarray, " places"]:
         """Give what concerns the entries of a class to the places they are the means of."""
-        runs = slice(*self.tied_from.searchsorted([start, stop]))
-        tied_from, tied_to = self.tied_from[runs] - start, self.tied_to[runs] - start
-        halves = d_entries[tied_from + tied_to] / 2
-        d_entries[tied_from + tied_to] = 0
+        has_ties = len(self.tied_from) > 0
+        if has_ties:
+            runs = slice(*self.tied_from.searchsorted([start, stop]))
+            tied_from, tied_to = self.tied_from[runs] - start, self.tied_to[runs] - start
+            halves = d_entries[tied_from + tied_to] / 2
+            d_entries[tied_from + tied_to] = 0
         d_places, between = d_entries[::2].copy(), d_entries[1::2] / 2
         d_places[:-1] += between
         d_places[1:] += between
-        d_places[tied_from] += halves
-        d_places[tied_to] += halves
+        if has_ties:
+            d_places[tied_from] += halves
+            d_places[tied_to] += halves
         return d_places
 
 
-def _won(own_total: Any, below: AnyArray, entry: AnyArray, xp: Any) -> Float[AnyArray, " rows"]:
+def _weight_below(
+    below: Float[AnyArray, " entries"] | None, entry: Int[AnyArray, "*rows"], xp: Any
+) -> Float[AnyArray, "*rows"]:
+    if below is None:
+        return entry / 2
+    return below.take(entry) if xp is np else below[entry]
+
+
+def _won(own_total: Any, below: Any, entry: AnyArray, xp: Any) -> Float[AnyArray, " rows"]:
     """Return the weight of a column's own class above each entry."""
-    if xp is not np:
-        return own_total - below[entry]
-    won = below.take(entry)
-    return np.subtract(own_total, won, out=won)
+    found = _weight_below(below, entry, xp)
+    return np.subtract(own_total, found, out=found) if xp is np else own_total - found
 
 
 @once_per_predictions

@@ -9,13 +9,19 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
+
+
+class Sums(NamedTuple):
+    """A table that is one row of numbers, such as weighted sums over the observations."""
+
+    values: Float[AnyArray, "*draws m"]
 
 
 class Statistic(ABC):
@@ -33,6 +39,11 @@ class Statistic(ABC):
 
     is_compiled: ClassVar[bool] = True
     is_batched: ClassVar[bool] = False
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers a set of weights takes beside one for each score, if they are more."""
+        return 0
 
     def parts(self) -> Sequence[Statistic]:
         """Return statistics of some of the counts each, such that each fits a processor's cache.
@@ -55,19 +66,27 @@ class Statistic(ABC):
 def once_per_predictions[**P, T](function: Callable[P, T]) -> Callable[P, T]:
     """Remember the result of ``function`` for as long as its first argument exists.
 
-    That are predictions; what it takes besides are arrays, for the last of which it is remembered.
+    That are predictions; what it takes besides are arrays and options. It is remembered for the
+    last options.
     """
-    results: WeakKeyDictionary[Any, tuple[tuple[Any, ...], T]] = WeakKeyDictionary()
+    results: WeakKeyDictionary[Any, tuple[Lock, dict[str, Any]]] = WeakKeyDictionary()
     lock = Lock()  # `evaluate` binds its measures in several threads
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
         predictions: Any = args[0]
-        arrays: tuple[Any, ...] = args[1:]
+        others: list[Any] = [*args[1:], *kwargs, *kwargs.values()]
         with lock:
-            known = results.get(predictions)
-            if known is None or not all(map(np.array_equal, known[0], arrays)):
-                known = results[predictions] = arrays, function(*args, **kwargs)
-            return known[1]
+            own_lock, last = results.setdefault(predictions, (Lock(), {}))
+        with own_lock:
+            if not last or not _are_equal(last["others"], others):
+                last.update(result=function(*args, **kwargs), others=others)
+            result: T = last["result"]
+            return result
 
     return wrapper
+
+
+def _are_equal(some: list[Any], others: list[Any]) -> bool:
+    is_equal = (a is b or np.array_equal(a, b) for a, b in zip(some, others, strict=False))
+    return len(some) == len(others) and all(is_equal)

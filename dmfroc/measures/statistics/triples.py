@@ -1,11 +1,11 @@
 """Triples of observations, one of each of three classes: which of them are put in order.
 
-A triple is put in order, nominally, if the assignment of its members to the classes with the
+A triple is put in order if the assignment of its members to the classes with the
 largest sum of scores is the right one. That is so exactly if some offsets of the three scores
 classify all three members correctly (the sums are those of an assignment problem, and offsets are
-its dual prices). Ordinally, it is if a single score increases from class to class.
+its dual prices).
 
-For two fixed members of a triple the nominal condition bounds two coordinates of the third:
+For two fixed members of a triple that condition bounds two coordinates of the third:
 members of the third class below both bounds are counted from a table of cumulative weights.
 """
 
@@ -31,7 +31,7 @@ type _Runs = tuple[Int[np.ndarray, " *q"], Int[np.ndarray, " *q"]]
 
 
 class TripleTable(NamedTuple):
-    """Weight of the triples in order, of which those that tie count their share, and of classes."""
+    """Weight of the triples in order, with a share of those that tie, and of classes."""
 
     won: Float[AnyArray, ""]
     totals: Float[AnyArray, " classes"]
@@ -85,7 +85,7 @@ def not_three_classes(predictions: Predictions) -> str | None:
 
 
 def no_table_of_triples(predictions: Predictions) -> str | None:
-    """Say so unless there are three classes, the smallest of which has a table that fits."""
+    """Say so unless there are three classes, and the table of the smallest one fits."""
     entries = int(predictions.class_counts.min()) ** 2
     if entries <= _LARGEST_TABLE:
         return not_three_classes(predictions)
@@ -98,63 +98,6 @@ def no_table_of_triples(predictions: Predictions) -> str | None:
 def _runs(values: Float[np.ndarray, " m"], queries: Float[np.ndarray, "*q"]) -> _Runs:
     """Return how many of the sorted values are below each query, and how many are not above."""
     return np.searchsorted(values, queries, "left"), np.searchsorted(values, queries, "right")
-
-
-@dataclass(frozen=True, eq=False)
-class OrdinalTripleCounts(VolumeCounts):
-    """The members of the middle class among those of the lower and of the upper one.
-
-    The rows of the lower and of the upper class are sorted by score.
-    """
-
-    lower: _Runs  # run of ties in the lower class
-    upper: _Runs
-
-    def won(self, *weights: Float[np.ndarray, " _m"]) -> Any:
-        low, middle, high = weights
-        return middle @ self._in_order(*self._beside_middle(low, high))
-
-    def _beside_middle(
-        self, low: Float[np.ndarray, " l"], high: Float[np.ndarray, " h"]
-    ) -> tuple[Float[np.ndarray, " middle"], ...]:
-        """Return what is below, tied in the lower class, tied in the upper class, and above."""
-        up_to_low, up_to_high = (np.append(0, np.cumsum(x)) for x in (low, high))
-        below, at_most = up_to_low[self.lower[0]], up_to_low[self.lower[1]]
-        not_above, up_to = up_to_high[self.upper[0]], up_to_high[self.upper[1]]
-        return below, at_most - below, up_to - not_above, up_to_high[-1] - up_to
-
-    @staticmethod
-    def _in_order(below: Any, tied_below: Any, tied_above: Any, above: Any) -> Any:
-        # Members that tie are in order for one of their two, or six, permutations.
-        return (below + tied_below / 2) * (above + tied_above / 2) - tied_below * tied_above / 12
-
-    def derivatives(self, *weights: Float[np.ndarray, " _m"]) -> Iterable[np.ndarray]:
-        low, middle, high = weights
-        below, tied_below, tied_above, above = self._beside_middle(low, high)
-        d_below, d_above = middle * (above + tied_above / 2), middle * (below + tied_below / 2)
-        d_tied_below = d_below / 2 - middle * tied_above / 12
-        d_tied_above = d_above / 2 - middle * tied_below / 12
-
-        def up_to(places: Any, numbers: Any, size: int) -> Float[np.ndarray, " size"]:
-            """Return, for each of a sorted class, the numbers of the sums that hold it."""
-            return np.cumsum(np.bincount(places, numbers, size + 1)[::-1])[::-1][1:]
-
-        d_low = up_to(self.lower[0], d_below - d_tied_below, len(low))
-        d_low += up_to(self.lower[1], d_tied_below, len(low))
-        d_high = up_to(self.upper[1], d_tied_above - d_above, len(high)) + d_above.sum()
-        d_high -= up_to(self.upper[0], d_tied_above, len(high))
-        return d_low, self._in_order(below, tied_below, tied_above, above), d_high
-
-
-def ordinal_triple_counts(predictions: Predictions) -> OrdinalTripleCounts:
-    """Bind the triples ordered by the score of the third class less that of the first."""
-    scores = predictions.scores[:, 2].astype(float) - predictions.scores[:, 0].astype(float)
-    low, middle, high = (rows[np.argsort(scores[rows])] for rows in class_rows(predictions))
-    return OrdinalTripleCounts(
-        (low, middle, high),
-        _runs(scores[low], scores[middle]),
-        _runs(scores[high], scores[middle]),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,8 +147,7 @@ class NominalTripleCounts(VolumeCounts):
         """Return the weight of class c below each pair of bounds."""
         grid = np.zeros((len(c) + 1, len(c) + 1))
         grid[self.rank_from_a + 1, self.rank_from_b + 1] = c
-        flat: np.ndarray = grid.cumsum(axis=0).cumsum(axis=1).ravel()
-        return flat
+        return grid.cumsum(axis=0).cumsum(axis=1).ravel()
 
     def _pairs(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Go through the members of class b, some at a time, each with all of class a."""

@@ -128,22 +128,33 @@
     return `"${safe.replaceAll('"', '""')}"`;
   };
   const csv = (rows) => rows.map((row) => row.map((cell) => field(String(cell))).join(",")).join("\r\n") + "\r\n";
-  const tables = () => all("table.data").map((table) => {
-    const rows = Array.from(table.rows).map((row) => Array.from(row.cells).map((cell) => cell.dataset.v ?? cell.textContent.trim()));
-    return csv([[table.caption.textContent.trim()], ...rows]);
-  }).join("\r\n");
+  // A cell of an interval becomes two; where a row has several, they are named after the column before
+  const table = (key) => {
+    const rows = Array.from(document.querySelector(`table[data-key="${key}"]`).rows);
+    const titles = Array.from(rows[0].cells).map((cell) => cell.textContent.trim());
+    const isInterval = titles.map((_, i) => rows.some((row) => row.cells[i].dataset.low !== undefined));
+    const first = isInterval.indexOf(true);
+    const ends = (i) => ["low", "high"].map((end) => i === first ? end : `${titles[i - 1]} ${end}`);
+    return csv(rows.map((row, at) => titles.flatMap((title, i) => {
+      const cell = row.cells[i];
+      if (title === "") return [];
+      if (at === 0) return isInterval[i] ? ends(i) : [title];
+      if (isInterval[i]) return [cell.dataset.low, cell.dataset.high];
+      return [cell.dataset.v ?? all("sup, svg", cell).reduce((x, y) => x.replace(y.textContent, ""), cell.textContent).trim()];
+    })));
+  };
   const curves = () => csv([["classifier", "fpr", "tpr", "low", "high"]].concat(...names.map((name) => {
     const line = lineOf(name);
     return line.fpr.map((x, i) => [printable(name), x, line.tpr[i], line.low?.[i] ?? "", line.high?.[i] ?? ""]);
   })));
   const contents = {
     json: () => ["dmfroc-report.json", "application/json", source],
-    table: () => ["dmfroc-tables.csv", "text/csv", tables()],
+    table: (key) => [`dmfroc-${key}.csv`, "text/csv", table(key)],
     curve: () => ["dmfroc-curves.csv", "text/csv", curves()],
   };
   for (const button of all("[data-download]")) {
     button.addEventListener("click", () => {
-      const [name, type, text] = contents[button.dataset.download]();
+      const [name, type, text] = contents[button.dataset.download](button.dataset.of);
       const link = document.createElement("a");
       link.href = URL.createObjectURL(new Blob([text], { type }));
       link.download = name;

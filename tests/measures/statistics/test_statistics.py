@@ -13,7 +13,8 @@ from dmfroc.measures.statistics.confusion import confusion_counts
 from dmfroc.measures.statistics.curves import curve_counts
 from dmfroc.measures.statistics.pairs import pair_counts, pair_counts_of
 from dmfroc.measures.statistics.projections import projected_pair_counts
-from dmfroc.measures.statistics.triples import nominal_triple_counts, ordinal_triple_counts
+from dmfroc.measures.statistics.triples import nominal_triple_counts
+from dmfroc.measures.statistics.tuples import ordered_counts
 from dmfroc.multiclass.rates import CurveOptions
 
 STATISTICS = {
@@ -26,13 +27,13 @@ STATISTICS = {
         projected_pair_counts, partition=((0.0, 1.0, 5.0), (2.0, 0.0, 1.0), (1.0, 4.0, 0.0))
     ),
     "rates": CurveOptions(n_thresholds=9),
-    "ordinal triples": ordinal_triple_counts,
+    "ordered combinations": ordered_counts,
     "nominal triples": nominal_triple_counts,
 }
 # How often a table holds the weights: as sums, as products of two or of three of them.
 DEGREES = {
     "won": {"pairs": 2, "pairs of one column": 2, "projections": 2, "projections of costs": 2}
-    | {"ordinal triples": 3, "nominal triples": 3}
+    | {"ordered combinations": 3, "nominal triples": 3}
 }
 each_statistic = pytest.mark.parametrize("name", STATISTICS)
 CONSTANT = {"cell_weights", "shrinkage", "values"}  # numbers of the table that are no counts

@@ -1,6 +1,7 @@
 """Volumes under the ROC surface against all triples."""
 
 from itertools import permutations, product
+from math import factorial
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from simulations import normal_scores
 
 from dmfroc import Predictions, estimate
 from dmfroc.measures import ordinal_vus, vus
+from dmfroc.measures.measure import bind
 
 
 def over_triples(credit, classes, scores, weights=None):
@@ -105,11 +107,39 @@ def test_an_increasing_map_does_not_change_the_ordinal_volume():
 
 def test_other_numbers_of_classes_are_refused_by_name_and_left_out_of_all():
     classes, scores = np.arange(8) % 2, np.random.default_rng(8).normal(size=(8, 2))
-    for measure in (vus(), ordinal_vus()):
-        with pytest.raises(ValueError, match="there are 2 classes, 2 of them with"):
-            measure(classes, scores)
-    predictions = Predictions.from_arrays(classes, scores)
-    assert not any(measure.applies_to(predictions) for measure in (vus(), ordinal_vus()))
+    with pytest.raises(ValueError, match="there are 2 classes, 2 of them with"):
+        vus()(classes, scores)
+    assert not vus().applies_to(Predictions.from_arrays(classes, scores))
+    absent = Predictions.from_arrays(classes, np.ones((8, 3)), labels=[0, 1, 2])
+    with pytest.raises(ValueError, match="of all 3 classes, but 2 have any"):
+        ordinal_vus()(absent)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4, 5])
+@pytest.mark.parametrize("step", [0.0, 0.5])
+def test_ordered_classes_of_any_number(n_classes, step):
+    """Against all combinations, of which ties count one of their permutations."""
+    rng = np.random.default_rng(n_classes)
+    classes = np.arange(4 * n_classes) % n_classes
+    score = rng.normal(size=len(classes)) + 0.8 * classes
+    score = np.round(score / step) * step if step else score
+    weights = rng.exponential(size=len(classes))
+    members = [np.flatnonzero(classes == k) for k in range(n_classes)]
+    won = 0.0
+    for rows in product(*members):
+        values = score[list(rows)]
+        if (np.diff(values) >= 0).all():
+            ties = np.unique(values, return_counts=True)[1]
+            won += weights[list(rows)].prod() / np.prod([factorial(t) for t in ties])
+    expected = won / np.prod([weights[rows].sum() for rows in members])
+    columns = np.column_stack([np.zeros((len(score), n_classes - 1)), score])
+    assert ordinal_vus()(classes, columns, sample_weight=weights) == pytest.approx(expected)
+    predictions = Predictions.from_arrays(classes, columns, sample_weight=weights)
+    [gradient] = bind(ordinal_vus(), predictions).values_and_gradients(weights)[1]
+    for row in range(0, len(classes), 3):
+        moved = [weights + x * (np.arange(len(weights)) == row) for x in (1e-5, -1e-5)]
+        up, down = (bind(ordinal_vus(), predictions).values(w)[0] for w in moved)
+        assert gradient[row] == pytest.approx((up - down) / 2e-5, rel=1e-6, abs=1e-9)
 
 
 def test_too_many_observations_are_refused():

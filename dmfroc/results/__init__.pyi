@@ -1,0 +1,16 @@
+from ..analyses.calibration_tests import CalibrationTests as CalibrationTests
+from ..analyses.comparison_result import Comparison as Comparison
+from ..analyses.cross_validation import NestedCrossValidation as NestedCrossValidation
+from ..analyses.evaluation import Evaluation as Evaluation
+from ..analyses.items import ItemScores as ItemScores
+from ..analyses.multilabel import MultilabelComparison as MultilabelComparison
+from ..analyses.planning import Plan as Plan
+from ..analyses.sequences import ConfidenceSequence as ConfidenceSequence
+from ..analyses.sequences import Drift as Drift
+from ..analyses.subgroups import SubgroupComparison as SubgroupComparison
+from ..analyses.training_runs import RunsComparison as RunsComparison
+from ..bayes.posterior import Posterior as Posterior
+from ..meta_analysis.result import SummaryROC as SummaryROC
+from ..multiclass.curve import MulticlassROC as MulticlassROC
+from ..multiclass.factorization import Factorization as Factorization
+from .estimate import Estimate as Estimate
