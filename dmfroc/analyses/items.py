@@ -19,7 +19,7 @@ from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import JointEstimates, joint_noise
 from dmfroc.inference.item_mean import MEASURE, TITLE, mean_of
 from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.simultaneous import holm
+from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inputs.item_scores import ScoredItems, check_scored, scored_items
 from dmfroc.inputs.subgroups import crossed
 from dmfroc.results.difference import Difference, differences_by
@@ -302,11 +302,8 @@ def _in_subgroups(
     for model in given.scores:
         limits = {name: of_part[model].limits for name, of_part in means.items()}
         found[model] = list(_differences(limits, level))
-    adjusted = iter(holm([d.p_value for ds in found.values() for d in ds]))
-    differences = {
-        model: tuple(replace(d, adjusted_p_value=float(next(adjusted))) for d in ds)
-        for model, ds in found.items()
-    }
+    adjusted = iter(holm_adjusted(itertools.chain(*found.values())))
+    differences = {model: tuple(itertools.islice(adjusted, len(ds))) for model, ds in found.items()}
     return estimates, {name: part.n_items for name, part in parts.items()}, differences
 
 

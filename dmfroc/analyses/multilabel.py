@@ -23,6 +23,7 @@ from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.remarks import kinks_message
+from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, units_of
 from dmfroc.inputs.arrays import as_array, as_floats
 from dmfroc.inputs.indexes import Rows, row_names
@@ -406,14 +407,7 @@ def _each_label(
             joint = _joint(of_label, method, hypothesis)
             estimates[label] = joint.estimates
             if joint.differences:
-                differences[label] = compared(
-                    joint,
-                    hypothesis,
-                    greater_is_better=True,
-                    simultaneous=False,
-                    level=level,
-                    seed=seed,
-                )["differences"]
+                differences[label] = holm_adjusted(joint.differences.values())
     return estimates, differences
 
 

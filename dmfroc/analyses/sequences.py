@@ -109,10 +109,6 @@ class ConfidenceSequence(Result):
             f"({100 * self.level:g} % limits at all times {low:.4f} to {high:.4f})"
         ]
 
-    def facts(self) -> dict[str, Any]:
-        """Return the measure, the level and the number of rows."""
-        return {name: getattr(self, name) for name in self.fact_names}
-
     def tables(self) -> list[Table]:
         """Return all looks."""
         percent = f"{100 * self.level:g} % limits at all times"
