@@ -176,7 +176,7 @@ def latency_table() -> list[str]:
     from benchmarks._case import scores_of
 
     python = [sys.executable, "-c"]
-    dmfroc = [str(Path(sys.executable).with_name("dmfroc"))]
+    dmfroc = [sys.executable, "-m", "dmfroc"]
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "scores.csv"
         y, scores = scores_of(1000, 5)

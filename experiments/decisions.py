@@ -5,8 +5,8 @@ straight line of it: calibrated, over-confident (slope 1.7), or too moderate (sl
 and five classes the logarithms of the probabilities are normal. The truth is that of a sample of
 400,000.
 
-``python experiments/decisions.py`` writes ``experiments/results/decisions.csv``; the table of the
-page on calibration shows it.
+``python experiments/decisions.py`` writes ``experiments/results/decisions.csv``, and with
+``--sizes`` alone ``experiments/results/calibration_sizes.csv``; the page on calibration shows them.
 """
 
 import argparse
@@ -21,7 +21,9 @@ import dmfroc
 from dmfroc import measures
 
 RESULT = Path(__file__).parent / "results" / "decisions.csv"
+SIZES = RESULT.with_name("calibration_sizes.csv")
 N_SAMPLES, N_TRUTH = 400, 400_000
+N_TESTS, N_DRAWS = 2000, 99  # samples of calibrated forecasts, and draws behind each p-value
 ZERO_IF_CALIBRATED = ("debiased ECE", "Brier miscalibration", "calibration index")
 DESIGNS = {  # classes, observations, mean of the logit, slope of the forecast's logit
     "calibrated": (2, 200, 0.0, 1.0),
@@ -76,11 +78,35 @@ def truths(rng, design, found):
     return values
 
 
+def sizes():
+    """Write how often each calibration test rejects calibrated forecasts at the level of 5 %."""
+    rows = []
+    for number, (title, (n_classes, n, shift, slope)) in enumerate(DESIGNS.items()):
+        if slope != 1:
+            continue
+        rng = np.random.default_rng(1000 + number)
+        rejected = []
+        for seed in range(N_TESTS):
+            y, p = draw(rng, n, n_classes, shift, slope)
+            p = np.column_stack([1 - p, p]) if n_classes == 2 else p
+            predictions = dmfroc.Predictions.from_arrays(y, p, labels=list(range(n_classes)))
+            found = dmfroc.calibration_tests(predictions, n_draws=N_DRAWS, random_state=seed)
+            rejected.append([test.p_value <= 0.05 for test in found.tests.values()])
+        row = {"design": title, "n": n, "classes": n_classes}
+        rows.append(row | dict(zip(found.tests, np.mean(rejected, axis=0), strict=True)))
+    pd.DataFrame(rows).to_csv(SIZES, index=False)
+
+
 def main():
     """Write the coverage of each measure in each design."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--samples", type=int, default=N_SAMPLES)
-    n_samples = parser.parse_args().samples
+    parser.add_argument("--sizes", action="store_true")
+    options = parser.parse_args()
+    if options.sizes:
+        sizes()
+        return
+    n_samples = options.samples
     rows = []
     for number, (title, design) in enumerate(DESIGNS.items()):
         rng = np.random.default_rng(number)

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 from _study import arguments, markdown_table, write_page
+from scipy.special import expit
 
 from dmfroc import estimate, evaluate
 from dmfroc.measures import MEASURES
@@ -71,6 +72,48 @@ def of_prevalence(generator: np.random.Generator) -> list[list[object]]:
     return rows
 
 
+def of_estimated(generator: np.random.Generator) -> list[list[object]]:
+    """Return coverage where the other population is known by 600 rows without classes."""
+    names = ("average_precision", "accuracy", "brier_score", "hand_till")
+    rows: list[list[object]] = []
+    for shift, share in (("classes", 0.1), ("classes", 0.3), ("features", 0.7)):
+
+        def target(n: int, shift: str = shift, share: float = share) -> tuple[np.ndarray, ...]:
+            moved = share if shift == "features" else 0.0
+            return features_and_classes(generator, n, moved, share if shift == "classes" else None)
+
+        _, y, p = target(2 * N_POPULATION)
+        truth = evaluate(y, p, measures=names).estimates
+        covers: dict[str, list[bool]] = {name: [] for name in names}
+        for _ in range(N_SAMPLES_OF_PREVALENCE):
+            x, y, p = features_and_classes(generator, 500, 0.0, 0.5 if shift == "classes" else None)
+            other, _, scores = target(600)
+            given = {"importance": (x, other)} if shift == "features" else {}
+            given |= {"target_prevalence": scores} if shift == "classes" else {}
+            found = evaluate(y, p, measures=names, **given).estimates
+            for name in names:
+                low, high = found[name].interval
+                covers[name].append(low <= truth[name].value <= high)
+        what = f"share {share:g} instead of 0.5" if shift == "classes" else f"moved by {share:g}"
+        rows += [[f"{shift}: {what}", MEASURES[name].title, f"{100 * np.mean(covers[name]):.1f}"]
+                 for name in names]  # fmt: skip
+    return rows
+
+
+def features_and_classes(
+    generator: np.random.Generator, n: int, moved: float, share: float | None
+) -> tuple[np.ndarray, ...]:
+    """Draw features, two classes with a share or by the first feature, and probabilities."""
+    x = generator.normal(size=(n, 2)) + np.array([moved, -moved / 2])
+    if share is None:
+        y = (generator.random(n) < expit(x[:, 0] - 0.5)).astype(int)
+        positive = expit(0.8 * x[:, 0] + 0.5 * x[:, 1] + 0.4 * generator.normal(size=n))
+    else:
+        y = (generator.random(n) < share).astype(int)
+        positive = expit(1.5 * (x[:, 0] + 1.5 * y) - 1.1)
+    return x, y, np.column_stack([1 - positive, positive])
+
+
 def page(generator: np.random.Generator) -> str:
     rows = [row for share in SHARES_RIGHT for row in of_judge(generator, share)]
     header = ["measure", "judge right, %", "coverage, %", "width against verified rows alone"]
@@ -88,6 +131,12 @@ Two classes: samples of {N_OF_SAMPLE:,} rows with one half of positives, evaluat
 `target_prevalence={PREVALENCE:g}`. {N_SAMPLES_OF_PREVALENCE:,} samples each.
 
 {markdown_table(of_population, of_prevalence(generator))}
+
+Two classes: samples of 500 rows, and 600 rows of another population without classes. If its class
+shares differ, `target_prevalence=` takes their scores; if its features differ, `importance=` takes
+those of both. {N_SAMPLES_OF_PREVALENCE:,} samples each.
+
+{markdown_table(["what differs", "measure", "coverage, %"], of_estimated(np.random.default_rng(2)))}
 """
 
 

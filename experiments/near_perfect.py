@@ -301,7 +301,8 @@ has none, no interval that covers can be that short: about 1.5 to 1.9 is the lea
 The populations are smooth (normal or skewed logits, models fitted to the digits data and
 resampled), noisy (wrong labels, heavy tails, ties, inverted observations), ordinary (values below
 .97), or have a rare class. The rule was formed on other populations; the confirming ones were
-not looked at before it was final. Peers are the logit interval of areas (DeLong), Wilson's of
+not looked at before it was final, except for average precision: its doubled limit was formed
+with both in sight. Peers are the logit interval of areas (DeLong), Wilson's of
 accuracies, and Wald's of all others.
 
 {summary(cells)}

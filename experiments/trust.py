@@ -1,4 +1,4 @@
-"""Measure how often the default interval of every measure covers, in samples of many kinds."""
+"""Measure how often the default interval of every measure covers, and how long it is."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
+from near_perfect import peer_interval, pool, sample_of
 from scipy import stats
 
 from dmfroc import Predictions, evaluate
@@ -17,13 +18,20 @@ from dmfroc.measures import MEASURES
 from dmfroc.simulation.study import Study, grid
 
 LEVEL = 0.95
-POPULATION = 200_000
-VOLUME_POPULATION = 6000  # the volumes count triples
-SAMPLES_PER_BATCH = 10
+POPULATION = 50_000
+COSTLY_POPULATION = 6000  # the volumes count triples
+SAMPLES_PER_BATCH = 20
 COSTLY_PER_BATCH = 4  # samples for which the measures that take longest are computed
 COSTLY = (
     "vus",
     "ordinal_vus",
+    "polytomous_discrimination_index",
+    "calibration_slope",
+    "expected_calibration_error",
+    "integrated_calibration_index",
+    "e50",
+    "e90",
+    "emax",
     "convex_hull_auc",
     "max_informedness",
     "h_measure",
@@ -36,6 +44,8 @@ COSTLY = (
 LEAST, MOST, CHANCE = 0.92, 0.975, 0.025  # what counts as holding, but for Monte Carlo error
 MOST_ON_A_SIDE = 0.045  # of the misses, where a cell claims to hold
 LOWEST = 0.85  # which no cell may miss, with a warning or without
+MOST_COLUMNS = 7  # of designs in a table
+LONGEST = 1.25  # oracles, of an interval that counts as short
 OFTEN = 0.9  # the share of estimates with a warning
 
 
@@ -49,8 +59,8 @@ class Design:
         Observations of each class; or, if they are random, what to expect.
     shift : float
         By how much the logit of an observation's own class exceeds the others on average.
-    logits : callable
-        What becomes of the logits before they are turned into scores: ties, saturation.
+    of_scores : callable
+        What becomes of the probabilities: ties, saturation.
     has_random_sizes : bool
         Whether the classes are drawn, or in these numbers.
     clusters : tuple of int, optional
@@ -63,7 +73,7 @@ class Design:
 
     sizes: tuple[int, ...]
     shift: float = 1.5
-    logits: Callable[[np.ndarray], np.ndarray] = field(default=lambda x: x)
+    of_scores: Callable[[np.ndarray], np.ndarray] = field(default=lambda x: x)
     has_random_sizes: bool = False
     clusters: tuple[int, int] | None = None
     spans_classes: bool = False
@@ -77,19 +87,38 @@ class Design:
         return None if varies else True
 
 
+# Of `near_perfect`: resampled predictions of fitted models, wrong labels, heavy tails, and
+# observations whose logits are inverted.
+POOLS = (
+    "digits, logistic",
+    "digits, boosting",
+    "K=2, 2 % label noise",
+    "K=3, 3 % label noise",
+    "K=3, Cauchy",
+    "K=10, shift 2, heavy tails",
+    "K=2, heavy tails",
+    "K=8, 1 % inverted",
+)
+
+
 def _softmax(logits: np.ndarray) -> np.ndarray:
     odds = np.exp(logits - logits.max(axis=1, keepdims=True))
     return odds / odds.sum(axis=1, keepdims=True)
 
 
-def tied(logits: np.ndarray) -> np.ndarray:
+def tied(scores: np.ndarray) -> np.ndarray:
     """Return votes of five: scores with heavy ties."""
-    return np.round(5 * _softmax(logits)) / 5
+    return np.round(5 * scores) / 5
 
 
-def saturated(logits: np.ndarray) -> np.ndarray:
+def saturated(scores: np.ndarray) -> np.ndarray:
     """Return probabilities of which most are 0 or 1 to two digits."""
-    return np.round(_softmax(4 * logits), 2)
+    return np.round(_softmax(4 * np.log(scores)), 2)
+
+
+def calibrated(scores: np.ndarray) -> np.ndarray:
+    """Return the posterior probabilities, for a shift of 1.5 and classes of one size."""
+    return _softmax(1.5 * np.log(scores))
 
 
 even = (100, 100, 100)
@@ -100,7 +129,7 @@ CHOSEN = {
     "K=3, strong": Design(even, 3.0),
     "90/9/1, n=300": Design((270, 27, 3), has_random_sizes=True, is_common=False),
     "K=3, weak": Design(even, 0.6),
-    "K=3, ties": Design(even, logits=tied),
+    "K=3, ties": Design(even, of_scores=tied),
     "K=2, noise": Design((100, 100), 0.0),
     "K=2, good": Design((100, 100)),
     "K=20, n=600": Design((30,) * 20),
@@ -116,9 +145,10 @@ CHOSEN = {
 CONFIRMING = {
     "K=4, good, uneven": Design((120, 80, 60, 40), 1.2),
     "K=2, weak, uneven": Design((160, 40), 0.7),
-    "K=3, saturated": Design(even, logits=saturated),
+    "K=3, saturated": Design(even, of_scores=saturated),
     "K=5, random class sizes": Design((100, 80, 60, 40, 40), 1.0, has_random_sizes=True),
     "K=3, weights": Design(even, has_weights=True),
+    "K=3, calibrated": Design(even, of_scores=calibrated),
     "K=3, 40 clusters of 6, all classes": Design((80,) * 3, clusters=(40, 6), spans_classes=True),
     "K=50, n=500": Design((10,) * 50, is_common=False),
     "K=2, 14 clusters of 20, all classes": Design(
@@ -129,7 +159,7 @@ DESIGNS = CHOSEN | CONFIRMING
 TABLES = {
     "Three classes of 100": (
         *("K=3, good", "K=3, weak", "K=3, strong", "K=3, noise"),
-        *("K=3, anti-classifier", "K=3, ties", "K=3, saturated"),
+        *("K=3, anti-classifier", "K=3, ties", "K=3, saturated", "K=3, calibrated"),
     ),
     "Two classes": ("K=2, good", "K=2, noise", "K=2, weak, uneven", "K=2, strong, uneven"),
     "Many classes": (
@@ -145,6 +175,8 @@ TABLES = {
         *("K=3, 40 clusters of 6, all classes", "K=2, 14 clusters of 20, all classes"),
         "K=3, weights",
     ),
+    "Fitted models, resampled, and wrong labels": POOLS[:4],
+    "Heavy tails and inverted observations": POOLS[4:],
 }
 
 
@@ -170,119 +202,169 @@ def draw(generator: np.random.Generator, design: Design, times: int = 1) -> dict
     if design.has_weights:
         # (sum w)^2 / sum w^2 = n / (1 + variance of the logarithm's exponential)
         found["sample_weight"] = np.exp(np.sqrt(np.log(2.5)) * generator.normal(size=n))
-    scores = design.logits(noise + design.shift * np.eye(n_classes)[y])
+    scores = design.of_scores(_softmax(noise + design.shift * np.eye(n_classes)[y]))
     return found | {"y_true": y, "y_score": scores}
+
+
+def sample(generator: np.random.Generator, name: str) -> dict:
+    """Draw the arguments of `dmfroc.evaluate`."""
+    if name in POOLS:
+        y, scores = sample_of(name, generator)
+        return {"y_true": y, "y_score": scores, "labels": range(scores.shape[1])}
+    design = DESIGNS[name]
+    while True:
+        drawn = draw(generator, design)
+        if len(np.unique(drawn["y_true"])) == len(design.sizes):
+            return drawn | {"stratify": design.stratify}
 
 
 @functools.cache
 def truths(name: str) -> dict[str, float]:
     """Return all measures of a large sample with the same class proportions."""
-    design, generator = DESIGNS[name], np.random.default_rng(0)
-    alike = replace(design, sizes=(1,) * len(design.sizes))  # to volumes, sizes are all the same
-    found = {}
-    for size, volumes in ((POPULATION, False), (VOLUME_POPULATION, True)):
-        drawn = alike if volumes and design.clusters is None else design
-        large = draw(generator, drawn, max(size // sum(drawn.sizes), 1))
-        large = Predictions.from_arrays(large["y_true"], large["y_score"])
-        for measure_name, measure in MEASURES.items():
-            if ("vus" in measure_name) == volumes and measure.applies_to(large):
-                found[measure_name] = measure(large)
+    generator, found = np.random.default_rng(0), {}
+    for size, costly in ((POPULATION, False), (COSTLY_POPULATION, True)):
+        if name in POOLS:
+            y, scores = pool(name)
+            if costly:
+                rows = generator.permutation(len(y))[:size]
+                y, scores = y[rows], scores[rows]
+        else:
+            design = DESIGNS[name]
+            alike = replace(design, sizes=(1,) * len(design.sizes))  # to volumes, sizes are alike
+            drawn = alike if costly and design.clusters is None else design
+            large = draw(generator, drawn, max(size // sum(drawn.sizes), 1))
+            y, scores = large["y_true"], large["y_score"]
+        large = Predictions.from_arrays(y, scores, labels=range(scores.shape[1]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found |= {
+                measure_name: measure(large)
+                for measure_name, measure in MEASURES.items()
+                if ("vus" in measure_name) == costly and measure.applies_to(large)
+            }
     return found
 
 
 def cell(generator: np.random.Generator, design: str) -> list[dict]:
-    """Estimate all measures of a batch of samples; return sums over the batch, one row of each."""
+    """Estimate all measures of a batch of samples, one row of each."""
     true_values = truths(design)
     rows = []
     for number in range(SAMPLES_PER_BATCH):
         names = [n for n in true_values if number < COSTLY_PER_BATCH or n not in COSTLY]
-        while True:
-            sample = draw(generator, DESIGNS[design])
-            if len(np.unique(sample["y_true"])) == len(DESIGNS[design].sizes):
-                break
+        drawn = sample(generator, design)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            estimates = evaluate(
-                **sample, measures=names, level=LEVEL, stratify=DESIGNS[design].stratify
-            ).estimates
+            estimates = evaluate(**drawn, measures=names, level=LEVEL).estimates
         for name, found in estimates.items():
+            truth, value, error = true_values[name], found.value, found.standard_error
             low, high = found.interval
-            truth = true_values[name]
-            is_defined = np.isfinite([found.value, low, high, truth]).all()
+            is_defined = bool(np.isfinite([value, low, high, truth, error]).all())
+            peer = (np.nan, np.nan)
+            if is_defined:
+                peer = peer_interval(name, value, error, len(drawn["y_true"]))
             rows.append(
                 {
                     "measure": name,
-                    "samples": 1,
                     "defined": is_defined,
-                    "left": is_defined and truth < low,
-                    "right": is_defined and truth > high,
-                    "error": found.value - truth if is_defined else 0.0,
-                    "squared_error": (found.value - truth) ** 2 if is_defined else 0.0,
-                    "se": found.standard_error if is_defined else 0.0,
-                    "width": high - low if is_defined else 0.0,
+                    "truth": truth,
+                    "value": value,
+                    "se": error,
+                    "low": low,
+                    "high": high,
+                    "peer_low": peer[0],
+                    "peer_high": peer[1],
                     "told": bool(found.warnings),
                 }
             )
-    return pd.DataFrame(rows).groupby("measure", sort=False).sum().reset_index().to_dict("records")
+    return rows
 
 
 def study() -> Study:
-    settings = grid(design=list(DESIGNS))
-    return Study("trust", cell, settings, replications=20, seed=2, directory=RESULTS)
+    settings = grid(design=[*DESIGNS, *POOLS])
+    return Study("trust", cell, settings, replications=10, seed=3, directory=RESULTS)
 
 
 def cells_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each design and measure, with coverage in percent."""
-    sums = table.groupby(["design", "measure"], sort=False).sum(numeric_only=True)
-    n = sums["defined"].clip(lower=1)
-    bias = sums["error"] / n
-    sd = np.sqrt(np.maximum(sums["squared_error"] / n - bias**2, 0))
-    hits = n - sums["left"] - sums["right"]
-    found = pd.DataFrame(
-        {
-            "samples": sums["samples"],
-            "coverage": hits / n,
-            # Beyond what chance does to one that is just good enough.
-            "is_short": stats.binom.cdf(hits, n, LEAST) < CHANCE,
-            "is_wide": stats.binom.sf(hits - 1, n, MOST) < CHANCE,
-            "is_lopsided": np.minimum(
-                *(stats.binom.sf(sums[side] - 1, n, MOST_ON_A_SIDE) for side in ("left", "right"))
-            )
-            < CHANCE,
-            "left": sums["left"] / n,
-            "right": sums["right"] / n,
-            "se_over_sd": sums["se"] / n / sd,
-            "bias_over_sd": bias / sd,
-            "width": sums["width"] / n,
-            "told": sums["told"] / sums["samples"],
-        }
+    """Return one row for each design and measure, with lengths in oracles."""
+    table = table[table["defined"]].assign(
+        left=lambda t: t["truth"] < t["low"],
+        right=lambda t: t["truth"] > t["high"],
+        error=lambda t: t["value"] - t["truth"],
+        length=lambda t: t["high"] - t["low"],
+        peer=lambda t: (t["peer_low"] <= t["truth"]) & (t["truth"] <= t["peer_high"]),
+        peer_length=lambda t: t["peer_high"] - t["peer_low"],
+    )
+    by = table.groupby(["design", "measure"], sort=False)
+    n = by.size()
+    cells = by[["left", "right", "told", "peer", "length", "peer_length"]].mean()
+    low, high = (by["value"].quantile(q) for q in (0.025, 0.975))
+    oracle, sd = (high - low).replace(0, np.nan), by["value"].std().replace(0, np.nan)
+    for name in ("length", "peer_length"):
+        cells[name] /= oracle
+    lefts, rights = (np.round(n * cells[side]) for side in ("left", "right"))
+    hits = n - lefts - rights
+    found = cells.assign(
+        samples=n,
+        coverage=hits / n,
+        # Beyond what chance does to one that is just good enough.
+        is_short=stats.binom.cdf(hits, n, LEAST) < CHANCE,
+        is_wide=stats.binom.sf(hits - 1, n, MOST) < CHANCE,
+        is_lopsided=np.minimum(*(stats.binom.sf(x - 1, n, MOST_ON_A_SIDE) for x in (lefts, rights)))
+        < CHANCE,
+        is_long=cells["length"] > LONGEST,
+        se_over_sd=by["se"].mean() / sd,
+        bias_over_sd=by["error"].mean() / sd,
     )
     return found.reset_index()
 
 
 def coverage_tables(cells: pd.DataFrame) -> str:
-    """Return the coverage by measure and design, in tables that fit a page."""
-    coverage, told = (
-        cells.pivot(index="measure", columns="design", values=name) for name in ("coverage", "told")
-    )
+    """Return coverage and length by measure and design, in tables that fit a page."""
+    wide = {
+        name: cells.pivot(index="measure", columns="design", values=name)
+        for name in ("coverage", "told", "length")
+    }
+    coverage = wide["coverage"]
     text = []
     for title, designs in TABLES.items():
         shown = [name for name in designs if name in coverage]
         rows = [
-            [f"`{name}`", *(_cell(coverage.loc[name, d], told.loc[name, d]) for d in shown)]
+            [f"`{name}`", *(_cell(*(of.loc[name, d] for of in wide.values())) for d in shown)]
             for name in MEASURES
             if name in coverage.index and coverage.loc[name, shown].notna().any()
         ]
-        if rows:
-            text.append(f"### {title}\n\n{markdown_table(['measure', *shown], rows)}")
+        for part in range(0, len(shown) if rows else 0, MOST_COLUMNS):
+            some = [[row[0], *row[1 + part :][:MOST_COLUMNS]] for row in rows]
+            header = ["measure", *shown[part:][:MOST_COLUMNS]]
+            text.append(f"### {title}\n\n{markdown_table(header, some)}")
     return "\n\n".join(text)
 
 
-def _cell(coverage: float, told: float) -> str:
+def _cell(coverage: float, told: float, length: float) -> str:
     if np.isnan(coverage):
         return ""
     text = f"{100 * coverage:.0f}" + ("*" if told >= 0.5 else "")
-    return text if coverage >= LEAST or told >= OFTEN else f"**{text}**"
+    text = text if coverage >= LEAST or told >= OFTEN else f"**{text}**"
+    return text if np.isnan(length) else f"{text}, {length:.2f}"
+
+
+def peers_table(cells: pd.DataFrame) -> str:
+    """Return coverage and length of each measure over all designs, beside those of its peer."""
+    rows = [
+        [
+            f"`{name}`",
+            len(of),
+            f"{100 * of['coverage'].min():.0f} / {100 * of['coverage'].median():.0f}",
+            f"{of['length'].median():.2f}",
+            f"{100 * of['peer'].min():.0f} / {100 * of['peer'].median():.0f}",
+            f"{of['peer_length'].median():.2f}",
+            int(of["is_long"].sum()),
+        ]
+        for name in MEASURES
+        if len(of := cells[cells["measure"] == name])
+    ]
+    header = ["measure", "designs", "coverage, least / median", "median length"]
+    return markdown_table([*header, "peer's coverage", "peer's length", "long in designs"], rows)
 
 
 def table_of_cells(cells: pd.DataFrame) -> str:
@@ -320,29 +402,33 @@ def counts_of(cells: pd.DataFrame) -> list:
         int((fails & is_told).sum()),
         int((cells["is_short"] & ~is_told).sum()),
         int((cells["is_wide"] & ~is_told).sum()),
+        int((~fails & ~cells["is_long"]).sum()),
     ]
 
 
-def page(table: pd.DataFrame) -> str:
-    cells = cells_of(table)
+def page(cells: pd.DataFrame) -> str:
     of_design = cells.groupby("design")["samples"]
     n, fewest = int(of_design.max().min()), int(cells["samples"].min())
-    common = cells["design"].map(lambda name: DESIGNS[name].is_common)
-    is_chosen = cells["design"].isin(CHOSEN)
+    common = cells["design"].map(lambda name: name in POOLS or DESIGNS[name].is_common)
+    role = cells["design"].map(
+        lambda name: "pools" if name in POOLS else "looked at" if name in CHOSEN else "confirming"
+    )
     counts = markdown_table(
         [
             "designs",
-            "classes, groups",
+            "of each",
             "cells",
             "hold",
             "fail, with a warning",
             "too short",
             "too wide",
+            "hold and are short",
         ],
         [
-            [role, size, *counts_of(cells[(is_chosen == chosen) & (common == large)])]
-            for role, chosen in (("looked at", True), ("confirming", False))
+            [kind, size, *counts_of(some)]
+            for kind in ("looked at", "confirming", "pools")
             for size, large in (("at least 20", True), ("fewer", False))
+            if len(some := cells[(role == kind) & (common == large)])
         ],
     )
     is_told = cells["told"] >= OFTEN
@@ -361,19 +447,25 @@ def page(table: pd.DataFrame) -> str:
     return f"""# Can I trust it?
 
 Made by `experiments/trust.py`. This page reports how often the default 95 % interval of every
-measure covers the truth. There are {n} samples or more of each design, and {fewest} or more of the
-measures that take longest. The Monte Carlo error of a coverage is
+measure covers the truth, and how long it is. There are {n} samples or more
+of each design, and {fewest} or more of the measures that take longest. The Monte Carlo error of a
+coverage is
 {100 * np.sqrt(LEVEL * (1 - LEVEL) / n):.1f} points with {n} samples and
-{100 * np.sqrt(LEVEL * (1 - LEVEL) / fewest):.1f} with {fewest}. If class shares are the same in
+{100 * np.sqrt(LEVEL * (1 - LEVEL) / fewest):.1f} with {fewest}; that of a length is about
+{100 * 1 / np.sqrt(n):.0f} and {100 * 1 / np.sqrt(fewest):.0f} %. If class shares are the same in
 every sample, `stratify=True` is set.
 
-All samples are new: none was used to develop the intervals. Some designs were used; the confirming
-designs were not.
+The truth is the value in a population of {POPULATION:,}, or of {COSTLY_POPULATION:,} for the
+volumes. All samples are new: none was used to develop the intervals. Some designs were used; the
+confirming designs were not. The pools are those of [near_perfect](near_perfect.md).
 {not_run}
 A cell is a measure and a design.
 
 * It **holds** if its coverage is between {100 * LEAST:g} and {100 * MOST:g} %. A coverage outside
   still holds if chance explains it in {100 * CHANCE:g} % of such cells.
+* It is **short** if its mean length is at most {LONGEST:g} oracles. The oracle is the distance
+  between the 2.5 and 97.5 % quantiles of the values in the samples. Intervals of near-perfect
+  classifiers cannot be that short ([why](../uncertainty.md)).
 * It has **a warning** if at least {100 * OFTEN:.0f} % of its estimates have one.
 
 With so few samples, a cell that holds may cover some points less or more.
@@ -386,9 +478,17 @@ one side in more than {100 * MOST_ON_A_SIDE:g} %, beyond chance. The median cell
 {100 * claiming["left"].median():.1f} % on the left and {100 * claiming["right"].median():.1f} % on
 the right.
 
-## Coverage
+## Measures and their peers
 
-Numbers are per cent. A star marks cells in which at least half of the estimates have a warning.
+The peers are the logit interval of areas (DeLong), Wilson's of accuracies, and Wald's of all
+others.
+
+{peers_table(cells)}
+
+## Coverage and length
+
+The first number is the coverage in per cent, the second the length in oracles. A star marks cells
+in which at least half of the estimates have a warning.
 **Bold** marks coverage below {100 * LEAST:g} % in these samples if fewer than {100 * OFTEN:.0f} %
 of the estimates have a warning. All numbers are in `experiments/results/trust_cells.csv`.
 
@@ -413,18 +513,18 @@ no interval here accounts for that. Name the folds by [`folds=`](../cross_valida
 
 
 def main() -> None:
-    global POPULATION, VOLUME_POPULATION, SAMPLES_PER_BATCH
+    global POPULATION, COSTLY_POPULATION, SAMPLES_PER_BATCH
     options = arguments(__doc__, is_study=True)
     chosen = study()
     if options.quick:
-        POPULATION, VOLUME_POPULATION, SAMPLES_PER_BATCH = 6000, 600, 2
+        POPULATION, COSTLY_POPULATION, SAMPLES_PER_BATCH = 6000, 600, 2
         chosen = replace(chosen, settings=chosen.settings[:1])
-    table = run_study(chosen, options)
+    cells = cells_of(run_study(chosen, options))
     if options.quick:
-        print(page(table))
+        print(page(cells))
         return
-    cells_of(table).round(4).to_csv(RESULTS / "trust_cells.csv", index=False)
-    write_page("trust", page(table))
+    cells.round(4).to_csv(RESULTS / "trust_cells.csv", index=False)
+    write_page("trust", page(cells))
 
 
 if __name__ == "__main__":

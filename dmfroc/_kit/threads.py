@@ -51,8 +51,9 @@ def in_order[T, R](
 
     At most ``n_ahead`` results are computed or kept before they are taken. Inside one of its own
     workers it computes item after item: the cores are busy already, and pools within pools would
-    have as many threads as cores squared. Once the caller is interrupted or an item has failed,
-    workers start no other item. An interrupt does not wait for those under way.
+    have as many threads as cores squared. For the same reason BLAS uses one thread. Once the caller
+    is interrupted or an item has failed, workers start no other item. An interrupt does not wait
+    for those under way.
     """
     stop: threading.Event | None = getattr(_worker, "stop", None)
     if stop is not None and not _worker.is_alone:

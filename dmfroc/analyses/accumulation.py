@@ -33,19 +33,17 @@ from dmfroc.analyses.sequences import (
 from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows, joined
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
 from dmfroc.counted.checkpoint import (
-    content_as_header,
-    content_from,
-    counts_as_arrays,
-    counts_from,
+    counts_as_state,
+    counts_from_state,
     labels_from,
-    sample_as_arrays,
-    sample_from,
+    sample_as_state,
+    sample_from_state,
 )
 from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid, default_n_bins, grid_from_sample, grid_from_user
 from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.influence_sums import Spreads
-from dmfroc.counted.passes import SumInfluences
+from dmfroc.counted.passes import sum_influences
 from dmfroc.counted.sample import RowSample, rows_per_class
 from dmfroc.counted.storage import checked, checked_array, checked_path, read, write
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
@@ -226,7 +224,7 @@ class Accumulator:
         none = np.full(k, np.iinfo(np.uint64).max)
         limits = none if self._sample is None else self._sample.limits()
         self._pending.append(RowSample.of_batch(batch, k, size, limits))
-        if sum(len(sample.true) for sample in self._pending) > size:
+        if sum(len(sample.count) for sample in self._pending) > size:
             self._drawn()
 
     @property
@@ -489,7 +487,7 @@ class Accumulator:
     def _prepare(self) -> tuple[Grid, Counts, Content]:
         """Return all that has been seen, once it has cut points."""
         self._check_whole()
-        if self._content is not None and not len(self.sample.true):
+        if self._content is not None and not len(self.sample.count):
             self._content.check_weights(np.zeros(len(self.labels), int))
         grid = self._learned()
         assert self._counts is not None
@@ -521,14 +519,15 @@ class Accumulator:
     def spreads(self, values: Mapping[str, Sequence[Valued]], *, stratify: bool | None) -> Spreads:
         """Return how the influences of the sampled rows vary."""
         assert self._counts is not None
-        sample, k = self.sample, len(self.labels)
+        sample = self.sample
         look_ups = {name: [x.look_up for x in of_one] for name, of_one in values.items()}
-        n_values = len(look_ups[ONLY])
+        each = np.eye(len(look_ups[ONLY]))
         grids = {ONLY: self._learned()}
-        task = SumInfluences(grids, look_ups, np.eye(n_values), k)
-        sums = task.of_batch(sample.as_batch(), sample.count)
-        drawn = np.bincount(sample.true, sample.count, k).astype(int)
-        return Spreads(sums, drawn, totals_by_class(self.bound, look_ups), self._counts, stratify)
+        sums = sum_influences(iter([sample.batch]), grids, look_ups, each, sample.count)
+        assert sums is not None
+        return Spreads(
+            sums, sample.sizes, totals_by_class(self.bound, look_ups), self._counts, stratify
+        )
 
     # Files
 
@@ -547,10 +546,10 @@ class Accumulator:
             an existing file keeps its mode, and devices and pipes are not replaced.
         """
         grid, counts, content = self._prepare()
-        header, arrays = sample_as_arrays(self.sample)
-        header |= {"labels": list(self.labels)} | content_as_header(content)
+        header, arrays = sample_as_state(content, self.sample)
+        header |= {"labels": list(self.labels)}
         header |= {"watched": watched_as_header(self._looks, self._monitors)}
-        arrays |= counts_as_arrays(counts)[1] | {"cuts": grid.cuts}
+        arrays |= counts_as_state(content, counts)[1] | {"cuts": grid.cuts}
         arrays |= {"updates": np.array([self._rows, self._right], np.int64)}
         write(checked_path("path", path), header, arrays, "path")
 
@@ -581,13 +580,12 @@ class Accumulator:
             raise ValueError(f"{path}: this is no accumulator that dmfroc has saved")
         with checked(path):
             found = cls(labels_from(header))
-            found._content = content_from(header, len(found.labels))
-            found._sample = sample_from(header, arrays, found._content)
-            dtype = found._sample.scores[ONLY].dtype
+            found._content, found._sample = sample_from_state(header, arrays, len(found.labels))
+            dtype = found._sample.batch.scores[ONLY].dtype
             if arrays["cuts"].dtype != dtype:
                 raise ValueError(f"cuts are {arrays['cuts'].dtype}, scores {dtype}")
             found._grid = grid_from_user(arrays["cuts"], len(found.labels), dtype)
-            found._counts = counts_from(header, arrays, {ONLY: found._grid}, found._content)
+            _, found._counts = counts_from_state(header, arrays, {ONLY: found._grid})
             updates = checked_array(arrays, "updates", np.int64, (2, None))
             new = np.diff(updates, axis=1, prepend=0)
             total = int(found._counts.sizes.sum())

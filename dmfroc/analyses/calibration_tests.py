@@ -2,7 +2,8 @@
 
 Given calibrated probabilities, each outcome is a draw from them. So outcomes are drawn from the
 probabilities. The share of draws in which a statistic is at least as large as the observed one is
-its p-value, which is exact for independent rows of any number.
+its p-value, which is exact for independent rows of any number. Ties count by half (Lancaster's
+mid-p): a statistic of few outcomes is discrete, and would reject too rarely.
 """
 
 from __future__ import annotations
@@ -177,13 +178,15 @@ def calibration_tests(
         "isotonic": ("isotonic miscalibration", _isotonic(p), None),
     }
     observed = {name: statistic(true) for name, (_, statistic, _) in statistics.items()}
-    n_extreme = dict.fromkeys(statistics, 0)
+    n_extreme = dict.fromkeys(statistics, 0.0)
     generator, sums = np.random.default_rng(seed), p.cumsum(axis=1)[:, :-1]
     for _ in range(n_draws):
         drawn = (sums < generator.random((len(p), 1))).sum(axis=1)
         for name, (_, statistic, _) in statistics.items():
-            least = abs(observed[name]) * (1 - _ROUNDING)
-            n_extreme[name] += abs(statistic(drawn)) >= least
+            size, at = abs(statistic(drawn)), abs(observed[name])
+            is_tied = abs(size - at) <= _ROUNDING * at
+            # Half of the ties (mid-p): sums of few outcomes are discrete
+            n_extreme[name] += 0.5 + 0.5 * (at == 0) if is_tied else size > at
     tests = {
         name: CalibrationTest(
             name, title, observed[name], freedom, (1 + n_extreme[name]) / (1 + n_draws)

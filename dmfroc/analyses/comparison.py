@@ -31,7 +31,7 @@ from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample
 from dmfroc.inference.options import EvaluationOptions, Options, PopulationOptions, inputs_from
 from dmfroc.inference.selection import Winner, winner_of
-from dmfroc.inference.simultaneous import holm, largest_statistic, pairwise_differences
+from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.inputs.rows import check_same_observations, matched
@@ -218,9 +218,7 @@ def compared(
             joint, greater_is_better, level, seed, hypothesis
         )
     else:
-        adjusted = holm([d.p_value for d in joint.differences.values()])
-        pairs = zip(joint.differences.values(), adjusted.tolist(), strict=True)
-        differences = tuple(replace(d, adjusted_p_value=p_value) for d, p_value in pairs)
+        differences = holm_adjusted(joint.differences.values())
     names = tuple(joint.estimates)
     return {
         "estimates": joint.estimates,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -253,9 +253,7 @@ def nested_cross_validation(
     )
     finished = Parallel(n_jobs=n_jobs_of(n_jobs), return_as="generator")(jobs)
     repeats = list(track(finished, n_repeats, "nested cross-validation"))
-    nested = np.stack([repeat.nested for repeat in repeats])
-    held_out = np.stack([repeat.held_out for repeat in repeats])
-    noise = np.stack([repeat.variances for repeat in repeats])
+    nested, held_out, noise = map(np.stack, zip(*repeats, strict=True))
     naive = float(np.sqrt(noise.mean() / cv))
     cross_validated, inside = float(held_out.mean()), float(nested.mean())
     check_finite(chosen, {"the classifier": cross_validated})
@@ -287,14 +285,6 @@ def nested_cross_validation(
     )
 
 
-class _Repeat(NamedTuple):
-    """For each fold held out: what the others say by cross-validation, and what it shows."""
-
-    nested: Float[np.ndarray, " folds"]
-    held_out: Float[np.ndarray, " folds"]
-    variances: Float[np.ndarray, " folds"]  # of what it shows
-
-
 def _nested_repeat(
     estimator: Any,
     X: Any,
@@ -303,7 +293,8 @@ def _nested_repeat(
     measure: Measure,
     n_folds: int,
     seed: int,
-) -> _Repeat:
+) -> tuple[Float[np.ndarray, " folds"], ...]:
+    """Return cross-validation by the other folds, the value in the fold, and its variance."""
     tests = [test for _, test in splits_of(n_folds, X, y, seed % 2**32)]
     fold = np.empty(len(y), int)
     for number, test in enumerate(tests):
@@ -329,7 +320,7 @@ def _nested_repeat(
             for outer, judged in ((first, second), (second, first)):
                 part = predictions_without((second, first), judged)
                 inside[outer, judged] = measure(part)
-    return _Repeat(np.nanmean(inside, axis=1), held_out, variances)
+    return np.nanmean(inside, axis=1), held_out, variances
 
 
 def _class_scores(fitted: Any, X: Any, labels: Any) -> Float[np.ndarray, "*n_and_k"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel_map
@@ -163,14 +163,6 @@ def below_chance_message(
     )
 
 
-class _Task(NamedTuple):
-    """Measures that are bound together, or one, and how they are estimated."""
-
-    method: IntervalMethod
-    positions: list[int]
-    bind: Callable[[], BoundMeasures]
-
-
 def estimates_of(
     measures: Sequence[Measure], methods: Sequence[IntervalMethod], sample: Sample
 ) -> list[Estimate]:
@@ -179,18 +171,19 @@ def estimates_of(
     for position, method in enumerate(methods):
         by_method.setdefault(method, []).append(position)
     tasks = [
-        _Task(method, [positions[index] for index in group], bind)
+        (method, [positions[index] for index in group], bind)
         for method, positions in by_method.items()
         for group, bind in _groups([measures[p] for p in positions], method, sample.predictions)
     ]
 
-    def run(task: _Task) -> list[Estimate]:
-        return task.method.estimates([measures[p] for p in task.positions], task.bind, sample)
+    def run(task: tuple[IntervalMethod, list[int], Callable[[], BoundMeasures]]) -> list[Estimate]:
+        method, positions, bind = task
+        return method.estimates([measures[p] for p in positions], bind, sample)
 
     # NumPy and XLA's compiler leave the interpreter to others.
     found: dict[int, Estimate] = {}
-    for task, estimates in zip(tasks, parallel_map(run, tasks), strict=True):
-        found |= zip(task.positions, estimates, strict=True)
+    for (_, positions, _), estimates in zip(tasks, parallel_map(run, tasks), strict=True):
+        found |= zip(positions, estimates, strict=True)
     return [found[position] for position in range(len(measures))]
 
 

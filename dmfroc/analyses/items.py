@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -18,10 +19,10 @@ from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import JointEstimates, joint_noise
 from dmfroc.inference.item_mean import MEASURE, TITLE, mean_of
 from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.simultaneous import holm
+from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inputs.item_scores import ScoredItems, check_scored, scored_items
 from dmfroc.inputs.subgroups import crossed
-from dmfroc.results.difference import Difference, differences_table
+from dmfroc.results.difference import Difference, differences_by
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.judge import agreement_table
 from dmfroc.results.table import Column, Table
@@ -120,25 +121,17 @@ class ItemScores(Comparison):
             for group, of_models in self.subgroups.items()
             for model, estimate in of_models.items()
         ]
-        found = [Table("subgroups", f"{self.title} by subgroup", columns, rows)]
-        pairs = [(m, d) for m, ds in self.subgroup_differences.items() for d in ds]
-        if pairs:
-            table = differences_table(
-                [d for _, d in pairs],
+        return [
+            Table("subgroups", f"{self.title} by subgroup", columns, rows),
+            *differences_by(
+                "model",
+                "subgroup_differences",
+                self.subgroup_differences,
                 "Differences between subgroups, A minus B",
                 self.kind_of_interval,
-                simultaneous=False,
                 with_probabilities=False,
-            )
-            found.append(
-                Table(
-                    "subgroup_differences",
-                    table.title,
-                    [Column("model", "model", "name"), *table.columns],
-                    [[m, *row] for (m, _), row in zip(pairs, table.rows, strict=True)],
-                )
-            )
-        return found
+            ),
+        ]
 
     def _agreement(self) -> list[Table]:
         judge, pairs = self.items.judge or {}, {}
@@ -305,36 +298,21 @@ def _in_subgroups(
         name: {model: mean.estimate(level) for model, mean in of_part.items()}
         for name, of_part in means.items()
     }
-    pairs = list(itertools.combinations(names, 2))
-    found = {
-        model: [
-            _independent(a, b, means[a][model].limits, means[b][model].limits, level)
-            for a, b in pairs
-        ]
-        for model in given.scores
-    }
-    adjusted = iter(holm([d.p_value for ds in found.values() for d in ds]))
-    differences = {
-        model: tuple(replace(d, adjusted_p_value=float(next(adjusted))) for d in ds)
-        for model, ds in found.items()
-    }
+    found = {}
+    for model in given.scores:
+        limits = {name: of_part[model].limits for name, of_part in means.items()}
+        found[model] = list(_differences(limits, level))
+    adjusted = iter(holm_adjusted(itertools.chain(*found.values())))
+    differences = {model: tuple(itertools.islice(adjusted, len(ds))) for model, ds in found.items()}
     return estimates, {name: part.n_items for name, part in parts.items()}, differences
 
 
-def _independent(
-    first: str, second: str, a: BoundedMean, b: BoundedMean, level: float
-) -> Difference:
-    both = (a.value, a.interval_at, b.value, b.interval_at)
-    p_value = independent.p_value(0.0, *both)
-    return Difference(
-        first,
-        second,
-        value=a.value - b.value,
-        standard_error=float(np.hypot(a.standard_error, b.standard_error)),
-        interval=independent.ends_of_difference(*both, 1 - level),
-        p_value=p_value,
-        two_sided_p_value=p_value,
-        adjusted_p_value=p_value,
-        probability_better=independent.probability_above(0.0, *both),
-        probability_equivalent=0.0,
-    )
+def _differences(means: Mapping[str, BoundedMean], level: float) -> Iterable[Difference]:
+    """Return the differences of the means of every two subgroups."""
+
+    def error_of(first: str, second: str) -> float:
+        return float(np.hypot(means[first].standard_error, means[second].standard_error))
+
+    values = {name: (mean.value, mean.interval_at) for name, mean in means.items()}
+    differences, _ = independent.compared(values, error_of, Hypothesis(), level)
+    return differences.values()

@@ -23,13 +23,14 @@ from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.remarks import kinks_message
+from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, units_of
 from dmfroc.inputs.arrays import as_array, as_floats
 from dmfroc.inputs.indexes import Rows, row_names
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.measure import Measure, bind
-from dmfroc.results.difference import Difference, differences_table
+from dmfroc.results.difference import Difference, differences_by
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import Column, Table
 
@@ -185,18 +186,13 @@ class MultilabelComparison(Comparison):
             for name, estimate in of_label.items()
         ]
         tables.append(Table("labels", f"{self.title} of each label", columns, cells))
-        pairs = [(label, d) for label, ds in self.label_differences.items() for d in ds]
-        if pairs:
-            table = differences_table(
-                [d for _, d in pairs],
-                "Differences in each label, A minus B",
-                self.kind_of_interval,
-                simultaneous=False,
-            )
-            columns = [Column("label", "label", "name"), *table.columns]
-            cells = [[label, *row] for (label, _), row in zip(pairs, table.rows, strict=True)]
-            tables.append(Table("label_differences", table.title, columns, cells))
-        return tables
+        return tables + differences_by(
+            "label",
+            "label_differences",
+            self.label_differences,
+            "Differences in each label, A minus B",
+            self.kind_of_interval,
+        )
 
 
 def multilabel(
@@ -411,14 +407,7 @@ def _each_label(
             joint = _joint(of_label, method, hypothesis)
             estimates[label] = joint.estimates
             if joint.differences:
-                differences[label] = compared(
-                    joint,
-                    hypothesis,
-                    greater_is_better=True,
-                    simultaneous=False,
-                    level=level,
-                    seed=seed,
-                )["differences"]
+                differences[label] = holm_adjusted(joint.differences.values())
     return estimates, differences
 
 
@@ -435,8 +424,9 @@ def _influences(rows: LabelledRows, facts: Known, name: str) -> Float[np.ndarray
 def _covariance(
     rows: LabelledRows, influences: Float[np.ndarray, "l n"]
 ) -> Float[np.ndarray, "l l"]:
-    of_units = np.stack([rows.by_unit(phi) for phi in influences])
-    return of_units @ of_units.T
+    if rows.n_units < len(rows.unit):
+        influences = np.stack([rows.by_unit(phi) for phi in influences])
+    return influences @ influences.T
 
 
 def _labelled_rows(
@@ -507,7 +497,8 @@ def _named(
 
 
 def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n l"]:
-    array = as_floats(as_array(values, what), what).astype(np.float64)
+    # Columns are read one at a time
+    array = as_floats(as_array(values, what), what).astype(np.float64, order="F")
     if array.ndim != 2 or not array.size:
         raise ValueError(
             f"{what} must have shape (n, L), a column for each label, not {array.shape}"

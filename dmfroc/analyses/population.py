@@ -14,7 +14,7 @@ from dmfroc._kit.options import number, numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import EstimatedWeights
-from dmfroc.inputs.messages import IN_MEMORY, listing
+from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
@@ -22,6 +22,7 @@ from dmfroc.measures.statistics.recalibration import LogisticFit
 from dmfroc.measures.statistics.statistic import Sums
 
 _ROUNDING = 1e-6
+_OF_TARGET = Source(scores="target_prevalence")
 _FEW = 30  # effective rows
 _SMALL_SHARE = 0.1  # of the rows
 _LARGE_ERROR = 0.25  # of a share
@@ -85,7 +86,7 @@ def _estimated_shares(
     """
     labels: list[Any] = list(predictions.labels)
     k = len(labels)
-    scores = class_scores(given, len(given), labels, labels, IN_MEMORY).scores
+    scores = class_scores(given, len(given), labels, labels, _OF_TARGET).scores
     n_target = len(scores)
     weights = predictions.sample_weight
     others = Predictions(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -29,7 +27,6 @@ from dmfroc.inference.hypothesis import Hypothesis, error_reaching
 from dmfroc.inference.influences import Interval
 from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.measures.measure import Measure
-from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
@@ -111,10 +108,6 @@ class ConfidenceSequence(Result):
             f"{self.title} {self.value:.4f} in {self.n_observations:,} rows "
             f"({100 * self.level:g} % limits at all times {low:.4f} to {high:.4f})"
         ]
-
-    def facts(self) -> dict[str, Any]:
-        """Return the measure, the level and the number of rows."""
-        return {name: getattr(self, name) for name in self.fact_names}
 
     def tables(self) -> list[Table]:
         """Return all looks."""
@@ -411,40 +404,20 @@ def joint_of_streams(
 ) -> JointEstimates:
     """Return values and differences of independent streams; one may stop at any time."""
     values = {name: (seen.value, seen.interval_at) for name, seen in streams.items()}
-    sign = 1 if measure.greater_is_better else -1
-
-    def ends_of(first: str, second: str, error: float) -> tuple[float, float]:
-        return independent.ends_of_difference(*values[first], *values[second], error)
-
-    def interval_of(first: str, second: str, at: float) -> tuple[float, float]:
-        return hypothesis.opened(ends_of(first, second, hypothesis.error(at)))
-
-    differences = {}
-    for pair in itertools.combinations(streams, 2):
-        a, b = (values[name] for name in pair)
-        value, ends_at = a[0] - b[0], partial(ends_of, *pair)
-        p_value = hypothesis.p_value(value, ends_at)
-        positive, above, not_below = (
-            independent.probability_above(x, *a, *b)
-            for x in (0.0, hypothesis.rope, -hypothesis.rope)
-        )
-        differences[pair] = Difference(
-            *pair,
-            value=value,
-            standard_error=math.hypot(*(_error(streams[name]) for name in pair)),
-            interval=interval_of(*pair, level),
-            p_value=p_value,
-            two_sided_p_value=hypothesis.two_sided.p_value(value, ends_at),
-            adjusted_p_value=p_value,
-            probability_better=positive if sign > 0 else 1 - positive,
-            probability_equivalent=max(not_below - above, 0.0),
-        )
+    errors = {name: _error(seen) for name, seen in streams.items()}
+    differences, interval_of = independent.compared(
+        values,
+        lambda first, second: math.hypot(errors[first], errors[second]),
+        hypothesis,
+        level,
+        greater_is_better=measure.greater_is_better,
+    )
     estimates = {
         name: Estimate(
             measure=measure.name,
             title=measure.title,
             value=seen.value,
-            standard_error=_error(seen),
+            standard_error=errors[name],
             interval=look(seen, level).interval,
             level=level,
             method=METHOD,
@@ -453,7 +426,8 @@ def joint_of_streams(
     }
     generator = np.random.default_rng(seed)
     draws = [independent.draws_of(*x, _N_DRAWS, generator) for x in values.values()]
-    covariance = np.diag([_error(seen) ** 2 for seen in streams.values()])
+    covariance = np.diag([error**2 for error in errors.values()])
+    sign = 1 if measure.greater_is_better else -1
 
     def interval_of_value(name: str, at: float) -> tuple[float, float]:
         return look(streams[name], at).interval

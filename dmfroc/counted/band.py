@@ -35,7 +35,7 @@ def rates_of_counts(
     table = statistic.count(weights, np)
     values, pull_back = value_and_pull_back(rates_at_thresholds(1), table)
     rows = _rows_alike(drawn, bound.counts.sizes)
-    batch = drawn.as_batch()
+    batch = drawn.batch
     true = batch.true[rows]
     cells = _cells_of_rows(bound, batch, rows)
     n_drawn = np.bincount(true, minlength=len(bound.counts.sizes))
@@ -61,7 +61,7 @@ def _rows_alike(drawn: RowSample, sizes: Int[np.ndarray, " k"]) -> Int[np.ndarra
     """Return places of the distinct rows such that each that is returned stands for as many."""
     found = []
     for k in np.flatnonzero(sizes):
-        rows = np.flatnonzero(drawn.true == k)
+        rows = np.flatnonzero(drawn.batch.true == k)
         up_to = np.cumsum(drawn.count[rows])
         n = min(int(up_to[-1]), _ROWS_OF_CLASS)
         found.append(rows[up_to.searchsorted((np.arange(n) + 0.5) * up_to[-1] / n, "right")])

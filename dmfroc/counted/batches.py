@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -42,6 +42,27 @@ class Batch(NamedTuple):
     def unit_weights(self) -> NDArray[np.float64]:
         """The weights, ones where there are none."""
         return np.ones(len(self.true)) if self.weights is None else self.weights
+
+    def some(self, rows: Int[np.ndarray, " m"]) -> Batch:
+        """Return some of the rows."""
+        return self._with_arrays(lambda x: x.take(rows, axis=-1))
+
+    def joined(self, other: Batch) -> Batch:
+        """Return the rows of both, which have the same kinds of contents."""
+        return self._with_arrays(lambda *x: np.concatenate(x, axis=-1), other)
+
+    def _with_arrays(self, function: Callable[..., np.ndarray], *others: Batch) -> Batch:
+        """Return a function of each of its arrays and the corresponding ones of others."""
+
+        def applied(array: Any, *of_others: Any) -> Any:
+            if isinstance(array, dict):
+                return {
+                    name: applied(x, *(other[name] for other in of_others))
+                    for name, x in array.items()
+                }
+            return None if array is None else function(array, *of_others)
+
+        return Batch(*map(applied, self, *others))
 
 
 def joined(batches: Sequence[Batch]) -> list[Batch]:
@@ -303,7 +324,9 @@ class BatchReader:
             _MISSING if of_rows is None else _KINDS.get(of_rows.dtype.kind, of_rows.dtype.name),
         )
         sizes = np.bincount(true, minlength=len(labels))
-        batch = _counted(Batch(np.zeros(0, np.uint64), true, scores, predicted, weights, of_rows))
+        batch = Batch(np.zeros(len(true), np.uint64), true, scores, predicted, weights, of_rows)
+        if weights is not None and not weights.all():
+            batch = batch.some(np.flatnonzero(weights))
         batch = batch._replace(hashes=row_hashes(batch, len(labels)))
         checksum = _checksum(batch.hashes, batch.groups)
         return batch, Content(where, form, tuple(sizes.tolist()), checksum)
@@ -333,20 +356,6 @@ def _largest(scores: Floats) -> NDArray[np.int32]:
         np.copyto(found, np.int32(column), where=is_larger)
         np.copyto(largest, scores[column], where=is_larger)
     return found
-
-
-def _counted(batch: Batch) -> Batch:
-    if batch.weights is None or batch.weights.all():
-        return batch
-    counts = batch.weights > 0
-    return Batch(
-        batch.hashes,
-        batch.true[counts],
-        {name: scores[:, counts] for name, scores in batch.scores.items()},
-        {name: x if x is None else x[counts] for name, x in batch.predicted.items()},
-        batch.weights[counts],
-        None if batch.groups is None else batch.groups[counts],
-    )
 
 
 def row_hashes(batch: Batch, n_classes: int) -> NDArray[np.uint64]:

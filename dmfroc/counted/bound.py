@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from dmfroc.counted.batches import Batch
-from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, above_each, curves_of_cells
+from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, curves_of_cells
 from dmfroc.counted.counts import CountedPredictions, Counts
 from dmfroc.counted.cuts import Grid
 from dmfroc.counted.thresholds import Thresholds, find_thresholds
@@ -53,7 +53,7 @@ class LookUp(NamedTuple):
 
 
 def influences(
-    look_ups: list[LookUp], batch: Batch, classifier: str, grid: Grid
+    look_ups: Sequence[LookUp], batch: Batch, classifier: str, grid: Grid
 ) -> Float[np.ndarray, "measures n"]:
     """Return the influences of a batch's rows on several values of one classifier."""
     found = np.zeros((len(look_ups), len(batch.true)))
@@ -343,13 +343,6 @@ def totals_by_class(
     return np.stack(
         [bound[name].totals_by_class(x) for name, of_one in look_ups.items() for x in of_one]
     )
-
-
-def pairs_within_bins(
-    cells: Float[np.ndarray, "bins c"], own: Float[np.ndarray, " bins"]
-) -> Float[np.ndarray, " c"]:
-    """Return the pairs won by a column's own class, ties counting by half."""
-    return (above_each(own) + HALF * own) @ cells
 
 
 def _error_bound(value: float, low: float, high: float) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dmfroc._kit.options import integer
-from dmfroc.counted.batches import Content, Form, row_hashes
+from dmfroc.counted.batches import Batch, Content, Form, row_hashes
 from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid
 from dmfroc.counted.sample import RowSample
@@ -55,50 +55,7 @@ class Checkpoint:
             {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()},
         )
 
-    def labels(self, find: Callable[[], dict[Label, int]]) -> dict[Label, int]:
-        """Return how many rows have each label."""
-
-        def as_state(rows: dict[Label, int]) -> State:
-            return {"labels": list(rows), "rows": list(rows.values())}, {}
-
-        def from_state(header: Mapping[str, Any], _: Any) -> dict[Label, int]:
-            rows = (integer("rows", n, 1) for n in header["rows"])
-            return dict(zip(labels_from(header), rows, strict=True))
-
-        return self._kept("labels", find, as_state, from_state)
-
-    def sample(
-        self, n_classes: int, find: Callable[[], tuple[Content, RowSample]]
-    ) -> tuple[Content, RowSample]:
-        """Return the sample of rows, and the content of all."""
-
-        def as_state(of_all: tuple[Content, RowSample]) -> State:
-            header, arrays = sample_as_arrays(of_all[1])
-            return header | content_as_header(of_all[0]), arrays
-
-        def from_state(header: Any, arrays: Any) -> tuple[Content, RowSample]:
-            content = content_from(header, n_classes)
-            return content, sample_from(header, arrays, content)
-
-        return self._kept("sample", find, as_state, from_state)
-
-    def counts(
-        self, grids: Mapping[str, Grid], find: Callable[[], tuple[Content, Counts]]
-    ) -> tuple[Content, Counts]:
-        """Return the counts, and the content of all rows."""
-
-        def as_state(of_all: tuple[Content, Counts]) -> State:
-            header, arrays = counts_as_arrays(of_all[1])
-            return header | content_as_header(of_all[0]), arrays
-
-        def from_state(header: Any, arrays: Any) -> tuple[Content, Counts]:
-            [n_classes] = {len(grid.cuts) for grid in grids.values()}
-            content = content_from(header, n_classes)
-            return content, counts_from(header, arrays, grids, content)
-
-        return self._kept("counts", find, as_state, from_state)
-
-    def _kept[T](
+    def kept[T](
         self,
         name: str,
         find: Callable[[], T],
@@ -126,83 +83,94 @@ class Checkpoint:
             return from_state(header, arrays)
 
 
-_OF_SAMPLE = ("hashes", "true", "count", "weights")
-_OF_COUNTS = ("sizes", "totals", "squares")
+def rows_as_state(rows: dict[Label, int]) -> State:
+    """Return how many rows have each label as a state."""
+    return {"labels": list(rows), "rows": list(rows.values())}, {}
 
 
-def sample_as_arrays(sample: RowSample) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return a sample as a header and arrays."""
-    names = list(sample.scores)
-    arrays = {f"sample_{name}": getattr(sample, name) for name in _OF_SAMPLE}
-    for number, name in enumerate(names):
-        arrays[f"scores_{number}"] = sample.scores[name]
-        arrays[f"predicted_{number}"] = sample.predicted[name]
-    return {"classifiers": names, "size": sample.size}, arrays
+def rows_from_state(header: Mapping[str, Any], _: Any) -> dict[Label, int]:
+    """Return how many rows have each label."""
+    rows = (integer("rows", n, 1) for n in header["rows"])
+    return dict(zip(labels_from(header), rows, strict=True))
 
 
-def sample_from(
-    header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], content: Content
-) -> RowSample:
-    """Return the sample that was saved, of rows with this content.
+def sample_as_state(content: Content, sample: RowSample) -> State:
+    """Return a sample, and the content of all rows, as a state."""
+    batch, n = sample.batch, len(sample.count)
+    arrays: dict[str, np.ndarray] = {
+        "sample_hashes": batch.hashes,
+        "sample_true": batch.true,
+        "sample_count": sample.count,
+        "sample_weights": batch.unit_weights,
+    }
+    for i, (scores, predicted) in enumerate(
+        zip(batch.scores.values(), batch.predicted.values(), strict=True)
+    ):
+        arrays[f"scores_{i}"] = np.ascontiguousarray(scores.T)
+        arrays[f"predicted_{i}"] = np.full(n, -1, np.int32) if predicted is None else predicted
+    return _header(content, list(batch.scores)) | {"size": sample.size}, arrays
+
+
+def sample_from_state(
+    header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], n_classes: int
+) -> tuple[Content, RowSample]:
+    """Return the sample that was saved, and the content of all rows.
 
     Raises
     ------
     KeyError, ValueError, TypeError
         If these are not the arrays of a sample, or do not belong together.
     """
-    names = list(enumerate(header["classifiers"]))
-    if len(names) != len(content.form.scores):
+    content = _content_from(header, n_classes)
+    form, names = content.form, list(enumerate(header["classifiers"]))
+    if len(names) != len(form.scores):
         raise ValueError(f"its classifiers are {header['classifiers']}")
-    m, k = len(arrays["sample_hashes"]), len(content.rows)
-    sample = RowSample(
-        k,
-        integer("size", header["size"], 1),
+    m, k = len(arrays["sample_hashes"]), n_classes
+    true = checked_array(arrays, "sample_true", np.int32, (m,))
+    count = checked_array(arrays, "sample_count", np.int64, (m,))
+    weights = checked_array(arrays, "sample_weights", np.float64, (m,))
+    scores = {
+        name: checked_array(arrays, f"scores_{i}", np.dtype(form.scores[i]), (m, k))
+        for i, name in names
+    }
+    predicted = {name: checked_array(arrays, f"predicted_{i}", np.int32, (m,)) for i, name in names}
+    batch = Batch(
         checked_array(arrays, "sample_hashes", np.uint64, (m,)),
-        checked_array(arrays, "sample_true", np.int32, (m,)),
-        checked_array(arrays, "sample_count", np.int64, (m,)),
-        checked_array(arrays, "sample_weights", np.float64, (m,)),
-        {
-            name: checked_array(arrays, f"scores_{i}", np.dtype(content.form.scores[i]), (m, k))
-            for i, name in names
-        },
-        {name: checked_array(arrays, f"predicted_{i}", np.int32, (m,)) for i, name in names},
+        true,
+        {name: np.ascontiguousarray(x.T) for name, x in scores.items()},
+        {name: None if (x < 0).any() else x for name, x in predicted.items()},
+        weights if form.has_weights else None,
+        None,
     )
-    batch = sample.as_batch()
-    if not content.form.has_weights:
-        batch = batch._replace(weights=None)
-    counted = np.zeros(k, np.int64)
-    np.add.at(counted, sample.true, sample.count)
+    sample = RowSample(k, integer("size", header["size"], 1), batch, count)
     is_sound = (
-        np.array_equal(row_hashes(batch, k), sample.hashes)
-        and (sample.hashes[1:] > sample.hashes[:-1]).all()
-        and (sample.count > 0).all()
-        and (sample.weights > 0).all()
-        and (counted <= content.rows).all()
-        and (content.form.has_weights or (sample.weights == 1).all())
+        np.array_equal(row_hashes(batch, k), batch.hashes)
+        and (batch.hashes[1:] > batch.hashes[:-1]).all()
+        and (count > 0).all()
+        and (weights > 0).all()
+        and (sample.sizes <= content.rows).all()
+        and (form.has_weights or (weights == 1).all())
     )
     if not is_sound:
         raise ValueError("its rows are no sample of those that were read")
-    return sample
+    return content, sample
 
 
-def counts_as_arrays(counts: Counts) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return counts as a header and arrays."""
-    names = list(counts.cells)
-    arrays = {name: getattr(counts, name) for name in _OF_COUNTS}
-    for number, name in enumerate(names):
-        arrays[f"cells_{number}"] = counts.cells[name]
-        arrays[f"confusion_{number}"] = counts.confusion[name]
-        arrays[f"extent_{number}"] = counts.extent[name]
-    return {"classifiers": names}, arrays
+_OF_ALL, _OF_CLASSIFIER = ("sizes", "totals", "squares"), ("cells", "confusion", "extent")
 
 
-def counts_from(
-    header: Mapping[str, Any],
-    arrays: Mapping[str, np.ndarray],
-    grids: Mapping[str, Grid],
-    content: Content,
-) -> Counts:
-    """Return the counts that were saved, of rows with this content.
+def counts_as_state(content: Content, counts: Counts) -> State:
+    """Return counts, and the content of all rows, as a state."""
+    arrays = {name: getattr(counts, name) for name in _OF_ALL}
+    for name in _OF_CLASSIFIER:
+        arrays |= {f"{name}_{i}": x for i, x in enumerate(getattr(counts, name).values())}
+    return _header(content, list(counts.cells)), arrays
+
+
+def counts_from_state(
+    header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], grids: Mapping[str, Grid]
+) -> tuple[Content, Counts]:
+    """Return the counts that were saved, and the content of all rows.
 
     Raises
     ------
@@ -211,24 +179,24 @@ def counts_from(
     """
     if header["classifiers"] != list(grids):
         raise ValueError(f"its classifiers are {header['classifiers']}")
-    names = list(enumerate(grids.items()))
-    k = len(content.rows)
+    k = min(len(grid.cuts) for grid in grids.values())
+    content = _content_from(header, k)
+
+    def of_classifiers(
+        name: str, like: Callable[[Grid], tuple[Any, tuple[int, ...]]]
+    ) -> dict[str, np.ndarray]:
+        return {
+            classifier: checked_array(arrays, f"{name}_{i}", *like(grid))
+            for i, (classifier, grid) in enumerate(grids.items())
+        }
+
     counts = Counts(
         checked_array(arrays, "sizes", np.int64, (k,)),
         checked_array(arrays, "totals", np.float64, (k,)),
         checked_array(arrays, "squares", np.float64, (k,)),
-        {
-            name: checked_array(arrays, f"cells_{i}", np.float64, (k, grid.n_bins, k))
-            for i, (name, grid) in names
-        },
-        {
-            name: checked_array(arrays, f"confusion_{i}", np.float64, (k, k))
-            for i, (name, _) in names
-        },
-        {
-            name: checked_array(arrays, f"extent_{i}", grid.cuts.dtype, (2, k))
-            for i, (name, grid) in names
-        },
+        of_classifiers("cells", lambda grid: (np.float64, (k, grid.n_bins, k))),
+        of_classifiers("confusion", lambda _: (np.float64, (k, k))),
+        of_classifiers("extent", lambda grid: (grid.cuts.dtype, (2, k))),
     )
     counts.check()
     has_classes = tuple(bool(x.any()) for x in counts.confusion.values())
@@ -241,7 +209,7 @@ def counts_from(
             filled = np.flatnonzero(cells.sum(axis=1))[[0, -1]]
             if not np.array_equal(grid.bins(column, counts.extent[name][:, column]), filled):
                 raise ValueError("its smallest and largest scores are not those of its bins")
-    return counts
+    return content, counts
 
 
 def labels_from(header: Mapping[str, Any]) -> list[Label]:
@@ -259,19 +227,18 @@ def labels_from(header: Mapping[str, Any]) -> list[Label]:
     return list(labels)
 
 
-def content_as_header(content: Content) -> dict[str, Any]:
-    """Return what identifies rows as JSON knows it."""
-    return {"form": content.form, "rows": content.rows, "checksum": content.checksum}
+def _header(content: Content, classifiers: list[str]) -> dict[str, Any]:
+    """Return what identifies rows as JSON knows it, and the names of the classifiers."""
+    return {
+        "classifiers": classifiers,
+        "form": content.form,
+        "rows": content.rows,
+        "checksum": content.checksum,
+    }
 
 
-def content_from(header: Mapping[str, Any], n_classes: int) -> Content:
-    """Return what identifies the rows that were saved.
-
-    Raises
-    ------
-    KeyError, ValueError, TypeError
-        If it does not.
-    """
+def _content_from(header: Mapping[str, Any], n_classes: int) -> Content:
+    """Return what identifies the rows that were saved."""
     classes, scores, columns, weights, hard, groups = header["form"]
     form = Form(
         tuple(labels_from({"labels": classes})),

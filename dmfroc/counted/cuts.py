@@ -83,14 +83,14 @@ def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
     Then bins are narrow where the scores of both overlap, on which the error of pairs within a
     bin depends. Whatever is as frequent as a bin should be gets a bin of its own.
     """
-    scores = sample.scores[classifier]
-    sizes = np.bincount(sample.true, sample.count, sample.n_classes)
+    scores = sample.batch.scores[classifier]
+    sizes = sample.sizes
     others = max(int(np.count_nonzero(sizes)) - 1, 1)
 
     def of_column(column: int) -> Shaped[np.ndarray, " cuts"]:
         share = np.where(np.arange(sample.n_classes) == column, 1.0, 1.0 / others)
-        weight = (share / np.maximum(sizes, 1))[sample.true] * sample.count
-        return _quantile_cuts(np.ascontiguousarray(scores[:, column]), weight, n_bins)
+        weight = (share / np.maximum(sizes, 1))[sample.batch.true] * sample.count
+        return _quantile_cuts(scores[column], weight, n_bins)
 
     columns = parallel_map(of_column, range(sample.n_classes))
     return grid_of_columns(columns, scores.dtype)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
 from dmfroc._kit.threads import check_stopped
@@ -45,46 +46,38 @@ class Read[S: State]:
         return Read(self.content.merged(other.content), self.state.merged(other.state))
 
 
-@dataclass(frozen=True)
-class Reading[S: State]:
-    """Reads and checks the batches of a part for a task."""
+def read_part[S: State](
+    part: Part, reader: BatchReader, task: Callable[[Iterator[Batch]], S | None]
+) -> Read[S]:
+    """Read and check the batches of a part for a task, which turns them into a state."""
+    content: Content | None = None
 
-    reader: BatchReader
-    task: Callable[[Iterator[Batch]], S | None]
+    def batches() -> Iterator[Batch]:
+        nonlocal content
+        row = 0
+        for raw in part.batches(reader.fields):
+            check_stopped()
+            with _blaming(part, row) as where:
+                if not has_rows(raw, reader.fields):
+                    continue
+                batch, of_batch = reader.read(raw, where)
+            content = of_batch if content is None else content.merged(of_batch)
+            yield batch
+            row += sum(of_batch.rows)
 
-    def __call__(self, part: Part) -> Read[S]:
-        content: Content | None = None
-
-        def batches() -> Iterator[Batch]:
-            nonlocal content
-            row = 0
-            for raw in part.batches(self.reader.fields):
-                check_stopped()
-                with _blaming(part, row) as where:
-                    if not has_rows(raw, self.reader.fields):
-                        continue
-                    batch, of_batch = self.reader.read(raw, where)
-                content = of_batch if content is None else content.merged(of_batch)
-                yield batch
-                row += sum(of_batch.rows)
-
-        state = self.task(batches())
-        return Read(content, None if content is None else state)
+    state = task(batches())
+    return Read(content, None if content is None else state)
 
 
-class _blaming:
+@contextmanager
+def _blaming(part: Part, row: int = 0) -> Iterator[str]:
     """Say in which part, from which row on, something is wrong."""
-
-    def __init__(self, part: Part, row: int) -> None:
-        self._where = part.name if row == 0 else f"{part.name}, the batch from row {row} on"
-
-    def __enter__(self) -> str:
-        return self._where
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, TypeError | ValueError):
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"{self._where}: {error}") from error
+    where = part.name if row == 0 else f"{part.name}, the batch from row {row} on"
+    try:
+        yield where
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{where}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -115,100 +108,75 @@ class LabelSet:
         return LabelSet(dict(both), self.where)
 
 
-@dataclass(frozen=True)
-class FindLabels:
-    """Finds the labels that occur."""
-
-    fields: Fields
-
-    def __call__(self, part: Part) -> LabelSet:
-        found = LabelSet({}, part.name)
-        for number, raw in enumerate(part.batches(self.fields)):
-            with _blaming(part, 0) as where:
-                if has_rows(raw, self.fields):
-                    where += f", batch {number}" * (number > 0)
-                    found = found.merged(LabelSet(rows_by_label(raw, self.fields), where))
-        return found
+def labels_of_part(part: Part, fields: Fields) -> LabelSet:
+    """Find the labels that occur."""
+    labels = LabelSet({}, part.name)
+    for number, raw in enumerate(part.batches(fields)):
+        with _blaming(part) as where:
+            if has_rows(raw, fields):
+                where += f", batch {number}" * (number > 0)
+                labels = labels.merged(LabelSet(rows_by_label(raw, fields), where))
+    return labels
 
 
-@dataclass(frozen=True)
-class DrawRows:
-    """Draws the sample of rows from which the cut points are found.
+def draw_rows(
+    batches: Iterator[Batch], n_classes: int, size: int, limits: NDArray[np.uint64]
+) -> RowSample | None:
+    """Draw the sample of rows from which the cut points are found.
 
-    Attributes
-    ----------
-    limits : numpy.ndarray of uint64, shape (K,)
-        The largest hash that may yet enter, by class; it falls while parts are read.
+    The limits are the largest hashes that may yet enter, by class; they fall while parts are read.
     """
-
-    n_classes: int
-    size: int
-    limits: NDArray[np.uint64]
-
-    def __call__(self, batches: Iterator[Batch]) -> RowSample | None:
-        found: RowSample | None = None
-        for batch in batches:
-            of_batch = RowSample.of_batch(batch, self.n_classes, self.size, self.limits.copy())
-            found = of_batch if found is None else found.merged(of_batch)
-            np.minimum(self.limits, found.limits(), out=self.limits)
-        return found
+    drawn: RowSample | None = None
+    for batch in batches:
+        sample = RowSample.of_batch(batch, n_classes, size, limits.copy())
+        drawn = sample if drawn is None else drawn.merged(sample)
+        np.minimum(limits, drawn.limits(), out=limits)
+    return drawn
 
 
-@dataclass(frozen=True)
-class Count:
-    """Counts by column, bin and class."""
-
-    grids: dict[str, Grid]
-
-    def __call__(self, batches: Iterator[Batch]) -> Counts:
-        found = Counts.empty(self.grids)
-        for batch in batches:
-            found.add(batch, self.grids)
-        return found
+def count(batches: Iterator[Batch], grids: dict[str, Grid]) -> Counts:
+    """Count by column, bin and class."""
+    counts = Counts.empty(grids)
+    for batch in batches:
+        counts.add(batch, grids)
+    return counts
 
 
-@dataclass(frozen=True)
-class SumInfluences:
-    """Adds up powers of influences, and of sums and differences of them.
+def sum_influences(
+    batches: Iterator[Batch],
+    grids: Mapping[str, Grid],
+    look_ups: Mapping[str, Sequence[LookUp]],
+    combinations: Float[np.ndarray, "values look_ups"],
+    times: Int[np.ndarray, " n"] | None = None,
+) -> InfluenceSums | None:
+    """Add up powers of influences, and of sums and differences of them.
 
-    Attributes
+    Parameters
     ----------
-    look_ups : dict of list of LookUp
+    batches : iterator of Batch
+    grids, look_ups : dict
         Of each classifier, in the order in which ``combinations`` has them in its columns.
     combinations : numpy.ndarray of shape (values, look-ups)
         What the sums are of.
+    times : numpy.ndarray of int, optional
+        How many rows each row stands for.
     """
-
-    grids: dict[str, Grid]
-    look_ups: dict[str, list[LookUp]]
-    combinations: Float[np.ndarray, "values look_ups"]
-    n_classes: int
-
-    def __call__(self, batches: Iterator[Batch]) -> InfluenceSums | None:
-        found: InfluenceSums | None = None
-        for batch in batches:
-            of_batch = self.of_batch(batch)
-            found = of_batch if found is None else found.merged(of_batch)
-        return found
-
-    def of_batch(self, batch: Batch, times: np.ndarray | None = None) -> InfluenceSums:
-        """Return the sums of one batch, in which rows may stand for several."""
+    sums: InfluenceSums | None = None
+    n_classes = min(len(grid.cuts) for grid in grids.values())
+    for batch in batches:
         of_rows = np.concatenate(
-            [influences(x, batch, name, self.grids[name]) for name, x in self.look_ups.items()]
+            [influences(x, batch, name, grids[name]) for name, x in look_ups.items()]
         )
-        return InfluenceSums.of_batch(self.combinations @ of_rows, batch, self.n_classes, times)
+        of_batch = InfluenceSums.of_batch(combinations @ of_rows, batch, n_classes, times)
+        sums = of_batch if sums is None else sums.merged(of_batch)
+    return sums
 
 
-@dataclass(frozen=True)
-class CollectScores:
-    """Collects the scores of some bins."""
-
-    grid: Grid
-    classifier: str
-    is_chosen: Bool[np.ndarray, "k bins"]
-
-    def __call__(self, batches: Iterator[Batch]) -> ScoresOfBins:
-        found = ScoresOfBins.empty(len(self.is_chosen))
-        for batch in batches:
-            found.add(batch, self.classifier, self.grid, self.is_chosen)
-        return found
+def collect_scores(
+    batches: Iterator[Batch], grid: Grid, classifier: str, is_chosen: Bool[np.ndarray, "k bins"]
+) -> ScoresOfBins:
+    """Collect the scores of some bins."""
+    scores = ScoresOfBins([[] for _ in is_chosen])
+    for batch in batches:
+        scores.add(batch, classifier, grid, is_chosen)
+    return scores

@@ -20,48 +20,30 @@ _SCORES_AT_ONCE = 1 << 25  # that are held in memory
 class ScoresOfBins:
     """The scores in some bins of each column, with their classes and weights."""
 
-    scores: list[list[np.ndarray]]  # by column, in parts
-    classes: list[list[np.ndarray]]
-    weights: list[list[np.ndarray]]
-
-    @classmethod
-    def empty(cls, n_columns: int) -> ScoresOfBins:
-        """Return no scores."""
-
-        def nothing() -> list[list[np.ndarray]]:
-            return [[] for _ in range(n_columns)]
-
-        return cls(nothing(), nothing(), nothing())
+    columns: list[list[tuple[np.ndarray, np.ndarray, np.ndarray]]]  # of each, in parts
 
     def add(
         self, batch: Batch, classifier: str, grid: Grid, is_chosen: Bool[np.ndarray, "k bins"]
     ) -> None:
         """Add those of a batch, in place."""
         for column, scores in enumerate(batch.scores[classifier]):
-            if not is_chosen[column].any():
-                continue
-            rows = np.flatnonzero(is_chosen[column][grid.bins(column, scores)])
-            self.scores[column].append(scores[rows])
-            self.classes[column].append(batch.true[rows])
-            self.weights[column].append(batch.unit_weights[rows])
+            if is_chosen[column].any():
+                rows = np.flatnonzero(is_chosen[column][grid.bins(column, scores)])
+                part = scores[rows], batch.true[rows], batch.unit_weights[rows]
+                self.columns[column].append(part)
 
     def merged(self, other: ScoresOfBins) -> ScoresOfBins:
         """Return the scores of both."""
-        pairs = zip(
-            (self.scores, self.classes, self.weights),
-            (other.scores, other.classes, other.weights),
-            strict=True,
-        )
-        return ScoresOfBins(*([a + b for a, b in zip(x, y, strict=True)] for x, y in pairs))
+        return ScoresOfBins([a + b for a, b in zip(self.columns, other.columns, strict=True)])
 
     def distinct(
         self, column: int, n_classes: int
     ) -> tuple[Shaped[np.ndarray, " v"], Float[np.ndarray, "v k"]]:
         """Return a column's distinct scores, ascending, and their weights by class."""
-        scores = np.concatenate(self.scores[column])
+        scores, classes, weights = map(np.concatenate, zip(*self.columns[column], strict=True))
         values, place = np.unique(scores, return_inverse=True)
-        place = place * n_classes + np.concatenate(self.classes[column])
-        weights = np.bincount(place, np.concatenate(self.weights[column]), len(values) * n_classes)
+        place = place * n_classes + classes
+        weights = np.bincount(place, weights, len(values) * n_classes)
         return values, weights.reshape(len(values), n_classes)
 
 
@@ -82,7 +64,7 @@ def pairs_beyond_half(
     k = len(counts.sizes)
     found = np.zeros((k, k))
     for column in range(k):
-        if not scores.scores[column]:
+        if not scores.columns[column]:
             continue
         values, weights = scores.distinct(column, k)
         if not len(values):
@@ -109,7 +91,7 @@ def refined(
     k = len(counts.sizes)
     of_columns = [
         scores.distinct(column, k)
-        if scores.scores[column]
+        if scores.columns[column]
         else (np.zeros(0, grid.cuts.dtype), np.zeros((0, k)))
         for column in range(k)
     ]

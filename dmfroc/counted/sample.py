@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Int, Shaped
+from jaxtyping import Int
 from numpy.typing import NDArray
 
 from dmfroc.counted.batches import Batch
@@ -31,12 +31,8 @@ class RowSample:
 
     n_classes: int
     size: int
-    hashes: NDArray[np.uint64]
-    true: NDArray[np.int32]
-    count: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    scores: dict[str, Shaped[np.ndarray, "m k"]]
-    predicted: dict[str, NDArray[np.int32]]  # -1 where there is none
+    batch: Batch
+    count: Int[np.ndarray, " m"]
 
     @classmethod
     def of_batch(
@@ -47,45 +43,32 @@ class RowSample:
         Whatever exceeds the largest hash of a full sample of other rows cannot be in that of all.
         """
         chosen = np.flatnonzero(batch.hashes <= limits.take(batch.true))
-        none = np.full(len(chosen), -1, np.int32)
-        return cls(
-            n_classes,
-            size,
-            batch.hashes[chosen],
-            batch.true[chosen],
-            np.ones(len(chosen), np.int64),
-            batch.unit_weights[chosen],
-            {name: np.ascontiguousarray(x[:, chosen].T) for name, x in batch.scores.items()},
-            {name: none if x is None else x[chosen] for name, x in batch.predicted.items()},
-        )._distinct()
+        rows = batch._replace(groups=None).some(chosen)
+        return cls(n_classes, size, rows, np.ones(len(chosen), np.int64))._distinct()
+
+    @property
+    def sizes(self) -> Int[np.ndarray, " k"]:
+        """How many rows of each class were drawn, the same ones as often as they occur."""
+        return np.bincount(self.batch.true, self.count, self.n_classes).astype(int)
 
     def merged(self, other: RowSample) -> RowSample:
         """Return the sample of the rows of both."""
-        both = self, other
-        return RowSample(
-            self.n_classes,
-            self.size,
-            np.concatenate([x.hashes for x in both]),
-            np.concatenate([x.true for x in both]),
-            np.concatenate([x.count for x in both]),
-            np.concatenate([x.weights for x in both]),
-            {name: np.concatenate([x.scores[name] for x in both]) for name in self.scores},
-            {name: np.concatenate([x.predicted[name] for x in both]) for name in self.predicted},
-        )._distinct()
+        count = np.concatenate([self.count, other.count])
+        return replace(self, batch=self.batch.joined(other.batch), count=count)._distinct()
 
     def limits(self) -> NDArray[np.uint64]:
         """Return the largest hash of each class whose sample is full; else the largest of all."""
-        found = np.full(self.n_classes, np.iinfo(np.uint64).max)
-        sizes = np.bincount(self.true, minlength=self.n_classes)
-        ends = np.cumsum(sizes)
-        is_full = sizes >= self.size
-        found[is_full] = self.hashes[ends[is_full] - 1]
-        return found
+        limits = np.full(self.n_classes, np.iinfo(np.uint64).max)
+        n_distinct = np.bincount(self.batch.true, minlength=self.n_classes)
+        ends = np.cumsum(n_distinct)
+        is_full = n_distinct >= self.size
+        limits[is_full] = self.batch.hashes[ends[is_full] - 1]
+        return limits
 
     def _distinct(self) -> RowSample:
         """Add up equal rows, and keep the first of each class."""
-        order = np.argsort(self.hashes, kind="stable")  # merges what is sorted already
-        hashes, true = self.hashes[order], self.true[order]
+        order = np.argsort(self.batch.hashes, kind="stable")  # merges what is sorted already
+        hashes, true = self.batch.hashes[order], self.batch.true[order]
         is_first = np.append(True, hashes[1:] != hashes[:-1])
         firsts = np.flatnonzero(is_first[: len(order)])
         if not len(firsts):
@@ -93,26 +76,4 @@ class RowSample:
         count = np.add.reduceat(self.count[order], firsts)
         place = np.arange(len(firsts)) - np.searchsorted(true[firsts], true[firsts], "left")
         kept = place < self.size
-        return self._some(order[firsts[kept]], count[kept])
-
-    def _some(self, rows: Int[np.ndarray, " m"], count: Int[np.ndarray, " m"]) -> RowSample:
-        return replace(
-            self,
-            hashes=self.hashes[rows],
-            true=self.true[rows],
-            count=count,
-            weights=self.weights[rows],
-            scores={name: x[rows] for name, x in self.scores.items()},
-            predicted={name: x[rows] for name, x in self.predicted.items()},
-        )
-
-    def as_batch(self) -> Batch:
-        """Return the distinct rows as a batch."""
-        return Batch(
-            self.hashes,
-            self.true,
-            {name: np.ascontiguousarray(x.T) for name, x in self.scores.items()},
-            {name: None if (x < 0).any() else x for name, x in self.predicted.items()},
-            self.weights,
-            None,
-        )
+        return replace(self, batch=self.batch.some(order[firsts[kept]]), count=count[kept])

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
 
@@ -26,18 +26,27 @@ from dmfroc.counted.batches import (
     items_of,
 )
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
-from dmfroc.counted.checkpoint import Checkpoint
+from dmfroc.counted.checkpoint import (
+    Checkpoint,
+    counts_as_state,
+    counts_from_state,
+    rows_as_state,
+    rows_from_state,
+    sample_as_state,
+    sample_from_state,
+)
 from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid, default_n_bins, grid_from_sample, grid_from_user
 from dmfroc.counted.engine import State, map_reduce
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.passes import (
-    CollectScores,
-    Count,
-    DrawRows,
-    FindLabels,
-    Reading,
-    SumInfluences,
+    Read,
+    collect_scores,
+    count,
+    draw_rows,
+    labels_of_part,
+    read_part,
+    sum_influences,
 )
 from dmfroc.counted.refinement import pairs_beyond_half, portions, refined
 from dmfroc.counted.sample import RowSample, rows_per_class
@@ -87,8 +96,8 @@ class Scan:
     def _run[S: State](
         self, task: Callable[[Iterator[Batch]], S | None], description: str
     ) -> tuple[Content, S]:
-        reading: Reading[S] = Reading(self.reader, task)
-        read = map_reduce(reading, self.parts, self.scheduler, description)
+        reading = partial(read_part, reader=self.reader, task=task)
+        read: Read[S] = map_reduce(reading, self.parts, self.scheduler, description)
         if read.content is None or read.state is None:
             raise changed_error("there are no rows now")
         return read.content, read.state
@@ -103,13 +112,13 @@ class Scan:
     @cached_property
     def _rows_by_label(self) -> dict[Label, int]:
         def find() -> dict[Label, int]:
-            task = FindLabels(self.fields)
+            task = partial(labels_of_part, fields=self.fields)
             rows = map_reduce(task, self.parts, self.scheduler, "Labels").rows
             if not rows:
                 raise ValueError(_NO_ROWS)
             return rows
 
-        return self.checkpoint.labels(find)
+        return self.checkpoint.kept("labels", find, rows_as_state, rows_from_state)
 
     @cached_property
     def reader(self) -> BatchReader:
@@ -130,15 +139,20 @@ class Scan:
     def _drawn(self) -> tuple[Content, RowSample]:
         k = len(self.labels)
         no_limits = np.full(k, np.iinfo(np.uint64).max)
-        task = DrawRows(k, rows_per_class(k), no_limits)
+        task = partial(draw_rows, n_classes=k, size=rows_per_class(k), limits=no_limits)
 
         def find() -> tuple[Content, RowSample]:
             content, sample = self._run(task, "Cut points")
             self._check_first(content)
-            content.check_weights(np.bincount(sample.true, minlength=k))
+            content.check_weights(sample.sizes)
             return content, sample
 
-        content, sample = self.checkpoint.sample(k, find)
+        content, sample = self.checkpoint.kept(
+            "sample",
+            find,
+            lambda drawn: sample_as_state(*drawn),
+            partial(sample_from_state, n_classes=k),
+        )
         self._check_first(content)
         return content, sample
 
@@ -166,7 +180,7 @@ class Scan:
         """The cut points of each classifier's score columns."""
         k = len(self.labels)
         if self.cuts:
-            scores = self.sample.scores
+            scores = self.sample.batch.scores
             return {
                 name: grid_from_user(cuts, k, scores[name].dtype)
                 for name, cuts in self.cuts.items()
@@ -177,10 +191,15 @@ class Scan:
     @cached_property
     def counts(self) -> Counts:
         """The counts by column, bin and class."""
-        task = Count(self.grids)
-        content, found = self.checkpoint.counts(self.grids, lambda: self._run_again(task, "Counts"))
+        task = partial(count, grids=self.grids)
+        content, counts = self.checkpoint.kept(
+            "counts",
+            lambda: self._run_again(task, "Counts"),
+            lambda counted: counts_as_state(*counted),
+            partial(counts_from_state, grids=self.grids),
+        )
         self.content.check_same(content)
-        return found
+        return counts
 
     @cached_property
     def bound(self) -> dict[str, BoundCounts]:
@@ -214,7 +233,9 @@ class Scan:
                 break
             is_open = np.zeros((len(self.labels), bound.grid.n_bins), bool)
             is_open[bound.present] = thresholds.is_open
-            task = CollectScores(bound.grid, classifier, is_open)
+            task = partial(
+                collect_scores, grid=bound.grid, classifier=classifier, is_chosen=is_open
+            )
             _, scores = self._run_again(task, "Scores at thresholds")
             counts, grid = refined(scores, is_open, bound.counts, bound.grid, classifier)
             bound = replace(bound, counts=counts, grid=grid)
@@ -227,7 +248,7 @@ class Scan:
             is_mixed = bound.mixed_bins()
             total = np.zeros((len(self.labels), len(self.labels)))
             for portion in portions(is_mixed, self.counts.cells[name].sum(axis=2)):
-                task = CollectScores(bound.grid, name, portion)
+                task = partial(collect_scores, grid=bound.grid, classifier=name, is_chosen=portion)
                 _, scores = self._run_again(task, "Pairs within bins")
                 total += pairs_beyond_half(scores, self.counts, bound.grid, name)
             found[name] = replace(bound, correction=total)
@@ -240,14 +261,13 @@ class Scan:
 
         Of several classifiers, those of every two's differences follow, pair after pair.
         """
-        task = SumInfluences(
-            self.grids,
-            {name: [v.look_up for v in of_one] for name, of_one in values.items()},
-            with_differences([len(of_one) for of_one in values.values()]),
-            len(self.labels),
+        look_ups = {name: [v.look_up for v in of_one] for name, of_one in values.items()}
+        combinations = with_differences([len(of_one) for of_one in values.values()])
+        task = partial(
+            sum_influences, grids=self.grids, look_ups=look_ups, combinations=combinations
         )
         _, sums = self._run_again(task, "Influences")
-        totals = task.combinations @ totals_by_class(self.bound, task.look_ups)
+        totals = combinations @ totals_by_class(self.bound, look_ups)
         return Spreads(sums, self.counts.sizes, totals, self.counts, stratify)
 
 

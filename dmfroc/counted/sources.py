@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,38 +138,24 @@ class FramePart(Part):
 
 
 @dataclass(frozen=True)
-class BatchPart(Part):
-    """A batch in memory."""
-
-    batch: Any
-    number: int
-
-    @property
-    def name(self) -> str:
-        return f"batch {self.number} (counting from 0)"
-
-    def batches(self, fields: Fields) -> Iterator[Any]:
-        yield self.batch
-
-
-@dataclass(frozen=True)
-class StreamPart(Part):
-    """All the batches that a function's iterator returns, one after the other."""
+class MemoryPart(Part):
+    """Batches that a function returns, one after the other, whenever it is called."""
 
     function: Callable[[], Iterable[Any]]
+    where: str = "the batches"
 
     @property
     def name(self) -> str:
-        return "the batches"
+        return self.where
 
     def batches(self, fields: Fields) -> Iterator[Any]:
-        found = self.function()
-        if not isinstance(found, Iterable):
+        batches = self.function()
+        if not isinstance(batches, Iterable):
             raise TypeError(
                 "source must be a function that returns an iterator of batches, but it has "
-                f"returned {'None' if found is None else f'a {type(found).__name__}'}"
+                f"returned {'None' if batches is None else f'a {type(batches).__name__}'}"
             )
-        yield from found
+        yield from batches
 
 
 def parts_of(source: Any) -> list[Part]:
@@ -190,7 +177,7 @@ def parts_of(source: Any) -> list[Part]:
     if hasattr(source, "to_delayed"):  # Dask
         return [FramePart(table, number) for number, table in enumerate(source.to_delayed())]
     if callable(source):
-        return [StreamPart(source)]
+        return [MemoryPart(source)]
     if isinstance(source, Iterator) or not isinstance(source, Iterable):
         raise TypeError(
             "source must be a path, a dataset of pyarrow, a Dask DataFrame, a list of batches or a "
@@ -200,11 +187,13 @@ def parts_of(source: Any) -> list[Part]:
     if isinstance(source, Sequence) and source and all(_is_path(item) for item in source):
         return _parts_of_files([file for item in source for file in _files(str(item))], None)
     if isinstance(source, Sequence):
-        parts: list[Part] = [BatchPart(batch, number) for number, batch in enumerate(source)]
-        if not parts:
+        if not source:
             raise ValueError("source is empty: it must hold at least one batch")
-        return parts
-    return [StreamPart(source.__iter__)]
+        return [
+            MemoryPart(partial(iter, [batch]), f"batch {number} (counting from 0)")
+            for number, batch in enumerate(source)
+        ]
+    return [MemoryPart(source.__iter__)]
 
 
 def _is_path(item: Any) -> bool:
@@ -248,11 +237,13 @@ def _is_meant(name: str, pattern: str) -> bool:
 
 
 def _parts_of_files(files: Sequence[str], filesystem: Any) -> list[Part]:
-    twice = repeated([file if filesystem else os.path.realpath(file) for file in files])
+    places = list(files) if filesystem else [_place_on_disk(file) for file in files]
+    again = repeated(places)
+    twice = dict.fromkeys(f for f, place in zip(files, places, strict=True) if place in again)
     if twice:
         raise ValueError(
-            f"source has {listing(twice)} more than once, whose rows would count as often: name "
-            "each file once"
+            f"source has {listing(list(twice))} more than once, whose rows would count as often: "
+            "name each file once, by one path or link"
         )
     parts: list[Part] = []
     for path in files:
@@ -272,6 +263,14 @@ def _parts_of_files(files: Sequence[str], filesystem: Any) -> list[Part]:
     if not parts:
         raise ValueError("source is empty: its files have no rows")
     return parts
+
+
+def _place_on_disk(path: str) -> Any:
+    """Return what tells a file from others, whichever path and link it is named by."""
+    if not os.path.exists(path):
+        return path
+    stat = os.stat(path)
+    return (stat.st_dev, stat.st_ino) if stat.st_ino else os.path.realpath(path)
 
 
 def _regular_file(path: str, filesystem: Any) -> tuple[Any, Any]:

@@ -8,8 +8,6 @@ by that much, on the side where the truth is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -25,24 +23,6 @@ _HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they sho
 _MOST_SCORES = 1 << 20  # of which the halves take little time
 
 
-def bias_of_table(
-    measure: Measure,
-    value: float,
-    predictions: Predictions,
-    evidence: Float[np.ndarray, " c"] | None,
-    error: float,
-) -> float:
-    """Return the bias that chance in the table of hard labels, or in each fold's, may give a value.
-
-    Of the predictions only the shares of the classes matter, and that they have this evidence.
-    """
-    if evidence is None:
-        return 0.0
-    n_tables = 1 if predictions.folds is None else len(np.unique(predictions.folds))
-    n_of_each = float(evidence.sum()) / n_tables
-    return bias_of_cells(measure, value, len(predictions.present), n_of_each, error)
-
-
 def bias_of_cells(
     measure: Measure, value: float, n_classes: int, evidence: float, error: float
 ) -> float:
@@ -50,21 +30,6 @@ def bias_of_cells(
     if measure.bias_of_chance is None:
         return 0.0
     bias = measure.bias_of_chance(value, n_classes) / evidence
-    return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
-
-
-def bias_beside_another(
-    measure: Measure,
-    value: float,
-    value_of: Callable[[Measure], float],
-    predictions: Predictions,
-    error: float,
-) -> float:
-    """Return by how much a value exceeds that of a less biased measure of the same, if notable."""
-    other = measure.less_biased
-    if other is None:
-        return 0.0
-    bias = value - value_of(other)
     return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
 
 

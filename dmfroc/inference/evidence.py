@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.threads import parallel
-from dmfroc.inference.bias import bias_beside_another, bias_of_halves, bias_of_table
+from dmfroc.inference.bias import NOTABLE_BIAS, bias_of_cells, bias_of_halves
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Influences,
@@ -111,13 +111,23 @@ class Facts(ABC):
         return rare_errors(self.measure, self.predictions, self.units.evidence, self.bounds)
 
     def bias_beside(self, error: float) -> float:
-        """Return the bias that shows, if it is notable beside a standard error."""
-        evidence = self.units.evidence
-        return bias_of_table(self.measure, self.value, self.predictions, evidence, error)
+        """Return the bias that shows, if it is notable beside a standard error.
+
+        Here it is that of chance in the table of hard labels, or in each fold's.
+        """
+        evidence, folds = self.units.evidence, self.predictions.folds
+        if evidence is None or self.measure.bias_of_chance is None:
+            return 0.0
+        n_of_each = float(evidence.sum()) / (1 if folds is None else len(np.unique(folds)))
+        n_classes = len(self.predictions.present)
+        return bias_of_cells(self.measure, self.value, n_classes, n_of_each, error)
 
     def bias_beside_another(self, error: float) -> float:
         """Return by how much the value exceeds that of a less biased measure, if notable."""
-        return bias_beside_another(self.measure, self.value, self.value_of, self.predictions, error)
+        if self.measure.less_biased is None:
+            return 0.0
+        bias = self.value - self.value_of(self.measure.less_biased)
+        return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
 
     @cached_property
     def bias(self) -> float:

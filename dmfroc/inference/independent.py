@@ -8,13 +8,16 @@ values have, and the range of the measure. It is for independent values only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.inference.hypothesis import error_reaching
+from dmfroc.inference.hypothesis import Hypothesis, error_reaching
 from dmfroc.inference.influences import Interval
+from dmfroc.results.difference import Difference
 
 IntervalAt = Callable[[float], Interval]
 """Takes the error probability, 0.05 for 95 %, and returns an interval of one sample's value."""
@@ -60,6 +63,62 @@ def probability_above(
     """Return the probability that the true difference exceeds the threshold."""
     tail = p_value(threshold, first, first_at, second, second_at) / 2
     return 1 - tail if first - second > threshold else tail
+
+
+def compared(
+    values: Mapping[str, tuple[float, IntervalAt]],
+    error_of: Callable[[str, str], float],
+    hypothesis: Hypothesis,
+    level: float,
+    *,
+    greater_is_better: bool = True,
+    tested: Mapping[str, tuple[float, IntervalAt]] | None = None,
+) -> tuple[dict[tuple[str, str], Difference], Callable[[str, str, float], tuple[float, float]]]:
+    """Return the differences of every two independent values, and their intervals at any level.
+
+    Parameters
+    ----------
+    values : dict of str to tuple
+        Each value with its intervals, by name.
+    error_of : callable
+        Takes two names and returns the standard error of their difference.
+    hypothesis : Hypothesis
+        What is tested.
+    level : float
+        Level of the intervals in the differences.
+    greater_is_better : bool
+        Whether greater values are better.
+    tested : dict of str to tuple, optional
+        The values with the intervals that ends and tests follow from, if those are others.
+    """
+    tested = values if tested is None else tested
+
+    def ends_of(first: str, second: str, error: float) -> tuple[float, float]:
+        return ends_of_difference(*tested[first], *tested[second], error)
+
+    def interval_of(first: str, second: str, level: float) -> tuple[float, float]:
+        return hypothesis.opened(ends_of(first, second, hypothesis.error(level)))
+
+    differences = {}
+    for pair in itertools.combinations(values, 2):
+        both = (*values[pair[0]], *values[pair[1]])
+        positive, above, not_below = (
+            probability_above(x, *both) for x in (0.0, hypothesis.rope, -hypothesis.rope)
+        )
+        value = both[0] - both[2]
+        tested_p_value = hypothesis.p_value(value, partial(ends_of, *pair))
+        differences[pair] = Difference(
+            *pair,
+            value=value,
+            standard_error=error_of(*pair),
+            interval=interval_of(*pair, level),
+            p_value=tested_p_value,
+            two_sided_p_value=p_value(0.0, *both),
+            adjusted_p_value=tested_p_value,
+            probability_better=positive if greater_is_better else 1 - positive,
+            probability_equivalent=max(not_below - above, 0.0),
+        )
+    return differences, interval_of
 
 
 def exact_tails(interval_at: IntervalAt) -> IntervalAt:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -172,7 +170,6 @@ class Jackknife(IntervalMethod):
     def _independent(
         self, measure: Measure, facts: Mapping[str, FactsInMemory], hypothesis: Hypothesis
     ) -> JointEstimates:
-        sign = 1 if measure.greater_is_better else -1
         if any(f.influences.of_parts is not None for f in facts.values()):
             raise ValueError(
                 f"{measure.name} counts the same sample of pairs of classes for all classifiers, "
@@ -184,33 +181,17 @@ class Jackknife(IntervalMethod):
             for name, (value, at) in values.items()
         }
 
-        def ends_of_difference(first: str, second: str, error: float) -> tuple[float, float]:
-            return independent.ends_of_difference(*tested[first], *tested[second], error)
+        def error_of(first: str, second: str) -> float:
+            return facts[first].moments.beside(facts[second].moments).standard_error
 
-        def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
-            return hypothesis.opened(ends_of_difference(first, second, hypothesis.error(level)))
-
-        differences = {}
-        for first, second in itertools.combinations(facts, 2):
-            both = (*values[first], *values[second])
-            above, not_below, positive = (
-                independent.probability_above(x, *both)
-                for x in (hypothesis.rope, -hypothesis.rope, 0.0)
-            )
-            value = facts[first].value - facts[second].value
-            p_value = hypothesis.p_value(value, partial(ends_of_difference, first, second))
-            differences[first, second] = Difference(
-                first,
-                second,
-                value=value,
-                standard_error=facts[first].moments.beside(facts[second].moments).standard_error,
-                interval=interval_of_difference(first, second, self.level),
-                p_value=p_value,
-                two_sided_p_value=independent.p_value(0.0, *both),
-                adjusted_p_value=p_value,
-                probability_better=positive if sign > 0 else 1 - positive,
-                probability_equivalent=not_below - above,
-            )
+        differences, interval_of_difference = independent.compared(
+            values,
+            error_of,
+            hypothesis,
+            self.level,
+            greater_is_better=measure.greater_is_better,
+            tested=tested,
+        )
         generator = np.random.default_rng(self.seed)
         draws = [independent.draws_of(*x, _N_JOINT_DRAWS, generator) for x in values.values()]
         return self._jointly(

@@ -44,15 +44,32 @@ class RareErrors(NamedTuple):
     best, worst : float
         The ends of the measure's range: its value without errors, and the other end.
     limit : float
-        The 95 % confidence limit of a sample without errors.
+        The 95 % confidence limit of a sample without errors of average cost.
+    is_top_heavy : bool
+        Whether errors cost far more than that if they rank ahead of all cases.
     """
 
     best: float
     worst: float
     limit: float
+    is_top_heavy: bool = False
 
     def worse_limits(self, value: float, variance: float, errors: Sequence[float]) -> list[float]:
         """Return one-sided limits of a value with this variance, counting one more gross error.
+
+        No limit is better than that of a sample without errors. There, errors that cost more at the
+        top of the ranking count twice, because small errors do not show that cost.
+        """
+        limits = self._limits(value, variance, errors)
+        if not self.is_top_heavy:
+            return limits
+        low, high = sorted((self.best, self.worst))
+        perfect = 2 * np.array(self._limits(self.best, 0.0, errors)) - self.best
+        farther = np.minimum if self.worst < self.best else np.maximum
+        return list(np.clip(farther(limits, perfect), low, high).tolist())
+
+    def _limits(self, value: float, variance: float, errors: Sequence[float]) -> list[float]:
+        """Return the limits if every error costs about as much.
 
         The loss is a weighted sum of counts of rare errors. Fay and Feuer (1997) bound the mean of
         such a sum by the gamma distribution with the moments that the sum would have with one more
@@ -99,11 +116,11 @@ class _Classes(NamedTuple):
         shares: Float[np.ndarray, " c"] | float,
         order: Float[np.ndarray, " c"] | None = None,
         factor: Float[np.ndarray, " c"] | float = 1.0,
-        n_ranks: int = 0,
+        n_ranks: int = 1,
     ) -> Predictions:
         """Have shares of the classes predicted as the first other one, by default the heaviest.
 
-        ``factor`` multiplies the weights of the classes. With ``n_ranks`` the cases that are
+        ``factor`` multiplies the weights of the classes. With several ``n_ranks`` the cases
         predicted right have so many different scores, and the errors rank ahead of them all.
         """
         by_weight = self.weights if order is None else order
@@ -111,7 +128,7 @@ class _Classes(NamedTuple):
         rows = (tuple(row.tolist()) for row in given[1:])
         # Many measures ask for the same few samples, which are then sorted once
         few = len(self.labels) <= _FEW_CLASSES
-        return (_sample if few else _sample.__wrapped__)(self, *rows)
+        return (_sample if few else _sample.__wrapped__)(self, *rows, n_ranks)
 
 
 @lru_cache(_N_SAMPLES)
@@ -120,20 +137,25 @@ def _sample(
     shares: tuple[float, ...],
     order: tuple[float, ...],
     factors: tuple[float, ...],
+    n_ranks: int,
 ) -> Predictions:
     share, weight = np.array(shares), np.array(classes.weights) * factors
     present, n_classes = np.array(classes.present), len(classes.labels)
     first, second = np.argsort(-np.array(order), kind="stable")[:2]
     others = np.where(np.arange(len(present)) == first, second, first)
-    predicted = np.append(present, present[others])
+    right = np.tile(present, n_ranks)
+    predicted = np.append(right, present[others])
     scores = np.eye(n_classes)[predicted]
-    errors = scores[len(present) :]
+    errors = scores[len(right) :]
+    if n_ranks > 1:
+        heights = 1 - np.arange(1, n_ranks + 1) / (2 * n_ranks)
+        scores[: len(right)] *= np.repeat(heights, len(present))[:, None]
     errors[:] = np.where(errors > 0, 1 - (n_classes - 1) * classes.floor, classes.floor)
     return Predictions(
         classes.labels,
-        np.append(present, present).astype(np.int32),
+        np.append(right, present).astype(np.int32),
         scores,
-        np.append(weight * (1 - share), weight * share),
+        np.append(np.tile(weight * (1 - share) / n_ranks, n_ranks), weight * share),
         predicted.astype(np.int32),
     ).counted
 
@@ -171,18 +193,28 @@ def _rare_errors(
     # Errors in the class with the least evidence, in the heaviest class, or in all alike; predicted
     # as the lightest or the heaviest of the other classes.
     evidence, weights, places = np.array(sizes), np.array(classes.weights), np.arange(len(sizes))
-    losses = []
+    values = []
     for missed in (places == evidence.argmin(), places == weights.argmax(), places >= 0):
-        shares = float(1 - _ERROR ** (1 / evidence[missed].sum())) * missed
-        for order in (weights, -weights):
-            typical, ahead = (
-                abs(_value_of(measure, classes.sample(shares, order, n_ranks=n)) - value)
-                for n in (0, _N_RANKS if measure.needs == "scores" else 0)
-            )
-            losses.append(min(max(typical, ahead / 2), 2 * typical))
-    loss = min(max(losses), abs(worst - best))
-    limit = value - loss if measure.greater_is_better else value + loss
-    return RareErrors(value, worst, limit) if np.isfinite(limit) else None
+        unseen = float(1 - _ERROR ** (1 / evidence[missed].sum()))
+        values += [
+            _value_of(measure, classes.sample(unseen * missed, x)) for x in (weights, -weights)
+        ]
+    limit = min(values) if measure.greater_is_better else max(values)
+    is_top_heavy = measure.needs == "scores" and _is_top_heavy(measure, classes, value)
+    return RareErrors(value, worst, limit, is_top_heavy) if np.isfinite(limit) else None
+
+
+def _is_top_heavy(measure: Measure, classes: _Classes, best: float) -> bool:
+    """Whether errors that rank ahead of all cases cost more than twice as much as typical ones.
+
+    For average precision the cost of an error is exponentially distributed over its rank. The mean
+    of errors that are drawn by their sizes is then twice that of all.
+    """
+    share = _SHARE / len(classes.weights)  # so that few are predicted as any class
+    typical, ahead = (
+        abs(_value_of(measure, classes.sample(share, n_ranks=n)) - best) for n in (1, _N_RANKS)
+    )
+    return bool(ahead > 2 * typical > 0)
 
 
 def pools_classes(measure: Measure, predictions: Predictions) -> bool:

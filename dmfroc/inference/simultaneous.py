@@ -7,12 +7,14 @@ distribution on which that interval itself rests.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr, ndtri
+
+from dmfroc.results.difference import Difference
 
 _MOST_DRAWS = 50_000
 _FEWEST_DRAWS = 10_000
@@ -123,6 +125,13 @@ def holm(p_values: Sequence[float]) -> Float[np.ndarray, " tests"]:
     adjusted = np.empty_like(given)
     adjusted[order] = np.minimum(np.maximum.accumulate(multiplied), 1)
     return adjusted
+
+
+def holm_adjusted(differences: Iterable[Difference]) -> tuple[Difference, ...]:
+    """Return differences with p-values adjusted for all of them by Holm's method."""
+    given = list(differences)
+    adjusted = holm([d.p_value for d in given]).tolist()
+    return tuple(replace(d, adjusted_p_value=p) for d, p in zip(given, adjusted, strict=True))
 
 
 def pairwise_differences(n: int) -> Float[np.ndarray, "pairs n"]:

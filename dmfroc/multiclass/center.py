@@ -131,8 +131,8 @@ def center(
         Passes after which to give up; then ``gradient_norm`` tells how far the fit is.
     xp
         The array namespace to compute by. By NumPy, many cells are fitted by products with the
-        rates, see `dmfroc.multiclass.by_products`; where weights vary along the rows or there is
-        no prior, by JAX all the same, which compiles the fit for each shape.
+        rates, see `dmfroc.multiclass.by_products`, unless weights vary along the rows or there is
+        no prior.
     tolerance
         By JAX: the gradient norm at which the fit ends.
 
@@ -159,15 +159,6 @@ def _center(
     max_sweeps: int,
 ) -> Center:
     """Fit arrays of NumPy."""
-    is_few = rates.size <= _FEW_CELLS
-    products = None if is_few else Products.of(rates, weights, shrinkage)
-    if products is not None:
-        return products.fit(start or products.first_guess(), max_sweeps)
-    cells = CellwiseRates(drawn_in(rates), weights, shrinkage)
-    start = start or cells.first_guess()
-    if is_few:
-        return cells.fit(start, max_sweeps)
-    with undisturbed():
-        from dmfroc.multiclass.compiled_center import solve_many_cells
-
-    return solve_many_cells(cells.rates, weights, shrinkage, start, max_sweeps)
+    products = None if rates.size <= _FEW_CELLS else Products.of(rates, weights, shrinkage)
+    problem = products or CellwiseRates(drawn_in(rates), weights, shrinkage)
+    return problem.fit(start or problem.first_guess(), max_sweeps)

@@ -7,10 +7,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
-from dmfroc._kit.compiled import compiled
 from dmfroc.multiclass.rank_one import (
     Center,
     adjoint,
@@ -69,10 +67,3 @@ def _solve_backward(
 
 
 solve.defvjp(_solve_forward, _solve_backward)
-
-_compiled_fit = compiled(partial(alternate, xp=jnp), static_argnums=(4,))
-
-
-def solve_many_cells(*arguments: Any) -> Center:
-    """Fit arrays of NumPy; return such arrays."""
-    return Center(*map(np.asarray, _compiled_fit(*arguments)))

@@ -12,11 +12,9 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.scipy.stats import norm
 from jaxtyping import Array, Float
 from scipy import special
 
@@ -24,26 +22,15 @@ from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled, double_precision
 from dmfroc._kit.options import integer, is_one_of, numbers
 from dmfroc.multiclass.center import center
-from dmfroc.multiclass.links import Link, link_of
+from dmfroc.multiclass.links import Link, link_of, log_rates
 from dmfroc.multiclass.rank_one import Center, binomial_deviance
 
 # A fitted probability this close to 0 or 1 is one that the data drive to the boundary.
 _BOUNDARY = 1e-9
 _LARGEST_WEIGHT = 1e300  # of all cells: sums of what weighs less do not overflow
+_SMALLEST_WEIGHT = 1e-300  # of a cell: smaller ones have too few digits
 _GRADIENT_TOLERANCE = 1e-7
 _MEMORY = 20
-
-
-def log_probabilities(eta: Float[Array, "*cells"], link: Link) -> tuple[Array, Array]:
-    """Return log p and log(1 - p), accurate in both tails."""
-    match link:
-        case "logit":
-            return jax.nn.log_sigmoid(eta), jax.nn.log_sigmoid(-eta)
-        case "probit":
-            return norm.logcdf(eta), norm.logcdf(-eta)
-        case "cloglog":
-            hazard = jnp.exp(eta)
-            return jnp.log(-jnp.expm1(-hazard)), -hazard
 
 
 class Outcome(Enum):
@@ -118,7 +105,7 @@ def dmf(
     rank : int
         Number of factors, at most min(m, q).
     weights : array-like, broadcast to (m, q), optional
-        Weights of the cells, for example numbers of trials; >= 0, by default 1.
+        Weights of the cells, for example numbers of trials; 0 or from 1e-300, by default 1.
     link : {"logit", "probit", "cloglog"}
         Link function.
     offset : array-like, broadcast to (m, q), optional
@@ -165,9 +152,9 @@ def dmf(
             rates, weights, offset, rank, link, max_iter
         )
     row_effects, column_effects = _identified(rows, columns)
-    log_p, log_q = log_probabilities(jnp.asarray(row_effects @ column_effects.T + offset), link)
-    fitted = np.exp(np.asarray(log_p))
-    nearest = np.minimum(fitted, np.exp(np.asarray(log_q)))[weights > 0].min()
+    log_p, log_q = log_rates(row_effects @ column_effects.T + offset, link)
+    fitted = np.exp(log_p)
+    nearest = np.minimum(fitted, np.exp(log_q))[weights > 0].min()
     if nearest < _BOUNDARY:
         outcome = Outcome.SEPARATED
     else:
@@ -209,6 +196,11 @@ def _checked_cells(
     with np.errstate(over="ignore"):
         if weight.sum() > _LARGEST_WEIGHT:
             raise ValueError(f"weights must not add up to more than {_LARGEST_WEIGHT:g}")
+    if (smallest := weight[weight > 0].min()) < _SMALLEST_WEIGHT:
+        raise ValueError(
+            f"weights must be 0 or at least {_SMALLEST_WEIGHT:g}, but one is {smallest:g}: "
+            "multiply all by the same factor, or give 0 to cells that need not count"
+        )
     wrong = (weight > 0) & ~((values >= 0) & (values <= 1))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
@@ -321,7 +313,7 @@ def cell_losses(
     rates: Float[Array, "*cells"], weights: Float[Array, "*#cells"], eta: Array, link: Link
 ) -> Float[Array, "*cells"]:
     """Return the weighted surprise of each cell."""
-    log_p, log_q = log_probabilities(eta, link)
+    log_p, log_q = log_rates(eta, link, jnp)
     # A missing cell, and a rate of 0 or 1, must not turn an infinite logarithm into NaN.
     return -(
         jnp.where(weights * rates > 0, weights * rates * log_p, 0.0)

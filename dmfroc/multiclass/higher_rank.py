@@ -17,14 +17,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.flatten_util import ravel_pytree
-from jax.scipy.stats import norm
 from jaxtyping import Array, Bool, Float, Int
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled
 from dmfroc.multiclass.center import center
-from dmfroc.multiclass.factorization import cell_losses, log_probabilities
-from dmfroc.multiclass.links import Link
+from dmfroc.multiclass.factorization import cell_losses
+from dmfroc.multiclass.links import Link, link_of, log_rates, log_slope
 from dmfroc.multiclass.rank_one import drawn_in
 
 _TOLERANCE = 1e-8  # of the derivatives, relative to the weight of their row or column
@@ -53,17 +52,6 @@ class HigherRankCenter(NamedTuple):
         return (self.eta * self.row_effect).sum(axis=(1, 2)) / (self.row_effect**2).sum()
 
 
-def log_slope(eta: Array, link: Link) -> Array:
-    """Return the logarithm of the derivative of the rates."""
-    match link:
-        case "logit":
-            return jax.nn.log_sigmoid(eta) + jax.nn.log_sigmoid(-eta)
-        case "probit":
-            return norm.logpdf(eta)
-        case "cloglog":
-            return eta - jnp.exp(eta)
-
-
 class _Problem(NamedTuple):
     """What is fitted: rates of q pairs in their rows, with the weights of the cells."""
 
@@ -83,13 +71,7 @@ def _loss(effects: tuple[Array, Array], problem: _Problem, link: Link) -> Array:
 def _start(rates: Float[Array, "q r"], rank: int, link: Link) -> tuple[Array, Array]:
     """Decompose the transformed rates."""
     inner = jnp.clip(rates, _OUTERMOST, 1 - _OUTERMOST)
-    match link:
-        case "logit":
-            eta = jnp.log(inner) - jnp.log1p(-inner)
-        case "probit":
-            eta = norm.ppf(inner)
-        case "cloglog":
-            eta = jnp.log(-jnp.log1p(-inner))
+    eta = link_of(inner, link, jnp)
     left, lengths, right = jnp.linalg.svd(eta, full_matrices=False)
     scale = jnp.sqrt(lengths[:rank])
     return right[:rank].T * scale, left[:, :rank] * scale
@@ -103,8 +85,8 @@ def _fit(problem: _Problem, rank: int, link: Link) -> tuple[tuple[Array, Array],
     row_weights, column_weights = problem.weights.sum(axis=0), problem.weights.sum(axis=1)
 
     def derivatives(eta: Array) -> tuple[Array, Array]:
-        log_p, log_q = log_probabilities(eta, link)
-        slope = jnp.exp(log_slope(eta, link))
+        log_p, log_q = log_rates(eta, link, jnp)
+        slope = jnp.exp(log_slope(eta, link, jnp))
         gradient = (1 - problem.rates) * slope / jnp.exp(log_q)
         gradient -= problem.rates * slope / jnp.exp(log_p)
         return problem.weights * gradient, problem.weights * slope**2 / jnp.exp(log_p + log_q)
@@ -233,7 +215,7 @@ def points_of_effects(row_effect: Float[Array, "2 t"], link: Link) -> Float[Arra
 
     Means over the pairs need not rise at every threshold, as rates do: each is at least the last.
     """
-    rates = jnp.exp(log_probabilities(row_effect[::-1], link)[0])
+    rates = jnp.exp(log_rates(row_effect[::-1], link, jnp)[0])
     rising = lax.cummax(rates, axis=1)
     return jnp.pad(jnp.pad(rising, [(0, 0), (1, 0)]), [(0, 0), (0, 1)], constant_values=1.0)
 

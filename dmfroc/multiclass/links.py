@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.arrays import AnyArray
 from dmfroc.multiclass.rank_one import Center, drawn_in
 
 Link = Literal["logit", "probit", "cloglog"]
@@ -21,47 +22,50 @@ _MAX_SWEEPS = 1000
 _MAX_HALVINGS = 60
 _ROUNDING = 1e-13  # by which an objective may rise
 
-type _Cells = Float[np.ndarray, " *cells"]
+type _Cells = Float[AnyArray, " *cells"]
 
 
-def link_of(rates: _Cells, link: Link) -> _Cells:
+def _special(xp: Any) -> Any:
+    """Return the special functions of the namespace; importing those of SciPy takes long."""
+    if xp is np:
+        from scipy import special
+    else:
+        from jax.scipy import special
+    return special
+
+
+def link_of(rates: _Cells, link: Link, xp: Any = np) -> _Cells:
     """Return the rates on the scale of the link."""
-    from scipy import special  # where it is used: importing it takes long
-
     match link:
         case "logit":
-            return special.logit(rates)
+            return _special(xp).logit(rates)
         case "probit":
-            return special.ndtri(rates)
+            return _special(xp).ndtri(rates)
         case "cloglog":
-            return np.log(-np.log1p(-rates))
+            return xp.log(-xp.log1p(-rates))
 
 
-def log_rates(eta: _Cells, link: Link) -> tuple[_Cells, _Cells]:
+def log_rates(eta: _Cells, link: Link, xp: Any = np) -> tuple[_Cells, _Cells]:
     """Return the logarithms of the rates and of one minus them, accurate in both tails."""
-    from scipy import special
-
     match link:
         case "logit":
-            return special.log_expit(eta), special.log_expit(-eta)
+            return -xp.logaddexp(0, -eta), -xp.logaddexp(0, eta)
         case "probit":
-            return special.log_ndtr(eta), special.log_ndtr(-eta)
+            return _special(xp).log_ndtr(eta), _special(xp).log_ndtr(-eta)
         case "cloglog":
-            hazard = np.exp(np.minimum(eta, 700))
-            return np.log(-np.expm1(-hazard)), -hazard
+            hazard = xp.exp(xp.minimum(eta, 700))
+            return xp.log(-xp.expm1(-hazard)), -hazard
 
 
-def _log_slope(eta: _Cells, link: Link) -> _Cells:
+def log_slope(eta: _Cells, link: Link, xp: Any = np) -> _Cells:
     """Return the logarithm of the derivative of the rates."""
-    from scipy import special
-
     match link:
         case "logit":
-            return special.log_expit(eta) + special.log_expit(-eta)
+            return -xp.logaddexp(0, -eta) - xp.logaddexp(0, eta)
         case "probit":
             return -(eta**2) / 2 - np.log(2 * np.pi) / 2
         case "cloglog":
-            return eta - np.exp(np.minimum(eta, 700))
+            return eta - xp.exp(xp.minimum(eta, 700))
 
 
 def fit_with_link(
@@ -111,7 +115,7 @@ def fit_with_link(
 
     def derivatives(eta: _Cells) -> tuple[_Cells, _Cells]:
         log_p, log_q = log_rates(eta, link)
-        slope = _log_slope(eta, link)
+        slope = log_slope(eta, link)
         gradient = weights * ((1 - rates) * np.exp(slope - log_q) - rates * np.exp(slope - log_p))
         return gradient, weights * np.exp(2 * slope - log_p - log_q)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
@@ -32,13 +32,6 @@ if TYPE_CHECKING:
 _GRID = np.linspace(0, 1, 201)
 _N_BINS = 20  # of the histogram
 _HIGHEST = 0.16  # of the axes, that the histogram takes
-
-
-class _Curve(NamedTuple):
-    forecast: Float[np.ndarray, " m"]
-    recalibrated: Float[np.ndarray, " m"]
-    weights: Float[np.ndarray, " bins"]
-    parts: tuple[float, float, float]
 
 
 class ReliabilityDisplay(Display):
@@ -190,18 +183,17 @@ class ReliabilityDisplay(Display):
             )
         is_single = len(classes) == 1
         for place, label in enumerate(classes):
-            curve = self._curve(label)
+            forecast, recalibrated, weights, (mcb, dsc, unc) = self._curve(label)
             style = style_of(place) | {"linewidth": 1.8} | options
             if is_single and plot_bands:
                 self._draw_bands(label, style["color"])
             text = (self.name or "isotonic") if is_single else str(label)
-            mcb, dsc, unc = curve.parts
             text = f"{legend_text(text)}: MCB {mcb:.4f},\nDSC {dsc:.4f}, UNC {unc:.4f}"
             (self.lines_[label],) = axes.plot(
-                curve.forecast, curve.recalibrated, label=text, gid=CURVE_ID, **style
+                forecast, recalibrated, label=text, gid=CURVE_ID, **style
             )
             if is_single and plot_histogram:
-                heights = _HIGHEST * curve.weights / curve.weights.max()
+                heights = _HIGHEST * weights / weights.max()
                 edges = np.arange(_N_BINS) / _N_BINS
                 self.histogram_ = axes.bar(
                     edges, heights, 1 / _N_BINS, align="edge", color="0.5", alpha=0.35, zorder=0.5
@@ -222,7 +214,8 @@ class ReliabilityDisplay(Display):
         outcome, forecast = events(self.predictions, label)
         return outcome[0], forecast[0], self.predictions.sample_weight
 
-    def _curve(self, label: Hashable) -> _Curve:
+    def _curve(self, label: Hashable) -> tuple[Any, Any, Float[np.ndarray, " bins"], list[float]]:
+        """Return the recalibrated forecasts, the weight in each bin, and the parts of the score."""
         outcome, forecast, weights = self._event(label)
         fit = IsotonicRegression.on(forecast).fitted(outcome, weights)
         parts = [
@@ -230,9 +223,7 @@ class ReliabilityDisplay(Display):
             for part in (brier_miscalibration, brier_discrimination, brier_uncertainty)
         ]
         bins = np.minimum((forecast * _N_BINS).astype(int), _N_BINS - 1)
-        of_bins = np.bincount(bins, weights, _N_BINS)
-        x, y = fit.keywords["xp"], fit.keywords["fp"]
-        return _Curve(x, y, of_bins, (parts[0], parts[1], parts[2]))
+        return fit.keywords["xp"], fit.keywords["fp"], np.bincount(bins, weights, _N_BINS), parts
 
     def _draw_bands(self, label: Hashable, color: Any) -> None:
         outcome, forecast, weights = self._event(label)

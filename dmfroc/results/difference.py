@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dmfroc.results.table import Column, Table
@@ -74,3 +74,27 @@ def differences_table(
     shown = columns if with_probabilities else columns[:5]
     rows = [[d if c.key == "difference" else getattr(d, c.key) for c in shown] for d in differences]
     return Table("differences", title, shown, rows)
+
+
+def differences_by(
+    what: str,
+    key: str,
+    differences: Mapping[str, Sequence[Difference]],
+    title: str,
+    interval: str,
+    *,
+    with_probabilities: bool = True,
+) -> list[Table]:
+    """Return a table of differences of several kinds, such as labels, or none if there are none."""
+    named = [(name, d) for name, several in differences.items() for d in several]
+    if not named:
+        return []
+    table = differences_table(
+        [d for _, d in named],
+        title,
+        interval,
+        simultaneous=False,
+        with_probabilities=with_probabilities,
+    )
+    rows = [[name, *row] for (name, _), row in zip(named, table.rows, strict=True)]
+    return [Table(key, title, [Column(what, what, "name"), *table.columns], rows)]

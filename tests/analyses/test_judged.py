@@ -304,6 +304,7 @@ def test_comparisons_in_an_estimated_population():
     ("options", "message"),
     [
         ({"target_prevalence": np.full((50, 2), 0.5), "method": "bootstrap"}, "alone: leave"),
+        ({"target_prevalence": np.full((3, 2), np.nan)}, "target_prevalence must be finite"),
         ({"importance": (np.ones((5, 2)), np.ones((9, 2)))}, "shapes are"),
         ({"importance": (np.ones((800, 2)), np.ones((9, 2)))}, "redundant"),
         ({"importance": (P[:, None], P[:, None] + 5)}, "without error"),

@@ -71,7 +71,9 @@ def test_dangling_link(tmp_path):
 
 def test_file_that_is_named_twice(spark, tmp_path):
     (tmp_path / "link.parquet").symlink_to(spark / "part-0.snappy.parquet")
-    for others in ([spark / "part-0.snappy.parquet"], [tmp_path / "link.parquet"]):
+    (tmp_path / "hard.parquet").hardlink_to(spark / "part-0.snappy.parquet")
+    links = [[tmp_path / "link.parquet"], [tmp_path / "hard.parquet"]]
+    for others in ([spark / "part-0.snappy.parquet"], *links):
         with pytest.raises(ValueError, match="more than once"):
             dmfroc.scan([spark, *others], **COLUMNS)
 

@@ -33,6 +33,7 @@ three = y < 3
 y3, s3 = y[three], s[three][:, :3]
 classifier = sklearn.linear_model.LogisticRegression(C=1e6, tol=1e-9, max_iter=1000)
 population = dmfroc.simulation.MultinomialPopulation.random(n_classes=4)
+right = generator.random((20_000, 2)) < 0.8
 rates = generator.integers(1, 200, size=(4, 20))
 counts = dict(zip(("tp", "fn", "fp", "tn"), rates, strict=True))
 
@@ -90,6 +91,17 @@ CALLS = {
     "scan of a function": "dmfroc.estimate('hand_till', dmfroc.scan(lambda: ((y, s) for _ in "
     "range(100_000)), labels=range(4)))",
     "accumulator": "a = dmfroc.Accumulator(range(4))\n    while True: a.update(y, s)",
+    "items": "while True: dmfroc.items({'a': right[:, 0], 'b': right[:, 1]}, by=y)",
+    "items with a judge": "while True: dmfroc.items({'a': np.where(y < 1, right[:, 0], np.nan)}, "
+    "judge={'a': right[:, 1]})",
+    "multilabel": "while True: dmfroc.multilabel(right, s[:, :2])",
+    "calibration tests": "dmfroc.calibration_tests(y, np.exp(s) / np.exp(s).sum(axis=1, "
+    "keepdims=True), n_draws=1_000_000)",
+    "decision curve": "while True: dmfroc.curves.decision_curve(y > 0, 1 / (1 + np.exp(-s[:, 1])))",
+    "chosen threshold": "dmfroc.decisions.choose_threshold(y > 0, s[:, 1], n_draws=1_000_000)",
+    "other class shares": "while True: dmfroc.evaluate(y, s, target_prevalence=[.1, .2, .3, .4])",
+    "confidence sequence": "a = dmfroc.Accumulator(range(4))\n    while True:\n"
+    "        a.update(y, s)\n        a.confidence_sequence('hand_till')",
     "report": "while True: dmfroc.compare(y, {'a': s, 'b': t}).to_html(directory + '/page.html')",
 }
 

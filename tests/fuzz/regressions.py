@@ -310,4 +310,8 @@ CASES = {
         lambda: dmfroc.bayesian_roc(Y, S, priors=None),
         (TypeError, "priors must be Priors"),
     ),
+    "weights of cells below the smallest number with all digits": (
+        lambda: dmfroc.dmf([[0.2, 0.4], [0.6, 0.7]], weights=1e-308),
+        (ValueError, "weights must be 0 or at least 1e-300"),
+    ),
 }

@@ -237,6 +237,35 @@ def test_the_limit_of_a_proportion_is_clopper_and_pearsons(n_errors, n, error):
     assert found == pytest.approx(exact, abs=1e-9)
 
 
+def test_an_unobserved_error_of_average_precision_counts_as_two():
+    """Over ranks the cost of an error is exponential: drawn by size it is twice the average."""
+    classes = np.repeat([0, 1, 2], 40)
+    predictions = Predictions.from_arrays(classes, np.eye(3)[classes])
+    evidence, missed = np.full(3, 40.0), 1 - 0.05 ** (1 / 40)
+    for name, factor in (("average_precision", 2), ("hand_till", 1)):
+        measure, limits = get_measure(name), []
+        # All cases of a class, or of every class, that a perfect sample may have missed
+        for y, weight in (([1], missed), ([0, 1, 2], 1 - 0.05 ** (1 / 120))):
+            for other in ((0, 1), (2, 1), (1, 0)):
+                wrong = [other[1] if c == other[0] else other[0] for c in y]
+                drawn = Predictions.from_arrays(
+                    np.append(classes, y),
+                    np.eye(3)[np.append(classes, wrong)],
+                    sample_weight=np.append(
+                        np.where(np.isin(classes, y), 1 - weight, 1.0), np.full(len(y), 40 * weight)
+                    ),
+                )
+                limits.append(measure(drawn))
+        rare = rare_errors(measure, predictions, evidence, (0.0, 1.0))
+        assert 1 - rare.worse_limits(1.0, 0.0, [0.05])[0] == pytest.approx(
+            factor * (1 - min(limits)), rel=1e-6
+        )
+        # Where the sample has many errors, it shows what they cost
+        assert rare.worse_limits(0.6, 1e-3, [0.05]) == rare._replace(
+            is_top_heavy=False
+        ).worse_limits(0.6, 1e-3, [0.05])
+
+
 def test_no_limit_excludes_anything_without_an_error_probability():
     classes, scores = normal_scores(1, 60, 3, 2.0)
     predictions = Predictions.from_arrays(classes, scores)
