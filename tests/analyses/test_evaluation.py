@@ -474,7 +474,6 @@ def test_probabilities_of_one_class_and_of_both_give_the_same_table():
     one = 1 / (1 + np.exp(-2 * (rng.normal(size=90) + 2 * true - 1)))
     both, predicted = np.stack([1 - one, one], axis=1), (one > 0.5).astype(int)
     tables = [
-        evaluate(true, score, y_pred=predicted, measures="all").to_pandas()
-        for score in (one, both)
+        evaluate(true, score, y_pred=predicted, measures="all").to_pandas() for score in (one, both)
     ]
     pd.testing.assert_frame_equal(*tables, rtol=1e-9, atol=1e-12)
