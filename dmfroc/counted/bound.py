@@ -97,7 +97,10 @@ def refusal(measure: Measure) -> str | None:
         is_sample = options.n_pairs is not None
         return "takes all pairs of classes here: leave n_pairs out" if is_sample else None
     if measure.bind is not None:
-        return "is a function of all observations at once, not a summary of counts"
+        return (
+            "is a function of all observations at once, not a summary of counts: read the files "
+            "with Predictions.from_file and estimate it from them"
+        )
     if measure.statistic not in (pair_counts, curve_counts, confusion_counts):
         return (
             "needs more of each row than in which bin of each column its scores are, such as a "

@@ -64,6 +64,14 @@ def single_score_classes(
         return labels, 1
     named = named_class(name, labels)
     if source.is_table_file:
+        if named == 0 and _may_count(name, labels):
+            if order is None:
+                raise ValueError(
+                    f"{source.scores} column {name!r} may be named after class {labels[0]!r}, or "
+                    f"be the first of its kind: pass labels={labels} if its larger scores mean "
+                    f"class {labels[1]!r}, labels={labels[::-1]} if they mean class {labels[0]!r}"
+                )
+            named = 1
         if named is None and order is None and set(labels) != {0, 1}:
             raise ValueError(
                 f"{source.scores} column {name!r} names neither {labels[0]!r} nor {labels[1]!r}: "
@@ -78,6 +86,12 @@ def single_score_classes(
             "right, an array without a name if not"
         )
     return labels, 1
+
+
+def _may_count(name: Hashable, labels: Sequence[Label]) -> bool:
+    """Whether the number in a name may count columns, from 0 as in ``0`` or from 1 as in PRE_1."""
+    is_number = type(labels[0]) is int
+    return is_number and (labels[0] == 1 or (labels[0] == 0 and str(name) == "0"))
 
 
 class Match(NamedTuple):
@@ -139,9 +153,14 @@ def named_class(name: Hashable, labels: Sequence[Label]) -> int | None:
 
 
 def check_positions(names: Sequence[Hashable], classes: Sequence[Label], source: Source) -> None:
-    """Refuse columns in the order of the classes that are named after others of them."""
-    for place, name in enumerate(names):
-        named = named_class(name, classes)
+    """Refuse columns in the order of the classes that are named after others of them.
+
+    Numbers may count columns otherwise than classes.
+    """
+    by_name = [named_class(name, classes) for name in names]
+    if type(classes[0]) is int and None in by_name:
+        return
+    for place, (name, named) in enumerate(zip(names, by_name, strict=True)):
         if named is not None and named != place:
             raise ValueError(
                 f"{source.scores}: column {name!r} stands for class {classes[place]!r} in the "
@@ -169,14 +188,18 @@ def mismatch(
     ]
     strange = [name for name, text in zip(names, texts, strict=True) if text not in expected]
     remedy = "choose with scores=" if source.is_table_file else "pass an array and labels="
-    singles = [name for name in names if named_class(name, classes) is not None] or fractions
-    if source.is_table_file and len(classes) == 2 and len(singles) == 1 < len(names):
-        remedy = f"if it is the one score for both classes pass scores={list(singles)}"
-    elif any(map(_counts_rows, texts)):
+    singles = [x for x in names if named_class(x, classes) is not None]
+    singles = [x for x in fractions if x in singles] or singles or list(fractions)
+    proposed = _numbered(names, texts, len(classes)) if strange else []
+    if not proposed and len(fractions) == len(classes) and set(fractions) <= set(strange):
+        proposed = list(fractions)
+    if source.is_table_file and proposed and not source.has_chosen_scores:
+        order = _in_order([str(name) for name in proposed], classes)
+        remedy = f"if they are in this order pass scores={proposed}, labels={order}"
+    elif source.is_table_file and len(classes) == 2 and len(singles) == 1 < len(names):
+        remedy = f"if it is the one score for both classes pass scores={singles}"
+    elif any(map(counts_rows, texts)):
         remedy += "; the column without a name is of row numbers: save without (index=False)"
-    elif source.is_table_file and len(strange) == len(fractions) == len(names) == len(classes):
-        order = _in_order(texts, classes)
-        remedy = f"if they are in this order pass scores={list(names)}, labels={order}"
     return (
         f"{source.scores}: columns and classes do not match by name: "
         + (f"no column for class {listing(missing)}; " if missing else "")
@@ -193,10 +216,20 @@ def _in_order(texts: Sequence[str], classes: Sequence[Label]) -> list[Label]:
         inside = [label for label in classes if str(label).casefold() in text.casefold()]
         if inside:
             found.append(max(inside, key=lambda label: len(str(label))))
-    return found if set(found) == set(classes) else list(classes)
+    return found if set(found) == set(classes) else natural_order(classes)
 
 
-def _counts_rows(text: str) -> bool:
+def _numbered(names: Sequence[Hashable], texts: Sequence[str], k: int) -> list[Hashable]:
+    """Return the only columns whose names count from 0 or from 1 to the number of classes."""
+    families = {
+        places
+        for first in (1, 0)
+        for places in _complete_patterns([str(first + x) for x in range(k)], texts).values()
+    }
+    return [names[place] for place in families.pop()] if len(families) == 1 else []
+
+
+def counts_rows(text: str) -> bool:
     """Whether a column has the name that row numbers get where they are saved as a column."""
     return not text or text.startswith("Unnamed: ")
 
@@ -226,7 +259,7 @@ class _Pattern(NamedTuple):
     def other_label(self, column: str, kind: type) -> Label | None:
         """Return the class that a column would be of if it is one without observations."""
         is_inside = column.startswith(self.before) and column.endswith(self.after)
-        if kind is bool or not is_inside or _counts_rows(column):
+        if kind is bool or not is_inside or counts_rows(column):
             return None
         label = column[len(self.before) : len(column) - len(self.after)]
         return spelled_label(plain_numbers(label) if kind is int else label, kind)

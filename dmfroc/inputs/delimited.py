@@ -7,9 +7,9 @@ import contextlib
 import csv
 import gzip
 import io
+import itertools
 import re
 from collections.abc import Collection, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,8 +22,10 @@ _HEAD = 1 << 20  # bytes from which the layout is found
 _MOST_ROWS = 1000  # of these bytes
 _MOST_LINES = 50  # before the header
 _SEPARATORS = (",", ";", "\t", "|", " ")
-_ORANGE = {"", "discrete", "continuous", "string", "time", "d", "c", "s", "t"}
+_ORANGE = {"discrete", "continuous", "string", "time", "d", "c", "s", "t"}
+_ORANGE_ROLES = {"", "class", "meta", "ignore", "weight", "m", "i", "w", "c"}
 _GROUPS = ".,' \u00a0\u202f\u2019_"  # what separates thousands
+_FRACTION = r"[-+]?(\d+[.]0*[1-9]\d*|\d(\.\d+)?[eE][-+]?\d+)"
 MISSING = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
     *("N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"),
@@ -87,7 +89,14 @@ def read_delimited(
     """
     import pyarrow
 
-    layout = _layout(file, given, {*texts, *(numbers or ())})
+    wanted = {*texts, *(numbers or ())}
+    layout = _layout(file, given, wanted)
+    values = [x for x in layout.names if x not in wanted and re.fullmatch(_FRACTION, x)]
+    if values and (not wanted.issubset(layout.names) or 2 * len(values) >= len(layout.names)):
+        raise ValueError(
+            f"the first line holds numbers, {listing(values)}, as in a file without a header: "
+            "write a line with the names of the columns above it, such as y,p_a,p_b"
+        )
     if twice := repeated([name for name in layout.names if name]):
         raise ValueError(f"duplicate column names: {listing(twice)}; rename them")
     read = _read_spaced if layout.has_spaces else _read
@@ -172,7 +181,7 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
     rows = []
     with contextlib.suppress(csv.Error):  # a cell of more than 131,072 characters
-        for first, *others in filter(None, islice(reader, n_before, _MOST_ROWS)):
+        for first, *others in filter(None, itertools.islice(reader, n_before, _MOST_ROWS)):
             cells = [first.removeprefix("#"), *others]
             rows.append((cells, not first.startswith("#"), reader.line_num))
     # Also a comment may be the header, as NumPy writes it
@@ -183,16 +192,32 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
     most = max(fits, default=(0, False))
     header, _, end = rows[fits.index(most)] if rows else ([], False, 0)
     place = fits.index(most) + 1 if rows else 0
-    if place + 1 < len(rows) and {x.strip() for x in rows[place][0]} <= _ORANGE:
+    kinds, roles = (
+        ({x.strip() for x in cells} for cells, _, _ in rows[place : place + 2])
+        if place + 1 < len(rows)
+        else ({""}, {""})
+    )
+    if kinds & _ORANGE and roles <= _ORANGE_ROLES:
         end = rows[place + 1][2]  # the types of columns, and what they are for
     below = [cells for cells, is_data, line in rows if is_data and line > end]
     names = [name.strip() for name in header]
     has_row_names = False
     if below and all(len(row) == len(header) + 1 for row in below):
         has_row_names = any(row[-1] for row in below)  # else each ends with a separator
-        names = ["", *names] if has_row_names else [*names, ""]
+        # Numbers that begin with 0 may be what follows a decimal comma
+        has_parts = separator == "," and any(re.match(r"0\d", x) for row in below for x in row[1:])
+        if not has_parts:
+            names = ["", *names] if has_row_names else [*names, ""]
+    if names[:1] == ["inst#"] and "distribution" in names:  # of Weka, over several columns
+        place = names.index("distribution")
+        n_blank = len(list(itertools.takewhile(lambda name: not name, names[place + 1 :])))
+        if n_blank:
+            names[place:] = [
+                *(f"distribution_{code}" for code in range(1, n_blank + 2)),
+                *names[place + 1 + n_blank :],
+            ]
     same = sum(len(row) == len(names) for row in below) / max(len(below), 1)
-    last = next(islice(io.StringIO(text, newline=""), max(end - 1, 0), None), "")
+    last = next(itertools.islice(io.StringIO(text, newline=""), max(end - 1, 0), None), "")
     has_spaces = f"{separator} " in last or f" {separator}" in last
     fit = (most[0], len(names) > 1, same)
     return _Layout(separator, "", names, end, has_row_names, has_spaces, None, fit)
@@ -265,7 +290,7 @@ def _read(file: Path, layout: _Layout, given: Format, texts: Collection[str]) ->
             raise ValueError(
                 f"CSV parse error: with the separator {_spelled(layout.separator)} a row has "
                 f"{bad[0].actual_columns} cells, but the header has {bad[0].expected_columns}: "
-                f"{bad[0].text[:80]!r}"
+                f"{bad[0].text[:80]!r}. Quote cells that hold the separator, such as decimal commas"
             ) from error
         if "conversion error" not in str(error):
             raise
@@ -319,6 +344,7 @@ def _numbers(name: str, column: Any, decimal: str | None) -> tuple[Any, str | No
     if not pyarrow.types.is_string(column.type):
         return column, None
     texts = pc.utf8_trim_whitespace(column)
+    texts = pc.replace_substring_regex(texts, r"^\*", "")  # with which Weka marks the largest
     is_missing = pc.is_in(texts, pyarrow.array([*MISSING, "None", "<NA>"]))
     texts = pc.if_else(is_missing, None, pc.replace_substring(texts, "\N{MINUS SIGN}", "-"))
     read = {mark: _with_mark(texts, mark) for mark in ([decimal] if decimal else ".,")}

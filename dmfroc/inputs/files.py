@@ -10,7 +10,7 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from json import loads
@@ -20,13 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dmfroc._kit.memory import check_memory
+from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import did_you_mean
 from dmfroc.inputs.checks import Inputs
 from dmfroc.inputs.delimited import MISSING, Format, Text, read_delimited
 from dmfroc.inputs.labels import factorize
 from dmfroc.inputs.lists import holds_lists, table_of_lists
 from dmfroc.inputs.messages import Source, listing, repeated
-from dmfroc.inputs.scores import columns_without_scores
+from dmfroc.inputs.scores import are_shares, columns_without_scores
 
 
 class Names(NamedTuple):
@@ -47,7 +48,7 @@ def read_columns(file: Path, names: Sequence[str], given: Format) -> dict[str, A
     """Read columns (``.npz``: arrays) that say something of the rows but are no scores."""
     if file.name.lower().endswith(".npz"):
         return _read_arrays(file, lambda available: names)
-    table = _read_table(file, given, names, ()).table
+    table = _with_nested(_read_table(file, given, names, ()).table, names)
     return {name: _labels([table[name]])[0].to_pandas().to_numpy() for name in names}
 
 
@@ -67,6 +68,8 @@ def read(file: Path, names: Names) -> Inputs:
     table, note = _read_table(file, names.format, texts, numbers)
     if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
         table = _with_labels(table, names)
+    else:
+        table = _with_nested(table, [*texts, *(numbers or ())])
     try:
         inputs = table_inputs(table, names)
     except ValueError as error:
@@ -99,17 +102,47 @@ def _read_table(
         return read_delimited(file, given, texts, numbers)
 
 
+def _with_nested(table: Any, names: Sequence[str]) -> Any:
+    """Return a table with columns ``a.b`` for those fields of its objects that are named so."""
+    from pyarrow import types
+
+    flat = table
+    while any(map(types.is_struct, flat.schema.types)):
+        flat = flat.flatten()
+    for name in set(names).difference(table.column_names):
+        nested = [x for x in flat.column_names if x.endswith(f".{name}")]
+        if name in flat.column_names:
+            table = table.append_column(name, flat[name])
+        elif nested:
+            raise ValueError(f"there is no column {name!r}: did you mean {nested[0]!r}?")
+    return table
+
+
 def _read_json(file: Path) -> Any:
-    """Read one object per row, each on a line of its own or all in one list."""
+    """Read one object per row, each on a line of its own or all in one list, or columns."""
     import pyarrow
     from pyarrow import json
 
     with pyarrow.input_stream(str(file), compression="detect") as stream:
-        start = stream.read(1000)
-    with pyarrow.input_stream(str(file), compression="detect") as stream:
-        if start.lstrip()[:1] == b"[":
-            return pyarrow.Table.from_pylist(loads(stream.read()))
-        return json.read_json(stream)
+        content = stream.read()
+    try:
+        found = loads(content)
+    except ValueError:
+        return json.read_json(pyarrow.BufferReader(content))
+    return pyarrow.Table.from_pylist(_json_rows(found) if isinstance(found, Mapping) else found)
+
+
+def _json_rows(found: Mapping[str, Any]) -> list[Any]:
+    """Return the rows in an object: under one of its keys, by column, or the object itself."""
+    lists = [x for x in found.values() if isinstance(x, list)]
+    if {"columns", "data"} <= found.keys():
+        return [dict(zip(found["columns"], row, strict=True)) for row in found["data"]]
+    if len(lists) == 1 and lists[0] and isinstance(lists[0][0], Mapping):
+        return lists[0]
+    if not all(isinstance(x, list | Mapping) for x in found.values()):
+        return [found]
+    columns = [x.values() if isinstance(x, Mapping) else x for x in found.values()]
+    return [dict(zip(found, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _read_feather(file: Path) -> Any:
@@ -155,6 +188,7 @@ def _check_text(file: Path, given: Format) -> None:
             raise ValueError(f"{argument}= is for files of text, not for {file.suffix.lower()}")
 
 
+_FEWEST_CASES = 20  # of several rows each; fewer values are rather those of a setting
 _FIRST = 1000  # cells of a column of lists, in which all classes should occur
 _TEXTS = (".csv", ".tsv", ".txt", ".tab")
 _TABLES = (*_TEXTS, ".parquet", *_READERS)
@@ -206,9 +240,15 @@ def _labels(columns: Sequence[Any], classes: Collection[str] = ()) -> list[Any]:
         return list(columns)
     missing = pyarrow.array([text for text in MISSING if text not in classes])
     columns = [pc.if_else(pc.is_in(column, missing), None, column) for column in columns]
-    texts = {text for column in columns for text in column.unique().to_pylist() if text is not None}
+    trimmed = [pc.utf8_trim_whitespace(column) for column in columns]
+    columns = trimmed if len(_distinct(trimmed)) == len(_distinct(columns)) else list(columns)
+    texts = _distinct(columns)
     kind = _kind_of(texts)
     return [column if kind is None else column.cast(kind) for column in columns]
+
+
+def _distinct(columns: Sequence[Any]) -> set[str]:
+    return {x for column in columns for x in column.unique().to_pylist() if x is not None}
 
 
 def _kind_of(texts: set[str]) -> str | None:
@@ -254,15 +294,75 @@ def table_inputs(table: Any, names: Names) -> Inputs:
         has_chosen_scores=names.scores is not None,
     )
     scores = table.select(columns)
-    listed = [name for name in columns if holds_lists(table[name])]
-    if len(listed) == 1 and (names.scores is None or columns == listed):
+    of_lists = {x: table[x] for x in available if x not in taken and holds_lists(table[x])}
+    chosen = [name for name in columns if name in of_lists]
+    if chosen and (names.scores is None or columns == chosen):
         distinct = factorize(table[names.label], source.true, source).distinct
-        others = scores.drop_columns(listed)
+        others = scores.drop_columns(chosen)
         if columns_without_scores(others, distinct, source) is not None:
-            columns = listed
-            scores = table_of_lists(columns[0], table[columns[0]], _listed(names.labels), distinct)
+            scores = table_of_lists(of_lists, chosen, _listed(names.labels), distinct)
+    _check_wide(table.drop_columns([*of_lists, names.label]), table[names.label])
     unused = table.drop_columns([name for name in available if name in taken])
+    warn([_repeats_message(unused, table[names.label])])
     return Inputs(table[names.label], scores, names.labels, *_beside(table, names), unused, source)
+
+
+def _check_wide(table: Any, true: Any) -> None:
+    """Refuse a table with a row for each class of an observation, whose scores sum to one."""
+    from pyarrow import types
+
+    k = len(true.unique())
+    if k < 2 or len(true) % k or len(true) == k:
+        return
+    numbers = [name for name in table.column_names if types.is_floating(table[name].type)]
+    for stride in (1, len(true) // k):  # the classes in adjacent rows, or one after the other
+
+        def by_case(column: Any, stride: int = stride) -> Any:
+            values = column.to_numpy()
+            return values.reshape(-1, k) if stride == 1 else values.reshape(k, -1).T
+
+        labels = by_case(true)
+        if not (labels == labels[:, :1]).all():
+            continue
+        scores = [name for name in numbers if are_shares(by_case(table[name]).T)]
+        for name in table.column_names:
+            first = set(table[name].take([*range(0, stride * k, stride)]).to_pylist())
+            if scores and len(first) == k and first.issuperset(table[name].unique().to_pylist()):
+                raise ValueError(
+                    f"column {name!r} names one class after the other for each observation, with "
+                    f"its score in {scores[-1]!r}: give each class a column of its own, as by "
+                    f"frame.pivot(index=[id, label], columns={name!r}, values={scores[-1]!r}) in "
+                    "pandas"
+                )
+
+
+def _repeats_message(table: Any, true: Any) -> str | None:
+    """Say which column has each value in several rows, all of one class."""
+    import pyarrow
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    for name in table.column_names:
+        column = table[name]
+        is_real = (
+            types.is_floating(column.type)
+            and not pc.all(pc.equal(column, pc.floor(column))).as_py()
+        )
+        if types.is_nested(column.type) or is_real:
+            continue
+        n_distinct = len(column.unique())
+        if not _FEWEST_CASES <= n_distinct <= len(column) // 2 or len(column) % n_distinct:
+            continue
+        groups = pyarrow.table({"case": column, "true": true}).group_by("case")
+        found = groups.aggregate([("true", "count"), ("true", "count_distinct")])
+        counts = found["true_count"].unique().to_pylist()
+        if len(counts) == 1 and pc.max(found["true_count_distinct"]).as_py() == 1:
+            return (
+                f"column {name!r} has each of its {n_distinct} values in {counts[0]} rows, all of "
+                "one class. If these rows are of one observation or patient, standard errors are "
+                "too small: pass groups= for it, or keep one row of each"
+            )
+    return None
 
 
 def _beside(columns: Any, names: Names) -> tuple[Any, Any, Any, Any]:

@@ -5,36 +5,46 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.messages import listing
 
-_WRAPPED = re.compile(r"(?:np\.)?(?:float\d+|array|tensor)\(([^()]*?)(?:, \w+=[^()]*)?\)")
+_WRAPPED = re.compile(
+    r"(?:np\.)?(?:float\d+|array|tensor|DenseVector)\(([^()]*?)(?:, \w+=[^()]*)?\)"
+)
 _VECTOR = {"type", "size", "indices", "values"}  # fields of a vector of Spark's
 
 
 def holds_lists(column: Any) -> bool:
-    """Whether the cells of a column of pyarrow are lists or objects, or texts of such."""
+    """Whether the cells of a column of pyarrow are lists or objects, or texts of such.
+
+    Weka writes lists without brackets, and marks the predicted class: ``0.1,*0.8,0.1``.
+    """
     from pyarrow import types
 
     if types.is_string(column.type) or types.is_large_string(column.type):
         first = next((x for x in column[:100].to_pylist() if x is not None), "")
-        return bool(re.match(r"\s*(\w+\()?[\[{]", first))  # tensor([...], too
+        return bool(re.match(r"\s*(\w+\()?[\[{]|\(\d+,\s*\[|[\d.,]*\*[\d.]+", first))
     return bool(types.is_nested(column.type))
 
 
-def table_of_lists(name: str, column: Any, labels: list[Any] | None, distinct: list[Label]) -> Any:
+def table_of_lists(
+    columns: Mapping[str, Any],
+    chosen: Collection[str],
+    labels: list[Any] | None,
+    distinct: list[Label],
+) -> Any:
     """Return the scores in a column of lists as a table of pyarrow with a column for each class.
 
     Parameters
     ----------
-    name
-        What errors call the column.
-    column
-        Lists of numbers, in the order of the classes; or objects or lists of pairs, which name
-        them.
+    columns
+        All columns of pyarrow with lists of numbers, in the order of the classes; or with objects
+        or lists of pairs, which name them. One of them may list the classes of another.
+    chosen
+        Names of those that may hold the scores.
     labels
         The classes as the user gave them.
     distinct
@@ -43,9 +53,48 @@ def table_of_lists(name: str, column: Any, labels: list[Any] | None, distinct: l
     Raises
     ------
     ValueError
-        If the lists differ in length, or nothing says which number belongs to which class.
+        If several columns may hold the scores, if the lists differ in length, or if nothing says
+        which number belongs to which class.
     """
     import pyarrow
+
+    cells: dict[str, list[Any]] = {}
+    errors = []
+    for name, column in columns.items():
+        try:
+            cells[name] = _cells(name, column)
+        except ValueError as error:
+            errors += [error] * (name in chosen)
+    naming = [name for name, lists in cells.items() if _name_classes(lists, distinct)]
+    able = [name for name in chosen if name in cells and name not in naming]
+    able = [name for name in able if _may_be_scores(cells[name][0])] or able
+    if not able:
+        raise errors[0] if errors else ValueError(f"columns {listing(naming)} list classes only")
+    if len(able) > 1:
+        raise ValueError(
+            f"columns {listing(able)} hold lists: choose the scores with scores={able[:1]}"
+        )
+    [name] = able
+    lists = cells[name]
+    if isinstance(lists[0], list) and len(naming) == 1:
+        lists = [
+            dict(zip(keys, x, strict=len(keys) == len(x)))
+            for keys, x in zip(cells[naming[0]], lists, strict=True)
+        ]
+    if any(isinstance(x, Mapping) or isinstance(x[0], list | tuple | Mapping) for x in lists):
+        rows = [_by_class(name, row, cell, distinct) for row, cell in enumerate(lists)]
+    else:
+        classes = _classes(name, {len(cell) for cell in lists}, labels, distinct)
+        rows = [dict(zip(classes, cell, strict=True)) for cell in lists]
+    names = dict.fromkeys(key for row in rows for key in row)
+    try:
+        return pyarrow.table({key: [row.get(key) for row in rows] for key in names})
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"column {name!r} lists other things than numbers: {error}") from error
+
+
+def _cells(name: str, column: Any) -> list[Any]:
+    """Return the lists or objects in a column, also those spelled as text."""
     from pyarrow import types
 
     if types.is_struct(column.type) and {field.name for field in column.type} == _VECTOR:
@@ -54,23 +103,40 @@ def table_of_lists(name: str, column: Any, labels: list[Any] | None, distinct: l
             "pyspark.ml.functions.vector_to_array"
         )
     cells = column.to_pylist()
-    if any(isinstance(cell, str) for cell in cells):
-        cells = [_parsed(name, row, cell) for row, cell in enumerate(cells)]
     for row, cell in enumerate(cells):
+        if isinstance(cell, str):
+            cell = _parsed(name, row, cell)
+        if isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], list):
+            inner = cell[0]  # of one observation, unless it is a pair of a class and its score
+            cell = cell if any(isinstance(x, str) for x in inner) else inner
         if not (isinstance(cell, list | Mapping) and cell):
-            raise ValueError(f"column {name!r} has no list of scores at data row {row + 1}")
-    if any(
-        isinstance(cell, Mapping) or isinstance(cell[0], list | tuple | Mapping) for cell in cells
-    ):
-        rows = [_by_class(name, row, cell) for row, cell in enumerate(cells)]
-    else:
-        classes = _classes(name, {len(cell) for cell in cells}, labels, distinct)
-        rows = [dict(zip(classes, cell, strict=True)) for cell in cells]
-    names = dict.fromkeys(key for row in rows for key in row)
-    try:
-        return pyarrow.table({key: [row.get(key) for row in rows] for key in names})
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"column {name!r} lists other things than numbers: {error}") from error
+            raise ValueError(
+                f"column {name!r} has no list of scores at data row {row + 1}: save one column "
+                "for each class"
+            )
+        cells[row] = cell
+    return cells
+
+
+def _may_be_scores(cell: Any) -> bool:
+    """Whether a list has no texts, or an object only numbers or, beside others, a list of them."""
+    if not isinstance(cell, Mapping):
+        return not isinstance(cell[0], str)
+    lists = [x for x in cell.values() if isinstance(x, list)]
+    return any(map(_may_be_scores, filter(None, lists))) or not any(
+        isinstance(x, str | Mapping) for x in cell.values()
+    )
+
+
+def _name_classes(lists: Sequence[Any], distinct: list[Label]) -> bool:
+    """Whether all lists hold different names, and all classes are among these."""
+    named: set[str] = set()
+    for cell in lists:
+        texts = {str(x) for x in cell if isinstance(x, str | int)}
+        if not isinstance(cell, list) or len(texts) < len(cell):
+            return False
+        named |= texts
+    return named.issuperset(map(str, distinct))
 
 
 def _parsed(name: str, row: int, text: Any) -> Any:
@@ -83,6 +149,7 @@ def _parsed(name: str, row: int, text: Any) -> Any:
         (json.loads, text),
         (ast.literal_eval, text),
         (ast.literal_eval, with_commas),
+        (json.loads, f"[{text.replace('*', '')}]" if "*" in text else ""),
     ):
         try:
             return reader(given)
@@ -119,16 +186,19 @@ def _classes(
     return [str(label) for label in labels]
 
 
-def _by_class(name: str, row: int, cell: Any) -> dict[str, Any]:
+def _by_class(name: str, row: int, cell: Any, distinct: list[Label]) -> dict[str, Any]:
     """Return the scores of one row by class."""
     if isinstance(cell, Mapping):
         lists = [x for x in cell.values() if isinstance(x, list) and x]
-        names = [x for x in lists if all(isinstance(item, str) for item in x)]
-        if (
-            len(lists) == 2 and len(names) == 1 and len(lists[0]) == len(lists[1])
-        ):  # of the classes, beside their scores
-            [scores] = [x for x in lists if x is not names[0]]
-            return dict(zip(names[0], scores, strict=True))
+        scores = [x for x in lists if not any(isinstance(item, str) for item in x)]
+        names = [x for x in lists if x not in scores or _name_classes([x], distinct)]
+        # Beside the classes themselves there may be their numbers
+        keys = max(names, key=lambda x: len({*x}.intersection(map(str, distinct))), default=[])
+        others = [x for x in scores if x is not keys]
+        if len(others) > 1:
+            others = [x for x in others if not all(isinstance(item, int) for item in x)]
+        if len(others) == 1 and len(keys) == len(others[0]):
+            return dict(zip(map(str, keys), others[0], strict=True))
         return {str(key): score for key, score in cell.items()}
     pairs = [tuple(x.values() if isinstance(x, Mapping) else x) for x in cell]
     pairs = [pair[::-1] if isinstance(pair[-1], str) else pair for pair in pairs]

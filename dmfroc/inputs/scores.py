@@ -23,6 +23,7 @@ from dmfroc.inputs.arrays import (
 )
 from dmfroc.inputs.columns import (
     check_positions,
+    counts_rows,
     match_columns,
     mismatch,
     named_class,
@@ -108,6 +109,9 @@ def class_scores(
     scores = _checked(scores, names, labels, source, has_all)
     same_values = _same_values_message(scores, labels if names is None else names, source)
     warn([same_values, _outside_message(scores, source)])
+    if source.is_table_file and type(labels[0]) is int and not source.has_chosen_scores:
+        assert names is not None
+        warn([_together_message(scores, names, source)])
     return ClassScores(labels, scores, False, names)
 
 
@@ -141,7 +145,7 @@ def _chosen_columns(
     if len(labels) == 2:
         _check_no_single_score([series[place] for place in others], labels, source)
     rivals = {p: x for p, x in match.rivals.items() if not _is_text(series[p], source)}
-    if rivals and not _are_shares([_score_column(column, source) for column in chosen]):
+    if rivals and not are_shares([_score_column(column, source) for column in chosen]):
         raise ValueError(
             _rivals_message([names[p] for p in rivals], labels, rivals.values(), source)
         )
@@ -185,14 +189,20 @@ def _check_no_single_score(others: list[Any], labels: list[Label], source: Sourc
 def _single_score(series: list[Any], labels: list[Label], source: Source) -> int | None:
     """Return the place of the one column that can be the score of two classes, if there is one.
 
-    It is the only one of numbers, or of those the only one named after a class and not whole.
+    Row numbers aside, it is the only column of numbers. Or it is the only one of these that is not
+    whole, is named after a class, and no other column is named after the other class.
     """
-    numbers = [place for place, x in enumerate(series) if not _is_text(x, source)]
-    named = [p for p, x in enumerate(series) if named_class(plain(x.name), labels) is not None]
-    if len(numbers) == 1 and set(named) <= set(numbers):
+    names = [str(plain(x.name)) for x in series]
+    numbers = [
+        p for p, x in enumerate(series) if not (_is_text(x, source) or counts_rows(names[p]))
+    ]
+    named = {place: named_class(name, labels) for place, name in enumerate(names)}
+    others = {place: code for place, code in named.items() if code is not None}
+    if len(numbers) == 1 and set(others) <= set(numbers):
         return numbers[0]
     fractions = [place for place in numbers if not _is_whole(_score_column(series[place], source))]
-    return fractions[0] if fractions == named and len(named) == 1 else None
+    is_single = len(fractions) == 1 and fractions[0] in others
+    return fractions[0] if is_single and len(set(others.values())) == 1 else None
 
 
 def _fractions(series: list[Any], source: Source) -> list[Hashable]:
@@ -225,7 +235,7 @@ def _rivals_message(
     )
 
 
-def _are_shares(columns: Sequence[NDArray[Any]]) -> bool:
+def are_shares(columns: Sequence[NDArray[Any]]) -> bool:
     """Whether rows sum to one, or to 100, up to rounding, so that no class is lacking."""
     sums = np.sum(columns, axis=0)
     is_share = min(column.min() for column in columns) >= 0
@@ -238,7 +248,7 @@ def _is_identifier(values: NDArray[Any]) -> bool:
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
-    return bool((values == np.floor(values)).all())
+    return bool(((values == np.floor(values)) | np.isnan(values)).all())
 
 
 def _is_text(column: Any, source: Source) -> bool:
@@ -324,6 +334,20 @@ def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Sour
             pair = listing([names[place] for place in sorted((int(first), int(second)))])
             return f"two columns of {source.scores} hold the same values in every row: {pair}"
     return None
+
+
+def _together_message(scores: Floats, names: Sequence[Hashable], source: Source) -> str | None:
+    """Say that columns with numbers in their names may be those of several classifiers."""
+    if not scores.size or float(scores.min()) < 0 or float(scores.max()) > 1:
+        return None
+    sums = scores.sum(axis=1)
+    if np.abs(sums - 1).max() <= _ROUNDING or sums.var() <= scores.var(axis=0).sum():
+        return None
+    return (
+        f"{source.scores}: columns {listing(names)} are taken for the classes that their numbers "
+        "name, but they do not sum to one, and rise and fall together: if they are of several "
+        "classifiers, judge one at a time"
+    )
 
 
 def _outside_message(scores: Floats, source: Source) -> str | None:

@@ -157,3 +157,88 @@ def test_lists_of_classes_beside_their_scores(tmp_path, more):
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     found = Predictions.from_file(tmp_path / "a.jsonl", label="y")
     assert dmfroc.hand_till_score(found) == EXPECTED
+
+
+def by_class(order):
+    """Return one row for each observation and class."""
+    cases = pd.DataFrame(SHARES, columns=CLASSES).assign(y=LABELS, case=np.arange(60))
+    long = cases.melt(id_vars=["y", "case"], var_name="class", value_name="p")
+    return long.sort_values("case", kind="stable") if order == "rows" else long
+
+
+WEKA = [
+    ",".join([str(row + 1), f"{code + 1}:{CLASSES[code]}", "", "", *map(str, SHARES[row])])
+    for row, code in enumerate(TRUE)
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (text(by_class("rows")), r"names one class after the other .*frame.pivot\(.*values='p'"),
+        (text(by_class("blocks")), "'class' names one class after the other .* score in 'p'"),
+        (text().partition("\n")[2], "first line holds numbers, .* write a line with the names"),
+        (text().replace("cat,dog,owl,y", "PRB_1,PRB_2,PRB_3,y"), r"=\['PRB_1', 'PRB_2', 'PRB_3'\]"),
+        ("y,score\n" + "0,0,25\n1,0,05\n" * 9, "a row has 3 cells.*such as decimal commas"),
+        ("y,PRE_1\n" + "1,0.25\n2,0.5\n" * 9, r"pass labels=\[1, 2\] if .* mean class 2"),
+        (
+            "\n".join(["inst#,y,predicted,error,distribution,,", *WEKA]),
+            r"pass scores=\['distribution_1', .*\], labels=\['1:cat', '2:dog', '3:owl'\]",
+        ),
+    ],
+)
+def test_refusals_name_the_remedy(tmp_path, content, message):
+    path = tmp_path / "export.csv"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        Predictions.from_file(path, label="y")
+
+
+ORDER = [np.argsort(-row).tolist() for row in SHARES]
+RANKED = [
+    {"names": [CLASSES[code] for code in order], "ids": order, "p": SHARES[row, order].tolist()}
+    for row, order in enumerate(ORDER)
+]
+WIDE = pd.DataFrame(SHARES, columns=CLASSES).assign(y=LABELS)
+
+
+@pytest.mark.parametrize(
+    ("found", "label"),
+    [
+        ([{"y": y, "out": row} for y, row in zip(LABELS, RANKED, strict=True)], "y"),
+        ([{"in": {"y": y}, "out": row} for y, row in zip(LABELS, RANKED, strict=True)], "in.y"),
+        ({"model": "m", "rows": WIDE.to_dict("records")}, "y"),
+        (WIDE.to_dict("list"), "y"),
+        (WIDE.to_dict("split"), "y"),
+    ],
+)
+def test_json_in_other_forms(tmp_path, found, label):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(found))
+    assert dmfroc.hand_till_score(Predictions.from_file(path, label=label)) == EXPECTED
+
+
+def test_one_column_lists_the_classes_of_another(tmp_path):
+    path = tmp_path / "export.json"
+    rows = [{"y": y, **row} for y, row in zip(TRUE.tolist(), RANKED, strict=True)]
+    path.write_text(json.dumps([{x: row[x] for x in ("y", "ids", "p")} for row in rows]))
+    for scores in (None, "p"):
+        found = Predictions.from_file(path, label="y", scores=scores)
+        assert dmfroc.hand_till_score(found) == EXPECTED
+
+
+@pytest.mark.filterwarnings("ignore:columns that match no class are ignored")
+def test_rows_that_are_repeated(tmp_path):
+    path = tmp_path / "export.csv"
+    frame = WIDE.assign(case=np.arange(60))
+    pd.concat([frame, frame.iloc[::-1]]).to_csv(path, index=False)
+    with pytest.warns(UserWarning, match="'case' has each of its 60 values in 2 rows, all of one"):
+        Predictions.from_file(path, label="y")
+
+
+def test_columns_of_several_classifiers_are_no_classes(tmp_path):
+    path = tmp_path / "export.csv"
+    score = SHARES[:, 0]
+    pd.DataFrame({"y": TRUE % 2, "model0": score, "model1": score**2}).to_csv(path, index=False)
+    with pytest.warns(UserWarning, match="rise and fall together: if they are of several class"):
+        Predictions.from_file(path, label="y")
