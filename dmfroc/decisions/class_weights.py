@@ -19,6 +19,7 @@ from dmfroc._kit.options import generator_of, integer, numbers
 from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.inputs.scores import class_scores
+from dmfroc.measures.statistics.forecasts import probabilities_of
 
 __all__ = ["ClassWeights", "select_class_weights"]
 
@@ -145,7 +146,7 @@ def select_class_weights(
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     n_classes, true = predictions.n_classes, predictions.true
     weights, cost, unweighted = optimise(
-        log_scores(predictions.scores.astype(float)),
+        log_scores(probabilities_of(predictions)),
         true,
         deployed_weights(true, predictions.sample_weight, prevalences, n_classes),
         check_costs(cost_matrix, n_classes),

@@ -20,6 +20,7 @@ from scipy.special import betaincinv, chdtri
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import FunctionOfWeights
 from dmfroc.measures.measure import Measure, bare_value_of, bind
+from dmfroc.measures.statistics.forecasts import probabilities_of
 from dmfroc.measures.statistics.statistic import once_per_predictions
 
 _USERS = "user-defined"  # measures that may fail for other samples than those of their users
@@ -320,7 +321,7 @@ def _certain_classes(predictions: Predictions) -> _Classes:
 @once_per_predictions
 def _typical_probability_of_others(predictions: Predictions) -> float:
     """Return the geometric mean of the probabilities that were given to unobserved classes."""
-    logs = np.log(np.maximum(predictions.scores, _LEAST_PROBABILITY))
+    logs = np.log(np.maximum(probabilities_of(predictions), _LEAST_PROBABILITY))
     observed = np.take_along_axis(logs, predictions.true[:, None], axis=1)[:, 0]
     means = (logs.sum(axis=1) - observed) / (predictions.n_classes - 1)
     return float(np.exp(np.average(means, weights=predictions.sample_weight)))

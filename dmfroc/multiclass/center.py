@@ -17,7 +17,6 @@ from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.threads import one_blas_thread
 from dmfroc.multiclass.by_products import Products
 from dmfroc.multiclass.rank_one import (
-    TOLERANCE,
     Adjoint,
     Center,
     adjoint,
@@ -106,7 +105,6 @@ def center(
     start: tuple[Float[AnyArray, "*row"], Float[AnyArray, " q"]] | None = None,
     max_sweeps: int = _MAX_SWEEPS,
     xp: Any = np,
-    tolerance: float = TOLERANCE,
 ) -> Center:
     """Fit the rank-one logit model by alternating safeguarded Newton steps.
 
@@ -133,8 +131,6 @@ def center(
         The array namespace to compute by. By NumPy, many cells are fitted by products with the
         rates, see `dmfroc.multiclass.by_products`, unless weights vary along the rows or there is
         no prior.
-    tolerance
-        By JAX: the gradient norm at which the fit ends.
 
     Returns
     -------
@@ -148,7 +144,7 @@ def center(
     rates = drawn_in(rates)
     with undisturbed():
         from dmfroc.multiclass.compiled_center import solve
-    return solve(rates, *arguments, start or first_guess(rates, weights, xp), max_sweeps, tolerance)
+    return solve(rates, *arguments, start or first_guess(rates, weights, xp), max_sweeps)
 
 
 def _center(

@@ -19,38 +19,32 @@ from dmfroc.multiclass.rank_one import (
 )
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(4, 5))
+@partial(jax.custom_vjp, nondiff_argnums=(4,))
 def solve(
     rates: Float[Array, " q *row"],
     weights: Float[Array, " #q *#row"],
     shrinkage: Float[Array, ""],
     start: tuple[Float[Array, "*row"], Float[Array, " q"]],
     max_sweeps: int,
-    tolerance: float,
 ) -> Center:
     """Fit the model; differentiable with respect to the rates, the weights and the shrinkage."""
-    return alternate(rates, weights, shrinkage, start, max_sweeps, jnp, tolerance)
+    return alternate(rates, weights, shrinkage, start, max_sweeps, jnp)
 
 
 _Residuals = tuple[Any, ...]  # rates, weights, shrinkage, start, solution
 
 
 def _solve_forward(
-    rates: Array,
-    weights: Array,
-    shrinkage: Array,
-    start: tuple[Array, Array],
-    max_sweeps: int,
-    tolerance: float,
+    rates: Array, weights: Array, shrinkage: Array, start: tuple[Array, Array], max_sweeps: int
 ) -> tuple[Center, _Residuals]:
-    solution = solve(rates, weights, shrinkage, start, max_sweeps, tolerance)
+    solution = solve(rates, weights, shrinkage, start, max_sweeps)
     return solution, (rates, weights, shrinkage, start, solution)
 
 
 def _solve_backward(
-    max_sweeps: int, tolerance: float, residuals: _Residuals, cotangent: Center
+    max_sweeps: int, residuals: _Residuals, cotangent: Center
 ) -> tuple[Array, Array, Array, tuple[Array, Array]]:
-    del max_sweeps, tolerance
+    del max_sweeps
     rates, weights, shrinkage, start, solution = residuals
     found = adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp)
     unweighted = found._replace(weights=jnp.ones_like(weights)).columns()

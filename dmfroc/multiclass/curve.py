@@ -47,8 +47,7 @@ def fit(table: RateTable, xp: Any) -> Center:
     if xp is np:
         return fit_problem(_problem(table))
     rates = table.rates(xp)
-    weights = table.cell_weights / rates.shape[-1]
-    return center(rates, weights, table.shrinkage, xp=xp, tolerance=table.tolerance)
+    return center(rates, table.cell_weights / rates.shape[-1], table.shrinkage, xp=xp)
 
 
 def _problem(table: RateTable) -> Problem:

@@ -17,7 +17,7 @@ from dmfroc._kit.arrays import AnyArray
 # Rates of exactly 0 and 1 have no finite logit. Drawing them in by this much (about 30 on the
 # logit scale) gives every fit a finite optimum and leaves every rate unchanged to 13 digits.
 INNERMOST_RATE = 1e-13
-TOLERANCE = 1e-9
+_TOLERANCE = 1e-9
 _COLUMNS_PER_BLOCK = 1024
 
 
@@ -44,7 +44,7 @@ class Center(NamedTuple):
     @property
     def converged(self) -> Any:
         """Whether the gradient vanishes to rounding."""
-        return self.gradient_norm <= TOLERANCE
+        return self.gradient_norm <= _TOLERANCE
 
 
 def logit_of_rates(rates: Float[np.ndarray, "*cells"]) -> Float[np.ndarray, "*cells"]:
@@ -174,13 +174,7 @@ def _newton_step(
 
 
 def alternate(
-    rates: Any,
-    weights: Any,
-    shrinkage: Any,
-    start: tuple[Any, Any],
-    max_sweeps: int,
-    xp: Any,
-    tolerance: float = TOLERANCE,
+    rates: Any, weights: Any, shrinkage: Any, start: tuple[Any, Any], max_sweeps: int, xp: Any
 ) -> Center:
     """Take Newton steps in the row and in the column effects until none is left to take."""
     row_weight = _total_weight(weights, rates.shape, axes=(0,))
@@ -197,8 +191,7 @@ def alternate(
         return derivatives, stepped
 
     totals = row_weight, column_weight
-    ends = max_sweeps, xp, tolerance
-    return alternate_with(over_columns, step_columns, totals, shrinkage, start, *ends)
+    return alternate_with(over_columns, step_columns, totals, shrinkage, start, max_sweeps, xp)
 
 
 def stepped_columns(
@@ -220,7 +213,6 @@ def alternate_with(
     start: tuple[Any, Any],
     max_sweeps: int,
     xp: Any,
-    tolerance: float = TOLERANCE,
 ) -> Center:
     """Take Newton steps, given the derivatives by row effects, and those by column effects.
 
@@ -244,7 +236,7 @@ def alternate_with(
         return Center(row_effect, column_effect, gradient_norm, state.n_sweeps + 1)
 
     def unfinished(state: Center) -> Any:
-        return (state.gradient_norm > tolerance) & (state.n_sweeps < max_sweeps)
+        return (state.gradient_norm > _TOLERANCE) & (state.n_sweeps < max_sweeps)
 
     state = Center(*start, xp.asarray(xp.inf), xp.asarray(0))
     if xp is not np:

@@ -17,7 +17,6 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, rows_by_class, to_ordered_integers
 from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.multiclass.costs import PairWeights, cell_weights, check_kind
-from dmfroc.multiclass.rank_one import TOLERANCE
 from dmfroc.multiclass.thresholds import (
     Placed,
     Pools,
@@ -36,8 +35,6 @@ DEFAULT_N_THRESHOLDS = 99
 DEFAULT_SHRINKAGE = 1.0
 LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
 
-# An area differs by less than 1e-7 from that of a fit to the end, and replicates by far more.
-_TOLERANCE_OF_REPLICATES = 1e-5
 _MOST_STORED = 1 << 26  # counts, half a gigabyte
 _CELLS_AT_ONCE = 1 << 15  # what is made of which fits a processor's cache
 _TASKS_PER_CORE = 8
@@ -57,7 +54,6 @@ class RateTable(NamedTuple):
     counted: Int[AnyArray, "g p 2"]  # the classes i and j
     cell_weights: Float[AnyArray, "q 2 1"]  # of the pairs that enter the curve
     shrinkage: Float[AnyArray, ""]
-    tolerance: float = TOLERANCE  # of a fit by JAX
 
     def rates(self, xp: Any) -> Float[AnyArray, "q 2 t"]:
         """Return the true and false positive rates of the pairs that enter the curve."""
@@ -127,8 +123,7 @@ class RateCounts(Statistic):
 
             places = self.starts, self.stops, self.at_least, self.above, self.tied_share
             counts = map_rows(count_group, self.sorted_rows, *places, self.counted, xp=xp)
-        tolerance = TOLERANCE if xp is np else _TOLERANCE_OF_REPLICATES
-        return RateTable(counts, totals, self.counted, self.cell_weights, self.shrinkage, tolerance)
+        return RateTable(counts, totals, self.counted, self.cell_weights, self.shrinkage)
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: RateTable, derivatives: RateTable

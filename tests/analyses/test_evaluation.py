@@ -465,3 +465,15 @@ def test_hard_labels_alone_need_no_ceremony():
     with pytest.warns(UserWarning, match="1 class never occurs"):
         of_one_class = evaluate([1, 1, 1], y_pred=[1, 1, 0])
     assert of_one_class.estimates["accuracy"].value == pytest.approx(2 / 3)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_probabilities_of_one_class_and_of_both_give_the_same_table():
+    rng = np.random.default_rng(0)
+    true = rng.integers(2, size=90)
+    one = 1 / (1 + np.exp(-2 * (rng.normal(size=90) + 2 * true - 1)))
+    both, predicted = np.stack([1 - one, one], axis=1), (one > 0.5).astype(int)
+    tables = [
+        evaluate(true, score, y_pred=predicted, measures="all").to_pandas() for score in (one, both)
+    ]
+    pd.testing.assert_frame_equal(*tables, rtol=1e-9, atol=1e-12)

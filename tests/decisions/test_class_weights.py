@@ -241,3 +241,12 @@ def test_a_step_gains_what_it_says_where_some_scores_are_zero(seed):
             for raised in (0, step)
         ]
         assert gain == pytest.approx(costs[0] - costs[1], rel=0, abs=1e-12)
+
+
+def test_class_weights_know_the_probability_of_the_other_class():
+    one = np.array([0.2, 0.6, 0.7, 0.9, 0.4, 0.3])
+    found, expected = (
+        select_class_weights([0, 0, 1, 1, 1, 0], score)
+        for score in (one, np.stack([1 - one, one], axis=1))
+    )
+    np.testing.assert_array_equal(found.weights, expected.weights)

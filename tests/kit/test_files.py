@@ -279,10 +279,18 @@ _BY_NAME = {
     *("write_text", "write_bytes", "touch", "rename", "renames", "symlink_to", "hardlink_to"),
     *("NamedTemporaryFile", "TemporaryFile", "mkstemp", "mktemp", "copyfile", "copy2", "move"),
     *("to_netcdf", "to_zarr", "to_pickle", "tofile", "savetxt", "memmap", "open_memmap"),
-    *("imsave", "mknod", "mkfifo", "truncate", "fdopen", "FileIO"),
+    *("mknod", "mkfifo", "truncate", "fdopen", "FileIO"),
 }
 _BY_STREAM = {
-    *("savez", "savez_compressed", "savefig", "write_table", "ParquetWriter", "write_csv"),
+    *(
+        "imsave",
+        "savez",
+        "savez_compressed",
+        "savefig",
+        "write_table",
+        "ParquetWriter",
+        "write_csv",
+    ),
     *("write_feather", "to_csv", "to_parquet", "to_feather", "to_excel"),
 }
 
