@@ -211,9 +211,10 @@ def _is_top_heavy(measure: Measure, classes: _Classes, best: float) -> bool:
     of errors that are drawn by their sizes is then twice that of all.
     """
     share = _SHARE / len(classes.weights)  # so that few are predicted as any class
-    typical, ahead = (
-        abs(_value_of(measure, classes.sample(share, n_ranks=n)) - best) for n in (1, _N_RANKS)
-    )
+    samples = [classes.sample(share, n_ranks=n) for n in (1, _N_RANKS)]
+    if not all(map(measure.applies_to, samples)):  # volumes have a limit of their own
+        return False
+    typical, ahead = (abs(_value_of(measure, sample) - best) for sample in samples)
     return bool(ahead > 2 * typical > 0)
 
 

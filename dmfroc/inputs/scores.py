@@ -39,6 +39,7 @@ _LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are fill
 
 type Floats = NDArray[np.float32] | NDArray[np.float64]
 
+_TOGETHER = 0.25  # average correlation of the scores of several classifiers
 _ROUNDING = 0.02  # of the sum of the probabilities of a row
 _FEW = 4  # scores, which may all differ, or be the same twice, by chance
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
@@ -341,7 +342,9 @@ def _together_message(scores: Floats, names: Sequence[Hashable], source: Source)
     if not scores.size or float(scores.min()) < 0 or float(scores.max()) > 1:
         return None
     sums = scores.sum(axis=1)
-    if np.abs(sums - 1).max() <= _ROUNDING or sums.var() <= scores.var(axis=0).sum():
+    # The variance of a sum of columns that are correlated by so much on average
+    together = (1 + _TOGETHER * (scores.shape[1] - 1)) * scores.var(axis=0).sum()
+    if np.abs(sums - 1).max() <= _ROUNDING or sums.var() <= together:
         return None
     return (
         f"{source.scores}: columns {listing(names)} are taken for the classes that their numbers "
