@@ -503,6 +503,7 @@ def brier_uncertainty(pos_label: Any = None) -> Measure:
         WithOptions(_brier_part, first=_CONSTANT, minus=None),
         bounds=(0.0, 0.5),
         range_of_shares=_uncertainty_range,
+        is_flat_at_ends=True,  # equal classes are at the end of the range
         greater_is_better=False,
         obstacle=partial(no_events, pos_label),
     )

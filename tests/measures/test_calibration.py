@@ -235,3 +235,16 @@ def test_each_class_of_the_same_predictions_has_its_own_value(make):
     predictions = Predictions.from_arrays(y, p)
     for label in [0, 1, 2, 0]:
         assert make(pos_label=label)(predictions) == make(pos_label=label)(y, p)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_interval_of_uncertainty_reaches_the_maximum_of_equal_classes(n_classes):
+    """Samples lie below the maximum, and their derivative nearly vanishes there."""
+    rng = np.random.default_rng(0)
+    covers = 0
+    for _ in range(100):
+        forecasts = rng.dirichlet(np.ones(n_classes), size=150)
+        true = rng.integers(n_classes, size=150)
+        found = estimate("brier_uncertainty", true, forecasts)
+        covers += found.interval[1] == pytest.approx((1 - 1 / n_classes) / 2)
+    assert covers >= 90
