@@ -148,7 +148,7 @@ def _json_rows(found: Mapping[str, Any]) -> list[Any]:
     columns = [x.values() if isinstance(x, Mapping) else x for x in found.values()]
     if len(set(map(len, columns))) > 1:
         lengths = listing([len(x) for x in columns])
-        raise ValueError(f"columns {listing(found)} have different lengths: {lengths}")
+        raise ValueError(f"columns {listing(list(found))} have different lengths: {lengths}")
     return [dict(zip(found, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
