@@ -16,5 +16,8 @@ Each is a module and a name in it. Plots and reports know results; results find 
 def renderer(result: Any, purpose: str) -> Any:
     """Return the function that draws a result, or writes it as HTML."""
     keys = [f"{kind.__name__}.{purpose}" for kind in type(result).__mro__]
-    module, _, name = next(RENDERERS[key] for key in keys if key in RENDERERS).partition(":")
+    found = [RENDERERS[key] for key in keys if key in RENDERERS]
+    if not found:
+        raise TypeError(f"{type(result).__name__} has no {purpose}()")
+    module, _, name = found[0].partition(":")
     return attrgetter(name)(import_module(module))

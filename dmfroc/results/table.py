@@ -172,7 +172,7 @@ def _cell(column: Column, value: Any, digits: Digits) -> Cell:
         case "name":
             return Cell(" > ".join(map(str, value)) if _is_list(value) else str(value))
         case "interval":
-            return _interval(value[:2], value[2], digits)
+            return _interval(value[:2], value[2], digits, column.is_signed)
         case "bound":
             return Cell(f"<= {value:.1e}", float(value))
         case "percent":

@@ -35,15 +35,18 @@ def as_frame(table: Table) -> pd.DataFrame:
     """Return a table as a data frame; the lower and upper end of an interval are two columns."""
     import pandas as pd
 
+    names: list[str] = []
+    for column in table.columns:
+        # A second interval has names of its own
+        names += [f"{column.key}_{x}" if x in names else x for x in _field_names(column)]
     rows = [
-        {
-            name: cell
+        [
+            cell
             for column, value in zip(table.columns, row, strict=True)
-            for name, cell in _fields(column, value)
-        }
+            for cell in _fields(column, value)
+        ]
         for row in table.rows
     ]
-    names = [name for column in table.columns for name in _field_names(column)]
     frame = pd.DataFrame(rows, columns=names)
     return frame.set_index(names[0]) if table.is_by_name else frame
 
@@ -54,14 +57,12 @@ def _field_names(column: Column) -> list[str]:
     return ["low", "high"] if column.kind == "interval" else [column.key]
 
 
-def _fields(column: Column, value: Any) -> list[tuple[str, Any]]:
+def _fields(column: Column, value: Any) -> list[Any]:
     if column.kind == "estimate":
-        cells: list[Any] = [value.value, value.standard_error, *value.interval]
-    elif column.kind == "interval":
-        cells = list(value[:2])
-    else:
-        cells = [value.key if isinstance(value, Name) else value]
-    return list(zip(_field_names(column), cells, strict=True))
+        return [value.value, value.standard_error, *value.interval]
+    if column.kind == "interval":
+        return list(value[:2])
+    return [value.key if isinstance(value, Name) else value]
 
 
 def as_records(table: Table) -> Any:
@@ -94,6 +95,8 @@ def _entries(column: Column, value: Any) -> dict[str, Any]:
 
 def as_json(facts: Mapping[str, Any], tables: Sequence[Table]) -> dict[str, Any]:
     """Return facts and tables for JSON; None stands for undefined numbers."""
+    if hidden := facts.keys() & {table.key for table in tables}:
+        raise ValueError(f"facts {sorted(hidden)} have the key of a table: rename these tables")
     return strict(dict(facts) | {table.key: as_records(table) for table in tables})
 
 
