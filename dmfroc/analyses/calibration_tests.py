@@ -24,6 +24,7 @@ from dmfroc.results.table import Column, Name, Table
 _NEAREST = 1e-12  # to 0 and 1, of probabilities whose logarithms are features
 _FEWEST_DRAWS = 99
 _ROUNDING = 1e-9  # relative to a statistic, of those that are equal
+_NOTHING = 1e-12  # a statistic that is 0 but for rounding
 
 Statistic = Callable[[Int[np.ndarray, " n"]], float]
 
@@ -184,7 +185,8 @@ def calibration_tests(
         drawn = (sums < generator.random((len(p), 1))).sum(axis=1)
         for name, (_, statistic, _) in statistics.items():
             size, at = abs(statistic(drawn)), abs(observed[name])
-            is_tied = abs(size - at) <= _ROUNDING * at
+            at *= at > _NOTHING
+            is_tied = abs(size - at) <= max(_ROUNDING * at, _NOTHING)
             # Half of the ties (mid-p): sums of few outcomes are discrete
             n_extreme[name] += 0.5 + 0.5 * (at == 0) if is_tied else size > at
     tests = {

@@ -196,6 +196,6 @@ def no_variation_message(value: float, bounds: tuple[float, float], moments: Mom
     error = "that of the class sizes alone" if moments.depends_on_sizes else "0"
     return (
         f"the classifier is {what} in this sample, so that its standard error is {error} and says "
-        f"nothing; the interval is Clopper and Pearson's exact bound from "
+        f"nothing; the interval rests on Clopper and Pearson's exact bound from "
         f"{count(moments.n_complete_sets)} independent sets of one observation per class"
     )

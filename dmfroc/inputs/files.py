@@ -129,7 +129,11 @@ def _read_json(file: Path) -> Any:
         found = loads(content)
     except ValueError:
         return json.read_json(pyarrow.BufferReader(content))
-    return pyarrow.Table.from_pylist(_json_rows(found) if isinstance(found, Mapping) else found)
+    rows = _json_rows(found) if isinstance(found, Mapping) else found
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise ValueError("it holds rows without names: write an object for each row")
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pyarrow.table({name: [row.get(name) for row in rows] for name in names})
 
 
 def _json_rows(found: Mapping[str, Any]) -> list[Any]:
@@ -142,6 +146,9 @@ def _json_rows(found: Mapping[str, Any]) -> list[Any]:
     if not all(isinstance(x, list | Mapping) for x in found.values()):
         return [found]
     columns = [x.values() if isinstance(x, Mapping) else x for x in found.values()]
+    if len(set(map(len, columns))) > 1:
+        lengths = listing([len(x) for x in columns])
+        raise ValueError(f"columns {listing(list(found))} have different lengths: {lengths}")
     return [dict(zip(found, row, strict=True)) for row in zip(*columns, strict=True)]
 
 

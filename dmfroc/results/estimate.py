@@ -132,7 +132,8 @@ def exact_limit_line(estimates: Iterable[Estimate]) -> list[str]:
         return []
     return [
         "exact limit: counts one more gross error than the sample contains (Clopper and Pearson; "
-        "Fay and Feuer), because rare errors may be missing from it"
+        "Fay and Feuer), because rare errors may be missing from it. It counts two where an error "
+        "ahead of all cases costs far more"
     ]
 
 

@@ -79,3 +79,10 @@ def test_picture_is_the_reliability_diagram():
     display = calibration_tests(y, p, n_draws=99).plot(plot_bands=False)
     low, high = display.lines_[1].get_xdata()[[0, -1]]
     assert (low, high) == (p.min(), p.max())
+
+
+@pytest.mark.parametrize("place", [0, 5, 9])
+def test_statistics_of_zero_tie_whatever_the_order_of_the_rows(place):
+    y = np.eye(10, dtype=int)[place]  # one event of ten, as the forecasts expect
+    found = calibration_tests(y, np.full(10, 0.1), n_draws=99)
+    assert [test.p_value for test in found.tests.values()] == [1.0] * 4

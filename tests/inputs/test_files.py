@@ -382,3 +382,24 @@ def test_parquet_keeps_categories_and_nulls(tmp_path):
     parquet.write_table(pa.table({"y": broken, **{name: FRAME[name] for name in "cba"}}), path)
     with pytest.raises(ValueError, match="label column 'y' has a missing label at data row 5"):
         Predictions.from_file(path, label="y")
+
+
+def test_columns_that_the_first_json_row_lacks_are_read(tmp_path):
+    file = tmp_path / "rows.json"
+    file.write_text('[{"y": "a", "p_a": 0.9}, {"y": "b", "p_a": 0.3, "p_b": 0.7}]')
+    with pytest.raises(ValueError, match="column 'p_b'"):
+        Predictions.from_file(file, label="y")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[["a", 0.9], ["b", 0.2]]', "rows without names"),
+        ('{"y": ["a", "b"], "a": [1, 2, 3], "b": [1, 2, 3]}', "different lengths: 2, 3, 3"),
+    ],
+)
+def test_json_without_rows_is_refused_in_words(tmp_path, content, message):
+    file = tmp_path / "rows.json"
+    file.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        Predictions.from_file(file, label="y")

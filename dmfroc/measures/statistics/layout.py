@@ -12,6 +12,8 @@ from dmfroc.inputs.predictions import Predictions
 
 _NUMBERS_PER_TASK = 1 << 17  # what a processor's cache holds
 _FEWEST_ROWS_PER_TASK = 256
+_DECIMALS = 1e12  # of the last digit of scores whose sums are compared
+_LARGEST_WHOLE = 2.0**50  # of which some can be added without rounding
 
 
 class ClassBlocks(NamedTuple):
@@ -41,6 +43,18 @@ class ClassBlocks(NamedTuple):
         places = np.arange(self.n_classes, dtype=np.int32)
         place[self.row_order] = np.repeat(places, np.diff(self.starts))
         return place
+
+
+def scores_to_add(predictions: Predictions) -> Float[np.ndarray, "n k"]:
+    """Return scores whose sums are compared: decimals as multiples of their last digit.
+
+    Floating-point sums round, so that .1 + .2 and .3 would not tie.
+    """
+    scores = predictions.scores.astype(float)
+    with np.errstate(over="ignore"):
+        whole = np.round(scores * _DECIMALS)
+    is_exact = (np.abs(whole) < _LARGEST_WHOLE).all() and (whole / _DECIMALS == scores).all()
+    return whole if is_exact else scores
 
 
 def group_by_class(predictions: Predictions) -> ClassBlocks:

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 
 from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, segment_sum
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.layout import run_ends
+from dmfroc.measures.statistics.layout import run_ends, scores_to_add
 from dmfroc.measures.statistics.statistic import Statistic
 
 _PLACES_AT_ONCE = 1 << 16  # what a processor's cache holds
@@ -117,7 +117,7 @@ def projected_pair_counts(
             f"partition must have one row and column per class, {predictions.n_classes}, but "
             f"its shape is {matrix.shape}"
         )
-    scores = predictions.scores.astype(float)
+    scores = scores_to_add(predictions)
     class_rows: dict[Hashable, Any] = {
         k: np.flatnonzero(predictions.true == k).astype(np.int32) for k in predictions.present
     }

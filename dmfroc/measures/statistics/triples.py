@@ -22,6 +22,7 @@ from jaxtyping import Float, Int
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.threads import check_stopped, interruptible
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.statistics.layout import scores_to_add
 from dmfroc.measures.statistics.statistic import Statistic
 
 _LARGEST_TABLE = 2**27  # entries: one GiB
@@ -194,7 +195,7 @@ def nominal_triple_counts(predictions: Predictions) -> NominalTripleCounts:
     # The smallest class makes the table, whose size is quadratic.
     classes = np.argsort(predictions.class_counts, kind="stable")[::-1]
     a, b, c = classes
-    scores = predictions.scores.astype(float)
+    scores = scores_to_add(predictions)
     rows = class_rows(predictions)
     a_scores, b_scores, c_scores = (scores[rows[k]] for k in classes)
     from_a, from_b = c_scores[:, a] - c_scores[:, c], c_scores[:, b] - c_scores[:, c]

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.statistics.layout import scores_to_add
 from dmfroc.measures.statistics.triples import VolumeCounts, class_rows
 
 _MOST_SUMS = 2**28  # of scores: a few seconds
@@ -60,10 +61,9 @@ def tuple_counts(predictions: Predictions) -> TupleCounts:
     """Bind the combinations assigned by their sums of scores."""
     n_classes = predictions.n_classes
     rows = class_rows(predictions)
+    to_add = scores_to_add(predictions)
     scores = [
-        predictions.scores[members]
-        .astype(float)
-        .reshape(*(-1 if k == axis else 1 for axis in range(n_classes)), n_classes)
+        to_add[members].reshape(*(-1 if k == axis else 1 for axis in range(n_classes)), n_classes)
         for k, members in enumerate(rows)
     ]
 
@@ -140,7 +140,9 @@ def ordered_counts(predictions: Predictions) -> OrderedCounts:
     k = predictions.n_classes
     factors = np.arange(k) - (k - 1) / 2  # of three classes that of the middle one is 0
     used = factors != 0
-    value = sum(f * x for f, x in zip(factors[used], predictions.scores.T[used], strict=True))
+    value = sum(
+        f * x for f, x in zip(factors[used], scores_to_add(predictions).T[used], strict=True)
+    )
     distinct, place = np.unique(value, return_inverse=True)
     rows = class_rows(predictions)
     return OrderedCounts(rows, tuple(place[members] for members in rows), len(distinct))

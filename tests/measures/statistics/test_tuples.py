@@ -60,3 +60,22 @@ def test_too_many_combinations_are_counted_and_refused():
         estimate("vus", classes, np.eye(4)[classes])
     with pytest.raises(ValueError, match="vus needs observations of all 5 classes"):
         estimate("vus", CLASSES, np.pad(SCORES, ((0, 0), (0, 1))), labels=range(5))
+
+
+@pytest.mark.parametrize("name", ["ordinal_vus", "vus", "auc_mu"])
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_sums_of_decimals_tie_like_those_of_whole_numbers(name, n_classes):
+    """In floating point .1 + .2 is above .3."""
+    rng = np.random.default_rng(n_classes)
+    classes = np.arange(32) % n_classes
+    tenths = rng.multinomial(10, np.ones(n_classes) / n_classes, size=32)
+    found, expected = (
+        estimate(name, classes, scores, method=None).value for scores in (tenths / 10, tenths)
+    )
+    assert found == pytest.approx(expected, abs=1e-14)
+
+
+def test_four_classes_have_an_interval():
+    scores = np.random.default_rng(0).normal(size=(12, 4))
+    low, high = estimate("vus", np.arange(12) % 4, scores).interval
+    assert 0 <= low < high <= 1
