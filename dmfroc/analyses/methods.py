@@ -58,7 +58,9 @@ def choose_methods(
         chosen = [_class_named(name)] * len(measures)
     else:
         defaults = [measure.default_method for measure in measures]
-        with_kinks = Bootstrap if predictions.scores.size <= _MANY_SCORES else Jackknife
+        # The derivative alone accounts for the error of estimated weights, also where it has kinks.
+        draws = predictions.scores.size <= _MANY_SCORES and options.weights is None
+        with_kinks = Bootstrap if draws else Jackknife
         chosen = [with_kinks if x == "bootstrap" else Jackknife for x in defaults]
     for option in options.given:
         # What the method of one measure does not use, that of another may.

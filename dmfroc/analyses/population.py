@@ -14,6 +14,7 @@ from dmfroc._kit.options import number, numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import EstimatedWeights
+from dmfroc.inputs.arrays import from_library, is_table
 from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
@@ -26,6 +27,7 @@ _OF_TARGET = Source(scores="target_prevalence")
 _FEW = 30  # effective rows
 _SMALL_SHARE = 0.1  # of the rows
 _LARGE_ERROR = 0.25  # of a share
+_LEAST_OF_TARGET = 2  # rows, whose variance is needed
 _MOST_CONDITION = 1e4  # of the mean scores of the classes
 
 
@@ -63,15 +65,31 @@ def in_population(
     )
     factor = np.divide(shares * totals.sum(), totals, out=np.zeros(len(totals)), where=totals > 0)
     weights = predictions.sample_weight * factor[predictions.true]
+    if importance is not None and estimated is not None:
+        estimated = _with_given_shares(estimated, predictions)
     options = _with_estimated(replace(options, stratify=True), estimated)
     return predictions.reweighted(weights), options
 
 
+def _with_given_shares(weights: EstimatedWeights, predictions: Predictions) -> EstimatedWeights:
+    """Return how weights depend on the parameters where each class is scaled to its share."""
+    slopes = weights.slopes.copy()
+    for k in predictions.present:
+        rows = predictions.true == k
+        slopes[rows] -= np.average(slopes[rows], axis=0, weights=predictions.sample_weight[rows])
+    return replace(weights, slopes=slopes)
+
+
 def _with_estimated(options: Options, weights: EstimatedWeights | None) -> Options:
+    if weights is not None and options.target == "learner":
+        raise ValueError(
+            "target='learner' does not account for the error of an estimated population: leave "
+            "target out for the jackknife of these fits, or pass known weights or shares"
+        )
     if weights is not None and options.method not in (None, "jackknife"):
         raise ValueError(
             "the error of an estimated population is known to method='jackknife' alone: leave "
-            f"method={options.method!r} out"
+            f"method={options.method!r} out, or pass known weights or shares"
         )
     return replace(options, weights=weights)
 
@@ -84,6 +102,12 @@ def _estimated_shares(
     Within each class scores are taken to be as in the sample (label shift): the mean scores of the
     target are the means of the classes, mixed by the shares (Lipton, Wang and Smola 2018).
     """
+    if len(given) < _LEAST_OF_TARGET:
+        raise ValueError(
+            "target_prevalence with two dimensions has scores of rows of the target, and needs "
+            f"two rows or more, but it has {len(given)}. Class shares have one dimension, such as "
+            "[0.8, 0.2]"
+        )
     labels: list[Any] = list(predictions.labels)
     k = len(labels)
     scores = class_scores(given, len(given), labels, labels, _OF_TARGET).scores
@@ -137,7 +161,7 @@ def _estimated_importance(
     The logarithm of the ratio is that of the odds in a logistic regression which tells rows of the
     target from those of the sample (Bickel, Brückner and Scheffer 2009).
     """
-    both = [numbers("importance", x) for x in (source, target)]
+    both = [numbers("importance", x) for x in _with_the_same_columns(source, target)]
     n = predictions.n_observations
     shapes = [x.shape for x in both]
     if any(x.ndim != 2 for x in both) or len(both[0]) != n or shapes[0][1] != shapes[1][1]:
@@ -145,6 +169,11 @@ def _estimated_importance(
             f"importance must be weights of shape ({n},), or the features of the rows, of shape "
             f"({n}, p), and those of rows of the target, (m, p), but their shapes are {shapes[0]} "
             f"and {shapes[1]}"
+        )
+    if len(both[1]) < _LEAST_OF_TARGET:
+        raise ValueError(
+            f"importance needs features of two rows of the target or more, but it has "
+            f"{len(both[1])}. Known weights are one array of shape ({n},)"
         )
     if not all(np.isfinite(x).all() for x in both):
         raise ValueError("importance must have finite features")
@@ -168,6 +197,19 @@ def _estimated_importance(
     ratio = np.exp(logs - logs.max())
     weighting = EstimatedWeights(features[:n], influences[:n], influences[n:])
     return ratio / ratio.mean(), weighting
+
+
+def _with_the_same_columns(source: Any, target: Any) -> tuple[Any, Any]:
+    """Return the features of both, those of two tables in the order of the first's names."""
+    one, other = (from_library(x, "importance") for x in (source, target))
+    if one is None or other is None or not (is_table(one) and is_table(other)):
+        return source, target
+    if set(one.columns) != set(other.columns):
+        raise ValueError(
+            f"importance has features of other names in the sample, {listing(one.columns)}, than "
+            f"in the target, {listing(other.columns)}: name them alike, or pass arrays"
+        )
+    return one.to_numpy(), other.select(one.columns).to_numpy()
 
 
 def few_rows_message(weights: Float[np.ndarray, " n"]) -> str | None:

@@ -26,7 +26,7 @@ from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of
 from dmfroc.inference.replicates import draw_weights
 from dmfroc.inference.simultaneous import largest_statistic
-from dmfroc.inference.units import Sample, Units, sample_of
+from dmfroc.inference.units import EstimatedWeights, Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import Summary, values_and_influences
 from dmfroc.measures.measure import warn_of_absent_classes
@@ -301,7 +301,32 @@ def _rates_of(options: CurveOptions, sample: Sample) -> CurveRates:
     statistic, summary = _rates_and_summary(options, predictions)
     values, influences = values_and_influences(statistic, summary, predictions.sample_weight)
     shares = class_shares(statistic.counted, statistic.cell_weights, len(predictions.present))
+    if units.weights is not None:
+        influences, units = _with_target(influences, units, units.weights)
     return CurveRates(values, influences, shares, units)
+
+
+def _with_target(
+    influences: Float[np.ndarray, "2 t n"], units: Units, weights: EstimatedWeights
+) -> tuple[Float[np.ndarray, "2 t total"], Units]:
+    """Return influences also through estimated weights; the target's rows are a stratum more."""
+    if units.sizes_are_random:
+        units = units.in_one_stratum  # the class sizes move the weights too
+    slope = influences @ weights.slopes
+    of_rows, of_target = (  # about their means, which correlations need
+        x - x.mean(axis=-1, keepdims=True)
+        for x in (influences + slope @ weights.of_rows.T, slope @ weights.of_target.T)
+    )
+    n_units, n_target = len(units.stratum), len(weights.of_target)
+    inflation = units.inflation
+    joined = replace(
+        units,
+        of_row=np.append(units.of_row, n_units + np.arange(n_target)),
+        stratum=np.append(units.stratum, np.full(n_target, len(units.sizes))),
+        sizes=np.append(units.sizes, n_target),
+        inflation=None if inflation is None else np.append(inflation, np.ones(n_target)),
+    )
+    return np.concatenate([of_rows, of_target], axis=-1), joined
 
 
 class _Points(NamedTuple):
@@ -380,8 +405,9 @@ def _rate_intervals(
     counted = shares > 0
     assert units.evidence is not None
     evidence = units.evidence[counted]
-    # Where the strata are not the classes there is only one.
-    strata = counted if len(units.sizes) == len(counted) else np.array([True])
+    # Where the strata are not the classes, or weights are estimated, all of them count.
+    are_classes = units.weights is None and len(units.sizes) == len(counted)
+    strata = counted if are_classes else np.ones(len(units.sizes), bool)
     sizes = units.sizes[strata]
     unseen = _unseen_rate(shares[counted], evidence, level)
     low, high = np.empty_like(rates), np.empty_like(rates)

@@ -192,13 +192,16 @@ class FactsInMemory(Facts):
         """The value where others choose the thresholds, and the moments of its influences."""
         if self.measure.cross_fit is None or self.predictions.folds is not None:
             return None
-        derived = self.value, self.influences.influences
-        judged = self.measure.cross_fit(self.predictions, self.units.of_row, derived)
+        plain, weights = self.influences, self.units.weights
+        if weights is not None:  # those that do not work through the weights yet
+            bound = bind(self.measure, self.predictions)
+            [plain] = influences_of([self.measure], bound, self.predictions)
+        judged = self.measure.cross_fit(self.predictions, self.units.of_row, plain[:2])
         if judged is None:
             return None
-        larger = max(
-            self.moments, moments_of(judged[1], self.units), key=lambda x: x.standard_error
-        )
+        found = through_weights(Influences(*judged), weights)
+        moments = moments_of(found.influences, self.units).with_parts(found.of_parts)
+        larger = max(self.moments, moments, key=lambda x: x.standard_error)
         return max(judged[0], self.bounds[0]), larger
 
     def bias_beside(self, error: float) -> float:

@@ -2,10 +2,14 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn import metrics
 
 import dmfroc
+from dmfroc.inference.evidence import facts_of
+from dmfroc.inference.influences import influences_of, moments_of
+from dmfroc.measures.measure import bind
 
 RNG = np.random.default_rng(0)
 N, N_VERIFIED = 2000, 200
@@ -19,6 +23,7 @@ MEASURES = ["hand_till", "dmf_auc", "informedness", "average_precision", "accura
 TWO = (RNG.random(800) < 0.5).astype(int)
 P = 1 / (1 + np.exp(-(RNG.normal(size=800) + 2 * TWO - 1)))
 HARD = (P > 0.6).astype(int)
+FOLDS = np.arange(800) % 5
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -309,6 +314,16 @@ def test_comparisons_in_an_estimated_population():
         ({"importance": (np.ones((800, 2)), np.ones((9, 2)))}, "redundant"),
         ({"importance": (P[:, None], P[:, None] + 5)}, "without error"),
         ({"importance": (P[:, None] * np.nan, P[:, None])}, "finite features"),
+        ({"importance": (P[:, None], P[:1, None])}, "two rows of the target or more"),
+        ({"target_prevalence": [[0.8, 0.2]]}, "two rows or more.*shares have one dimension"),
+        (
+            {"importance": (P[:, None], P[::3, None]), "folds": FOLDS, "target": "learner"},
+            "leave target out",
+        ),
+        (
+            {"importance": (pd.DataFrame({"a": P}), pd.DataFrame({"b": P[::3]}))},
+            "other names in the sample, 'a', than in the target, 'b'",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore")
@@ -322,3 +337,76 @@ def test_scores_that_do_not_tell_classes_apart_estimate_no_shares():
     same = np.full((800, 2), 0.5)
     with pytest.raises(ValueError, match="do not tell the classes apart"):
         dmfroc.estimate("accuracy", TWO, same, target_prevalence=same)
+
+
+def test_given_shares_leave_no_error_of_ratios_between_classes():
+    """Features that are the classes move weights of whole classes alone, which shares fix."""
+    y = TWO.astype(float)[:, None]
+    given = {"y_pred": HARD, "target_prevalence": [0.5, 0.5]}
+    known = dmfroc.estimate("accuracy", TWO, P, **given)
+    found = dmfroc.estimate("accuracy", TWO, P, importance=(y, y[:60]), **given)
+    assert found.value == pytest.approx(known.value)
+    assert found.standard_error == pytest.approx(known.standard_error, rel=1e-6)
+
+
+@pytest.fixture(scope="module")
+def of_few_target_rows():
+    """Return what few rows of the target say, and the same weights as if they were known."""
+    y, p, x = of_target(400, 0.5, 8)
+    _, _, z = of_target(60, 0.25, 9)
+    z[:, 1] += 0.7
+    p = np.where(
+        x[:, 1:] > 0, p, p[np.random.default_rng(0).permutation(400)]
+    )  # the features decide how good p is
+    names = ["dmf_auc", "hand_till", "convex_hull_auc", "h_measure", "expected_calibration_error"]
+    found = dmfroc.evaluate(y, p, measures=names, importance=(x, z))
+    weights = found.predictions.sample_weight
+    known = dmfroc.evaluate(y, p, measures=names, importance=weights, method="jackknife")
+    return found, known
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["convex_hull_auc", "h_measure", "expected_calibration_error"])
+def test_every_estimate_has_the_error_of_estimated_weights(of_few_target_rows, name):
+    found, known = (x.estimates[name] for x in of_few_target_rows)
+    assert found.method == "jackknife"
+    assert found.value == pytest.approx(known.value)
+    assert found.standard_error > 1.04 * known.standard_error
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["convex_hull_auc", "brier_miscalibration"])
+def test_cross_fitted_values_work_through_estimated_weights(of_few_target_rows, name):
+    sample, measure = of_few_target_rows[0].sample, dmfroc.measures.get_measure(name)
+    [facts] = facts_of([measure], bind(measure, sample.predictions), sample)
+    _, moments = facts.cross_fitted
+    rows, weights = np.arange(len(sample.predictions.true)), sample.units.weights
+    [plain] = influences_of([measure], bind(measure, sample.predictions), sample.predictions)
+    raw = measure.cross_fit(sample.predictions, rows, plain[:2])[1]
+    slope = raw @ weights.slopes
+    variance = len(weights.of_target) * np.var(weights.of_target @ slope, ddof=1)
+    direct = moments_of(raw + weights.of_rows @ slope, facts.units).standard_error
+    assert moments.standard_error == pytest.approx(np.hypot(direct, np.sqrt(variance)))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["pointwise", "simultaneous"])
+def test_bands_have_the_error_of_estimated_weights(of_few_target_rows, kind):
+    found, known = (x.band(kind) for x in of_few_target_rows)
+    np.testing.assert_allclose(found.tpr, known.tpr)
+    middle = slice(20, 60)
+    widths = [(x.high - x.low)[middle].mean() for x in (found, known)]
+    assert widths[0] > 1.05 * widths[1]
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_features_in_tables_are_matched_by_name(library):
+    y, p, x = of_target(300, 0.5, 10)
+    _, _, z = of_target(200, 0.3, 11)
+    source = library.DataFrame({"a": x[:, 0], "b": x[:, 1]})
+    target = library.DataFrame({"b": z[:, 1], "a": z[:, 0]})
+    values = [
+        dmfroc.estimate("accuracy", y, p, importance=pair).value
+        for pair in ((x, z), (source, target), (source, z))
+    ]
+    assert values == pytest.approx(values[:1] * 3)
