@@ -373,8 +373,9 @@ def _level_of_each(rates: CurveRates, points: _Points, level: float) -> float:
     rise = np.interp(high, points.fpr, points.tpr) - np.interp(low, points.fpr, points.tpr)
     of_fpr, of_tpr = rates.influences
     errors = of_tpr - (rise / (high - low))[:, None] * of_fpr
-    sums = np.stack([rates.units.sums(influence) for influence in errors])
-    covariance = joint_covariance(sums, rates.units)
+    units = rates.units
+    sums = np.stack([units.sums(influence)[units.by_stratum] for influence in errors])
+    covariance = joint_covariance(sums, units)
     varying = np.eye(len(sums))[np.sqrt(covariance.diagonal()) > _ROUNDING]
     return largest_statistic(covariance, varying, _SEED).level_of_each(level)
 

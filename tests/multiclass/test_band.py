@@ -366,3 +366,13 @@ def test_groups_of_observations_that_are_easy_together_widen_the_band():
 
 def mean_width(band):
     return (band.high - band.low)[30:70].mean()
+
+
+def test_the_simultaneous_band_does_not_depend_on_the_order_of_the_rows():
+    classes, scores = normal_scores(5, 90, 3)
+    order = np.random.default_rng(6).permutation(90)
+    bands = [
+        curve_band(Predictions.from_arrays(classes[rows], scores[rows]), kind="simultaneous")
+        for rows in (order, np.argsort(classes, kind="stable"))
+    ]
+    np.testing.assert_allclose(bands[0].low, bands[1].low, atol=1e-12)
