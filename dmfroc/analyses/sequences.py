@@ -369,10 +369,8 @@ class DriftMonitor:
             self.next_start = next_possible_change(n)
 
 
-Looks = dict[tuple[str, float], list[Look]]
-"""By measure and level."""
-Monitors = dict[tuple[str, float, float], DriftMonitor]
-"""By measure, baseline and level."""
+type Looks = dict[tuple[str, float], list[Look]]  # by measure and level
+type Monitors = dict[tuple[str, float, float], DriftMonitor]  # by measure, baseline and level
 
 
 def watched_as_header(looks: Looks, monitors: Monitors) -> dict[str, Any]:
