@@ -23,7 +23,7 @@ from dmfroc import functional
 
 SIZES = ("100000x10", "1000000x10", "10000x100")
 _REPEATS = 5
-_MOST_RESAMPLED = 1_000_000  # scores, of more of which bootstraps take minutes on a CPU
+_MOST_RESAMPLED = 1_000_000  # scores; with more, bootstraps take minutes on a CPU
 
 
 def times_of(function: Callable[[], Any]) -> tuple[float, float]:

@@ -29,6 +29,7 @@ from dmfroc.inputs.rows import check_same_observations, matched
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
+from dmfroc.results.text import warning_lines
 from dmfroc.results.writers import as_frame
 from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier, simulate_predictions
 
@@ -173,8 +174,7 @@ class Plan(Result):
             f"by the variance in the pilot, {low} to {high} ({100 * self.level:g} % interval)",
             f"with the best shares of the classes ({shares}), {self.n_optimal}",
         ]
-        notes = [f"warning: {warning}" for warning in self.warnings] if warnings else []
-        return "\n".join([*sentences, *notes])
+        return "\n".join([*sentences, *warning_lines(self.warnings if warnings else ())])
 
 
 def plan(

@@ -144,12 +144,12 @@ def _estimated_shares(
     if (errors > _LARGE_ERROR * shares).any():
         rows = zip(labels, shares, errors, strict=True)
         text = ", ".join(f"{label} {share:.3g} ({error:.2g})" for label, share, error in rows)
-        remark = (
+        message = (
             f"the class shares in the target, with their standard errors, are {text}: they are "
             "uncertain, and intervals of what depends on them may cover a few points less than "
             "they state. Take more rows"
         )
-        warn([remark])
+        warn([message])
     return shares, EstimatedWeights(np.diag(1 / shares)[true], of_rows, of_others)
 
 

@@ -56,7 +56,7 @@ from dmfroc.cli.outputs import (
     show_result,
 )
 from dmfroc.results.result import attributed, sample_facts
-from dmfroc.results.text import format_table
+from dmfroc.results.text import format_table, warning_lines
 
 __all__ = ["app", "main"]
 
@@ -288,8 +288,7 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
         with progress("Drawing ..."):
             assert picture is not None
             picture.draw_chart(kind, predictions)
-    notes = [f"warning: {note}" for note in notes_of(remarks)]
-    show("\n".join([*notes, f"The picture is in {printable(target)}"]))
+    show("\n".join([*warning_lines(notes_of(remarks)), f"The picture is in {printable(target)}"]))
 
 
 @app.command(params=[JSON])

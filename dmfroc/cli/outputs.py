@@ -21,6 +21,7 @@ from dmfroc._kit.progress import is_watched
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.results.renderers import renderer
+from dmfroc.results.text import warning_lines
 from dmfroc.results.writers import json_text, opened_page
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def show_result(
         version = {"dmfroc_version": package_version()}
         show_json({**facts, **result.as_json(), "warnings": notes, **version})
         return
-    parts = [result.as_text(warnings=False), "\n".join(f"warning: {note}" for note in notes)]
+    parts = [result.as_text(warnings=False), "\n".join(warning_lines(notes))]
     if file is not None:
         parts.append(f"The {what} is in {printable(file)}")
     show("\n\n".join(filter(None, parts)))

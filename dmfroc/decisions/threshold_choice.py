@@ -91,6 +91,12 @@ class ThresholdChoice(Result):
     seed: int
     warnings: tuple[str, ...] = ()
 
+    @property
+    def maximized(self) -> str:
+        """What is largest at the threshold: of a given specificity or sensitivity, the other."""
+        other = {"specificity": "sensitivity", "sensitivity": "specificity"}
+        return other.get(self.by, self.by)
+
     def tables(self) -> list[Table]:
         """Return the threshold and its value with their intervals."""
         rows = {"threshold": self.threshold, f"value ({self.by})": self.value}

@@ -312,10 +312,8 @@ def _with_target(
     """Return influences also through estimated weights; the target's rows are a stratum more."""
     if units.sizes_are_random:
         units = units.in_one_stratum  # the class sizes move the weights too
-    slope = influences @ weights.slopes
     of_rows, of_target = (  # about their means, which correlations need
-        x - x.mean(axis=-1, keepdims=True)
-        for x in (influences + slope @ weights.of_rows.T, slope @ weights.of_target.T)
+        x - x.mean(axis=-1, keepdims=True) for x in weights.through(influences)
     )
     n_units, n_target = len(units.stratum), len(weights.of_target)
     inflation = units.inflation

@@ -109,9 +109,8 @@ def through_weights(found: Influences, weights: EstimatedWeights | None) -> Infl
             "estimated weights and a sample of the pairs of classes do not go together: leave "
             "n_pairs out"
         )
-    slope = found.influences @ weights.slopes
-    of_target = PartInfluences(weights.of_target @ slope, math.inf)
-    return Influences(found.value, found.influences + weights.of_rows @ slope, of_target)
+    of_rows, of_target = weights.through(found.influences)
+    return Influences(found.value, of_rows, PartInfluences(of_target, math.inf))
 
 
 class Spread(NamedTuple):

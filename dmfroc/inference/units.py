@@ -35,6 +35,13 @@ class EstimatedWeights:
     of_rows: Float[np.ndarray, "n q"]
     of_target: Float[np.ndarray, "m q"]
 
+    def through(
+        self, influences: Float[np.ndarray, "*values n"]
+    ) -> tuple[Float[np.ndarray, "*values n"], Float[np.ndarray, "*values m"]]:
+        """Return influences that also work through the weights, and those of the other sample."""
+        slope = influences @ self.slopes
+        return influences + slope @ self.of_rows.T, slope @ self.of_target.T
+
 
 @dataclass(frozen=True, eq=False)
 class Units:

@@ -43,7 +43,7 @@ class AtPoint:
     given : {"fpr", "tpr", "predicted"}
         Whether a share of the negatives, of the positives, or of all observations is given.
     share : float
-        That share; from 1 on a number of observations, each of which has a point of its own.
+        That share; from 1 on a number of observations, and each has a point of its own.
     value : {"tpr", "fpr", "tnr", "precision"}
         What is read off there.
     """

@@ -288,8 +288,7 @@ class ThresholdDisplay(Display):
             label=f"for new data, {percent}",
             **mark,
         )
-        other = {"specificity": "sensitivity", "sensitivity": "specificity"}
-        what = other.get(choice.by, choice.by)
-        axes.set(xlabel="Threshold", ylabel=legend_text(f"{what} of class {choice.label}"))
+        criterion = legend_text(f"{choice.maximized} of class {choice.label}")
+        axes.set(xlabel="Threshold", ylabel=criterion)
         draw_legend(axes, "lower left")
         return self

@@ -61,12 +61,9 @@ def result_verdict(result: Result) -> list[str]:
                 else "The data show no threshold at which the classifier beats both baselines."
             ]
         case ThresholdChoice():
-            # With at least so much of the one, the best of the other
-            other = {"specificity": "sensitivity", "sensitivity": "specificity"}
-            what = other.get(result.by, result.by)
             return [
                 f"Predict {result.label} at a score of at least {number(result.threshold.value)}. "
-                f"For new observations, {what} is then {number(result.corrected)} "
+                f"For new observations, {result.maximized} is then {number(result.corrected)} "
                 f"({100 * result.level:g} % interval {ends_text(result.value.interval)})."
             ]
     return [*result.head(), *result.foot()]

@@ -13,6 +13,7 @@ from dmfroc._kit.text import printable
 from dmfroc.results.judge import JudgedLabels
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Name, Table, plain
+from dmfroc.results.text import warning_lines
 
 if TYPE_CHECKING:
     import xarray
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 ClassSizes = Literal["fixed", "random"]
 ExactLimit = Literal["lower", "upper"]
+COUNTED_BY_EXACT_LIMIT = (
+    "one more gross error than the sample contains, because rare errors may be missing from it. "
+    "It counts two where an error ahead of all cases costs far more"
+)
 
 
 @dataclass(frozen=True)
@@ -122,19 +127,14 @@ class Estimate(Result):
             + (f", exact {self.exact_limit} limit" if self.exact_limit else "")
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
-        notes = [f"warning: {warning}" for warning in self.warnings] if warnings else []
-        return "\n".join([line, *notes])
+        return "\n".join([line, *warning_lines(self.warnings if warnings else ())])
 
 
 def exact_limit_line(estimates: Iterable[Estimate]) -> list[str]:
     """Return what an exact limit is, if any of the estimates has one."""
     if not any(e.exact_limit for e in estimates):
         return []
-    return [
-        "exact limit: counts one more gross error than the sample contains (Clopper and Pearson; "
-        "Fay and Feuer), because rare errors may be missing from it. It counts two where an error "
-        "ahead of all cases costs far more"
-    ]
+    return [f"exact limit: counts {COUNTED_BY_EXACT_LIMIT} (Clopper and Pearson; Fay and Feuer)"]
 
 
 def estimates_table(estimates: Iterable[Estimate]) -> Table:

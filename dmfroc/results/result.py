@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dmfroc._kit.text import printable
 from dmfroc.results.renderers import renderer
 from dmfroc.results.table import Table
+from dmfroc.results.text import warning_lines
 from dmfroc.results.writers import as_frame, as_json, as_text, json_text, opened_page
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Result(ABC):
         """Return the tables as plain text, with or without the warnings."""
         parts = ["\n".join(self.head()), *map(as_text, self.tables()), "\n".join(self.foot())]
         if warnings:
-            parts.append("\n".join(f"warning: {warning}" for warning in self.warnings))
+            parts.append("\n".join(warning_lines(self.warnings)))
         return "\n\n".join(filter(None, parts))
 
     def as_json(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from dmfroc._kit.text import printable, width
 
@@ -11,6 +11,11 @@ _DECIMALS = 4
 _MOST_DECIMALS = 12
 _GAP = "   "
 _SMALLEST_P_VALUE = 1e-300  # smaller ones are lost in floating point
+
+
+def warning_lines(warnings: Iterable[str]) -> list[str]:
+    """Return each warning as a line of its own."""
+    return [f"warning: {warning}" for warning in warnings]
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

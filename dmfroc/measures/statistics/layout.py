@@ -13,7 +13,7 @@ from dmfroc.inputs.predictions import Predictions
 _NUMBERS_PER_TASK = 1 << 17  # what a processor's cache holds
 _FEWEST_ROWS_PER_TASK = 256
 _DECIMALS = 1e12  # of the last digit of scores whose sums are compared
-_LARGEST_WHOLE = 2.0**50  # of which some can be added without rounding
+_LARGEST_WHOLE = 2.0**50  # several such numbers can be added without rounding
 
 
 class ClassBlocks(NamedTuple):

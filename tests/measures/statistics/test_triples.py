@@ -118,7 +118,7 @@ def test_other_numbers_of_classes_are_refused_by_name_and_left_out_of_all():
 @pytest.mark.parametrize("n_classes", [2, 4, 5])
 @pytest.mark.parametrize("step", [0.0, 0.5])
 def test_ordered_classes_of_any_number(n_classes, step):
-    """Against all combinations, of which ties count one of their permutations."""
+    """Against all combinations; those that tie count for one of their permutations."""
     rng = np.random.default_rng(n_classes)
     classes = np.arange(4 * n_classes) % n_classes
     score = rng.normal(size=len(classes)) + 0.8 * classes
