@@ -189,7 +189,7 @@ def _estimated_importance(
             "error, or are redundant. No ratio can be estimated: leave features out"
         )
     influences = weights[:, None] * np.stack(
-        [fit.pull_back(weights, found, unit) for unit in np.eye(len(found))[1:]], axis=1
+        [fit.pull_back(weights, chance, unit) for unit in np.eye(len(found))[1:]], axis=1
     )
     logs = features[:n] @ found[1:]
     ratio = np.exp(logs - logs.max())

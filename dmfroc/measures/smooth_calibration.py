@@ -128,7 +128,7 @@ class SmoothDistances(Statistic):
                     place = np.abs(distances - quantile).argmin()
                     slopes[place] += derivative * np.sign(gap.gaps[place])
             slopes *= p * (1 - p)
-            gradient += fit.pull_back(weights, gap.coefficients, fit.features @ slopes)
+            gradient += fit.pull_back(weights, p, fit.features @ slopes)
         return gradient
 
 

@@ -160,15 +160,13 @@ class BinaryFit:
     def pull_back(
         self,
         weights: Float[np.ndarray, " n"],
-        coefficients: Float[np.ndarray, " q"],
-        derivatives: Float[np.ndarray, " q"],
+        predicted: Float[np.ndarray, " n"],
+        derivatives: Float[np.ndarray, "*q"],
     ) -> Float[np.ndarray, " n"]:
         """Return derivatives with respect to the weights from those by the coefficients."""
-        if not np.isfinite(coefficients).all():
-            return np.full(len(weights), np.nan)
-        information = self._derivatives(weights, coefficients).information
-        direction = np.linalg.solve(information, derivatives)
-        return (self.outcome - self.predicted(coefficients)) * (direction @ self.features)
+        weighted = self.features * (weights * predicted * (1 - predicted))
+        direction = np.linalg.solve(weighted @ self.features.T, derivatives)
+        return (self.outcome - predicted) * (direction @ self.features)
 
 
 class _Derivatives(NamedTuple):
@@ -280,7 +278,8 @@ class IsotonicRegression:
 
         size = len(self.distinct)
         total = np.bincount(self.place, weights, size)
-        counted = total > 0
-        mean = np.bincount(self.place, weights * outcome, size)[counted] / total[counted]
-        fit = isotonic_regression(mean, weights=total[counted])
-        return partial(np.interp, xp=self.distinct[counted], fp=fit.x)
+        counted = np.flatnonzero(total)
+        total = total.take(counted)
+        mean = np.bincount(self.place, weights * outcome, size).take(counted) / total
+        fit = isotonic_regression(mean, weights=total)
+        return partial(np.interp, xp=self.distinct.take(counted), fp=fit.x)
