@@ -18,12 +18,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from notebook import write_notebook  # noqa: E402
 
 extensions = [
-    *("myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.viewcode"),
+    *("myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"),
+    "sphinx.ext.viewcode",
     "gallery_pictures",
     "measure_tables",
     "paper_table",
 ]
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
 
 # Pages that are notebooks too
 EXTRA = Path(__file__).parent / "_build" / "extra"

@@ -273,7 +273,7 @@ def plan(
     deviations = np.maximum(deviations, _LEAST_SHARE * deviations.sum())
     best = replace(design, shares=deviations / deviations.sum())
     n, n_optimal = aim.smallest_size(design), aim.smallest_size(best)
-    if n_optimal > n:  # as where few cases of such a class decide the interval
+    if n_optimal > n:  # if few cases of such a class decide the interval
         best, n_optimal = design, n
     return Plan(
         measure=measure.name,

@@ -41,7 +41,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bare_value_of, bind
 
-_NUMBERS_AT_ONCE = 1 << 20  # influences, of which powers are held
+_NUMBERS_AT_ONCE = 1 << 20  # influences whose powers are held
 _LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits
 
 

@@ -268,8 +268,8 @@ class _DebiasedError:
         x = np.abs(gap) / np.where(error > 0, error, 1)
         bell = np.exp(-(x**2) / 2)
         debiased = error * (x * (2 * ndtr(x) - 1) - 2 * bell / math.sqrt(2 * math.pi))
-        # The variance of a debiased gap in squared errors, as a mean over samples: fitted to
-        # integrals over gaps from 0 to 6, with errors of 0.1 at most.
+        # The variance of a debiased gap in squared errors, as a mean over samples. The formula is
+        # fitted to integrals over gaps from 0 to 6, with errors of 0.1 at most.
         variance = np.maximum(1 + (2.59 * x**2 - 1.59) * bell, 0.2)
         is_certain = error == 0
         return (
