@@ -26,7 +26,7 @@ OUT = {
     r"as where": "if, when, as in",
     r"no more(?! than)": "no longer",
     r"(how|as|so|less|more) sure": "certain, precise",
-    r"knows? (of|about)": "accounts for",
+    r"knows? (of|about|how)": "accounts for",
     r"the (former|latter)": "name the thing",
     r"lends?": "borrows from",
     r"what (it|they|is) promises?": "nominal coverage",
@@ -47,8 +47,8 @@ NOT_PROSE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 NOT_IN_DOCSTRINGS = re.compile(
-    r"^References\n-+\n.*?(?=^\w+( \w+)?\n---|\Z)|^ *>>>.*?(?=^ *$|\Z)|^.+\n-{3,}$"
-    r"|^ *\w[\w, ]* : .*$|::$.*?(?=^\S|\Z)",
+    r"^References\n-+\n.*?(?=^\w+( \w+)?\n---|\Z)|^ *>>>.*?(?=^ *$|\Z)|^[^\n]+\n-{3,}$"
+    r"|^ *\*{0,2}\w[\w, *]* : [^\n]*$|::$.*?(?=^\S|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 ABBREVIATED = re.compile(r"\b(e\.g|i\.e|vs|al|cf|approx|Fig|Eq|[A-Z])\.")

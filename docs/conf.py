@@ -26,6 +26,7 @@ extensions = [
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
+default_role = "autolink"  # of docstrings: a link where the name is one
 
 # Pages that are notebooks too
 EXTRA = Path(__file__).parent / "_build" / "extra"

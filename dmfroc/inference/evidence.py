@@ -54,9 +54,9 @@ class Facts(ABC):
     measure : Measure
         What is estimated.
     predictions : Predictions
-        The sample, of which at least classes, their weights and hard labels are at hand.
+        The sample: at least classes, their weights and hard labels are at hand.
     units : Units
-        The independent units, of which at least the strata are known.
+        The independent units: at least the strata are known.
     value : float
         Value of the measure.
     moments : Moments

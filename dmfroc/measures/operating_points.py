@@ -423,8 +423,8 @@ def risk_coverage_area() -> Measure:
     -------
     Measure
         In [0, 1]; 0 is best, the error rate for a confidence that tells nothing. The mean error
-        rate over all coverages: for each observation that among those of which the classifier is at
-        least as certain, by the largest probability. It grows with the error rate.
+        rate over all coverages: for each observation the rate among those that the classifier is at
+        least as certain about, by the largest probability. It grows with the error rate.
 
     Raises
     ------
@@ -446,7 +446,7 @@ def risk_coverage_area() -> Measure:
 
 @register()
 def accuracy_at_coverage(coverage: float = 0.8) -> Measure:
-    """Return the accuracy on the share of observations of which the classifier is most certain.
+    """Return the accuracy on the share of observations with the most certain decisions.
 
     Parameters
     ----------

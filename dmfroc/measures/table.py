@@ -125,10 +125,10 @@ def markedness(table: Proportions, weighting: Weighting = "prevalence") -> Float
     Parameters
     ----------
     weighting : {"prevalence", "bias", "macro"}
-        How the one-against-rest markedness, precision plus negative predictive value minus one,
-        is averaged: by how often each class occurs (the dual of Powers' equation 41: the
-        informedness of the transposed table), by how often it is predicted (his equation 43) or
-        evenly. All agree for two classes.
+        How the one-against-rest markedness, precision plus negative predictive value minus one, is
+        averaged. By how often each class occurs (the dual of Powers' equation 41: the informedness
+        of the transposed table), by how often it is predicted (his equation 43) or evenly. All
+        agree for two classes.
 
     Returns
     -------

@@ -29,7 +29,7 @@ COUNTED_BY_EXACT_LIMIT = (
 
 @dataclass(frozen=True)
 class Estimate(Result):
-    """A measure's value and how sure we are of it.
+    """A measure's value, with its standard error and interval.
 
     Attributes
     ----------
