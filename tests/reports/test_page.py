@@ -273,7 +273,7 @@ def test_unusual_intervals_are_explained_at_their_rows_and_warnings_given_once()
     assert limited
     page = evaluation_page(evaluation)
     parts = page_parts(page)
-    marks = re.search(r"(?:<sup>(.)</sup> )?The lower limit is exact: it counts one more", page)
+    marks = re.search(r"(?:<sup>(.)</sup> )?The lower limit is exact: the one-sided", page)
     marked = re.findall(rf'<th scope="row">([^<]*?) <sup>[^<]*{marks[1]}', page)
     assert marked == (limited if marks[1] else [])
     assert len(limited) == len(evaluation.shown) or marks[1]
