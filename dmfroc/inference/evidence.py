@@ -110,6 +110,11 @@ class Facts(ABC):
             return None
         return rare_errors(self.measure, self.predictions, self.units.evidence, self.bounds)
 
+    @property
+    def gross_errors(self) -> int:
+        """As how many typical errors an exact limit counts one that the sample lacks."""
+        return 2 if self.rare is not None and self.rare.is_top_heavy else 1
+
     def bias_beside(self, error: float) -> float:
         """Return the bias that shows, if it is notable beside a standard error.
 

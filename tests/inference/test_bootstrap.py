@@ -66,7 +66,7 @@ def test_perfect_classifier_gets_an_honest_interval(measure, method):
         # Both classes of each pair miss the share that 60 observations need not show. Errors are
         # ranked in the midst of each other: 1/4 of both in a pair, 1/2 in the one of two columns
         assert low == pytest.approx(limit_of_no_errors(measure, classes, 0.05), abs=1e-6)
-    assert any("the classifier is perfect" in warning for warning in found.warnings)
+    assert any("is perfect in this sample" in warning for warning in found.warnings)
 
 
 def test_class_sizes_are_drawn_where_they_matter():
