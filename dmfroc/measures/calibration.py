@@ -129,7 +129,7 @@ def calibration_intercept(pos_label: Any = None) -> Measure:
     Parameters
     ----------
     pos_label : hashable, optional
-        The class of which it is. By default the second of two; with more it must be named.
+        The class that it concerns. By default the second of two; with more it must be named.
 
     Returns
     -------
@@ -167,8 +167,8 @@ def calibration_slope(pos_label: Any = None) -> Measure:
     Parameters
     ----------
     pos_label : hashable, optional
-        The class of which it is, against the rest. By default of all classes together: one slope of
-        the logarithms of the probabilities, beside an intercept of each class.
+        The class that it concerns, against the rest. By default of all classes together: one slope
+        of the logarithms of the probabilities, beside an intercept of each class.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def observed_expected_ratio(pos_label: Any = None) -> Measure:
     Parameters
     ----------
     pos_label : hashable, optional
-        The class of which it is. By default the second of two; with more it must be named.
+        The class that it concerns. By default the second of two; with more it must be named.
 
     Returns
     -------
@@ -287,7 +287,7 @@ def spiegelhalter_z(pos_label: Any = None) -> Measure:
     Parameters
     ----------
     pos_label : hashable, optional
-        The class of which it is, against the rest; by default of all classes together.
+        The class that it concerns, against the rest; by default all classes together.
 
     Returns
     -------
@@ -397,7 +397,7 @@ def brier_miscalibration(pos_label: Any = None) -> Measure:
     Parameters
     ----------
     pos_label : hashable, optional
-        The class of which it is, against the rest. By default half the sum over the classes, as
+        The class that it concerns, against the rest. By default half the sum over the classes, as
         the Brier score is; of two classes that is the same.
 
     Returns

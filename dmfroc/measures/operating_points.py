@@ -108,8 +108,8 @@ class AtPoint:
         half = _CHORD * np.sqrt(given * (1 - given) / np.maximum(n, 1))
         low, high = np.clip(given - half, 0, 1), np.clip(given + half, 0, 1)
         ends = [self._around(x, share * total, np) for share in (high, low)]
-        # What the counts at the threshold change by themselves, and by the threshold, which moves
-        # by the change of what is given: its own count, less its share of the total.
+        # The counts at the threshold change by themselves and with the threshold. The threshold
+        # moves by the change of what is given: its own count, less its share of the total.
         by = self._gradient(*(_between(y, at, np) for y in (tp, fp)), positives, negatives)
         rise = [_between(y, ends[0], np) - _between(y, ends[1], np) for y in (tp, fp)]
         moved = (by[0] * rise[0] + by[1] * rise[1]) / ((high - low) * total)
@@ -416,8 +416,8 @@ def risk_coverage_area() -> Measure:
     -------
     Measure
         In [0, 1]; 0 is best, the error rate for a confidence that tells nothing. The mean error
-        rate over all coverages: for each observation that among those of which the classifier is at
-        least as certain, by the largest probability. It grows with the error rate.
+        rate over all coverages: for each observation the rate among those that the classifier is at
+        least as certain about, by the largest probability. It grows with the error rate.
 
     Raises
     ------
@@ -439,7 +439,7 @@ def risk_coverage_area() -> Measure:
 
 @register()
 def accuracy_at_coverage(coverage: float = 0.8) -> Measure:
-    """Return the accuracy on the share of observations of which the classifier is most certain.
+    """Return the accuracy on the share of observations with the most certain decisions.
 
     Parameters
     ----------
