@@ -60,8 +60,8 @@ class AtPoint:
         )
         x, total = self._along(tp, fp, positives, negatives)
         at = self._around(x, self._share_of(x) * total, xp)
-        counts = (_between(y, at, xp)[..., 0] for y in (tp, fp))
-        return self._read(*counts, positives[..., 0], negatives[..., 0]).sum(-1) * points.share
+        tp, fp = _between(tp, at, xp), _between(fp, at, xp)
+        return self._read(tp, fp, positives, negatives)[..., 0].sum(-1) * points.share
 
     def _along(self, tp: Any, fp: Any, positives: Any, negatives: Any) -> tuple[Any, Any]:
         if self.given == "fpr":
@@ -110,7 +110,7 @@ class AtPoint:
         ends = [self._around(x, share * total, np) for share in (high, low)]
         # The counts at the threshold change by themselves and with the threshold. The threshold
         # moves by the change of what is given: its own count, less its share of the total.
-        by = self._gradient(*(_between(y, at, np) for y in (tp, fp)), positives, negatives)
+        by = self._gradient(_between(tp, at, np), _between(fp, at, np), positives, negatives)
         rise = [_between(y, ends[0], np) - _between(y, ends[1], np) for y in (tp, fp)]
         moved = (by[0] * rise[0] + by[1] * rise[1]) / ((high - low) * total)
         moves = {"fpr": (0, 1), "tpr": (1, 0), "predicted": (1, 1)}[self.given]

@@ -186,8 +186,8 @@ def top_ranks(predictions: Predictions, k: int) -> RowSums:
 @once_per_predictions
 def class_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
     """Bind the probability of every class, and whether it is observed."""
-    both = probabilities_of(predictions).T, indicators(predictions).T
-    return _binned(*map(np.ascontiguousarray, both), n_bins)
+    forecast, outcome = probabilities_of(predictions).T, indicators(predictions).T
+    return _binned(np.ascontiguousarray(forecast), np.ascontiguousarray(outcome), n_bins)
 
 
 def _binned(

@@ -70,8 +70,8 @@ class WinCounts(Statistic):
         start, stop, n_classes = pairs.starts[place], pairs.stops[place], len(pairs.starts)
         n_cells, runs = 2 * (stop - start) + 1, self._runs(place)
         cell = pairs.row_class * np.int64(n_cells) + (pairs.entry[place] - 2 * start)
-        sums = np.bincount(cell, weights[pairs.rows], n_classes * n_cells)
-        sums = sums.reshape(n_classes, n_cells)
+        by_cell = np.bincount(cell, weights[pairs.rows], n_classes * n_cells)
+        sums = by_cell.reshape(n_classes, n_cells)
         up_to = np.delete(np.cumsum(sums, axis=1), place, axis=0)
         _, first, end = runs
         level = np.delete(sums[:, first + end], place, axis=0)
