@@ -110,7 +110,7 @@ class LogisticFit(Statistic):
 
 @dataclass(frozen=True, eq=False)
 class BinaryFit:
-    """A logistic regression of one event on features, of which the first is constant."""
+    """A logistic regression of one event on features; the first is constant."""
 
     outcome: Float[np.ndarray, " n"]
     features: Float[np.ndarray, "q n"]
