@@ -83,7 +83,7 @@ def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> 
         ),
     ]
     n = sum(comparison.sizes.values())
-    omnibus = f"{comparison.omnibus}; Wald, F approximation (Welch)"
+    omnibus = f"all groups equal: {comparison.omnibus}; Wald, F approximation (Welch)"
     provenance = [
         # The difference of two groups has its p-value, of the same hypothesis
         *([("Test of all groups", omnibus)] if len(comparison.sizes) > 2 else []),

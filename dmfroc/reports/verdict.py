@@ -124,7 +124,7 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
         return [f"No classifier can be called better: {comparison.title} is undefined for some."]
     if not comparison.hypothesis.is_two_sided:
         return _one_sided_verdict(comparison)
-    ordered = [_better_first(d) for d in comparison.differences]
+    ordered = [better_first(d) for d in comparison.differences]
     decided = [d for d in ordered if d.adjusted_p_value < 1 - comparison.level]
     firsts = [d.first for d in ordered]
     best_first = sorted(comparison.estimates, key=firsts.count, reverse=True)
@@ -289,7 +289,7 @@ def _value(estimate: Estimate) -> str:
     return number(estimate.value, estimate.standard_error)
 
 
-def _better_first(difference: Difference) -> Difference:
+def better_first(difference: Difference) -> Difference:
     """Turn a difference around, if the second classifier is more likely to be the better one."""
     if difference.probability_better >= 0.5:
         return difference

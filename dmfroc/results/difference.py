@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import chdtrc, fdtrc
 
 from dmfroc.results.table import Column, Table
+from dmfroc.results.text import equals_p_value
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,43 @@ class Difference:
     adjusted_p_value: float
     probability_better: float
     probability_equivalent: float
+
+
+@dataclass(frozen=True)
+class OmnibusTest:
+    """A test that all values are equal.
+
+    Attributes
+    ----------
+    statistic : float
+        Approximately F distributed if they are; NaN if a group shows no variation.
+    degrees_of_freedom : tuple of float
+        Those of the numerator, one less than there are values, and of the denominator; the latter
+        is infinite for an error that is known.
+    p_value : float
+        Probability of a statistic at least as large.
+    """
+
+    statistic: float
+    degrees_of_freedom: tuple[float, float]
+    p_value: float
+
+    @classmethod
+    def from_f(cls, statistic: float, numerator: int, denominator: float, **others: Any) -> Self:
+        """Return the test of an F statistic."""
+        is_finite = np.isfinite(denominator)
+        p_value = (
+            fdtrc(numerator, denominator, statistic)
+            if is_finite
+            else chdtrc(numerator, numerator * statistic)
+        )
+        freedom = float(numerator), float(denominator)
+        return cls(float(statistic), freedom, float(p_value), **others)
+
+    def __str__(self) -> str:
+        numerator, denominator = self.degrees_of_freedom
+        ratio = f"F({numerator:g}, {denominator:.1f}) = {self.statistic:.3f}"
+        return f"{ratio}, {equals_p_value(self.p_value)}"
 
 
 def differences_table(
