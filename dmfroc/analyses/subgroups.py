@@ -35,7 +35,7 @@ from dmfroc.inference.units import Sample, Units, group_names, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed
 from dmfroc.measures.measure import Measure, bind, caveats
-from dmfroc.results.difference import Difference, OmnibusTest, differences_table
+from dmfroc.results.difference import Difference, OmnibusTest, differences_table, p_value_of_f
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Table
@@ -371,7 +371,8 @@ class _Independent:
         doubt = ((1 - weights / weights.sum()) ** 2 / self._freedom).sum()
         statistic = (weights @ (values - mean) ** 2) / (n - 1)
         statistic /= 1 + 2 * (n - 2) / (n**2 - 1) * doubt
-        return OmnibusTest.from_f(float(statistic), n - 1, (n**2 - 1) / (3 * doubt))
+        freedom = float(n - 1), float((n**2 - 1) / (3 * doubt))
+        return OmnibusTest(float(statistic), freedom, p_value_of_f(float(statistic), freedom))
 
 
 class _Correlated:
@@ -417,8 +418,9 @@ class _Correlated:
         except np.linalg.LinAlgError:
             return OmnibusTest(np.nan, (float(len(contrasts)), np.nan), np.nan)
         n, freedom = len(contrasts), len(self._units.stratum) - 1
-        left = freedom - n + 1
-        return OmnibusTest.from_f(float(differences @ solved) * left / (freedom * n), n, left)
+        both = float(n), float(freedom - n + 1)
+        statistic = float(differences @ solved) * both[1] / (freedom * n)
+        return OmnibusTest(statistic, both, p_value_of_f(statistic, both))
 
 
 _Contrasts = _Independent | _Correlated

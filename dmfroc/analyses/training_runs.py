@@ -29,7 +29,7 @@ from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.indexes import Rows, row_index
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind, caveats
-from dmfroc.results.difference import Difference, OmnibusTest
+from dmfroc.results.difference import Difference, OmnibusTest, p_value_of_f
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Name, Table
 
@@ -441,4 +441,6 @@ def _test(
         )
 
     differences = holm_adjusted(itertools.starmap(difference, itertools.combinations(means, 2)))
-    return RunsTest.from_f(statistic, len(means) - 1, freedom, differences=differences)
+    freedoms = float(len(means) - 1), float(freedom)
+    p_value = p_value_of_f(statistic, freedoms)
+    return RunsTest(float(statistic), freedoms, p_value, differences)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
 
 from dmfroc._kit.options import check_level, flag, integer
 from dmfroc._kit.text import legend_text
+from dmfroc.analyses.calibration_tests import CalibrationTests
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.calibration import (
     brier_discrimination,
@@ -21,13 +25,6 @@ from dmfroc.measures.calibration import (
 from dmfroc.measures.measure import bare_value_of
 from dmfroc.measures.statistics.recalibration import IsotonicRegression
 from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
-
-    from dmfroc.analyses.calibration_tests import CalibrationTests
 
 _GRID = np.linspace(0, 1, 201)
 _N_BINS = 20  # of the histogram

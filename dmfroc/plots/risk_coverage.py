@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
 
 from dmfroc._kit.options import flag
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
 
 _MOST_BANDS = 3
 

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from dmfroc.analyses.calibration_tests import CalibrationTests
 from dmfroc.analyses.decision_curve import DecisionCurve
+from dmfroc.analyses.planning import Plan
+from dmfroc.analyses.subgroups import SubgroupComparison
+from dmfroc.analyses.training_runs import RunsComparison
 from dmfroc.decisions.threshold_choice import ThresholdChoice
 from dmfroc.inputs.subgroups import THE_OTHERS
 from dmfroc.reports.verdict import (
@@ -20,16 +23,13 @@ from dmfroc.reports.verdict import (
     number,
     turned_around,
 )
+from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result
 from dmfroc.results.text import equals_p_value
 
 if TYPE_CHECKING:
-    from dmfroc.analyses.planning import Plan
-    from dmfroc.analyses.subgroups import SubgroupComparison
-    from dmfroc.analyses.training_runs import RunsComparison
     from dmfroc.meta_analysis.result import SummaryROC
-    from dmfroc.results.difference import Difference
 
 _MOST_DIFFERENCES = 6
 _SIGNIFICANT = 0.05

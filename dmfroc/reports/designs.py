@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dmfroc.analyses.planning import Plan
+from dmfroc.analyses.subgroups import SubgroupComparison
+from dmfroc.analyses.training_runs import RunsComparison
 from dmfroc.plots.forest import ForestRow, difference_rows, group_rows
 from dmfroc.plots.results import run_rows
 from dmfroc.reports import figures
@@ -26,9 +29,6 @@ from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
 if TYPE_CHECKING:
-    from dmfroc.analyses.planning import Plan
-    from dmfroc.analyses.subgroups import SubgroupComparison
-    from dmfroc.analyses.training_runs import RunsComparison
     from dmfroc.meta_analysis.result import SummaryROC
 
 _FEW_RUNS = 4

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dmfroc._kit.remarks import collected_remarks
 from dmfroc.analyses.catalogue import MEASURES
+from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Sample
@@ -34,10 +36,6 @@ from dmfroc.reports.verdict import (
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import sample_facts
 from dmfroc.results.table import Column
-
-if TYPE_CHECKING:
-    from dmfroc.analyses.comparison_result import Comparison
-    from dmfroc.analyses.evaluation import Evaluation
 
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for
 _MEANINGS = {

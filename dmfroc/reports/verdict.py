@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc.analyses.catalogue import MEASURES
+from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.inference.options import OF_ALGORITHM
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.reports.numbers import Numbers
+from dmfroc.results.difference import Difference
+from dmfroc.results.estimate import Estimate
 from dmfroc.results.text import decimals, equals_p_value, format_interval, format_probability
-
-if TYPE_CHECKING:
-    from dmfroc.analyses.comparison_result import Comparison
-    from dmfroc.analyses.evaluation import Evaluation
-    from dmfroc.inputs.predictions import Predictions
-    from dmfroc.reports.numbers import Numbers
-    from dmfroc.results.difference import Difference
-    from dmfroc.results.estimate import Estimate
 
 _RARE = 20  # observations: below this many, no method can promise much of a class
 _MOST_UNDECIDED = 6

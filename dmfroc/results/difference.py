@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
 from scipy.special import chdtrc, fdtrc
@@ -71,22 +70,18 @@ class OmnibusTest:
     degrees_of_freedom: tuple[float, float]
     p_value: float
 
-    @classmethod
-    def from_f(cls, statistic: float, numerator: int, denominator: float, **others: Any) -> Self:
-        """Return the test of an F statistic."""
-        is_finite = np.isfinite(denominator)
-        p_value = (
-            fdtrc(numerator, denominator, statistic)
-            if is_finite
-            else chdtrc(numerator, numerator * statistic)
-        )
-        freedom = float(numerator), float(denominator)
-        return cls(float(statistic), freedom, float(p_value), **others)
-
     def __str__(self) -> str:
         numerator, denominator = self.degrees_of_freedom
         ratio = f"F({numerator:g}, {denominator:.1f}) = {self.statistic:.3f}"
         return f"{ratio}, {equals_p_value(self.p_value)}"
+
+
+def p_value_of_f(statistic: float, degrees_of_freedom: tuple[float, float]) -> float:
+    """Return the probability of an F statistic at least as large."""
+    numerator, denominator = degrees_of_freedom
+    if np.isinf(denominator):
+        return float(chdtrc(numerator, numerator * statistic))
+    return float(fdtrc(numerator, denominator, statistic))
 
 
 def differences_table(
