@@ -169,23 +169,24 @@ class MultilabelComparison(Comparison):
 
     def tables(self) -> list[Table]:
         """Return the classifiers, their differences, and each label."""
-        estimates, differences, orders = super().tables()
+        averages, differences, orders = super().tables()
         title = f"{self.title}, {self.average} average"
-        tables = [replace(estimates, title=title)]
+        tables = [replace(averages, title=title)]
         if self.differences:
             tables += [differences, orders]
         interval = f"{100 * self.level:g} % interval"
-        columns = [
-            Column("label", "label", "name"),
-            Column("classifier", "classifier" if len(self.estimates) > 1 else "", "name"),
-            Column("value", self.title, "estimate", interval=interval, error="std. error"),
-        ]
         cells = [
-            [label, name, estimate]
+            (label, name, estimate)
             for label, of_label in self.by_label.items()
             for name, estimate in of_label.items()
         ]
-        tables.append(Table("labels", f"{self.title} of each label", columns, cells))
+        labels, names, estimates = zip(*cells, strict=True)
+        columns = [
+            Column("label", "label", labels, "name"),
+            Column("classifier", "classifier" if len(self.estimates) > 1 else "", names, "name"),
+            Column("value", self.title, estimates, "estimate", interval, "std. error"),
+        ]
+        tables.append(Table("labels", f"{self.title} of each label", columns))
         return tables + differences_by(
             "label",
             "label_differences",
@@ -290,7 +291,6 @@ def multilabel(
     found = MultilabelComparison(
         measure=measure.name,
         title=measure.title,
-        method=method.name,
         average=average,
         rows=rows,
         by_label=by_label,

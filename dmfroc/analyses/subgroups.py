@@ -93,18 +93,14 @@ class SubgroupComparison(Result):
     def tables(self) -> list[Table]:
         """Return the groups, and their differences."""
         percent = f"{100 * self.level:g} %"
-        groups = Table.from_columns(
-            "groups",
-            f"{self.title} in each group, each with its own {percent} interval",
-            {
-                Column("group", "group", "name"): self.estimates,
-                Column("n", "n", "count"): self.sizes.values(),
-                Column(
-                    "value", self.title, "estimate", interval=f"{percent} interval"
-                ): self.estimates.values(),
-            },
-            is_by_name=True,
-        )
+        estimates, interval = self.estimates.values(), f"{percent} interval"
+        columns = [
+            Column("group", "group", self.estimates, "name"),
+            Column("n", "n", self.sizes.values(), "count"),
+            Column("value", self.title, estimates, "estimate", interval),
+        ]
+        title = f"{self.title} in each group, each with its own {percent} interval"
+        groups = Table("groups", title, columns, is_by_name=True)
         differences = differences_table(
             self.differences,
             f"Differences in {self.title}, A minus B; all intervals hold at once",

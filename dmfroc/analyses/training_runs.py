@@ -9,7 +9,7 @@ design.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -147,50 +147,40 @@ class RunsComparison(Result):
     def tables(self) -> list[Table]:
         """Return the runs, the differences of the learners, and the tests that all are equal."""
         values = self.values.values()
-        runs: dict[Column, Iterable[Any]] = {
-            Column("learner", "learner", "name"): self.values,
-            Column("runs", "runs", "count"): [len(v) for v in values],
-            Column("mean", f"mean {self.title}"): [v.mean() for v in values],
-            Column("sd", "sd of runs"): [v.std(ddof=1) for v in values],
-            Column("values", ""): values,
-        }
-        tests = [(Name(key, HOLDS_FOR[key]), test) for key, test in self.tests.items()]
-        pairs = [(name, test, d) for name, test in tests for d in test.differences]
-        interval = f"{100 * self.level:g} % interval"
-        differences: dict[Column, Iterable[Any]] = {
-            Column("inference", "holds for", "name"): [name for name, _, _ in pairs],
-            Column("first", "A", "name"): [d.first for _, _, d in pairs],
-            Column("second", "B", "name"): [d.second for _, _, d in pairs],
-            Column("value", "A - B", "estimate", interval=interval, is_signed=True): [
-                d for _, _, d in pairs
-            ],
-            Column("degrees_of_freedom", "df", "freedom"): [
-                test.degrees_of_freedom[1] for _, test, _ in pairs
-            ],
-            Column("p_value", "p-value", "p_value"): [d.p_value for _, _, d in pairs],
-        }
-        equal = [
-            Column("inference", "all equal, for", "name"),
-            Column("statistic", "F"),
-            Column("df", "df", "freedom"),
-            Column("df_of_error", "df of error", "freedom"),
-            Column("p_value", "p-value", "p_value"),
+        runs = [
+            Column("learner", "learner", self.values, "name"),
+            Column("runs", "runs", [len(v) for v in values], "count"),
+            Column("mean", f"mean {self.title}", [v.mean() for v in values]),
+            Column("sd", "sd of runs", [v.std(ddof=1) for v in values]),
+            Column("values", "", values),
         ]
-        rows = [[name, t.statistic, *t.degrees_of_freedom, t.p_value] for name, t in tests]
-        n_runs = len(next(iter(values)))
+        names = {key: Name(key, title) for key, title in HOLDS_FOR.items()}
+        tests = self.tests
+        pairs = [(key, d) for key, test in tests.items() for d in test.differences]
+        freedom = [tests[key].degrees_of_freedom[1] for key, _ in pairs]
+        found, interval = [d for _, d in pairs], f"{100 * self.level:g} % interval"
+        differences = [
+            Column("inference", "holds for", [names[key] for key, _ in pairs], "name"),
+            Column("first", "A", [d.first for d in found], "name"),
+            Column("second", "B", [d.second for d in found], "name"),
+            Column("value", "A - B", found, "estimate", interval, is_signed=True),
+            Column("degrees_of_freedom", "df", freedom, "freedom"),
+            Column("p_value", "p-value", [d.p_value for d in found], "p_value"),
+        ]
+        freedoms = [test.degrees_of_freedom for test in tests.values()]
+        equal = [
+            Column("inference", "all equal, for", names.values(), "name"),
+            Column("statistic", "F", [test.statistic for test in tests.values()]),
+            Column("df", "df", [x for x, _ in freedoms], "freedom"),
+            Column("df_of_error", "df of error", [x for _, x in freedoms], "freedom"),
+            Column("p_value", "p-value", [test.p_value for test in tests.values()], "p_value"),
+        ]
+        title = f"{self.title} in {len(next(iter(values)))} runs of each learner"
+        of_means = f"Differences of the means of {self.title}, A minus B, and what they hold for"
         return [
-            Table.from_columns(
-                "runs",
-                f"{self.title} in {n_runs} runs of each learner",
-                runs,
-                is_by_name=True,
-            ),
-            Table.from_columns(
-                "differences",
-                f"Differences of the means of {self.title}, A minus B, and what they hold for",
-                differences,
-            ),
-            Table("tests", "Tests that all learners are equal", equal, rows, is_by_name=True),
+            Table("runs", title, runs, is_by_name=True),
+            Table("differences", of_means, differences),
+            Table("tests", "Tests that all learners are equal", equal, is_by_name=True),
         ]
 
 

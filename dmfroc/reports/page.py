@@ -169,15 +169,15 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
     """Return tables and pictures of the values and of their differences."""
     percent = f"{100 * comparison.level:g} %"
     classifiers, differences, orders, *of_judge = comparison.tables()
+    names, interval = classifiers.columns[0].cells, f"{percent} interval"
     others = [
-        Column(e.measure, e.title, "estimate", interval=f"{percent} interval")
-        for e in next(iter(beside.values()))
+        Column(of[0].measure, of[0].title, of, "estimate", interval)
+        for of in zip(*(beside[name] for name in names), strict=True)
     ]
     with_others = replace(
         classifiers,
         title=f"Classifiers, with {percent} intervals",
         columns=[*classifiers.columns, *others],
-        rows=[[*row, *beside[row[0]]] for row in classifiers.rows],
     )
     parts: list[Any] = [page_table(with_others, has_lines=True)]
     rows = value_rows(comparison)

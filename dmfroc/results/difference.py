@@ -100,17 +100,20 @@ def differences_table(
     adjusted = f"adjusted ({'max-T' if simultaneous else 'Holm'})" if len(differences) > 1 else ""
     equivalent = f"P(|A - B| <= {rope:g})" if rope > 0 else ""
     columns = [
-        Column("first", "A", "name"),
-        Column("second", "B", "name"),
-        Column("difference", "A - B", "estimate", interval=interval, is_signed=True),
-        Column("p_value", "p-value", "p_value"),
-        Column("adjusted_p_value", adjusted, "p_value"),
-        Column("probability_better", "P(A better)", "probability"),
-        Column("probability_equivalent", equivalent, "probability"),
+        Column("first", "A", [d.first for d in differences], "name"),
+        Column("second", "B", [d.second for d in differences], "name"),
+        Column("difference", "A - B", differences, "estimate", interval, is_signed=True),
+        Column("p_value", "p-value", [d.p_value for d in differences], "p_value"),
+        Column("adjusted_p_value", adjusted, [d.adjusted_p_value for d in differences], "p_value"),
     ]
-    shown = columns if with_probabilities else columns[:5]
-    rows = [[d if c.key == "difference" else getattr(d, c.key) for c in shown] for d in differences]
-    return Table("differences", title, shown, rows)
+    if with_probabilities:
+        better = [d.probability_better for d in differences]
+        equal = [d.probability_equivalent for d in differences]
+        columns += [
+            Column("probability_better", "P(A better)", better, "probability"),
+            Column("probability_equivalent", equivalent, equal, "probability"),
+        ]
+    return Table("differences", title, columns)
 
 
 def differences_by(
@@ -133,5 +136,5 @@ def differences_by(
         simultaneous=False,
         with_probabilities=with_probabilities,
     )
-    rows = [[name, *row] for (name, _), row in zip(named, table.rows, strict=True)]
-    return [Table(key, title, [Column(what, what, "name"), *table.columns], rows)]
+    names = Column(what, what, [name for name, _ in named], "name")
+    return [Table(key, title, [names, *table.columns])]
