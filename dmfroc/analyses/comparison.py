@@ -18,9 +18,10 @@ from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evidence import (
     JudgedEvidence,
     below_chance_message,
-    check_judge,
     counted_sample,
     joint_estimates_with_judge,
+    take_judge,
+    take_population,
 )
 from dmfroc.analyses.methods import choose_methods
 from dmfroc.analyses.population import in_population
@@ -29,7 +30,7 @@ from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import JointEstimates, Sample
-from dmfroc.inference.options import EvaluationOptions, Options, PopulationOptions, inputs_from
+from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
@@ -155,9 +156,6 @@ def compare(
     intervals = Options.from_user("compare", options, EvaluationOptions)
     hypothesis.check(intervals.level, measure.largest_difference)
     scan = counted_sample(y_true, {"y_score": y_score} | given)
-    others = {x: given.pop(x, None) for x in PopulationOptions.__annotations__}
-    judge, label_probability = others.pop("judge"), others.pop("label_probability")
-    check_judge(judge, label_probability, others | {"folds": given.get("folds")})
     predictions: dict[str, Predictions] = {}
     units = None
     if is_of_streams(y_true):
@@ -165,24 +163,25 @@ def compare(
     elif scan is not None:
         predictions = {name: counts.predictions for name, counts in scan.bound.items()}
         joint = _jointly_of_scan(scan, measure, intervals, paired, hypothesis)
-    elif judge is not None:
+    elif (judge := take_judge(given)) is not None:
         if not paired:
             raise ValueError("judge= is for classifiers on the same rows: leave paired=True")
-        given |= {"judge": judge, "label_probability": label_probability}
-        evidence = _judged(y_true, y_score, intervals, needs=measure.needs, **given)
+        evidence = _judged(y_true, y_score, intervals, needs=measure.needs, **judge, **given)
         joint = joint_estimates_with_judge(measure, evidence, hypothesis)
         predictions = {name: one.predictions for name, one in evidence.items()}
         units = next(iter(evidence.values())).sample.units
     else:
-        if np.ndim(others["target_prevalence"]) == 2:
+        population = take_population(given)
+        if np.ndim(population.get("target_prevalence")) == 2:
             raise ValueError(
                 "target_prevalence of a comparison must be shares, which are the same for all "
                 "classifiers, not scores"
             )
         predictions = _predictions(y_true, y_score, measure.needs, paired, given)
-        for name, one in predictions.items():
-            predictions[name], with_population = in_population(one, intervals, **others)
-        intervals = with_population
+        if population:
+            for name, one in predictions.items():
+                predictions[name], with_population = in_population(one, intervals, **population)
+            intervals = with_population
         joint, units = _jointly(predictions, measure, intervals, paired, hypothesis)
     return Comparison(
         measure=measure.name,
@@ -290,7 +289,6 @@ def _judged(
     options: Options,
     *,
     y_pred: Any = None,
-    folds: Any = None,
     **others: Any,
 ) -> dict[str, JudgedEvidence]:
     """Return the evidence of each classifier: verified rows, and a judge of all rows."""

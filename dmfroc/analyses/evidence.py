@@ -292,36 +292,40 @@ def evidence_of(
     *,
     needs: Needs,
     copy: bool = True,
-    folds: Any = None,
-    judge: Any = None,
-    label_probability: Any = None,
-    target_prevalence: Any = None,
-    importance: Any = None,
-    **others: Any,
+    **given: Any,
 ) -> Evidence:
-    """Return the evidence in what the user hands in, see `as_predictions`."""
-    population = {"target_prevalence": target_prevalence, "importance": importance}
-    of_judge = {"judge": judge, "label_probability": label_probability}
-    given = {"y_score": y_score, "folds": folds} | others | population | of_judge
-    counted = counted_sample(y_true, given)
+    """Return the evidence in what the user hands in, see `as_predictions` and `take_judge`."""
+    counted = counted_sample(y_true, {"y_score": y_score} | given)
     if counted is not None:
         return CountedEvidence(counted, options)
-    check_judge(judge, label_probability, population | {"folds": folds})
-    if judge is not None:
-        rows = judged_rows(y_true, y_score, judge, label_probability, needs=needs, **others)
+    if (judge := take_judge(given)) is not None:
+        rows = judged_rows(y_true, y_score, needs=needs, **judge, **given)
         return JudgedEvidence(rows.verified, options, rows)
-    predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, **others)
-    predictions, options = in_population(predictions, options, **population)
+    folds, population = given.pop("folds", None), take_population(given)
+    predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, **given)
+    if population:
+        predictions, options = in_population(predictions, options, **population)
     return EvidenceInMemory(predictions if folds is None else predictions.in_folds(folds), options)
 
 
-def check_judge(judge: Any, label_probability: Any, others: Mapping[str, Any]) -> None:
-    """Refuse options that do not go with a judge, or that need one."""
-    if judge is None and label_probability is not None:
-        raise TypeError("label_probability goes with judge=: without one, all rows have labels")
-    refused = [name for name, value in others.items() if value is not None]
-    if judge is not None and refused:
+def take_judge(given: dict[str, Any]) -> dict[str, Any] | None:
+    """Take the judge, if there is one, out of what the user gave, and refuse what it excludes."""
+    judge = {name: given.pop(name, None) for name in ("judge", "label_probability")}
+    if judge["judge"] is None:
+        if judge["label_probability"] is not None:
+            raise TypeError("label_probability goes with judge=: without one, all rows have labels")
+        return None
+    excluded = ("target_prevalence", "importance", "folds")
+    refused = [name for name in excluded if given.pop(name, None) is not None]
+    if refused:
         raise TypeError(f"{', '.join(refused)} cannot be given together with judge=: leave one out")
+    return judge
+
+
+def take_population(given: dict[str, Any]) -> dict[str, Any]:
+    """Take another population, if one is asked about, out of what the user gave."""
+    population = {name: given.pop(name, None) for name in ("target_prevalence", "importance")}
+    return {} if all(x is None for x in population.values()) else population
 
 
 def warned_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Estimate]:

@@ -87,6 +87,11 @@ class LabelledRows:
             return influences
         return np.bincount(self.unit, influences)
 
+    def covariance(self, influences: Float[np.ndarray, "l n"]) -> Float[np.ndarray, "l l"]:
+        """Return the covariance of values whose influences of rows these are."""
+        sums = np.stack([self.by_unit(phi) for phi in influences])
+        return sums @ sums.T
+
     def entries(self, place: int) -> Entries:
         """Return the entries of a label that are known."""
         found = np.flatnonzero(~np.isnan(self.true[:, place]))
@@ -281,7 +286,11 @@ def multilabel(
         )
     facts, left_out = _facts_of_labels(rows, measure)
     method = CombinedJackknife(level, seed)
-    influences = {name: _influences(rows, facts, name) for name in rows.classifiers}
+    entries = {label: rows.entries(rows.names.index(label)) for label in facts}
+    influences = {
+        name: np.stack([_row_influences(rows, facts[x][name], entries[x]) for x in facts])
+        for name in rows.classifiers
+    }
     by_name = {
         name: _average(rows, measure, average, name, facts, phi, left_out)
         for name, phi in influences.items()
@@ -295,7 +304,7 @@ def multilabel(
         rows=rows,
         by_label=by_label,
         label_differences=differences,
-        label_covariances={name: _covariance(rows, phi) for name, phi in influences.items()},
+        label_covariances={name: rows.covariance(phi) for name, phi in influences.items()},
         left_out=left_out,
         **compared(
             joint,
@@ -409,24 +418,6 @@ def _each_label(
             if joint.differences:
                 differences[label] = holm_adjusted(joint.differences.values())
     return estimates, differences
-
-
-def _influences(rows: LabelledRows, facts: Known, name: str) -> Float[np.ndarray, "l n"]:
-    """Return the influences of rows on each label of a classifier."""
-    return np.stack(
-        [
-            _row_influences(rows, of_label[name], rows.entries(rows.names.index(label)))
-            for label, of_label in facts.items()
-        ]
-    )
-
-
-def _covariance(
-    rows: LabelledRows, influences: Float[np.ndarray, "l n"]
-) -> Float[np.ndarray, "l l"]:
-    if rows.n_units < len(rows.unit):
-        influences = np.stack([rows.by_unit(phi) for phi in influences])
-    return influences @ influences.T
 
 
 def _labelled_rows(

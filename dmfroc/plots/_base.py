@@ -314,7 +314,7 @@ class CurveDisplay(Display):
             self._draw_guides(ax, "break_even", styles, (0, (1, 2)))
         self._draw_curves(ax, styles, self.name if name is None else name, line_kwargs)
         self.bands_ = {
-            label: draw_band(ax, band, self.lines_[label].get_color())
+            label: draw_band(ax, band.fpr, band.low, band.high, self.lines_[label].get_color())
             for label, band in self.bands.items()
         }
         if plot_hull and self.look.has_hull:

@@ -17,7 +17,6 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 
 from dmfroc._kit.options import instance
-from dmfroc.inference.band import CurveBand
 
 if TYPE_CHECKING:
     from typing import Self as Self
@@ -79,11 +78,10 @@ class Display:
         return self.ax_
 
 
-def draw_band(ax: Axes, band: CurveBand, color: Any) -> PolyCollection:
-    """Draw a confidence band beneath its curve."""
-    return ax.fill_between(
-        band.fpr, band.low, band.high, color=color, alpha=0.18, linewidth=0, zorder=1.5
-    )
+def draw_band(ax: Axes, x: Any, low: Any, high: Any, color: Any, **style: Any) -> PolyCollection:
+    """Draw a band beneath its curve."""
+    style = {"alpha": 0.18, "linewidth": 0, "zorder": 1.5} | style
+    return ax.fill_between(x, low, high, color=color, **style)
 
 
 def rate_texts(rates: Sequence[float], digits: int) -> list[str]:

@@ -14,7 +14,15 @@ from dmfroc._kit.options import flag, is_one_of
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
 from dmfroc.decisions.threshold_choice import ThresholdChoice
-from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
+from dmfroc.plots._style import (
+    BASELINE_ID,
+    CURVE_ID,
+    Display,
+    Self,
+    draw_band,
+    draw_legend,
+    style_of,
+)
 
 _MOST_BANDS = 3  # curves with bands; more would hide each other
 _LEAST_SHOWN = 0.35  # of the highest curve: how far below 0 baselines are drawn
@@ -159,15 +167,9 @@ class DecisionDisplay(Display):
                 low, high = bands.low, bands.high
                 if band == "simultaneous":
                     low, high = bands.simultaneous_low, bands.simultaneous_high
-                self.bands_[label] = axes.fill_between(
-                    curve.thresholds,
-                    low,
-                    high,
-                    color=self.lines_[label].get_color(),
-                    alpha=0.18,
-                    linewidth=0,
-                    label=f"{100 * curve.level:g} % {band} band" if is_single else None,
-                )
+                text = f"{100 * curve.level:g} % {band} band" if is_single else None
+                color = self.lines_[label].get_color()
+                self.bands_[label] = draw_band(axes, curve.thresholds, low, high, color, label=text)
             if not difference:
                 self._draw_baselines(curve, self.lines_[label].get_color(), is_single)
         if difference:
