@@ -172,7 +172,7 @@ def compare(
         units = next(iter(evidence.values())).sample.units
     else:
         population = take_population(given)
-        if np.ndim(population.get("target_prevalence")) == 2:
+        if np.ndim(population.get("target_prevalence", 0)) == 2:
             raise ValueError(
                 "target_prevalence of a comparison must be shares, which are the same for all "
                 "classifiers, not scores"

@@ -167,9 +167,11 @@ class DecisionDisplay(Display):
                 low, high = bands.low, bands.high
                 if band == "simultaneous":
                     low, high = bands.simultaneous_low, bands.simultaneous_high
-                text = f"{100 * curve.level:g} % {band} band" if is_single else None
+                of_band = f"{100 * curve.level:g} % {band} band" if is_single else None
                 color = self.lines_[label].get_color()
-                self.bands_[label] = draw_band(axes, curve.thresholds, low, high, color, label=text)
+                self.bands_[label] = draw_band(
+                    axes, curve.thresholds, low, high, color, label=of_band
+                )
             if not difference:
                 self._draw_baselines(curve, self.lines_[label].get_color(), is_single)
         if difference:

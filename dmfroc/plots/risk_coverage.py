@@ -137,8 +137,8 @@ class RiskCoverageDisplay(Display):
             color = self.lines_[name].get_color()
             if plot_band and len(self.curves) <= _MOST_BANDS:
                 text = f"{100 * level:g} % Wilson interval" if is_single else None
-                ends = curve.intervals(level)
-                self.bands_[name] = draw_band(axes, curve.coverage, *ends, color, label=text)
+                low, high = curve.intervals(level)
+                self.bands_[name] = draw_band(axes, curve.coverage, low, high, color, label=text)
             axes.axhline(
                 curve.risk[-1],
                 color="0.5" if is_single else color,
