@@ -60,8 +60,8 @@ class OmnibusTest:
     statistic : float
         Approximately F distributed if they are; NaN if a group shows no variation.
     degrees_of_freedom : tuple of float
-        Those of the numerator, one less than there are values, and of the denominator; the latter
-        is infinite for an error that is known.
+        Those of the numerator, one less than there are values, and of the denominator, infinite
+        for an error that is known.
     p_value : float
         Probability of a statistic at least as large.
     """
