@@ -97,7 +97,7 @@ def compare(
         compared.
     pos_label, folds, target, train_fraction, groups, stratify
         As for `estimate`.
-    judge, label_probability, target_prevalence, importance
+    judge, label_probability, label_strata, target_prevalence, importance
         As for `estimate`. With a judge every difference has a weight of its own, so that it is not
         exactly the difference of the values.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
@@ -156,15 +156,17 @@ def compare(
     scan = counted_sample(y_true, {"y_score": y_score} | given)
     units = None
     others = {x: given.pop(x, None) for x in PopulationOptions.__annotations__}
-    judge, label_probability = others.pop("judge"), others.pop("label_probability")
-    check_judge(judge, label_probability, others | {"folds": given.get("folds")})
+    of_judge = {x: others.pop(x) for x in ("judge", "label_probability", "label_strata")}
+    judge = of_judge.pop("judge")
+    check_judge(judge, of_judge, others | {"folds": given.get("folds")})
     if is_of_streams(y_true):
         joint = _jointly_of_streams(y_true, measure, intervals, hypothesis, simultaneous, given)
         predictions, name = {}, ANY_TIME
     elif judge is not None:
         if not paired:
             raise ValueError("judge= is for classifiers on the same rows: leave paired=True")
-        named = _judged(y_true, y_score, intervals, judge, label_probability, given, measure.needs)
+        given |= of_judge | {"judge": judge}
+        named = _judged(y_true, y_score, intervals, given, measure.needs)
         joint = joint_estimates_with_judge(measure, named, hypothesis)
         predictions, name = {x: e.predictions for x, e in named.items()}, "jackknife"
         units = next(iter(named.values())).sample.units
@@ -288,8 +290,6 @@ def _judged(
     y_true: Any,
     y_score: Any,
     options: Options,
-    judge: Any,
-    label_probability: Any,
     given: Mapping[str, Any],
     needs: Needs,
 ) -> dict[str, JudgedEvidence]:
@@ -309,8 +309,6 @@ def _judged(
             y_true,
             scored.get(name),
             options,
-            judge,
-            label_probability,
             y_pred=hard.get(name),
             needs=needs,
             **others,

@@ -99,31 +99,32 @@ def evidence_of(
     folds: Any = None,
     judge: Any = None,
     label_probability: Any = None,
+    label_strata: Any = None,
     target_prevalence: Any = None,
     importance: Any = None,
     **others: Any,
 ) -> Evidence:
     """Return the evidence in what the user hands in, see `as_predictions`."""
     population = {"target_prevalence": target_prevalence, "importance": importance}
-    of_judge = {"judge": judge, "label_probability": label_probability}
+    of_draw = {"label_probability": label_probability, "label_strata": label_strata}
+    of_judge = {"judge": judge} | of_draw
     given = {"y_score": y_score, "folds": folds} | others | population | of_judge
     counted = counted_sample(y_true, given)
     if counted is not None:
         return CountedEvidence(counted, options)
-    check_judge(judge, label_probability, population | {"folds": folds})
+    check_judge(judge, of_draw, population | {"folds": folds})
     if judge is not None:
-        return judged_evidence(
-            y_true, y_score, options, judge, label_probability, needs=needs, **others
-        )
+        return judged_evidence(y_true, y_score, options, **of_judge, needs=needs, **others)
     predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, **others)
     predictions, options = in_population(predictions, options, **population)
     return EvidenceInMemory(predictions if folds is None else predictions.in_folds(folds), options)
 
 
-def check_judge(judge: Any, label_probability: Any, others: Mapping[str, Any]) -> None:
+def check_judge(judge: Any, of_draw: Mapping[str, Any], others: Mapping[str, Any]) -> None:
     """Refuse options that do not go with a judge, or that need one."""
-    if judge is None and label_probability is not None:
-        raise TypeError("label_probability goes with judge=: without one, all rows have labels")
+    for name, value in of_draw.items():
+        if judge is None and value is not None:
+            raise TypeError(f"{name} goes with judge=: without one, all rows have labels")
     refused = [name for name, value in others.items() if value is not None]
     if judge is not None and refused:
         raise TypeError(f"{', '.join(refused)} cannot be given together with judge=: leave one out")
