@@ -359,6 +359,12 @@ CASES = {
     "evaluate/judge": lambda: dmfroc.evaluate(
         np.where(np.arange(ROWS) % 2, None, TRUE), GOOD, judge=HARD
     ),
+    "evaluate/judge-strata": lambda: dmfroc.evaluate(
+        np.where(np.arange(ROWS) % 2, None, TRUE),
+        GOOD,
+        judge=HARD,
+        label_strata=np.arange(ROWS) % 3,
+    ),
     "evaluate/prevalence": lambda: dmfroc.evaluate(
         TRUE, GOOD, measures=["accuracy"], target_prevalence=[0.2, 0.3, 0.5]
     ),

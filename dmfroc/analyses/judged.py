@@ -99,9 +99,9 @@ class JudgedEvidence:
         return effective_sizes(self.stratum, np.bincount(self._unit, weights))
 
     def of_strata(self, influences: Float[np.ndarray, " n"]) -> PartInfluences | None:
-        """Return what each unit adds because its stratum, of which a part is verified, is random.
+        """Return what each unit adds because strata have random sizes: the mean of its stratum.
 
-        It is the mean of its stratum: `units` have what varies about it.
+        What varies about that mean is the variance within `units`.
         """
         if len(self.n_labels) == 1:
             return None
