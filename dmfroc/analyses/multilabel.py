@@ -199,8 +199,8 @@ class MultilabelComparison(Comparison):
 def multilabel(
     y_true: Any,
     y_score: Any = None,
-    measure: str | Measure | None = None,
     *,
+    measure: str | Measure | None = None,
     y_pred: Any = None,
     average: str = "macro",
     labels: Any = None,

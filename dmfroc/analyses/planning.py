@@ -179,8 +179,8 @@ class Plan(Result):
 
 def plan(
     pilot: Pilot,
-    measure: str | Measure = "dmf_auc",
     *,
+    measure: str | Measure = "dmf_auc",
     half_width: float | int | None = None,
     difference: float | int | None = None,
     margin: float | int | None = None,
@@ -252,7 +252,7 @@ def plan(
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(150) % 3
     >>> pilot = Predictions.from_arrays(y, rng.normal(size=(150, 3)) + 1.5 * np.eye(3)[y])
-    >>> found = plan(pilot, "hand_till", half_width=0.02)
+    >>> found = plan(pilot, measure="hand_till", half_width=0.02)
     >>> found.n > 500, found.half_width(found.n) <= 0.02 < found.half_width(found.n - 3)
     (True, True)
     """

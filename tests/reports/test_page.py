@@ -295,7 +295,7 @@ def test_two_groups_have_one_p_value():
     groups = np.arange(180) // 3 % 3
     y, scores = np.array(predictions.labels)[predictions.true], predictions.scores
     for n, is_tested in ((2, False), (3, True)):
-        found = dmfroc.compare_subgroups(y, scores, np.minimum(groups, n - 1), "hand_till")
+        found = dmfroc.compare_subgroups(y, scores, np.minimum(groups, n - 1), measure="hand_till")
         text = page_parts(subgroups_page(found))["text"]
         assert (str(found.omnibus) in text) == is_tested
 
