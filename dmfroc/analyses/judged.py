@@ -147,8 +147,8 @@ class JudgedEvidence:
         The verified part has the variance that ``moments`` say: they have the care for rare classes
         that strata of verified rows lack.
         """
-        of_units = [self._of_units(part) for part in (verified, on_all, on_verified)]
-        found = judged(*of_units, self.has_verified, self.stratum, self.n_labels)
+        own, of_all, of_some = map(self._of_units, (verified, on_all, on_verified))
+        found = judged(own, of_all, of_some, self.has_verified, self.stratum, self.n_labels)
         alike = self._units_in(~self.has_verified)
         plain = moments_of(verified.influences, alike).standard_error
         factor = max(moments.spread.scale / plain, 1.0) if plain > 0 else 1.0
