@@ -367,7 +367,7 @@ def test_compare_says_whom_a_remark_concerns(folder):
     options = ["--label", "tree", "--measure", "hand_till"]
     notes = parsed("compare", *files, *options)["warnings"]
     assert len(notes) == 1
-    assert notes[0].startswith("perfect: the classifier is perfect in this sample")
+    assert notes[0].startswith("perfect: hand_till is perfect in this sample")
     assert succeed("compare", *files, *options).splitlines()[-1] == f"warning: {notes[0]}"
 
 
@@ -538,7 +538,7 @@ def test_demo(tmp_path, monkeypatch):
         assert words in text
     assert text.count("DMF-AUC") == 4  # thrice evaluated, once compared
     # The best classifier is nearly perfect: its lower limits are exact, which is explained once
-    assert text.count("exact limit: counts one more gross error") == 1
+    assert text.count("exact limit: the one-sided limit for one more gross error") == 1
     assert not [line for line in text.splitlines() if line.startswith("warning: ")]
     assert text.endswith("\n\nThe picture is in dmfroc-demo.png\n")
     assert os.listdir(tmp_path) == ["dmfroc-demo.png"]
@@ -728,9 +728,12 @@ def test_report_of_one_classifier(good, tmp_path):
 
 def test_report_of_several_classifiers(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    succeed("report", folder / "good.csv", folder / "poor.csv", "--label", "tree")
+    title = ["--title", "Trees of <one> forest"]
+    succeed("report", folder / "good.csv", folder / "poor.csv", "--label", "tree", *title)
     page = Path("dmfroc-report.html").read_text(encoding="utf-8")
     assert "good is better than poor: DMF-AUC" in page
+    assert "<h1>Trees of &lt;one&gt; forest</h1>" in page
+    assert "<title>Trees of &lt;one&gt; forest (dmfroc)</title>" in page
 
 
 def test_report_is_refused_before_anything_is_read(tmp_path):
