@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.special import chdtrc, ndtri
 
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import calibration, events, no_events, no_logits
@@ -180,7 +181,26 @@ def _on_other_sides(
             gaps[fold] += (side * (y - f))[fold] / len(outcome)
     gaps /= n_divisions
     value = float(weights @ gaps / weights.sum())
-    return value, weights * (gaps - value) / weights.sum()
+    influences = weights * (gaps - value) / weights.sum()
+    error = np.sqrt((np.bincount(unit_of_row, influences) ** 2).sum())
+    least_error = value / _distance_from_calibration(curves, outcome, weights)
+    return value, influences * (max(least_error / error, 1.0) if error > 0 else 1.0)
+
+
+def _distance_from_calibration(
+    curves: SmoothCurves, outcome: Float[np.ndarray, "events n"], weights: Float[np.ndarray, " n"]
+) -> float:
+    """Return the normal quantile of the likelihood ratio test of all curves, by Bonferroni.
+
+    The sides that other observations see agree with each other by chance, of which their variance
+    knows nothing. So an interval excludes 0 only if this test excludes calibration.
+    """
+    scale, p_values = weights.sum() / (weights @ weights), []
+    for y, f, gap in zip(outcome, curves.forecast, curves.gaps(weights), strict=True):
+        own, other = (np.log(np.where(y == 1, p, 1 - p)) for p in (gap.predicted, f))
+        ratio = 2 * scale * (weights @ (own - other))
+        p_values.append(chdtrc(len(gap.coefficients.values), max(ratio, 0.0)))
+    return float(-ndtri(min(min(p_values) * len(p_values), 0.999) / 2))
 
 
 def _distance(title: str, pos_label: Hashable, place: int, **attributes: Any) -> Measure:
