@@ -149,14 +149,12 @@ class JudgedEvidence:
         """
         own, of_all, of_some = map(self._of_units, (verified, on_all, on_verified))
         found = judged(own, of_all, of_some, self.has_verified, self.stratum, self.n_labels)
-
         alike = self._units_in(~self.has_verified)
         plain = moments_of(verified.influences, alike).standard_error
         factor = max(moments.spread.scale / plain, 1.0) if plain > 0 else 1.0
         difference = on_all.influences - on_verified.influences
         influences = factor * verified.influences + found.weight * difference
-        influences = influences * found.inflation[self._unit]
-        return found._replace(influences=influences)
+        return found._replace(influences=influences * found.inflation[self._unit])
 
     def facts(self, measure: Measure) -> CombinedFacts:
         """Return what verified rows and the judge say together."""
