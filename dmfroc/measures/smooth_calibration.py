@@ -24,6 +24,7 @@ from dmfroc.measures.statistics.recalibration import BinaryFit
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 _SHARES = (0.5, 0.9, 1.0)  # of the observations below each quantile
+_ERROR = 0.05  # of the test that excludes calibration
 _KNOTS = (0.1, 0.5, 0.9)  # Harrell's quantiles for three knots
 
 
@@ -197,14 +198,14 @@ def _distance_from_calibration(
     """Return the normal quantile of the likelihood ratio test of all curves, by Bonferroni.
 
     The sides that other observations see agree with each other by chance, of which their variance
-    knows nothing. So an interval excludes 0 only if this test excludes calibration.
+    knows nothing. So a 95 % interval excludes 0 only if this test excludes calibration.
     """
     scale, p_values = weights.sum() / (weights @ weights), []
     for y, f, gap in zip(outcome, curves.forecast, curves.gaps(weights), strict=True):
         own, other = (np.log(np.where(y == 1, p, 1 - p)) for p in (gap.predicted, f))
         ratio = 2 * scale * (weights @ (own - other))
-        p_values.append(chdtrc(len(gap.coefficients.values), max(ratio, 0.0)))
-    return float(-ndtri(min(min(p_values) * len(p_values), 0.999) / 2))
+        p_values.append(chdtrc(len(gap.coefficients), max(ratio, 0.0)))
+    return float(-ndtri(min(min(p_values) * len(p_values), _ERROR) / 2))
 
 
 def _distance(title: str, pos_label: Hashable, place: int, **attributes: Any) -> Measure:
