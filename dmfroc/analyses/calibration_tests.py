@@ -93,29 +93,29 @@ class CalibrationTests(Result):
     def tables(self) -> list[Table]:
         """Return the tests, one row each."""
         tests = list(self.tests.values())
-        columns: dict[Column, list[Any]] = {
-            Column("test", "test", "name"): [Name(t.name, t.title) for t in tests],
-            Column("statistic", "statistic"): [t.statistic for t in tests],
-            Column("degrees_of_freedom", "df", "name"): [t.degrees_of_freedom or "" for t in tests],
-            Column("p_value", "p-value", "p_value"): [t.p_value for t in tests],
-        }
+        columns = [
+            Column("test", "test", [Name(t.name, t.title) for t in tests], "name"),
+            Column("statistic", "statistic", [t.statistic for t in tests]),
+            Column("degrees_of_freedom", "df", [t.degrees_of_freedom or "" for t in tests], "name"),
+            Column("p_value", "p-value", [t.p_value for t in tests], "p_value"),
+        ]
         title = f"Tests of calibration ({self.n_draws:,} draws of the outcomes)"
-        found = [Table.from_columns("tests", title, columns, is_by_name=True)]
+        found = [Table("tests", title, columns, is_by_name=True)]
         return found if self.predictions.n_classes == 2 else [*found, self._by_class()]
 
     def _by_class(self) -> Table:
         """Return what measures of one class against the rest are, with their intervals."""
         predictions = self.predictions
         labels = [predictions.labels[place] for place in predictions.present]
-        columns: dict[Column, list[Any]] = {Column("class", "class", "name"): labels}
+        columns = [Column("class", "class", labels, "name")]
         for measure in (calibration_intercept, calibration_slope, observed_expected_ratio):
             measures = [measure(pos_label=label) for label in labels]
             if all(x.applies_to(predictions) for x in measures):
                 methods = [Jackknife()] * len(labels)
-                title = measure().title
-                column = Column(measure.__name__, title, "estimate", interval="95 % interval")
-                columns[column] = estimates_of(measures, methods, sample_of(predictions))
-        return Table.from_columns("classes", "Each class against the rest", columns)
+                found = estimates_of(measures, methods, sample_of(predictions))
+                title, head = measure().title, "95 % interval"
+                columns.append(Column(measure.__name__, title, found, "estimate", interval=head))
+        return Table("classes", "Each class against the rest", columns)
 
 
 def calibration_tests(
