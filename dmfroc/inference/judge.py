@@ -52,9 +52,9 @@ def judged(
 ) -> Judged:
     """Return the combination with the least variance.
 
-    The judge's variance comes from all rows. Verified rows are a random part of their stratum, so
-    that its two values differ by the number of rows per label, less 1, times the variance on all
-    rows: that is known more precisely than from the verified rows alone.
+    Verified rows are a random part of their stratum. So the variance of the difference of the
+    judge's two values is that on all rows, times the number of rows per label, less 1. It is known
+    more precisely than from the verified rows alone.
 
     The weight is the slope of a regression. As there, an influence counts for ``1 / (1 - h)`` times
     as much, ``h`` being the row's share in the squares of the judge's influences (HC3).
