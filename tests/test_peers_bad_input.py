@@ -149,8 +149,8 @@ def test_perfect_classifier_is_not_certain():
     for e in evaluate(CLASSES, scores).estimates.values():
         low, high = e.interval
         assert e.value == pytest.approx(1, abs=1e-6)
-        # Never (1, 1): 60 hits do not show more of a share of hits than this (Clopper and
-        # Pearson), and an error is ranked in the midst of another class.
+        # Never (1, 1): 60 hits show no higher share of hits than this (Clopper and Pearson). An
+        # error is ranked in the midst of another class.
         assert low < 1 - (1 - 0.05 ** (1 / 60)) / 2
         assert high == pytest.approx(1, abs=1e-6)
         assert high <= 1

@@ -88,7 +88,7 @@ def compare(
     simultaneous : bool
         Whether the intervals of the differences and their adjusted p-values hold all at once
         (max-T, on the joint covariance of the values), with `Comparison.winner`, the best with an
-        interval that allows for its selection. A bootstrap needs many draws for many differences.
+        interval that accounts for its selection. A bootstrap needs many draws for many differences.
     labels, sample_weight, frequency_weight
         As for `Predictions.from_arrays`.
     y_pred : dict of str to array-like of shape (n,), optional

@@ -137,7 +137,7 @@ def cross_validate(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NestedCrossValidation:
-    """A learner's performance with an interval that knows how fits vary.
+    """A learner's performance with an interval that includes the variation of fits.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ def is_one_label(entries: Entries) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows with labels of which each is 0 or 1, and what classifiers said of them.
+    """Rows with several labels, each 0 or 1, and the scores of classifiers.
 
     Attributes
     ----------

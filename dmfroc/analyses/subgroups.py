@@ -182,7 +182,7 @@ def compare_subgroups(
         As for `Predictions.from_arrays`.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, as for `estimate`. They may have observations in
-        several subgroups, whose values are then correlated; only the jackknife knows how much.
+        several subgroups, whose values are then correlated; only the jackknife accounts for that.
     stratify, interval_type, n_draws
         As for `estimate`.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap"}, optional

@@ -20,7 +20,7 @@ NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _N_DIVISIONS = 2
 _HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
-_MOST_SCORES = 1 << 20  # of which the halves take little time
+_MOST_SCORES = 1 << 20  # whose halves take little time
 
 
 def bias_of_cells(

@@ -241,7 +241,7 @@ class Moments:
     @property
     def varies_within_strata(self) -> bool:
         """Whether the influences vary within the strata, beyond rounding."""
-        # What others lend only adds to at least half of each variance
+        # Borrowing from other classes leaves at least half of each variance
         square = (self.variances / self.sizes).sum() / 2
         return bool(square > NO_VARIATION**2) or self.given_sizes.spread.scale > NO_VARIATION
 

@@ -30,7 +30,7 @@ COUNTED_TWICE = "it counts twice, since it costs far more if it is ranked first"
 
 @dataclass(frozen=True)
 class Estimate(Result):
-    """A measure's value and how sure we are of it.
+    """A measure's value, with its standard error and interval.
 
     Attributes
     ----------

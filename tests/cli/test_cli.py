@@ -728,9 +728,12 @@ def test_report_of_one_classifier(good, tmp_path):
 
 def test_report_of_several_classifiers(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    succeed("report", folder / "good.csv", folder / "poor.csv", "--label", "tree")
+    title = ["--title", "Trees of <one> forest"]
+    succeed("report", folder / "good.csv", folder / "poor.csv", "--label", "tree", *title)
     page = Path("dmfroc-report.html").read_text(encoding="utf-8")
     assert "good is better than poor: DMF-AUC" in page
+    assert "<h1>Trees of &lt;one&gt; forest</h1>" in page
+    assert "<title>Trees of &lt;one&gt; forest (dmfroc)</title>" in page
 
 
 def test_report_is_refused_before_anything_is_read(tmp_path):

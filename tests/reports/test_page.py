@@ -210,7 +210,7 @@ def test_the_file_appears_whole_or_not_at_all(tmp_path, comparison):
 
 
 def test_notebooks_show_intervals_methods_and_warnings():
-    predictions = sample(9.0, NASTY, n=30)  # perfect, of which a warning tells
+    predictions = sample(9.0, NASTY, n=30)  # perfect, as a warning says
     evaluation = dmfroc.evaluate(predictions, measures=["hand_till"])
     estimate = evaluation.estimates["hand_till"]
     html = evaluation._repr_html_()
