@@ -177,6 +177,11 @@ def compare(
                 "target_prevalence of a comparison must be shares, which are the same for all "
                 "classifiers, not scores"
             )
+        if population.get("importance") is not None and not paired:
+            raise ValueError(
+                "importance belongs to the rows of one sample, but independent samples have rows "
+                "of their own: weigh those of each, Predictions.from_arrays(..., sample_weight=)"
+            )
         predictions = _predictions(y_true, y_score, measure.needs, paired, given)
         if population:
             for name, one in predictions.items():

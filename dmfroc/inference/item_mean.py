@@ -146,9 +146,9 @@ class ItemMean:
 
 
 def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Part:
-    shares = weights / weights.sum()
-    value = float(shares @ values)
-    return Part(value, shares * (values - value))
+    total = weights.sum()
+    value = float(weights @ values / total)  # exact for zeros and ones of weight 1
+    return Part(value, weights * (values - value) / total)
 
 
 def mean_of(items: ScoredItems, name: str, minus: str | None = None) -> ItemMean:
