@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import instance
+from dmfroc._kit.options import flag, instance
 
 if TYPE_CHECKING:
     from typing import Self as Self
@@ -73,10 +73,14 @@ class Display:
         """Draw a result that the display takes."""
         return cls(result).plot(**options)  # type: ignore[call-arg, attr-defined]
 
-    def _draws_on(self, ax: Axes | None, width: float = 6.4, height: float = 6.4) -> Axes:
-        """Return the axes, by default those of a new figure, of a size in inches."""
+    def _draws_on(
+        self, ax: Axes | None, width: float = 6.4, height: float = 6.4, **flags: Any
+    ) -> Axes:
+        """Return the axes, by default those of a new figure of a size in inches; check options."""
         from matplotlib.axes import Axes
 
+        for option, value in flags.items():
+            flag(option, value)
         self.ax_ = new_axes(width, height) if ax is None else instance("ax", ax, Axes)
         self.figure_ = self.ax_.figure
         return self.ax_

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dmfroc import curves
+from dmfroc._kit.options import flag
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
@@ -134,6 +135,9 @@ class CalibrationDisplay(CurveDisplay):
         CalibrationDisplay
             This display.
         """
+        flag("plot_intervals", plot_intervals)
+        flag("plot_rug", plot_rug)
+        flag("plot_legend", plot_legend)
         is_single = len(self.curves) == 1
         groups: dict[str, Any] = {"marker": "o", "markersize": 5 if is_single else 3}
         if self.smooth:  # which joins the points

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from dmfroc._kit.options import instance
 from dmfroc._kit.text import legend_text
 from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.forest import drawn_ends
@@ -85,6 +86,10 @@ class ComparisonDisplay(Display):
         ComparisonDisplay
             This display.
         """
+        if ax_orders is not None:
+            from matplotlib.axes import Axes
+
+            instance("ax_orders", ax_orders, Axes)
         if ax is None:
             ax, ax_orders = self._new_axes()
         self._draws_on(ax)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import check_level, flag, integer
+from dmfroc._kit.options import check_level, integer
 from dmfroc._kit.text import legend_text
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.calibration import (
@@ -172,9 +172,9 @@ class ReliabilityDisplay(Display):
         ReliabilityDisplay
             This display.
         """
-        plot_bands = flag("plot_bands", plot_bands)
-        plot_histogram = flag("plot_histogram", plot_histogram)
-        axes = self._draws_on(ax)
+        axes = self._draws_on(
+            ax, plot_bands=plot_bands, plot_histogram=plot_histogram, plot_legend=plot_legend
+        )
         self.lines_ = {}
         self.consistency_band_ = self.confidence_band_ = self.histogram_ = None
         labels = self.predictions.labels

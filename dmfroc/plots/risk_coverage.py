@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dmfroc._kit.options import flag
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
@@ -114,8 +113,7 @@ class RiskCoverageDisplay(Display):
         RiskCoverageDisplay
             This display.
         """
-        plot_band = flag("plot_band", plot_band)
-        axes = self._draws_on(ax, height=4.8)
+        axes = self._draws_on(ax, height=4.8, plot_band=plot_band, plot_legend=plot_legend)
         self.lines_, self.bands_ = {}, {}
         is_single = len(self.curves) == 1
         for place, (name, curve) in enumerate(self.curves.items()):
