@@ -131,7 +131,7 @@ def numbers(name: str, values: Any) -> NDArray[np.float64]:
 
 
 def unmasked[T](name: str, values: T) -> T:
-    """Return values none of which is masked: most libraries use what is behind the mask."""
+    """Return values, and refuse masked ones: most libraries use what is behind the mask."""
     if np.ma.is_masked(values):
         raise ValueError(f"{name} has masked values: fill them, or drop their rows")
     return values

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from dmfroc import curves
-from dmfroc._kit.options import flag
+from dmfroc._kit.options import check_level, flag
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
@@ -133,6 +133,7 @@ class CalibrationDisplay(CurveDisplay):
         CalibrationDisplay
             This display.
         """
+        level = check_level(level)
         flag("plot_intervals", plot_intervals)
         flag("plot_rug", plot_rug)
         flag("plot_legend", plot_legend)

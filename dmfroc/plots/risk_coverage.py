@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.lines import Line2D
 
+from dmfroc._kit.options import check_level
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from dmfroc.plots._style import (
@@ -120,6 +121,7 @@ class RiskCoverageDisplay(Display):
         RiskCoverageDisplay
             This display.
         """
+        level = check_level(level)
         axes = self._draws_on(ax, height=4.8, plot_band=plot_band, plot_legend=plot_legend)
         self.lines_, self.bands_ = {}, {}
         is_single = len(self.curves) == 1
