@@ -242,7 +242,7 @@ class ThresholdDisplay(Display):
     >>> y = rng.integers(2, size=300)
     >>> display = choose_threshold(y, rng.normal(size=300) + 1.5 * y, n_draws=100).plot()
     >>> display.ax_.get_ylabel()
-    'youden of class 1'
+    "Youden's J of class 1"
     """
 
     line_: Line2D
@@ -288,7 +288,8 @@ class ThresholdDisplay(Display):
             label=f"for new data, {percent}",
             **mark,
         )
-        criterion = legend_text(f"{choice.maximized} of class {choice.label}")
+        criterion = choice.maximized[0].upper() + choice.maximized[1:]
+        criterion = legend_text(f"{criterion} of class {choice.label}")
         axes.set(xlabel="Threshold", ylabel=criterion)
         draw_legend(axes, "lower left")
         return self
