@@ -99,7 +99,7 @@ def compare(
         compared.
     pos_label, folds, target, train_fraction, groups, stratify
         As for `estimate`.
-    judge, label_probability, target_prevalence, importance
+    judge, label_probability, label_strata, target_prevalence, importance
         As for `estimate`. With a judge every difference has a weight of its own, so that it is not
         exactly the difference of the values.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
@@ -176,6 +176,11 @@ def compare(
             raise ValueError(
                 "target_prevalence of a comparison must be shares, which are the same for all "
                 "classifiers, not scores"
+            )
+        if population.get("importance") is not None and not paired:
+            raise ValueError(
+                "importance belongs to the rows of one sample, but independent samples have rows "
+                "of their own: weigh those of each, Predictions.from_arrays(..., sample_weight=)"
             )
         predictions = _predictions(y_true, y_score, measure.needs, paired, given)
         if population:

@@ -163,7 +163,8 @@ def error_reaching(
 
     def distance(log_error: float) -> float:
         ends = interval_at(float(np.exp(log_error)))
-        return threshold - ends.high if upper else ends.low - threshold
+        beyond = threshold - ends.high if upper else ends.low - threshold
+        return -1.0 if math.isnan(beyond) else beyond  # quantiles at such errors overflow
 
     if distance(smallest) > 0:
         return least
