@@ -171,7 +171,7 @@ def usable_weights(
     largest = weights.max()
     is_extreme = (largest < 1 / _LARGEST_WEIGHT) | (largest > _LARGEST_WEIGHT)
     scale = 1 / jnp.where(is_extreme, largest, 1.0)
-    # A product, of which derivatives are NaN, too
+    # By a product derivatives are NaN, too
     return weights * lax.stop_gradient(jnp.where(is_right, scale, jnp.nan))
 
 

@@ -29,7 +29,7 @@ _SCORES_AT_ONCE = 1 << 18  # of the pairs of classes that are counted at once
 def predicted_classes(scores: Float[Array, "n k"]) -> Int[Array, " n"]:
     """Return the column of the largest score, the first of equals.
 
-    A program of 32 bits, of which this may be a part, cannot compile `jax.numpy.argmax` of 64.
+    It may be part of a program of 32 bits, which cannot compile `jax.numpy.argmax` of 64.
     """
     n_classes = scores.shape[1]
     is_largest = scores == scores.max(axis=1, keepdims=True)
