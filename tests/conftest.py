@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Before NumPy is imported: several processes share the cores, and more threads only wait.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Compiling takes most of the suite's time; unoptimised code computes the same.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
