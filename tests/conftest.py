@@ -19,6 +19,17 @@ settings.register_profile(
 settings.load_profile("dmfroc")
 
 
+LONGEST = (
+    *("bayes/test_roc.py", "bayes/test_sampling.py", "kit/test_compiled.py"),
+    *("measures/test_measure.py", "meta_analysis/test_summary_roc.py", "tests/test_scripts.py"),
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the files that take longest, so that no process is left alone with one."""
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
+
+
 @pytest.fixture(scope="session")
 def data_directory() -> Path:
     """The real data sets as CSV files, one per name."""
