@@ -49,7 +49,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs docs/_build/html
+	$(BIN)/python -m sphinx --jobs auto --quiet --fail-on-warning --keep-going docs docs/_build/html
 	@echo 'The documentation is in docs/_build/html/index.html.'
 
 bench: $(VENV)/.installed-bench
@@ -61,7 +61,7 @@ experiments: $(VENV)/.installed
 	done
 
 clean:
-	rm -rf $(VENV) $(VENV)-compat build dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-compat build dist docs/_build docs/api/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # One stamp per extra, renewed when pyproject.toml changes.
 $(VENV)/.installed: pyproject.toml | $(VENV)/pyvenv.cfg

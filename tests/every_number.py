@@ -112,16 +112,20 @@ CALLS = {
     "bayesian_roc_prior": lambda f: f(Y, SCORES, n_thresholds=5, n_draws=20),
     "bayesian_table": lambda f: f("informedness", Y, SCORES, n_draws=50),
     "calibration_tests": lambda f: f(Y, SCORES, n_draws=99),
-    "choose_threshold": lambda f: [f(TWO, P, n_draws=100), f(Y, SCORES, by="f1", n_draws=100)],
-    "compare": lambda f: [
-        f(Y, OTHER, "dmf_auc"),
-        f(Y, OTHER, "dmf_auc", **BOOTSTRAP),
-        f(Y, OTHER, "informedness", method="bayesian_bootstrap", n_draws=100),
-        f(Y, OTHER, "hand_till", simultaneous=True),
+    "choose_threshold": lambda f: [
+        f(TWO, P, n_draws=100),
+        f(Y, SCORES, by="f1", n_draws=100),
+        f(TWO, P, by="f1", target_prevalence=0.1, n_draws=100),
     ],
-    "compare_subgroups": lambda f: f(Y, SCORES, np.arange(45) % 2, "dmf_auc"),
+    "compare": lambda f: [
+        f(Y, OTHER, measure="dmf_auc"),
+        f(Y, OTHER, measure="dmf_auc", **BOOTSTRAP),
+        f(Y, OTHER, measure="informedness", method="bayesian_bootstrap", n_draws=100),
+        f(Y, OTHER, measure="hand_till", simultaneous=True),
+    ],
+    "compare_subgroups": lambda f: f(Y, SCORES, np.arange(45) % 2, measure="dmf_auc"),
     "compare_runs": lambda f: f(
-        Y, {"a": [SCORES, SCORES[:, [1, 0, 2]]], "b": [SCORES] * 2}, "dmf_auc"
+        Y, {"a": [SCORES, SCORES[:, [1, 0, 2]]], "b": [SCORES] * 2}, measure="dmf_auc"
     ),
     "convex_hull": lambda f: f(dmfroc.curves.roc_curve(TWO, P)),
     "cross_validate": lambda f: f(GaussianNB(), SCORES, Y, cv=3, n_repeats=2),
@@ -160,7 +164,7 @@ CALLS = {
     ],
     "multilabel": lambda f: [
         f(np.eye(3)[Y], OTHER, average="macro").differences,
-        f(np.eye(3)[Y], SCORES, "average_precision", average="micro").estimates,
+        f(np.eye(3)[Y], SCORES, measure="average_precision", average="micro").estimates,
         f(np.eye(3)[Y], y_pred=SCORES > 0.4, groups=np.arange(45) // 3).by_label,
     ],
     "nested_class_weights": lambda f: f(GaussianNB(), SCORES, Y, cv=3, inner_cv=2, n_starts=2),
@@ -168,7 +172,7 @@ CALLS = {
     "nested_cross_validation": lambda f: f(GaussianNB(), SCORES, Y, cv=3, n_repeats=1),
     "operating_point": lambda f: f(TWO, P, 0.4),
     "plan": lambda f: [
-        f(dmfroc.Predictions.from_arrays(Y, SCORES), "dmf_auc", half_width=0.05),
+        f(dmfroc.Predictions.from_arrays(Y, SCORES), measure="dmf_auc", half_width=0.05),
     ],
     "randomized_threshold": lambda f: f(TWO, P, fpr=0.21),
     "risk_coverage_curve": lambda f: f(Y, SCORES),
@@ -356,6 +360,12 @@ CASES = {
     "evaluate/judge": lambda: dmfroc.evaluate(
         np.where(np.arange(ROWS) % 2, None, TRUE), GOOD, judge=HARD
     ),
+    "evaluate/judge-strata": lambda: dmfroc.evaluate(
+        np.where(np.arange(ROWS) % 2, None, TRUE),
+        GOOD,
+        judge=HARD,
+        label_strata=np.arange(ROWS) % 3,
+    ),
     "evaluate/prevalence": lambda: dmfroc.evaluate(
         TRUE, GOOD, measures=["accuracy"], target_prevalence=[0.2, 0.3, 0.5]
     ),
@@ -396,7 +406,7 @@ CASES = {
     ),
     **{
         f"compare/{kind}": (
-            lambda options=options: dmfroc.compare(TRUE, THREE, "hand_till", **options)
+            lambda options=options: dmfroc.compare(TRUE, THREE, measure="hand_till", **options)
         )
         for kind, options in {
             "rows": {},
@@ -412,12 +422,12 @@ CASES = {
     },
     "compare/default": lambda: dmfroc.compare(TRUE, {"a <b>": GOOD, 'c "&" d': FAIR}, rope=0.05),
     "compare/dmf_auc": lambda: dmfroc.compare(
-        TRUE, THREE, dmfroc.measures.dmf_auc("prevalence", shrinkage=4.0), level=0.8
+        TRUE, THREE, measure=dmfroc.measures.dmf_auc("prevalence", shrinkage=4.0), level=0.8
     ),
     "compare/labels": lambda: dmfroc.compare(
         TRUE, y_pred={"good": HARD, "worse": np.roll(HARD, 1)}, measure="accuracy"
     ),
-    "compare/costs": lambda: dmfroc.compare(TRUE, THREE, "brier_score"),
+    "compare/costs": lambda: dmfroc.compare(TRUE, THREE, measure="brier_score"),
     "compare/independent": lambda: dmfroc.compare(
         independent(), measure="hand_till", paired=False, **DRAWS
     ),
@@ -427,7 +437,7 @@ CASES = {
     "compare/two-classes": lambda: dmfroc.compare(
         IS_OAK,
         {"one": SCORE_OF_OAK, "other": FAIR[:, 2], "same": SCORE_OF_OAK},
-        "average_precision",
+        measure="average_precision",
     ),
     **{
         f"compare/{kind}": (
@@ -496,7 +506,7 @@ CASES = {
         GaussianNB(), GOOD, TRUE, cv=3, n_repeats=2, target="learner", groups=GROUPS
     ),
     "nested_cross_validation": lambda: dmfroc.nested_cross_validation(
-        GaussianNB(), GOOD, TRUE, "accuracy", cv=3, n_repeats=2
+        GaussianNB(), GOOD, TRUE, measure="accuracy", cv=3, n_repeats=2
     ),
     "bayesian_roc": lambda: dmfroc.bayesian_roc(TRUE, GOOD, **IN_BAYES),
     "bayesian_table": lambda: dmfroc.bayesian_table("accuracy", TRUE, GOOD, n_draws=30),

@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 from pages import page_parts
 
 import dmfroc
+from dmfroc.results.table import Column, Table
+from dmfroc.results.writers import as_frame, as_records
 
 LABELS = ["ash", "fir", "oak"]
 N = 120
@@ -59,13 +61,13 @@ def comparison(request):
         options = {"simultaneous": True, "level": 0.8, "random_state": 5}
     if request.param == "bootstrap":
         options = {"method": "bootstrap", "n_draws": 100, "rope": 0.05, "random_state": 7}
-    return dmfroc.compare(Y, SCORES, "hand_till", **options)
+    return dmfroc.compare(Y, SCORES, measure="hand_till", **options)
 
 
 @pytest.fixture(scope="module")
 def subgroups():
     with pytest.warns(UserWarning, match="left out: west"):
-        return dmfroc.compare_subgroups(Y, SCORES["fair"], SITE, "hand_till", level=0.9)
+        return dmfroc.compare_subgroups(Y, SCORES["fair"], SITE, measure="hand_till", level=0.9)
 
 
 @pytest.fixture(scope="module", params=[True, False])
@@ -74,7 +76,7 @@ def runs(request):
         name: [0.8 * SCORES[name] + 0.2 * np.roll(SHARED, k, axis=1) for k in range(4)]
         for name in EFFECTS
     }
-    return dmfroc.compare_runs(Y, several, "hand_till", crossed=request.param, level=0.9)
+    return dmfroc.compare_runs(Y, several, measure="hand_till", crossed=request.param, level=0.9)
 
 
 @pytest.fixture(scope="module", params=["half-width", "power"])
@@ -85,8 +87,8 @@ def plan(request):
         for name in ("good", "poor")
     }
     if request.param == "power":
-        return dmfroc.plan(named, "hand_till", difference=0.05, power=0.9, level=0.9)
-    return dmfroc.plan(named["good"], "hand_till", half_width=0.02)
+        return dmfroc.plan(named, measure="hand_till", difference=0.05, power=0.9, level=0.9)
+    return dmfroc.plan(named["good"], measure="hand_till", half_width=0.02)
 
 
 PAGES = {}  # by the identity of the results, which are kept as long
@@ -241,7 +243,12 @@ def test_json_of_runs(runs):
         assert [shown["df"], shown["df_of_error"]] == freedom
         differences = [d for d in numbers["differences"] if d["inference"] == name]
         for d, of_d in zip(test.differences, differences, strict=True):
-            given = d._asdict() | {"inference": name, "interval": list(d.interval)}
+            keys = ("first", "second", "value", "standard_error", "p_value")
+            given = {key: getattr(d, key) for key in keys} | {
+                "inference": name,
+                "interval": list(d.interval),
+                "degrees_of_freedom": test.degrees_of_freedom[1],
+            }
             assert of_d == {
                 k: None if isinstance(x, float) and not np.isfinite(x) else x
                 for k, x in given.items()
@@ -415,7 +422,7 @@ def test_tables_of_runs(runs):
     header, shown = columns(parts, "Differences of the means")
     assert_differences(shown, [d for t in tests.values() for d in t.differences], header[4])
     assert list(shown["Holds for"]) == [what for what in tests for _ in range(3)]
-    freedom = [d.degrees_of_freedom for t in tests.values() for d in t.differences]
+    freedom = [t.degrees_of_freedom[1] for t in tests.values() for _ in t.differences]
     assert [np.inf if x == "∞" else float(x) for x in shown["df"]] == freedom
     _, shown = columns(parts, "all learners are equal")
     assert list(shown["All equal, for"]) == list(tests)
@@ -483,7 +490,7 @@ def test_matrices_are_left_out_of_large_files():
     noise = np.random.default_rng(0)
     named = {k: noise.normal(size=(len(y), n_classes)) + 2.0 * np.eye(n_classes)[y] for k in "abcd"}
     measure = dmfroc.measures.dmf_auc(n_thresholds=3)
-    curves = report(dmfroc.compare(y, named, measure))["numbers"]["curves"]
+    curves = report(dmfroc.compare(y, named, measure=measure))["numbers"]["curves"]
     assert list(curves) == list(named)
     assert not any({"confusion", "pairwise_areas"} & set(curve) for curve in curves.values())
 
@@ -573,7 +580,7 @@ def test_no_p_value_and_no_probability_is_shown_as_certain():
     found = dmfroc.compare(
         np.arange(40000) % 2,
         {"good": np.arange(40000) % 2 + RNG.normal(size=40000), "noise": RNG.normal(size=40000)},
-        "auc",
+        measure="auc",
     )
     [difference] = found.differences
     assert difference.p_value < 1e-300
@@ -599,7 +606,7 @@ def test_text_of_a_scan_has_the_bounds():
 @pytest.mark.parametrize("kind", ["separate", "simultaneous"])
 def test_the_drawing_of_the_best_says_which_intervals_it_has(kind):
     options = {"simultaneous": kind == "simultaneous", "level": 0.9}
-    axes = dmfroc.compare(Y, SCORES, "hand_till", **options).plot_best_set().ax_
+    axes = dmfroc.compare(Y, SCORES, measure="hand_till", **options).plot_best_set().ax_
     assert axes.get_xlabel() == f"Hand-Till M (filled: may be the best; 90 %, {kind})"
 
 
@@ -627,7 +634,7 @@ def test_the_curve_has_the_weights_of_the_evaluation(pair_weights):
 
 
 def test_samples_of_a_comparison_have_the_rows_that_count():
-    found = dmfroc.compare(Y, SCORES, "hand_till", **KINDS["groups"])
+    found = dmfroc.compare(Y, SCORES, measure="hand_till", **KINDS["groups"])
     for name, sample in found.samples.items():
         assert sample.predictions.n_observations == (WEIGHTS > 0).sum()
         assert len(sample.units.groups) == (WEIGHTS > 0).sum()
@@ -662,3 +669,24 @@ def test_json_is_strict(runs):
 @pytest.mark.parametrize("name", sorted(set(dmfroc.plots.__all__) | {"ROCDisplay"}))
 def test_every_display_is_there(name):
     assert getattr(dmfroc.plots, name).__name__ == name
+
+
+def test_two_estimates_in_a_row_have_names_of_their_own():
+    one, other = (dmfroc.estimate(name, Y, SCORES["good"]) for name in ("hand_till", "accuracy"))
+    columns = [
+        Column("name", "name", ["good"], "name"),
+        Column("value", "M", [one], "estimate"),
+        Column("accuracy", "accuracy", [other], "estimate"),
+    ]
+    table = Table("classifiers", "Classifiers", columns, is_by_name=True)
+    assert as_records(table)["good"] == {
+        "value": one.value,
+        "standard_error": one.standard_error,
+        "interval": list(one.interval),
+        "accuracy_value": other.value,
+        "accuracy_standard_error": other.standard_error,
+        "accuracy_interval": list(other.interval),
+    }
+    row = as_frame(table).loc["good"]
+    assert (row["low"], row["high"]) == one.interval
+    assert (row["accuracy"], row["accuracy_low"]) == (other.value, other.interval[0])

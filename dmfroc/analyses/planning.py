@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -137,27 +137,27 @@ class Plan(Result):
 
     def tables(self) -> list[Table]:
         """Return the cases of each class, and what other numbers of cases would give."""
-        classes = {
-            Column("label", "class", "name"): self.class_counts,
-            Column("count", "cases", "count"): self.class_counts.values(),
-            Column("share", "share", "percent"): self.prevalence.values(),
-            Column("optimal_share", "best share", "percent"): self.optimal_prevalence.values(),
-        }
+        classes = [
+            Column("label", "class", self.class_counts, "name"),
+            Column("count", "cases", self.class_counts.values(), "count"),
+            Column("share", "share", self.prevalence.values(), "percent"),
+            Column("optimal_share", "best share", self.optimal_prevalence.values(), "percent"),
+        ]
         title = "Cases of each class, and the shares with which fewest cases are needed"
-        return [Table.from_columns("classes", title, classes), self._curve(self._sizes())]
+        return [Table("classes", title, classes), self._curve(self._sizes())]
 
     def _curve(self, sizes: Sequence[int]) -> Table:
         error = self._design.standard_error
         half_width = f"half-width of the {100 * self.level:g} % interval"
-        columns: dict[Column, Iterable[Any]] = {
-            Column("n", "cases", "count"): sizes,
-            Column("standard_error", "std. error", "error"): map(error, sizes),
-            Column("half_width", half_width, "error"): map(self.half_width, sizes),
-        }
+        columns = [
+            Column("n", "cases", sizes, "count"),
+            Column("standard_error", "std. error", map(error, sizes), "error"),
+            Column("half_width", half_width, map(self.half_width, sizes), "error"),
+        ]
         if self.difference is not None:
-            columns[Column("power", "power", "probability")] = map(self.power, sizes)
+            columns.append(Column("power", "power", map(self.power, sizes), "probability"))
         title = "What other numbers of cases would give"
-        return Table.from_columns("curve", title, columns, is_by_name=True)
+        return Table("curve", title, columns, is_by_name=True)
 
     def _sizes(self) -> list[int]:
         least = self._design.least_n
@@ -179,8 +179,8 @@ class Plan(Result):
 
 def plan(
     pilot: Pilot,
-    measure: str | Measure = "dmf_auc",
     *,
+    measure: str | Measure = "dmf_auc",
     half_width: float | int | None = None,
     difference: float | int | None = None,
     margin: float | int | None = None,
@@ -194,8 +194,9 @@ def plan(
     """Say how many cases a test set needs.
 
     The variance of a measure is the sum over the classes of the variance of their influences, over
-    the number of their cases; a pilot tells the former. Half-widths are those of the jackknife's
-    intervals, with their scale and their t quantile; power is that of its test.
+    the number of their cases. A pilot estimates the variances of the influences. Half-widths are
+    those of the jackknife's intervals, with their scale and their t quantile; power is that of its
+    test.
 
     Parameters
     ----------
@@ -233,7 +234,7 @@ def plan(
     Returns
     -------
     Plan
-        Prints what is needed and how sure that is; gives half-width and power for any number.
+        Prints what is needed and how precise that is; gives half-width and power for any number.
 
     Raises
     ------
@@ -252,7 +253,7 @@ def plan(
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(150) % 3
     >>> pilot = Predictions.from_arrays(y, rng.normal(size=(150, 3)) + 1.5 * np.eye(3)[y])
-    >>> found = plan(pilot, "hand_till", half_width=0.02)
+    >>> found = plan(pilot, measure="hand_till", half_width=0.02)
     >>> found.n > 500, found.half_width(found.n) <= 0.02 < found.half_width(found.n - 3)
     (True, True)
     """
@@ -273,7 +274,7 @@ def plan(
     deviations = np.maximum(deviations, _LEAST_SHARE * deviations.sum())
     best = replace(design, shares=deviations / deviations.sum())
     n, n_optimal = aim.smallest_size(design), aim.smallest_size(best)
-    if n_optimal > n:  # as where few cases of such a class decide the interval
+    if n_optimal > n:  # if few cases of such a class decide the interval
         best, n_optimal = design, n
     return Plan(
         measure=measure.name,

@@ -62,6 +62,13 @@ def _resolution(table: Bins, xp: Any) -> Any:
     return uncertainty - table.squared.sum() / (2 * total) + _reliability(table, xp)
 
 
+def _without_chance(part: Summary, table: Bins, xp: Any) -> Any:
+    """Return reliability or resolution less what chance adds: the variances of the bins' means."""
+    share = divide(table.forecast, table.weight, xp)  # counts as one more outcome of each bin
+    share = xp.where(table.weight > 0, (table.outcome + share) / (table.weight + 1), 0.0)
+    return part(table, xp) - (share * (1 - share)).sum() / (2 * table.weight[0].sum())
+
+
 def _expected_error(table: Bins, xp: Any) -> Float[AnyArray, ""]:
     return xp.abs(table.forecast - table.outcome).sum() / table.weight.sum()
 
@@ -90,6 +97,13 @@ def _in_bins(
 ) -> Measure:
     statistic = WithOptions(bins, n_bins=integer("n_bins", n_bins, 1, _MOST_BINS))
     return forecasts(title, statistic, summary, **attributes)
+
+
+def _part_of_brier_score(name: str, n_bins: int, part: Summary, **attributes: Any) -> Measure:
+    title, summary = f"Brier {name}", partial(_without_chance, part)
+    corrected = _in_bins(title, class_bins, n_bins, summary, **attributes)
+    corrected = replace(corrected, name=f"brier_{name} less what chance adds")
+    return _in_bins(title, class_bins, n_bins, part, less_biased=corrected, **attributes)
 
 
 @register()
@@ -190,11 +204,11 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     Returns
     -------
     Measure
-        In [0, 1]; 0 for calibrated forecasts on average of all bins. A sample puts it above its
-        value in the population: each bin of a class adds about p (1 - p) / (2 n), p being how
-        often the class occurs in it and n the size of the sample.
-        ``brier_score = brier_reliability - brier_resolution + uncertainty``, with the uncertainty
-        half the sum of p (1 - p) over the classes.
+        In [0, 1]; 0 for calibrated forecasts on average of all bins. In a sample it is larger than
+        in the population. Each bin of a class adds about p (1 - p) / (2 n), p being how often the
+        class occurs in it and n the size of the sample. ``brier_score = brier_reliability -
+        brier_resolution + uncertainty``, with the uncertainty half the sum of p (1 - p) over the
+        classes.
 
     Raises
     ------
@@ -211,7 +225,7 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_reliability(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.065
     """
-    return _in_bins("Brier reliability", class_bins, n_bins, _reliability)
+    return _part_of_brier_score("reliability", n_bins, _reliability)
 
 
 @register()
@@ -246,7 +260,7 @@ def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
     0.24
     """
     attributes = {"bounds": SIGNED, "chance": 0.0, "greater_is_better": True}
-    return _in_bins("Brier resolution", class_bins, n_bins, _resolution, **attributes)
+    return _part_of_brier_score("resolution", n_bins, _resolution, **attributes)
 
 
 @dataclass(frozen=True)
@@ -268,8 +282,8 @@ class _DebiasedError:
         x = np.abs(gap) / np.where(error > 0, error, 1)
         bell = np.exp(-(x**2) / 2)
         debiased = error * (x * (2 * ndtr(x) - 1) - 2 * bell / math.sqrt(2 * math.pi))
-        # The variance of a debiased gap in squared errors, as a mean over samples: fitted to
-        # integrals over gaps from 0 to 6, with errors of 0.1 at most.
+        # The variance of a debiased gap in squared errors, as a mean over samples. The formula is
+        # fitted to integrals over gaps from 0 to 6, with errors of 0.1 at most.
         variance = np.maximum(1 + (2.59 * x**2 - 1.59) * bell, 0.2)
         is_certain = error == 0
         return (
@@ -317,12 +331,12 @@ def expected_calibration_error(
     Returns
     -------
     Measure
-        In [0, 1]; 0 for calibrated forecasts, but more in a sample: a bin with a share s of n
-        observations, of which a share p comes true, adds about ``sqrt(2 s p (1 - p) / (pi n))``
+        In [0, 1]; 0 for calibrated forecasts, but more in a sample. A bin with a share s of n
+        observations, with a share p that comes true, adds about ``sqrt(2 s p (1 - p) / (pi n))``
         where it is calibrated. So the error grows with the number of bins, and only those of equal
         sample sizes can be compared, unless they are debiased. Its interval extends down by what
-        ``debiased=True`` takes away, with a warning. It has kinks where a bin is
-        calibrated; the bootstrap's draws are biased once more.
+        ``debiased=True`` takes away, with a warning. It has kinks where a bin is calibrated; the
+        bootstrap's draws are biased once more.
 
     Raises
     ------

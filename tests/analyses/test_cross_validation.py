@@ -80,14 +80,16 @@ def test_corrected_comparison_is_a_t_test_of_the_folds():
 
 
 def test_nested_cross_validation():
-    found = nested_cross_validation(GaussianNB(), X, Y, "hand_till", cv=4, n_repeats=5)
+    found = nested_cross_validation(GaussianNB(), X, Y, measure="hand_till", cv=4, n_repeats=5)
     plain = cross_validate(GaussianNB(), X, Y, cv=4, n_repeats=5, measures=["hand_till"])
     assert found.n_fits == 5 * (4 + 6)
     assert found.cross_validated == pytest.approx(plain.estimates["hand_till"].value, rel=1e-12)
     assert found.estimate.value == pytest.approx(found.cross_validated, abs=0.02)
     error = found.estimate.standard_error
     assert found.naive_standard_error <= error <= 2 * found.naive_standard_error
-    again = nested_cross_validation(GaussianNB(), X, Y, "hand_till", cv=4, n_repeats=5, n_jobs=2)
+    again = nested_cross_validation(
+        GaussianNB(), X, Y, measure="hand_till", cv=4, n_repeats=5, n_jobs=2
+    )
     assert again.estimate == found.estimate
     assert found.estimate.method in str(found)
 
@@ -96,7 +98,7 @@ def test_nested_cross_validation():
     ("options", "message"),
     [
         ({"target": "learner", "method": "bootstrap"}, "has a method of its own"),
-        ({"target": "learner", "n_draws": 100}, "n_draws is no option here"),
+        ({"target": "learner", "n_draws": 100}, "n_draws is no option of .*learner"),
         ({"target": "learner", "train_fraction": 1.0}, "train_fraction must be between"),
         ({"train_fraction": 0.5}, "train_fraction is an option of target='learner'"),
         ({"target": "learner", "folds": None}, "target='learner' needs folds="),
@@ -160,7 +162,7 @@ def test_columns_are_those_of_the_classes(rows):
     plain, other = (found.estimates["hand_till"] for found in value.values())
     assert other.value == plain.value > 0.8
     nested = [
-        nested_cross_validation(estimator, X[rows], Y[rows], "hand_till", cv=3, n_repeats=1)
+        nested_cross_validation(estimator, X[rows], Y[rows], measure="hand_till", cv=3, n_repeats=1)
         for estimator in (GaussianNB(), Reversed())
     ]
     assert nested[0].estimate == nested[1].estimate
@@ -200,6 +202,7 @@ A, B = np.flatnonzero(EVEN), np.flatnonzero(ODD)
         ([(A, B), (B, [])], TypeError, "cv must yield pairs"),
         ([], ValueError, "cv yields no split"),
         ([A, B], TypeError, "cv must yield pairs .* it yields a ndarray"),
+        ([(A, B, A)], TypeError, "cv must yield pairs .* it yields a tuple"),
         ([1, 2], TypeError, "cv must yield pairs .* it yields a int"),
         (True, TypeError, "cv must be an integer >= 2"),
         (1, ValueError, "cv must be an integer >= 2"),
@@ -251,7 +254,9 @@ def test_estimators_without_scores_are_refused():
 
 
 def test_nested_intervals_are_around_the_value():
-    found = nested_cross_validation(GaussianNB(), X, Y, "accuracy", cv=3, n_repeats=2).estimate
+    found = nested_cross_validation(
+        GaussianNB(), X, Y, measure="accuracy", cv=3, n_repeats=2
+    ).estimate
     low, high = found.interval
     assert low < found.value < high
     half_width = stats.norm.ppf(0.975) * found.standard_error
