@@ -87,7 +87,7 @@ class Units:
     inflation: Float[np.ndarray, " n"] | None = None
     weights: EstimatedWeights | None = None
 
-    @property
+    @cached_property
     def in_one_stratum(self) -> Units:
         """The same units, drawn without regard to their strata, whose sizes are then random.
 
@@ -115,7 +115,9 @@ class Units:
         """Places of the units, those of the first stratum first."""
         if self.cell is not None:
             return np.lexsort((self.cell, self.stratum))
-        return np.argsort(self.stratum, kind="stable")
+        # Small integers are sorted by their digits, six times faster.
+        keys = self.stratum.astype(np.int16) if len(self.sizes) < 2**15 else self.stratum
+        return np.argsort(keys, kind="stable")
 
     def totals(self, sums: Float[np.ndarray, "r u"]) -> Float[np.ndarray, "r d"]:
         """Add up what is in the order of `by_stratum`, by stratum, and by fold where there are."""
