@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 from pages import page_parts
 
 import dmfroc
+from dmfroc.results.table import Column, Table
+from dmfroc.results.writers import as_frame, as_records
 
 LABELS = ["ash", "fir", "oak"]
 N = 120
@@ -232,7 +234,12 @@ def test_json_of_runs(runs, tmp_path):
         assert [shown["df"], shown["df_of_error"]] == freedom
         differences = [d for d in numbers["differences"] if d["inference"] == name]
         for d, of_d in zip(test.differences, differences, strict=True):
-            given = d._asdict() | {"inference": name, "interval": list(d.interval)}
+            keys = ("first", "second", "value", "standard_error", "p_value")
+            given = {key: getattr(d, key) for key in keys} | {
+                "inference": name,
+                "interval": list(d.interval),
+                "degrees_of_freedom": test.degrees_of_freedom[1],
+            }
             assert of_d == {
                 k: None if isinstance(x, float) and not np.isfinite(x) else x
                 for k, x in given.items()
@@ -406,7 +413,7 @@ def test_tables_of_runs(runs, tmp_path):
     header, shown = columns(parts, "Differences of the means")
     assert_differences(shown, [d for t in tests.values() for d in t.differences], header[4])
     assert list(shown["Holds for"]) == [what for what in tests for _ in range(3)]
-    freedom = [d.degrees_of_freedom for t in tests.values() for d in t.differences]
+    freedom = [t.degrees_of_freedom[1] for t in tests.values() for _ in t.differences]
     assert [np.inf if x == "∞" else float(x) for x in shown["df"]] == freedom
     _, shown = columns(parts, "all learners are equal")
     assert list(shown["All equal, for"]) == list(tests)
@@ -653,3 +660,24 @@ def test_json_is_strict(runs, tmp_path):
 @pytest.mark.parametrize("name", sorted(set(dmfroc.plots.__all__) | {"ROCDisplay"}))
 def test_every_display_is_there(name):
     assert getattr(dmfroc.plots, name).__name__ == name
+
+
+def test_two_estimates_in_a_row_have_names_of_their_own():
+    one, other = (dmfroc.estimate(name, Y, SCORES["good"]) for name in ("hand_till", "accuracy"))
+    columns = [
+        Column("name", "name", ["good"], "name"),
+        Column("value", "M", [one], "estimate"),
+        Column("accuracy", "accuracy", [other], "estimate"),
+    ]
+    table = Table("classifiers", "Classifiers", columns, is_by_name=True)
+    assert as_records(table)["good"] == {
+        "value": one.value,
+        "standard_error": one.standard_error,
+        "interval": list(one.interval),
+        "accuracy_value": other.value,
+        "accuracy_standard_error": other.standard_error,
+        "accuracy_interval": list(other.interval),
+    }
+    row = as_frame(table).loc["good"]
+    assert (row["low"], row["high"]) == one.interval
+    assert (row["accuracy"], row["accuracy_low"]) == (other.value, other.interval[0])

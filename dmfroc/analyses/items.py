@@ -110,19 +110,20 @@ class ItemScores(Comparison):
         return tables
 
     def _subgroup_tables(self) -> list[Table]:
-        columns = [
-            Column("subgroup", "subgroup", "name"),
-            Column("model", "model", "name"),
-            Column("n", "items", "count"),
-            Column("value", self.title, "estimate", interval=f"{100 * self.level:g} % interval"),
-        ]
-        rows = [
-            [group, model, self.subgroup_sizes[group], estimate]
+        cells = [
+            (group, model, self.subgroup_sizes[group], estimate)
             for group, of_models in self.subgroups.items()
             for model, estimate in of_models.items()
         ]
+        groups, models, sizes, estimates = zip(*cells, strict=True)
+        columns = [
+            Column("subgroup", "subgroup", groups, "name"),
+            Column("model", "model", models, "name"),
+            Column("n", "items", sizes, "count"),
+            Column("value", self.title, estimates, "estimate", f"{100 * self.level:g} % interval"),
+        ]
         return [
-            Table("subgroups", f"{self.title} by subgroup", columns, rows),
+            Table("subgroups", f"{self.title} by subgroup", columns),
             *differences_by(
                 "model",
                 "subgroup_differences",
@@ -228,7 +229,6 @@ def items(
     found = ItemScores(
         measure=MEASURE,
         title=TITLE,
-        method=next(iter(joint.estimates.values())).method,
         items=given,
         subgroups=subgroups,
         subgroup_sizes=sizes,
@@ -261,17 +261,14 @@ def _joint(given: ScoredItems, level: float, seed: int, hypothesis: Hypothesis) 
     freedom = max(min(mean.limits.n_units for mean in means.values()) - 1.0, 1.0)
     noise = joint_noise(covariance, freedom, np.random.default_rng(seed))
 
-    def interval_of_difference(first: str, second: str, at: float) -> tuple[float, float]:
-        ends = pairs[first, second].limits.ends_at(hypothesis.error(at))
-        return hypothesis.opened(ends)
-
     return JointEstimates(
         {name: mean.estimate(level) for name, mean in means.items()},
         {pair: mean.difference(*pair, level, hypothesis) for pair, mean in pairs.items()},
         values + noise,
         covariance,
-        lambda name, at: means[name].limits.ends_at(1 - at),
-        interval_of_difference,
+        {name: mean.limits.interval_at for name, mean in means.items()},
+        {pair: mean.limits.interval_at for pair, mean in pairs.items()},
+        hypothesis,
     )
 
 

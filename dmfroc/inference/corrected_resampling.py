@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from jaxtyping import Float
 from scipy.special import stdtr, stdtrit
 
 from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import (
     IntervalMethod,
     JointEstimates,
@@ -20,7 +22,7 @@ from dmfroc.inference.interval_method import (
     joint_noise,
 )
 from dmfroc.inference.options import OF_ALGORITHM, Options
-from dmfroc.inference.scale import IDENTITY, Scale, scale_of
+from dmfroc.inference.scale import IDENTITY, scale_of
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference
@@ -63,16 +65,13 @@ class CorrectedResampling(IntervalMethod):
         self, measure: Measure, values: Float[np.ndarray, " folds"], sample: Sample
     ) -> Estimate:
         error = self._error(values, sample)
-        low, high = measure.bounds
         mean = float(values.mean())
-        scale = scale_of(measure.bounds) if low < mean < high else IDENTITY
-        ends = self._interval(mean, error, len(values), scale, self.level)
         return Estimate(
             measure=measure.name,
             title=measure.title,
             value=mean,
             standard_error=error,
-            interval=(max(ends[0], low), min(ends[1], high)),
+            interval=_interval(measure, mean, error, len(values), self.level),
             level=self.level,
             method=self.name,
             warnings=tuple(caveats([measure], sample.predictions)),
@@ -90,14 +89,6 @@ class CorrectedResampling(IntervalMethod):
         else:
             held_out = 1 - self.train_fraction
         return 1 / n_folds + held_out / (1 - held_out)
-
-    def _interval(
-        self, value: float, error: float, n_folds: int, scale: Scale, level: float
-    ) -> tuple[float, float]:
-        half_width = float(stdtrit(n_folds - 1, (1 + level) / 2)) * error
-        on_line = half_width * scale.slope(value)
-        ends = scale.from_line(scale.to_line(value) + np.array([-on_line, on_line]))
-        return float(ends[0]), float(ends[1])
 
     def joint_estimates(
         self,
@@ -129,16 +120,14 @@ class CorrectedResampling(IntervalMethod):
             gaps = values[first] - values[second]
             return self._error(gaps, sample), float(gaps.mean())
 
-        def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
-            error, value = error_and_value(first, second)
-            level = 1 - hypothesis.error(level)
-            return hypothesis.opened(self._interval(value, error, n_folds, IDENTITY, level))
+        def interval_of_difference(first: str, second: str, error: float) -> Interval:
+            spread, value = error_and_value(first, second)
+            half = float(stdtrit(n_folds - 1, 1 - error / 2)) * spread
+            return Interval(value - half, value + half)
 
-        def interval_of_value(name: str, level: float) -> tuple[float, float]:
-            value, error = estimates[name].value, estimates[name].standard_error
-            low, high = measure.bounds
-            scale = scale_of(measure.bounds) if low < value < high else IDENTITY
-            return self._interval(value, error, n_folds, scale, level)
+        def interval_of_value(name: str, error: float) -> Interval:
+            value, spread = estimates[name].value, estimates[name].standard_error
+            return Interval(*_interval(measure, value, spread, n_folds, 1 - error))
 
         differences = {}
         for first, second in itertools.combinations(samples, 2):
@@ -151,7 +140,9 @@ class CorrectedResampling(IntervalMethod):
                 second,
                 value=value,
                 standard_error=error,
-                interval=interval_of_difference(first, second, self.level),
+                interval=hypothesis.interval(
+                    partial(interval_of_difference, first, second), self.level
+                ),
                 p_value=p_value,
                 two_sided_p_value=two_sided,
                 adjusted_p_value=p_value,
@@ -167,9 +158,20 @@ class CorrectedResampling(IntervalMethod):
             differences,
             sign * table.mean(axis=1) + noise,
             covariance,
-            interval_of_value,
-            interval_of_difference,
+            {name: partial(interval_of_value, name) for name in estimates},
+            {pair: partial(interval_of_difference, *pair) for pair in differences},
+            hypothesis,
         )
+
+
+def _interval(
+    measure: Measure, value: float, error: float, n_folds: int, level: float
+) -> tuple[float, float]:
+    low, high = measure.bounds
+    scale = scale_of(measure.bounds) if low < value < high else IDENTITY
+    half_width = float(stdtrit(n_folds - 1, (1 + level) / 2)) * error * scale.slope(value)
+    ends = scale.from_line(scale.to_line(value) + np.array([-half_width, half_width]))
+    return max(float(ends[0]), low), min(float(ends[1]), high)
 
 
 def _fold_values(bound: BoundMeasures, sample: Sample) -> Float[np.ndarray, "folds values"]:

@@ -22,7 +22,6 @@ from dmfroc.inference.bias import NOTABLE_BIAS, bias_of_cells, bias_of_halves
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Influences,
-    Interval,
     Moments,
     influences_of,
     interval,
@@ -34,6 +33,7 @@ from dmfroc.inference.influences import (
     with_rare_errors,
     without_variation,
 )
+from dmfroc.inference.interval import Interval
 from dmfroc.inference.rare_errors import RareErrors, is_of_sizes, pools_classes, rare_errors
 from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.units import Sample, Units
@@ -91,7 +91,8 @@ class Facts(ABC):
         varies = self.moments.varies_within_strata
         if not varies and np.isfinite(self.value) and is_of_sizes(self.measure, self.predictions):
             return self.value, self.value
-        return self.measure.range_in(self.predictions, sizes_are_fixed=True)
+        # Units that are drawn from one stratum are of random classes
+        return self.measure.range_in(self.predictions, sizes_are_fixed=len(self.units.sizes) > 1)
 
     @cached_property
     def bounds_of_any_sizes(self) -> tuple[float, float]:

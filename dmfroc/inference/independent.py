@@ -15,19 +15,16 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.inference.hypothesis import Hypothesis, error_reaching
-from dmfroc.inference.influences import Interval
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.results.difference import Difference
-
-IntervalAt = Callable[[float], Interval]
-"""Takes the error probability, 0.05 for 95 %, and returns an interval of one sample's value."""
 
 _GRID = np.concatenate([np.geomspace(1e-9, 0.01, 30)[:-1], np.linspace(0.01, 1.0, 67)])
 
 
-def ends_of_contrast(
+def interval_of_contrast(
     factors: Sequence[float], values: Sequence[float], intervals: Sequence[Interval]
-) -> tuple[float, float]:
+) -> Interval:
     """Return the interval of a sum of multiples of independent values."""
     parts = [
         (f * x, *sorted((f * ends.low, f * ends.high)))
@@ -36,33 +33,7 @@ def ends_of_contrast(
     value, low, high = np.array(parts).T
     total = value.sum()
     below, above = (float(np.linalg.norm(x - value)) for x in (low, high))
-    return float(total - below), float(total + above)
-
-
-def ends_of_difference(
-    first: float, first_at: IntervalAt, second: float, second_at: IntervalAt, error: float
-) -> tuple[float, float]:
-    """Return the interval of the first value less the second."""
-    return ends_of_contrast((1.0, -1.0), (first, second), (first_at(error), second_at(error)))
-
-
-def p_value(
-    threshold: float, first: float, first_at: IntervalAt, second: float, second_at: IntervalAt
-) -> float:
-    """Return the error probability whose interval of the difference just reaches the threshold."""
-
-    def ends_at(error: float) -> tuple[float, float]:
-        return ends_of_difference(first, first_at, second, second_at, error)
-
-    return error_reaching(threshold, ends_at, upper=first - second <= threshold)
-
-
-def probability_above(
-    threshold: float, first: float, first_at: IntervalAt, second: float, second_at: IntervalAt
-) -> float:
-    """Return the probability that the true difference exceeds the threshold."""
-    tail = p_value(threshold, first, first_at, second, second_at) / 2
-    return 1 - tail if first - second > threshold else tail
+    return Interval(float(total - below), float(total + above))
 
 
 def compared(
@@ -72,9 +43,8 @@ def compared(
     level: float,
     *,
     greater_is_better: bool = True,
-    tested: Mapping[str, tuple[float, IntervalAt]] | None = None,
-) -> tuple[dict[tuple[str, str], Difference], Callable[[str, str, float], tuple[float, float]]]:
-    """Return the differences of every two independent values, and their intervals at any level.
+) -> tuple[dict[tuple[str, str], Difference], dict[tuple[str, str], IntervalAt]]:
+    """Return the differences of every two independent values, and their intervals.
 
     Parameters
     ----------
@@ -88,37 +58,34 @@ def compared(
         Level of the intervals in the differences.
     greater_is_better : bool
         Whether greater values are better.
-    tested : dict of str to tuple, optional
-        The values with the intervals that ends and tests follow from, if those are others.
     """
-    tested = values if tested is None else tested
+    tested = values
+    if not hypothesis.is_two_sided:
+        tested = {name: (value, exact_tails(at)) for name, (value, at) in values.items()}
 
-    def ends_of(first: str, second: str, error: float) -> tuple[float, float]:
-        return ends_of_difference(*tested[first], *tested[second], error)
+    def interval_at(
+        whose: Mapping[str, tuple[float, IntervalAt]], pair: tuple[str, str], error: float
+    ) -> Interval:
+        (first, first_at), (second, second_at) = (whose[name] for name in pair)
+        intervals = first_at(error), second_at(error)
+        return interval_of_contrast((1.0, -1.0), (first, second), intervals)
 
-    def interval_of(first: str, second: str, level: float) -> tuple[float, float]:
-        return hypothesis.opened(ends_of(first, second, hypothesis.error(level)))
-
-    differences = {}
-    for pair in itertools.combinations(values, 2):
-        both = (*values[pair[0]], *values[pair[1]])
-        positive, above, not_below = (
-            probability_above(x, *both) for x in (0.0, hypothesis.rope, -hypothesis.rope)
+    pairs = itertools.combinations(values, 2)
+    intervals_of: dict[tuple[str, str], IntervalAt]
+    intervals_of = {pair: partial(interval_at, tested, pair) for pair in pairs}
+    differences = {
+        pair: hypothesis.difference(
+            pair,
+            values[pair[0]][0] - values[pair[1]][0],
+            error_of(*pair),
+            partial(interval_at, values, pair),
+            level,
+            greater_is_better=greater_is_better,
+            tested_at=intervals_of[pair],
         )
-        value = both[0] - both[2]
-        tested_p_value = hypothesis.p_value(value, partial(ends_of, *pair))
-        differences[pair] = Difference(
-            *pair,
-            value=value,
-            standard_error=error_of(*pair),
-            interval=interval_of(*pair, level),
-            p_value=tested_p_value,
-            two_sided_p_value=p_value(0.0, *both),
-            adjusted_p_value=tested_p_value,
-            probability_better=positive if greater_is_better else 1 - positive,
-            probability_equivalent=max(not_below - above, 0.0),
-        )
-    return differences, interval_of
+        for pair in intervals_of
+    }
+    return differences, intervals_of
 
 
 def exact_tails(interval_at: IntervalAt) -> IntervalAt:

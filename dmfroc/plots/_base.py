@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cbook import normalize_kwargs
+from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.options import flag
+from dmfroc._kit.options import instance, number
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import convex_hull
 from dmfroc.curves.isometric_lines import Isometric, isometrics
+from dmfroc.inference.band import CurveBand
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.plots._style import (
     BASELINE_ID,
     COLORS,
@@ -32,14 +38,6 @@ from dmfroc.plots._style import (
     style_of,
 )
 from dmfroc.plots._trace import finite, trace
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
-
-    from dmfroc.inference.band import CurveBand
-    from dmfroc.measures.contingency_table import ContingencyTable
 
 _ISOMETRIC = "#6F93B5"
 _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide the curves
@@ -292,16 +290,17 @@ class CurveDisplay(Display):
         CurveDisplay
             This display.
         """
-        for option, value in {
-            "plot_chance": plot_chance,
-            "plot_break_even": plot_break_even,
-            "plot_isometrics": plot_isometrics,
-            "plot_baselines": plot_baselines,
-            "plot_hull": plot_hull,
-            "plot_legend": plot_legend,
-        }.items():
-            flag(option, value)
-        ax = self._draws_on(ax)
+        if name is not None:
+            instance("name", name, str)
+        ax = self._draws_on(
+            ax,
+            plot_chance=plot_chance,
+            plot_break_even=plot_break_even,
+            plot_isometrics=plot_isometrics,
+            plot_baselines=plot_baselines,
+            plot_hull=plot_hull,
+            plot_legend=plot_legend,
+        )
         self.guides_, self.hulls_ = [], {}
         if plot_baselines and not ax.lines:
             self._draw_baselines(ax)
@@ -315,7 +314,7 @@ class CurveDisplay(Display):
             self._draw_guides(ax, "break_even", styles, (0, (1, 2)))
         self._draw_curves(ax, styles, self.name if name is None else name, line_kwargs)
         self.bands_ = {
-            label: draw_band(ax, band, self.lines_[label].get_color())
+            label: draw_band(ax, band.fpr, band.low, band.high, self.lines_[label].get_color())
             for label, band in self.bands.items()
         }
         if plot_hull and self.look.has_hull:
@@ -349,6 +348,7 @@ class CurveDisplay(Display):
         ValueError
             If the table lacks a class of the curves, or a curve has no counts to place it by.
         """
+        instance("table", table, ContingencyTable)
         self.decisions_ = {}
         for label, curve in self.curves.items():
             if label not in table.labels or curve.projection is None:
@@ -391,6 +391,7 @@ class CurveDisplay(Display):
         Vuk and Curk (2006), ROC curve, lift chart and calibration plot, equations 4.8, 4.9, 5.6 and
         5.7, figures 4 and 8.
         """
+        slope = number("slope", slope)
         if not np.isfinite(slope):
             raise ValueError(f"slope must be finite, but it is {slope!r}")
         self.tangents_ = {}
@@ -458,9 +459,6 @@ class CurveDisplay(Display):
         name: str | None,
         line_kwargs: dict[str, Any],
     ) -> None:
-        from matplotlib.cbook import normalize_kwargs
-        from matplotlib.lines import Line2D
-
         chosen = normalize_kwargs(line_kwargs, Line2D)
         rest = f"{len(self.curves) - _NAMED_OF_MANY} other classes"
         self.lines_ = {}

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 
 from dmfroc import curves
+from dmfroc._kit.options import check_level, flag
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay, Look
 from dmfroc.plots._style import Self, draw_legend
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import LineCollection
 
 _RUG_STEPS = 500  # more marks than pixels would only take time
 _RUG_HEIGHT = 0.03
@@ -134,6 +133,10 @@ class CalibrationDisplay(CurveDisplay):
         CalibrationDisplay
             This display.
         """
+        level = check_level(level)
+        flag("plot_intervals", plot_intervals)
+        flag("plot_rug", plot_rug)
+        flag("plot_legend", plot_legend)
         is_single = len(self.curves) == 1
         groups: dict[str, Any] = {"marker": "o", "markersize": 5 if is_single else 3}
         if self.smooth:  # which joins the points

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
 
-from dmfroc._kit.options import flag, is_one_of
+from dmfroc._kit.options import is_one_of
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
-from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
-
-    from dmfroc.decisions.threshold_choice import ThresholdChoice
+from dmfroc.decisions.threshold_choice import ThresholdChoice
+from dmfroc.plots._style import (
+    BASELINE_ID,
+    CURVE_ID,
+    Display,
+    Self,
+    draw_band,
+    draw_legend,
+    style_of,
+)
 
 _MOST_BANDS = 3  # curves with bands; more would hide each other
 _LEAST_SHOWN = 0.35  # of the highest curve: how far below 0 baselines are drawn
@@ -135,12 +140,11 @@ class DecisionDisplay(Display):
         ValueError
             If there is no such band.
         """
-        difference = flag("difference", difference)
         if not (band is None or is_one_of(band, ("pointwise", "simultaneous"))):
             raise ValueError(
                 f"band must be 'pointwise', 'simultaneous' or None, but it is {band!r}"
             )
-        axes = self._draws_on(ax, height=4.8)
+        axes = self._draws_on(ax, height=4.8, difference=difference, plot_legend=plot_legend)
         self.lines_, self.bands_, self.baselines_ = {}, {}, []
         is_single = len(self.curves) == 1
         highest = 0.0
@@ -162,14 +166,10 @@ class DecisionDisplay(Display):
                 low, high = bands.low, bands.high
                 if band == "simultaneous":
                     low, high = bands.simultaneous_low, bands.simultaneous_high
-                self.bands_[label] = axes.fill_between(
-                    curve.thresholds,
-                    low,
-                    high,
-                    color=self.lines_[label].get_color(),
-                    alpha=0.18,
-                    linewidth=0,
-                    label=f"{100 * curve.level:g} % {band} band" if is_single else None,
+                of_band = f"{100 * curve.level:g} % {band} band" if is_single else None
+                color = self.lines_[label].get_color()
+                self.bands_[label] = draw_band(
+                    axes, curve.thresholds, low, high, color, label=of_band
                 )
             if not difference:
                 self._draw_baselines(curve, self.lines_[label].get_color(), is_single)
@@ -242,7 +242,7 @@ class ThresholdDisplay(Display):
     >>> y = rng.integers(2, size=300)
     >>> display = choose_threshold(y, rng.normal(size=300) + 1.5 * y, n_draws=100).plot()
     >>> display.ax_.get_ylabel()
-    'youden of class 1'
+    "Youden's J of class 1"
     """
 
     line_: Line2D
@@ -288,7 +288,8 @@ class ThresholdDisplay(Display):
             label=f"for new data, {percent}",
             **mark,
         )
-        criterion = legend_text(f"{choice.maximized} of class {choice.label}")
+        criterion = choice.maximized[0].upper() + choice.maximized[1:]
+        criterion = legend_text(f"{criterion} of class {choice.label}")
         axes.set(xlabel="Threshold", ylabel=criterion)
         draw_legend(axes, "lower left")
         return self

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.lines import Line2D
 from scipy.stats import beta
 
-from dmfroc._kit.options import flag
 from dmfroc._kit.text import legend_text
 from dmfroc.plots._style import COLORS, Display, draw_band
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection, PolyCollection
-    from matplotlib.lines import Line2D
 
     from dmfroc.meta_analysis.result import SummaryROC
 
@@ -82,9 +81,9 @@ class SummaryROCDisplay(Display):
         SummaryROCDisplay
             Itself.
         """
-        ax = self._draws_on(ax)
+        ax = self._draws_on(ax, plot_band=plot_band, plot_regions=plot_regions)
         self._draw_studies()
-        self._draw_curve(flag("plot_band", plot_band))
+        self._draw_curve(plot_band)
         self.regions_ = {}
         if threshold is not None or self.summary.settings.model != "ordinal":
             self._draw_point(threshold, plot_regions)
@@ -136,7 +135,9 @@ class SummaryROCDisplay(Display):
             label=f"summary curve, AUC {area.value:.3f}\n({percent} interval "
             f"{area.interval[0]:.3f} to {area.interval[1]:.3f})",
         )
-        self.band_ = draw_band(self.ax_, curve, COLORS[0]) if plot_band else None
+        self.band_ = None
+        if plot_band:
+            self.band_ = draw_band(self.ax_, curve.fpr, curve.low, curve.high, COLORS[0])
 
     def _draw_point(self, threshold: float | None, plot_regions: bool) -> None:
         summary, percent = self.summary, f"{100 * self.summary.level:g} %"
