@@ -258,7 +258,8 @@ def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
 
     A stratum with one unit has no variance of its own; it is 0 here.
     """
-    return moments_of_sums(units.sums(influence)[None, units.by_stratum], units)[0]
+    order = units.by_stratum  # found before the sums, beside which it would take more memory
+    return moments_of_sums(units.sums(influence)[None, order], units)[0]
 
 
 def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moments]:
