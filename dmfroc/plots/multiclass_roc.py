@@ -13,7 +13,7 @@ from dmfroc._kit.options import choice, flag
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.evidence import EvidenceInMemory
 from dmfroc.curves.curve import Curve, Line
-from dmfroc.inference.band import BandKind, CurveBand, check_kind
+from dmfroc.inference.band import BandKind, CurveBand, check_kind, curve_band
 from dmfroc.inference.options import Options
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dmfroc.bayes.curve import PosteriorCurve
     from dmfroc.bayes.posterior import Posterior
 
-_BandMethod = Literal["jackknife", "paper_bootstrap"]
+_BandMethod = Literal["jackknife", "bootstrap", "paper_bootstrap"]
 _NO_VARIATION = 1e-9  # of standard errors that are zero but for rounding
 
 
@@ -149,9 +149,11 @@ class MulticlassROCDisplay(CurveDisplay):
             faintly, without a band. Its area is the mean of theirs.
         groups, stratify
             As for `estimate`.
-        method : {"jackknife", "paper_bootstrap"}
-            How interval and band are obtained. ``"paper_bootstrap"``, of three or more classes, is
-            that of Wang and Carvalho, 100 draws, as their figure 8 has it; both are too narrow.
+        method : {"jackknife", "bootstrap", "paper_bootstrap"}
+            How interval and band are obtained. ``"bootstrap"`` has a band that is too narrow at
+            the corners, and for near-perfect classifiers. ``"paper_bootstrap"``, of three or more
+            classes, is that of Wang and Carvalho, 100 draws, as their figure 8 has it; its interval
+            and its band are too narrow.
         level : float
             Nominal coverage of the interval of the area and of the band.
         name : str, optional
@@ -182,8 +184,10 @@ class MulticlassROCDisplay(CurveDisplay):
         choice("method", method, get_args(_BandMethod))
         plot_band = flag("plot_band", plot_band)
         check_kind("band", band)
-        if band != "pointwise" and method != "jackknife":
-            raise ValueError(f"band={band!r} is the jackknife's: leave out method={method!r}")
+        if band != "pointwise" and method == "paper_bootstrap":
+            raise ValueError(
+                f"band={band!r} needs another method than {method!r}: leave method out"
+            )
         own = {option: options.pop(option) for option in cls.look.options if option in options}
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
         if folds is not None:
@@ -201,6 +205,9 @@ class MulticlassROCDisplay(CurveDisplay):
         curve, around = evidence.curve(curve_options), None
         if plot_band and isinstance(chosen, PaperBootstrap):
             around = paper_band(curve, evidence.sample.predictions, curve_options, chosen)
+        elif plot_band and method == "bootstrap":
+            units = {"groups": groups, "stratify": stratify}
+            around = curve_band(predictions, level=level, kind=band, method=method, **units, **own)
         elif plot_band:
             around = evidence.band(curve, curve_options, chosen.level, band)
         return cls(curve, band=around, estimate=estimate, name=name).plot(ax, **options)

@@ -6,6 +6,7 @@ from scipy.special import expit
 from simulations import cyclic_scores
 
 from dmfroc import Predictions, estimate, multiclass_roc
+from dmfroc.inference.band import curve_band
 from dmfroc.plots import MulticlassROCDisplay
 
 
@@ -67,6 +68,20 @@ def test_band_by_the_papers_bootstrap_is_too_narrow():
     with pytest.raises(ValueError, match="it is for 'dmf_auc' of three or more classes"):
         draw(*cyclic_scores(n_classes=2), method="paper_bootstrap")
     with pytest.raises(ValueError, match="method must be one of"):
-        draw(predictions, method="bootstrap")
+        draw(predictions, method="bayesian_bootstrap")
     with pytest.raises(ValueError, match="use method='bootstrap'"):
         draw(predictions, method="paper_bootstrap", groups=np.arange(300))
+
+
+def test_the_display_has_the_band_of_the_bootstrap():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=60)
+    predictions = Predictions.from_arrays(y, rng.normal(size=(60, 3)) + np.eye(3)[y])
+    options = {"n_thresholds": 9, "shrinkage": 0.5}
+    display = MulticlassROCDisplay.from_predictions(
+        predictions, method="bootstrap", band="simultaneous", **options
+    )
+    expected = curve_band(predictions, method="bootstrap", kind="simultaneous", **options)
+    for end in ("low", "high"):
+        np.testing.assert_array_equal(getattr(display.band, end), getattr(expected, end))
+    assert display.estimate.method == display.band.method == "bootstrap"
