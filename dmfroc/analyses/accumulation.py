@@ -31,7 +31,7 @@ from dmfroc.analyses.sequences import (
     watched_as_header,
     watched_from,
 )
-from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows, joined
+from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
 from dmfroc.counted.checkpoint import (
     counts_as_state,
@@ -479,7 +479,9 @@ class Accumulator:
         has_labels = form is not None and form.has_classes_of_rows[0]
         if measure.name == "accuracy" and has_labels and form and not form.has_weights:
             return seen_of_share(self._right[-1], self._rows[-1], self._rows[-1])
-        self._waiting = joined(self._waiting)
+        if self._waiting:
+            first, *others = self._waiting
+            self._waiting = [first.joined(*others)]
         now = copy(self)
         _, counts, content = now._prepare()
         content.check_weights(counts.sizes)
