@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,7 +24,7 @@ from dmfroc.inference.anytime import (
 )
 from dmfroc.inference.evidence import Facts
 from dmfroc.inference.hypothesis import Hypothesis, error_reaching
-from dmfroc.inference.influences import Interval
+from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.measures.measure import Measure
 from dmfroc.results.estimate import Estimate
@@ -174,8 +174,8 @@ class Seen(NamedTuple):
 
     n_observations: int
     value: float
-    interval_at: Callable[[float], Interval]
-    """Takes an error probability; the interval holds at all times."""
+    interval_at: IntervalAt
+    """The interval holds at all times."""
     share: tuple[int, int] | None
     """Of a rate: the number of successes, and of rows that count."""
     facts: Facts | None
@@ -258,8 +258,7 @@ def seen_of_counts(
 
 def look(seen: Seen, level: float) -> Look:
     """Return a look at a stream."""
-    ends = seen.interval_at(1 - level)
-    return Look(seen.n_observations, seen.value, (ends.low, ends.high))
+    return Look(seen.n_observations, seen.value, seen.interval_at(1 - level).ends)
 
 
 def add_look(looks: list[Look], new: Look) -> None:
@@ -337,14 +336,8 @@ class DriftMonitor:
         n = seen.n_observations
         if n <= self.n or seen.facts is None:
             return
-        interval_at = seen.facts.interval_at
         is_above = seen.value > self.baseline
-
-        def ends_at(error: float) -> tuple[float, float]:
-            found = interval_at(error)
-            return found.low, found.high
-
-        error = error_reaching(self.baseline, ends_at, upper=not is_above)
+        error = error_reaching(self.baseline, seen.facts.interval_at, upper=not is_above)
         statistic = -ndtri(error / 2) * (1 if is_above else -1) * self.sign
         total = float(statistic * math.sqrt(n))
         n_since = n - np.array(self.starts, float)
@@ -401,7 +394,7 @@ def joint_of_streams(
     """Return values and differences of independent streams; one may stop at any time."""
     values = {name: (seen.value, seen.interval_at) for name, seen in streams.items()}
     errors = {name: _error(seen) for name, seen in streams.items()}
-    differences, interval_of = independent.compared(
+    differences, intervals_of = independent.compared(
         values,
         lambda first, second: math.hypot(errors[first], errors[second]),
         hypothesis,
@@ -425,20 +418,22 @@ def joint_of_streams(
     covariance = np.diag([error**2 for error in errors.values()])
     sign = 1 if measure.greater_is_better else -1
 
-    def interval_of_value(name: str, at: float) -> tuple[float, float]:
-        return look(streams[name], at).interval
-
     return JointEstimates(
-        estimates, differences, sign * np.stack(draws, axis=1), covariance, interval_of_value,
-        interval_of,
-    )  # fmt: skip
+        estimates,
+        differences,
+        sign * np.stack(draws, axis=1),
+        covariance,
+        {name: seen.interval_at for name, seen in streams.items()},
+        intervals_of,
+        hypothesis,
+    )
 
 
 def _error(seen: Seen) -> float:
     """Return the standard error of a value at one time, never 0."""
     if seen.facts is not None:
-        ends = seen.facts.interval_at(0.3173)
-        return (ends.high - ends.low) / 2
+        low, high = seen.facts.interval_at(0.3173).ends
+        return (high - low) / 2
     k, n = seen.share or (0, 0)
     shrunk = (k + 0.5) / (n + 1)
     return math.sqrt(shrunk * (1 - shrunk) / max(n, 1))
