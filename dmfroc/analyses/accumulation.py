@@ -476,8 +476,7 @@ class Accumulator:
         if measure.name == "brier_score" and self._content is not None:
             return seen_of_brier(self._tally)
         if self._waiting:
-            first, *others = self._waiting
-            self._waiting = [first.joined(*others)]
+            self._waiting = [Batch.joined(*self._waiting)]
         now = copy(self)
         _, counts, content = now._prepare()
         content.check_weights(counts.sizes)
