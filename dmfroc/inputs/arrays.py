@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from dmfroc.inputs.messages import IN_MEMORY
 
+type Floats = NDArray[np.float32] | NDArray[np.float64]
+
 _LARGEST_EXACT = 2**53  # up to here every integer is a float
 
 
@@ -27,6 +29,9 @@ def from_library(values: Any, what: str) -> Any:
     import narwhals.stable.v2 as nw
     from narwhals.exceptions import DuplicateError
 
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(values, pandas.Categorical):
+        values = pandas.Series(values)
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is not None and isinstance(values, pyarrow.RecordBatch):
         # Unknown to narwhals, and NumPy would drop the column names
@@ -66,6 +71,12 @@ def series_values(series: Any) -> NDArray[Any]:
         values = values.astype(object)
         values[missing] = None
     return values
+
+
+def categories_in_order(values: Any, what: str) -> list[Any] | None:
+    """Return the categories of a column that has an order of its own, None if it has none."""
+    categories = getattr(getattr(from_library(values, what), "dtype", None), "categories", None)
+    return None if categories is None else list(categories)
 
 
 def as_array(values: Any, what: str) -> NDArray[Any]:

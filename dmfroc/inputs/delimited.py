@@ -97,6 +97,12 @@ def read_delimited(
             f"the first line holds numbers, {listing(values)}, as in a file without a header: "
             "write a line with the names of the columns above it, such as y,p_a,p_b"
         )
+    is_detected = given.separator is None
+    if is_detected and len(layout.names) == 1 and not wanted.issubset(layout.names):
+        raise ValueError(
+            f"no character separates the names in the line {layout.names[0][:80]!r}: say which one "
+            "does by separator="
+        )
     if twice := repeated([name for name in layout.names if name]):
         raise ValueError(f"duplicate column names: {listing(twice)}; rename them")
     read = _read_spaced if layout.has_spaces else _read
@@ -113,7 +119,7 @@ def read_delimited(
     decimals = {}
     for name, column in named:
         if name not in texts and (numbers is None or name in numbers):
-            table[name], decimals[name] = _numbers(name, column, given.decimal)
+            table[name], decimals[name] = numbers_of(name, column, given.decimal)
     if given.decimal is None:
         _check_decimals(table, decimals)
     return Text(pyarrow.table(table), _note(file, layout, "," in decimals.values()))
@@ -333,7 +339,7 @@ def _is_empty(column: Any) -> bool:
     return len(texts) > 0 and not pc.any(pc.not_equal(texts, "")).as_py()
 
 
-def _numbers(name: str, column: Any, decimal: str | None) -> tuple[Any, str | None]:
+def numbers_of(name: str, column: Any, decimal: str | None) -> tuple[Any, str | None]:
     """Return a column as numbers if its texts spell numbers, and the decimal mark in them.
 
     Separators of thousands are taken for what they are.
@@ -341,7 +347,7 @@ def _numbers(name: str, column: Any, decimal: str | None) -> tuple[Any, str | No
     import pyarrow
     import pyarrow.compute as pc
 
-    if not pyarrow.types.is_string(column.type):
+    if not (pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type)):
         return column, None
     texts = pc.utf8_trim_whitespace(column)
     texts = pc.replace_substring_regex(texts, r"^\*", "")  # with which Weka marks the largest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import lzma
 import math
 import re
@@ -13,7 +14,6 @@ import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from json import loads
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,11 +23,12 @@ from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import did_you_mean
 from dmfroc.inputs.checks import Inputs
-from dmfroc.inputs.delimited import MISSING, Format, Text, read_delimited
+from dmfroc.inputs.contradictions import are_shares
+from dmfroc.inputs.delimited import MISSING, Format, Text, numbers_of, read_delimited
 from dmfroc.inputs.labels import factorize
 from dmfroc.inputs.lists import holds_lists, table_of_lists
 from dmfroc.inputs.messages import Source, listing, repeated
-from dmfroc.inputs.scores import are_shares, columns_without_scores
+from dmfroc.inputs.scores import columns_without_scores
 
 
 class Names(NamedTuple):
@@ -96,10 +97,15 @@ def _read_table(
             from pyarrow import parquet
 
             with parquet.ParquetFile(file) as reader:
-                return Text(reader.read(), None)
-        if kind in _READERS:
-            return Text(_READERS[kind](file), None)
-        return read_delimited(file, given, texts, numbers)
+                table = reader.read()
+        elif kind in _READERS:
+            table = _READERS[kind](file)
+        else:
+            return read_delimited(file, given, texts, numbers)
+        for place, name in enumerate(table.column_names):
+            if name not in texts:
+                table = table.set_column(place, name, numbers_of(name, table[name], None)[0])
+        return Text(table, None)
 
 
 def _with_nested(table: Any, names: Sequence[str]) -> Any:
@@ -121,19 +127,29 @@ def _with_nested(table: Any, names: Sequence[str]) -> Any:
 def _read_json(file: Path) -> Any:
     """Read one object per row, each on a line of its own or all in one list, or columns."""
     import pyarrow
-    from pyarrow import json
+    from pyarrow import json as arrow
 
     with pyarrow.input_stream(str(file), compression="detect") as stream:
         content = stream.read()
+    text = content.decode(json.detect_encoding(content))
     try:
-        found = loads(content)
+        found = json.loads(text)
     except ValueError:
-        return json.read_json(pyarrow.BufferReader(content))
+        try:
+            return arrow.read_json(pyarrow.BufferReader(text.encode()))
+        except pyarrow.ArrowInvalid as error:  # as of lists that mix numbers with texts
+            try:
+                found = [json.loads(line) for line in text.splitlines() if line.strip()]
+            except ValueError:
+                raise error from None
     rows = _json_rows(found) if isinstance(found, Mapping) else found
     if not all(isinstance(row, Mapping) for row in rows):
         raise ValueError("it holds rows without names: write an object for each row")
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pyarrow.table({name: [row.get(name) for row in rows] for name in names})
+    columns = {name: [row.get(name) for row in rows] for row in rows for name in row}
+    for name, values in columns.items():
+        if any(isinstance(x, list) for x in values):
+            columns[name] = [None if x is None else json.dumps(x) for x in values]
+    return pyarrow.table(columns)
 
 
 def _json_rows(found: Mapping[str, Any]) -> list[Any]:
@@ -145,6 +161,8 @@ def _json_rows(found: Mapping[str, Any]) -> list[Any]:
         return lists[0]
     if not all(isinstance(x, list | Mapping) for x in found.values()):
         return [found]
+    if all(map(str.isdigit, found)) and not all(map(str.isdigit, next(iter(found.values())))):
+        return list(found.values())  # by row number
     columns = [x.values() if isinstance(x, Mapping) else x for x in found.values()]
     if len(set(map(len, columns))) > 1:
         lengths = listing([len(x) for x in columns])
@@ -153,9 +171,14 @@ def _json_rows(found: Mapping[str, Any]) -> list[Any]:
 
 
 def _read_feather(file: Path) -> Any:
-    from pyarrow import feather
+    import pyarrow
+    from pyarrow import feather, ipc
 
-    return feather.read_table(file)
+    try:
+        return feather.read_table(file)
+    except pyarrow.ArrowInvalid:
+        with pyarrow.OSFile(str(file)) as source, ipc.open_stream(source) as stream:
+            return stream.read_all()
 
 
 def _read_stata(file: Path) -> Any:
@@ -195,6 +218,7 @@ def _check_text(file: Path, given: Format) -> None:
             raise ValueError(f"{argument}= is for files of text, not for {file.suffix.lower()}")
 
 
+_NAMES_CLASSES = re.compile("(class|label|categor|target_name)").match
 _FEWEST_CASES = 20  # of several rows each; fewer values are rather those of a setting
 _FIRST = 1000  # cells of a column of lists, in which all classes should occur
 _TEXTS = (".csv", ".tsv", ".txt", ".tab")
@@ -266,7 +290,7 @@ def _kind_of(texts: set[str]) -> str | None:
         return "int64"
     if {text.lower() for text in texts} <= {"true", "false"}:
         return "bool"
-    if all(re.fullmatch(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?", text) for text in texts):
+    if all(re.fullmatch(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?(e[+-][0-9]+)?", x) for x in texts):
         return "float64"
     if all(re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text) for text in texts):
         return "date32"
@@ -392,12 +416,16 @@ def _read_npz(file: Path, names: Names) -> Inputs:
     def chosen(available: Sequence[str]) -> list[str]:
         taken = _names_taken(names, available, "array")
         _check_available(scores, available, "scores", "array")
-        has_labels = names.labels is None and "labels" in available
-        return list(dict.fromkeys([*taken, scores, *["labels"] * has_labels]))
+        return list(dict.fromkeys([*taken, scores, *filter(_NAMES_CLASSES, available)]))
 
     arrays = _read_arrays(file, chosen)
-    is_own = "labels" not in (names.label, names.sample_weight, names.y_pred, scores)
-    labels = arrays.get("labels") if names.labels is None and is_own else names.labels
+    labels = names.labels
+    taken = {names.label, names.sample_weight, names.y_pred, names.frequency_weight, scores}
+    for name in arrays.keys() - taken if labels is None else ():
+        array = arrays[name]
+        width = arrays[scores].shape[1] if arrays[scores].ndim == 2 else 2
+        if array.shape == (width,) and {*np.unique(arrays[names.label])} <= {*array.tolist()}:
+            labels = array
     source = Source(
         f"array {names.label!r}",
         f"array {scores!r}",

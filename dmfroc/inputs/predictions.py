@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dmfroc._kit.options import column_names, instance
 from dmfroc._kit.remarks import note
 from dmfroc._kit.text import printable
-from dmfroc.inputs.arrays import read_only
+from dmfroc.inputs.arrays import Floats, read_only
 from dmfroc.inputs.checks import (
     Inputs,
     check_hard_labels,
@@ -32,7 +32,6 @@ from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import Names, read
 from dmfroc.inputs.folds import fold_codes
 from dmfroc.inputs.messages import listing, shortened
-from dmfroc.inputs.scores import Floats
 
 __all__ = ["Predictions", "as_predictions"]
 

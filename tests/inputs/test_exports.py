@@ -240,5 +240,5 @@ def test_columns_of_several_classifiers_are_no_classes(tmp_path):
     path = tmp_path / "export.csv"
     score = SHARES[:, 0]
     pd.DataFrame({"y": TRUE % 2, "model0": score, "model1": score**2}).to_csv(path, index=False)
-    with pytest.warns(UserWarning, match="rise and fall together: if they are of several class"):
+    with pytest.raises(ValueError, match="or the scores of several classifiers: if they are scor"):
         Predictions.from_file(path, label="y")
