@@ -49,7 +49,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs docs/_build/html
+	$(BIN)/python -m sphinx --jobs auto --quiet --fail-on-warning --keep-going docs docs/_build/html
 	@echo 'The documentation is in docs/_build/html/index.html.'
 
 bench: $(VENV)/.installed-bench

@@ -1,19 +1,23 @@
 """Find long sentences, and words that the house style has others for, in what readers see.
 
-It reads the prose of the README, of the changelog, of the documentation, of docstrings and of
-messages, without code, tables, formulas, references and pages that experiments write. With
+It reads the prose of the README, of the changelog, of the documentation, of docstrings, of
+messages and of comments, without code, tables, formulas, references and pages that experiments
+write. With
 `--lengths`, print the length of each page's sentences.
 """
 
 import ast
+import io
 import itertools
 import re
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 LONGEST = 35  # words of a sentence
+LONGEST_OF_COMMENTS = 25
 OUT = {
     r"remarks?": "warning",
     r"allow(s|ed|ing)? for": "adjust for, account for",
@@ -22,7 +26,7 @@ OUT = {
     r"as where": "if, when, as in",
     r"no more(?! than)": "no longer",
     r"(how|as|so|less|more) sure": "certain, precise",
-    r"knows? (of|about)": "accounts for",
+    r"knows? (of|about|how)": "accounts for",
     r"the (former|latter)": "name the thing",
     r"lends?": "borrows from",
     r"what (it|they|is) promises?": "nominal coverage",
@@ -36,14 +40,15 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted(set((ROOT / "docs").rglob("*.md")) - GENERATED),
 ]
+PROGRAMS = ["dmfroc", "tests", "experiments", "benchmarks", ".ci"]
 QUOTING = {"docs/renamed.md", "docs/papers.md"}  # old names, and titles
 NOT_PROSE = re.compile(
     r"^## References\n.*?(?=^## |\Z)|^```.*?^```|^\$\$.*?\$\$|^:::.*?$|^\|.*?$|^#.*?$|^<[^>]*>$",
     re.MULTILINE | re.DOTALL,
 )
 NOT_IN_DOCSTRINGS = re.compile(
-    r"^References\n-+\n.*?(?=^\w+( \w+)?\n---|\Z)|^ *>>>.*?(?=^ *$|\Z)|^.+\n-{3,}$"
-    r"|^ *\w[\w, ]* : .*$|::$.*?(?=^\S|\Z)",
+    r"^References\n-+\n.*?(?=^\w+( \w+)?\n---|\Z)|^ *>>>.*?(?=^ *$|\Z)|^[^\n]+\n-{3,}$"
+    r"|^ *\*{0,2}\w[\w, *]* : [^\n]*$|::$.*?(?=^\S|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 ABBREVIATED = re.compile(r"\b(e\.g|i\.e|vs|al|cf|approx|Fig|Eq|[A-Z])\.")
@@ -85,6 +90,19 @@ def messages(path: Path) -> Iterator[str]:
             yield str(node.value)
 
 
+def comments(path: Path) -> Iterator[str]:
+    """Return the comments of a module; those of consecutive lines are one."""
+    block, end = "", (0, 0)
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            if (row, column) != end:
+                yield block
+                block = ""
+            block, end = block + token.string.lstrip("#") + "\n", (row + 1, column)
+    yield block
+
+
 def n_words(sentence: str) -> int:
     """Count the words of a sentence, formulas and code as one each."""
     return sum(any(c.isalnum() for c in word) for word in sentence.split())
@@ -111,6 +129,8 @@ def main() -> int:
         return 0
     modules = sorted((ROOT / "dmfroc").rglob("*.py"))
     texts += [(path, x, LONGEST) for path in modules for x in (*docstrings(path), *messages(path))]
+    programs = [path for name in PROGRAMS for path in sorted((ROOT / name).rglob("*.py"))]
+    texts += [(path, x, LONGEST_OF_COMMENTS) for path in programs for x in comments(path)]
     found = [o for path, text, n in texts for o in offences(str(path.relative_to(ROOT)), text, n)]
     print(*found, sep="\n")
     return bool(found)

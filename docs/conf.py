@@ -18,12 +18,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 from notebook import write_notebook  # noqa: E402
 
 extensions = [
-    *("myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.viewcode"),
+    *("myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"),
+    "sphinx.ext.viewcode",
     "gallery_pictures",
     "measure_tables",
     "paper_table",
 ]
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+default_role = "autolink"  # of docstrings: a link where the name is one
 
 # Pages that are notebooks too
 EXTRA = Path(__file__).parent / "_build" / "extra"

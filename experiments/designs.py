@@ -104,7 +104,7 @@ def algorithm(generator: np.random.Generator, learner: str, n: int, n_folds: int
     x, y = features(generator, n)
     seed = int(generator.integers(2**31))
     nested = nested_cross_validation(
-        LEARNERS[learner], x, y, "hand_till", cv=n_folds, n_repeats=10, random_state=seed
+        LEARNERS[learner], x, y, measure="hand_till", cv=n_folds, n_repeats=10, random_state=seed
     )
     scores, fold = np.empty((n, 3)), np.empty(n, int)
     for number, (train, test) in enumerate(splits(generator, y, n_folds)):
@@ -140,7 +140,7 @@ def models(generator: np.random.Generator, n_models: int, design: str) -> dict:
         + shift * y
         for place, shift in enumerate(shifts)
     }
-    found = compare(y, scores, "hand_till", simultaneous=True)
+    found = compare(y, scores, measure="hand_till", simultaneous=True)
     winner = found.winner
     truth = area[int(winner.name)]
     low, high = found.estimates[winner.name].interval
@@ -165,7 +165,7 @@ def subgroups(generator: np.random.Generator, strength: float) -> dict:
     by = np.repeat(["a", "b", "c"], sizes)
     y = np.concatenate([np.arange(size) % 3 for size in sizes])
     scores = generator.normal(size=(len(y), 3)) + strength * np.eye(3)[y]
-    found = compare_subgroups(y, scores, by, "hand_till")
+    found = compare_subgroups(y, scores, by, measure="hand_till")
     return {
         "omnibus": found.omnibus.p_value < 1 - LEVEL,
         "covered": all(d.interval[0] <= 0 <= d.interval[1] for d in found.differences),
@@ -188,10 +188,10 @@ def runs(generator: np.random.Generator, n_runs: int) -> dict:
         ]
 
     scores = {"A": scores_of_runs(), "B": scores_of_runs()}
-    [single] = compare(y, {k: v[0] for k, v in scores.items()}, "hand_till").differences
+    [single] = compare(y, {k: v[0] for k, v in scores.items()}, measure="hand_till").differences
     row = {"single": single.p_value < 1 - LEVEL}
     for crossed in (True, False):
-        found = compare_runs(y, scores, "hand_till", crossed=crossed)
+        found = compare_runs(y, scores, measure="hand_till", crossed=crossed)
         kind = "crossed" if crossed else "nested"
         row[f"{kind}_random"] = found.random_runs.p_value < 1 - LEVEL
         row[f"{kind}_fixed"] = found.fixed_runs.p_value < 1 - LEVEL
@@ -216,9 +216,9 @@ def plans(measure: str) -> tuple:
     Of a pilot of 6,000 the difference in informedness was a tenth too large, and so the power.
     """
     pilots = paired(np.random.default_rng(1), 300_000, 0.3)
-    first = plan(pilots["a"], measure, half_width=0.03)
+    first = plan(pilots["a"], measure=measure, half_width=0.03)
     gap = estimate(measure, pilots["a"]).value - estimate(measure, pilots["b"]).value
-    return first, plan(pilots, measure, difference=gap, power=0.8)
+    return first, plan(pilots, measure=measure, difference=gap, power=0.8)
 
 
 def planned(generator: np.random.Generator, measure: str) -> dict:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
-from near_perfect import peer_interval, pool, sample_of
+from near_perfect import POPULATIONS, peer_interval, pool, sample_of
 from scipy import stats
 
 from dmfroc import Predictions, evaluate
-from dmfroc.measures import MEASURES
+from dmfroc.measures import MEASURES, precision_at_k, recall_at
 from dmfroc.simulation.study import Study, grid
 
 LEVEL = 0.95
@@ -157,8 +157,8 @@ CONFIRMING = {
 }
 DESIGNS = CHOSEN | CONFIRMING
 TABLES = {
-    "Three classes of 100": (
-        *("K=3, good", "K=3, weak", "K=3, strong", "K=3, noise"),
+    "Three classes of 100": ("K=3, good", "K=3, weak", "K=3, strong", "K=3, noise"),
+    "Three classes of 100, other scores": (
         *("K=3, anti-classifier", "K=3, ties", "K=3, saturated", "K=3, calibrated"),
     ),
     "Two classes": ("K=2, good", "K=2, noise", "K=2, weak, uneven", "K=2, strong, uneven"),
@@ -220,8 +220,14 @@ def sample(generator: np.random.Generator, name: str) -> dict:
 
 @functools.cache
 def truths(name: str) -> dict[str, float]:
-    """Return all measures of a large sample with the same class proportions."""
+    """Return all measures of a large sample with the same class proportions.
+
+    Some depend on the number of observations. The first k are the same share of a large sample,
+    and Spiegelhalter's z grows with the square root. If rows have weights, it has no target.
+    """
     generator, found = np.random.default_rng(0), {}
+    n = sum(POPULATIONS[name].sizes if name in POOLS else DESIGNS[name].sizes)
+    first_k = {"recall_at": recall_at(10 / n), "precision_at_k": precision_at_k(10 / n)}
     for size, costly in ((POPULATION, False), (COSTLY_POPULATION, True)):
         if name in POOLS:
             y, scores = pool(name)
@@ -239,9 +245,13 @@ def truths(name: str) -> dict[str, float]:
             warnings.simplefilter("ignore")
             found |= {
                 measure_name: measure(large)
-                for measure_name, measure in MEASURES.items()
+                for measure_name, measure in (MEASURES | first_k).items()
                 if ("vus" in measure_name) == costly and measure.applies_to(large)
             }
+        if "spiegelhalter_z" in found and not costly:
+            found["spiegelhalter_z"] *= float(np.sqrt(n / len(y)))
+    if name in DESIGNS and DESIGNS[name].has_weights:
+        found.pop("spiegelhalter_z", None)
     return found
 
 

@@ -395,7 +395,7 @@ CASES = {
     ),
     **{
         f"compare/{kind}": (
-            lambda options=options: dmfroc.compare(TRUE, THREE, "hand_till", **options)
+            lambda options=options: dmfroc.compare(TRUE, THREE, measure="hand_till", **options)
         )
         for kind, options in {
             "rows": {},
@@ -411,12 +411,12 @@ CASES = {
     },
     "compare/default": lambda: dmfroc.compare(TRUE, {"a <b>": GOOD, 'c "&" d': FAIR}, rope=0.05),
     "compare/dmf_auc": lambda: dmfroc.compare(
-        TRUE, THREE, dmfroc.measures.dmf_auc("prevalence", shrinkage=4.0), level=0.8
+        TRUE, THREE, measure=dmfroc.measures.dmf_auc("prevalence", shrinkage=4.0), level=0.8
     ),
     "compare/labels": lambda: dmfroc.compare(
         TRUE, y_pred={"good": HARD, "worse": np.roll(HARD, 1)}, measure="accuracy"
     ),
-    "compare/costs": lambda: dmfroc.compare(TRUE, THREE, "brier_score"),
+    "compare/costs": lambda: dmfroc.compare(TRUE, THREE, measure="brier_score"),
     "compare/independent": lambda: dmfroc.compare(
         independent(), measure="hand_till", paired=False, **DRAWS
     ),
@@ -426,7 +426,7 @@ CASES = {
     "compare/two-classes": lambda: dmfroc.compare(
         IS_OAK,
         {"one": SCORE_OF_OAK, "other": FAIR[:, 2], "same": SCORE_OF_OAK},
-        "average_precision",
+        measure="average_precision",
     ),
     **{
         f"compare/{kind}": (
@@ -495,7 +495,7 @@ CASES = {
         GaussianNB(), GOOD, TRUE, cv=3, n_repeats=2, target="learner", groups=GROUPS
     ),
     "nested_cross_validation": lambda: dmfroc.nested_cross_validation(
-        GaussianNB(), GOOD, TRUE, "accuracy", cv=3, n_repeats=2
+        GaussianNB(), GOOD, TRUE, measure="accuracy", cv=3, n_repeats=2
     ),
     "bayesian_roc": lambda: dmfroc.bayesian_roc(TRUE, GOOD, **IN_BAYES),
     "bayesian_table": lambda: dmfroc.bayesian_table("accuracy", TRUE, GOOD, n_draws=30),

@@ -3,12 +3,14 @@
 import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import dmfroc
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+ROOMS = ("curves", "decisions", "functional", "measures", "papers", "plots", "results")
 
 
 def load(name):
@@ -44,6 +46,24 @@ def test_every_page_is_in_a_table_of_contents():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     pages = {path.stem for path in DOCS.glob("*.md")} - {"index"}
     assert {page for page in pages if not re.search(rf"^{page}$", index, re.M)} == set()
+
+
+def test_every_public_name_has_one_page():
+    listed = []
+    for page in sorted((DOCS / "api").glob("*.md")):
+        for module, names in re.findall(
+            r"currentmodule:: (\S+)\n\n.*?\n\n(.*?)\n```", page.read_text("utf-8"), re.DOTALL
+        ):
+            listed += [getattr(importlib.import_module(module), name) for name in names.split()]
+    public = {
+        getattr(module, name)
+        for module in (dmfroc, *(getattr(dmfroc, name) for name in ROOMS))
+        for name in set(getattr(module, "__all__", dir(module))) - {"FACTORIES", "MEASURES"}
+    }
+    public = {x for x in public if not isinstance(x, ModuleType)}
+    assert len(public) > 200
+    assert public - set(listed) == set()
+    assert len(listed) == len(set(listed))
 
 
 @pytest.mark.filterwarnings("ignore:hand_till below chance")

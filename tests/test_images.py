@@ -14,8 +14,8 @@ from matplotlib.testing.compare import compare_images
 from dmfroc import plots
 
 IMAGES = Path(__file__).parent / "reference" / "images"
-# Root mean square difference of the pixels, of 255: none between matplotlib 3.10 and 3.11, while a
-# missing line, hull, rug or band, or classes in each other's colours, make 4 to 20.
+# Root mean square difference of the pixels, of 255. There is none between matplotlib 3.10 and 3.11.
+# A missing line, hull, rug or band, or classes in each other's colours, make 4 to 20.
 TOLERANCE = 3.0
 
 CLASSES = np.arange(150) % 3

@@ -57,13 +57,13 @@ def comparison(request):
         options = {"simultaneous": True, "level": 0.8, "random_state": 5}
     if request.param == "bootstrap":
         options = {"method": "bootstrap", "n_draws": 100, "rope": 0.05, "random_state": 7}
-    return dmfroc.compare(Y, SCORES, "hand_till", **options)
+    return dmfroc.compare(Y, SCORES, measure="hand_till", **options)
 
 
 @pytest.fixture(scope="module")
 def subgroups():
     with pytest.warns(UserWarning, match="left out: west"):
-        return dmfroc.compare_subgroups(Y, SCORES["fair"], SITE, "hand_till", level=0.9)
+        return dmfroc.compare_subgroups(Y, SCORES["fair"], SITE, measure="hand_till", level=0.9)
 
 
 @pytest.fixture(scope="module", params=[True, False])
@@ -72,7 +72,7 @@ def runs(request):
         name: [0.8 * SCORES[name] + 0.2 * np.roll(SHARED, k, axis=1) for k in range(4)]
         for name in EFFECTS
     }
-    return dmfroc.compare_runs(Y, several, "hand_till", crossed=request.param, level=0.9)
+    return dmfroc.compare_runs(Y, several, measure="hand_till", crossed=request.param, level=0.9)
 
 
 @pytest.fixture(scope="module", params=["half-width", "power"])
@@ -83,8 +83,8 @@ def plan(request):
         for name in ("good", "poor")
     }
     if request.param == "power":
-        return dmfroc.plan(named, "hand_till", difference=0.05, power=0.9, level=0.9)
-    return dmfroc.plan(named["good"], "hand_till", half_width=0.02)
+        return dmfroc.plan(named, measure="hand_till", difference=0.05, power=0.9, level=0.9)
+    return dmfroc.plan(named["good"], measure="hand_till", half_width=0.02)
 
 
 def report(result, tmp_path):
@@ -474,7 +474,7 @@ def test_matrices_are_left_out_of_large_files(tmp_path):
     noise = np.random.default_rng(0)
     named = {k: noise.normal(size=(len(y), n_classes)) + 2.0 * np.eye(n_classes)[y] for k in "abcd"}
     measure = dmfroc.measures.dmf_auc(n_thresholds=3)
-    curves = report(dmfroc.compare(y, named, measure), tmp_path)["numbers"]["curves"]
+    curves = report(dmfroc.compare(y, named, measure=measure), tmp_path)["numbers"]["curves"]
     assert list(curves) == list(named)
     assert not any({"confusion", "pairwise_areas"} & set(curve) for curve in curves.values())
 
@@ -564,7 +564,7 @@ def test_no_p_value_and_no_probability_is_shown_as_certain(tmp_path):
     found = dmfroc.compare(
         np.arange(40000) % 2,
         {"good": np.arange(40000) % 2 + RNG.normal(size=40000), "noise": RNG.normal(size=40000)},
-        "auc",
+        measure="auc",
     )
     [difference] = found.differences
     assert difference.p_value < 1e-300
@@ -590,7 +590,7 @@ def test_text_of_a_scan_has_the_bounds():
 @pytest.mark.parametrize("kind", ["separate", "simultaneous"])
 def test_the_drawing_of_the_best_says_which_intervals_it_has(kind):
     options = {"simultaneous": kind == "simultaneous", "level": 0.9}
-    axes = dmfroc.compare(Y, SCORES, "hand_till", **options).plot_best_set().ax_
+    axes = dmfroc.compare(Y, SCORES, measure="hand_till", **options).plot_best_set().ax_
     assert axes.get_xlabel() == f"Hand-Till M (filled: may be the best; 90 %, {kind})"
 
 
@@ -618,7 +618,7 @@ def test_the_curve_has_the_weights_of_the_evaluation(pair_weights):
 
 
 def test_samples_of_a_comparison_have_the_rows_that_count():
-    found = dmfroc.compare(Y, SCORES, "hand_till", **KINDS["groups"])
+    found = dmfroc.compare(Y, SCORES, measure="hand_till", **KINDS["groups"])
     for name, sample in found.samples.items():
         assert sample.predictions.n_observations == (WEIGHTS > 0).sum()
         assert len(sample.units.groups) == (WEIGHTS > 0).sum()

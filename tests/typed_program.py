@@ -18,7 +18,7 @@ def main(truth: list[str], scores: dict[str, np.ndarray]) -> None:
     assert_type(evaluation.estimates, dict[str, dmfroc.Estimate])
     estimate = dmfroc.estimate("hand_till", truth, first, method="bootstrap", n_draws=200)
     assert_type(estimate.interval, tuple[float, float])
-    comparison = dmfroc.compare(truth, scores, "hand_till", rope=0.01)
+    comparison = dmfroc.compare(truth, scores, measure="hand_till", rope=0.01)
     assert_type(comparison, dmfroc.Comparison)
     assert_type(comparison.differences[0].p_value, float)
     assert_type(comparison.probability_better, dict[tuple[str, str], float])

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import atexit
 import contextvars
 import functools
 import itertools
+import logging
+import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import Future, wait
+from contextlib import contextmanager, suppress
 from os import cpu_count
+from queue import SimpleQueue
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary
 
 from dmfroc._kit.progress import track
 
 _BLAS_LOCK = threading.Lock()
 _FEW_NUMBERS = 100_000  # for fewer, starting threads takes longer than the work
 _INTERRUPTIBLE_AFTER = 0.1  # seconds
+_PATIENCE_AT_END = 0.2  # seconds
 
 
 def parallel[T, R](function: Callable[[T], R], items: Sequence[T], n_numbers: int) -> list[R]:
@@ -63,10 +69,10 @@ def in_order[T, R](
         yield map(function, items)
         return
     workers = _pool(min(len(items), n_cores()), is_alone=False)
-    with one_blas_thread(), workers as (executor, stop):
+    with one_blas_thread(), workers as (submit, stop):
 
         def results() -> Iterator[R]:
-            futures = (executor.submit(_unless_stopped, stop, function, item) for item in items)
+            futures = (submit(_unless_stopped, stop, function, item) for item in items)
             pending = deque(itertools.islice(futures, n_ahead))
             while pending:
                 yield result_of(pending.popleft())
@@ -75,21 +81,93 @@ def in_order[T, R](
         yield results()
 
 
+type _Submit = Callable[..., Future[Any]]
+"""Has a worker call a function with the arguments that follow it."""
+
+
 @contextmanager
-def _pool(
-    n_workers: int, *, is_alone: bool
-) -> Iterator[tuple[ThreadPoolExecutor, threading.Event]]:
+def _pool(n_workers: int, *, is_alone: bool) -> Iterator[tuple[_Submit, threading.Event]]:
     """Start workers, for whom nobody waits after an interrupt, and what ends them."""
-    stop, waits = threading.Event(), True
-    executor = ThreadPoolExecutor(n_workers, initializer=become_worker, initargs=(stop, is_alone))
+    stop, tasks, waits = threading.Event(), SimpleQueue[Any](), True
+    workers: list[threading.Thread] = []
+
+    def work() -> None:
+        become_worker(stop, is_alone)
+        while (task := tasks.get()) is not None:
+            _fulfil(*task)
+            del task  # and what it has returned
+
+    def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        tasks.put((future, function, arguments))
+        return future
+
     try:
-        yield executor, stop
+        for _ in range(n_workers):
+            workers.append(_start(work))
+        yield submit, stop
     except (KeyboardInterrupt, Stopped):
         waits = False
         raise
     finally:
         stop.set()
-        executor.shutdown(waits, cancel_futures=True)
+        for _ in workers:
+            tasks.put(None)
+        for worker in workers if waits else ():
+            worker.join()
+
+
+def in_background[R](function: Callable[[], R]) -> Future[R]:
+    """Call a function in a thread of its own, for which nobody need wait."""
+    future: Future[R] = Future()
+    _start(lambda: _fulfil(future, function, ()))
+    return future
+
+
+def _start(work: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=work, daemon=True)  # Python's end would wait for others
+    thread.start()
+    _started.add(thread)
+    return thread
+
+
+def _fulfil(future: Future[Any], function: Callable[..., Any], arguments: Sequence[Any]) -> None:
+    try:
+        future.set_result(function(*arguments))
+    except BaseException as error:
+        future.set_exception(error)
+
+
+@atexit.register
+def _end() -> None:
+    """Wait for threads that are at work, unless an interrupt ends the process.
+
+    Compilers crash when Python is finalized around them.
+    """
+    try:
+        if isinstance(getattr(sys, "last_exc", None), KeyboardInterrupt):
+            end_as_interrupted()
+        while any(thread.is_alive() for thread in _started):
+            time.sleep(_INTERRUPTIBLE_AFTER)
+    except KeyboardInterrupt:
+        end_as_interrupted()
+
+
+def end_as_interrupted() -> None:
+    """End the process at once, by the signal, if threads are at work that do not stop.
+
+    Those that compile a program end when it is compiled, after seconds.
+    """
+    last = time.monotonic() + _PATIENCE_AT_END
+    for thread in list(_started):
+        thread.join(max(last - time.monotonic(), 0))
+    if any(thread.is_alive() for thread in _started):
+        logging.shutdown()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(AttributeError, OSError, ValueError):  # it may be None, or closed
+                stream.flush()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)
 
 
 def tasks_of[S: Sequence[Any]](items: S, n_per_core: int) -> list[S]:
@@ -109,9 +187,9 @@ def interruptible[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         if threading.current_thread() is not threading.main_thread():
             return function(*args, **kwargs)
-        with _pool(1, is_alone=True) as (executor, _):
+        with _pool(1, is_alone=True) as (submit, _):
             context = contextvars.copy_context()
-            return result_of(executor.submit(lambda: context.run(function, *args, **kwargs)))
+            return result_of(submit(lambda: context.run(function, *args, **kwargs)))
 
     return call
 
@@ -161,12 +239,13 @@ class Stopped(Exception):
 
 
 _worker = threading.local()
+_started: WeakSet[threading.Thread] = WeakSet()
 _tickets = itertools.count(1)
 _stops: WeakValueDictionary[int, threading.Event] = WeakValueDictionary()
 
 
 def become_worker(stop: threading.Event, is_alone: bool) -> None:
-    """Make this thread one that a stop ends, alone or one of a pool; to initialize executors."""
+    """Make this thread one that a stop ends, alone or one of a pool."""
     _worker.stop, _worker.is_alone = stop, is_alone
 
 

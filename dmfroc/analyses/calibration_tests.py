@@ -123,13 +123,13 @@ def calibration_tests(
     -------
     CalibrationTests
         Prints as a table, converts with ``to_pandas()``. Four tests of the same hypothesis, against
-        different alternatives: probabilities that are too large or too small on average
-        (``"intercept"``, the score test of intercepts of all classes but one), also too extreme or
-        too moderate (``"intercept_and_slope"``, the score test of a vector recalibration with an
-        intercept and a slope of each class but one), too extreme or too moderate
-        (``"spiegelhalter"``), and wrong in any rising way (``"isotonic"``, the miscalibration of
-        the Brier score). Each p-value holds by itself, in samples of any size; they are not
-        adjusted for there being four.
+        different alternatives. ``"intercept"``: probabilities are too large or too small on
+        average, by the score test of intercepts of all classes but one. ``"intercept_and_slope"``:
+        they may also be too extreme or too moderate, by the score test of a vector recalibration
+        with an intercept and a slope of each class but one. ``"spiegelhalter"``: they are too
+        extreme or too moderate. ``"isotonic"``: they are wrong in any rising way, by the
+        miscalibration of the Brier score. Each p-value holds by itself, in samples of any size;
+        they are not adjusted for there being four.
 
     Raises
     ------

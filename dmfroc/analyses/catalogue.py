@@ -122,7 +122,7 @@ _AMBIGUOUS = {
 }
 
 _TOP_K = re.compile(r"(?:top|acc|accuracy|hits?)(?:at)?([1-9]\d*)(?:acc|accuracy)?")
-# Names with numbers in them of which there is no such measure
+# Names with numbers in them that no measure has
 _PATTERNS = {
     r"topk(acc|accuracy|accuracyscore)?|acck|hitsk": "say which k, as in 'top3'",
     r"(precision|recall|map|ndcg|mrr|ap|ar)(at)?[k\d]+": "it is for ranked lists of items, which "

@@ -46,8 +46,8 @@ _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can numb
 def compare(
     y_true: Any,
     y_score: Mapping[str, Any] | None = None,
-    measure: str | Measure | None = None,
     *,
+    measure: str | Measure | None = None,
     paired: bool = True,
     alternative: Alternative = "two-sided",
     margin: float = 0.0,
@@ -88,7 +88,7 @@ def compare(
     simultaneous : bool
         Whether the intervals of the differences and their adjusted p-values hold all at once
         (max-T, on the joint covariance of the values), with `Comparison.winner`, the best with an
-        interval that allows for its selection. A bootstrap needs many draws for many differences.
+        interval that accounts for its selection. A bootstrap needs many draws for many differences.
     labels, sample_weight, frequency_weight
         As for `Predictions.from_arrays`.
     y_pred : dict of str to array-like of shape (n,), optional
@@ -138,7 +138,7 @@ def compare(
     >>> y = rng.integers(3, size=300)
     >>> good = rng.normal(size=(300, 3)) + 2 * np.eye(3)[y]
     >>> poor = rng.normal(size=(300, 3)) + np.eye(3)[y]
-    >>> result = compare(y, {"good": good, "poor": poor}, "hand_till")
+    >>> result = compare(y, {"good": good, "poor": poor}, measure="hand_till")
     >>> result.differences[0].p_value < 1e-6
     True
     >>> predicted = {"good": good.argmax(axis=1), "poor": poor.argmax(axis=1)}

@@ -137,7 +137,7 @@ def cross_validate(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NestedCrossValidation:
-    """A learner's performance with an interval that knows how fits vary.
+    """A learner's performance with an interval that includes the variation of fits.
 
     Attributes
     ----------
@@ -171,8 +171,8 @@ def nested_cross_validation(
     estimator: Any,
     X: Any,
     y: Any,
-    measure: str | Measure = "dmf_auc",
     *,
+    measure: str | Measure = "dmf_auc",
     cv: int = 5,
     n_repeats: int = 20,
     level: float = DEFAULT_LEVEL,
@@ -229,7 +229,7 @@ def nested_cross_validation(
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_wine(return_X_y=True)
-    >>> found = nested_cross_validation(GaussianNB(), X[:, :2], y, "hand_till", n_repeats=5)
+    >>> found = nested_cross_validation(GaussianNB(), X[:, :2], y, measure="hand_till", n_repeats=5)
     >>> found.n_fits
     75
     >>> found.estimate.standard_error >= found.naive_standard_error

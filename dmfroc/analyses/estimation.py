@@ -54,8 +54,9 @@ def estimate(
         and `groups` the observation.
     target : {"fits", "learner"}
         Of cross-validated scores: ``"learner"`` is about the performance of the learner at this
-        training size, other training sets included, by the corrected resampled variance of Nadeau
-        and Bengio (2003); `nested_cross_validation` has better intervals, and needs the estimator.
+        training size, other training sets included. Its variance is the corrected resampled one of
+        Nadeau and Bengio (2003). `nested_cross_validation` has better intervals, and needs the
+        estimator.
     train_fraction : float, optional
         Share of the observations in each training set, for ``target="learner"``; by default what
         the folds leave.
@@ -93,10 +94,10 @@ def estimate(
         ``"bootstrap"``: units drawn with replacement. ``"bayesian_bootstrap"``: Dirichlet
         weights; its interval is a credible interval. ``"paper_bootstrap"``: that of Wang and
         Carvalho, whose intervals are far too narrow; it is here to reproduce their paper, and for
-        the DMF-AUC only. ``"bayes"``: posterior mean, standard deviation and quantiles, of the
-        DMF-AUC, of averages of pairwise areas and of areas under ROC curves by `bayesian_roc`, of
-        measures of hard labels by `bayesian_table`, which have options and return the draws; of the
-        options below only the level and the seed are its.
+        the DMF-AUC only. ``"bayes"``: posterior mean, standard deviation and quantiles. Those of
+        the DMF-AUC, of averages of pairwise areas and of areas under ROC curves are by
+        `bayesian_roc`, those of measures of hard labels by `bayesian_table`. These two have options
+        and return the draws; of the options below ``"bayes"`` takes only the level and the seed.
     level : float
         Nominal coverage, in (0, 1).
     interval_type : {"bca", "percentile", "basic", "studentized"}, optional
@@ -111,9 +112,9 @@ def estimate(
     -------
     Estimate
         If the value is not finite, its error and interval are NaN, with a warning. If no
-        observation makes a difference, as for a perfect classifier, the interval is the exact
-        bound of Clopper and Pearson for as many sets of one observation per class as the
-        smallest class allows, and a warning says so.
+        observation makes a difference, as for a perfect classifier, the interval is the exact bound
+        of Clopper and Pearson, and a warning says so. It is for as many sets of one observation per
+        class as the smallest class allows.
 
     Raises
     ------

@@ -29,7 +29,7 @@ from dmfroc.results.table import Column, Table
 
 __all__ = ["ItemScores", "items"]
 
-_MOST_GRADES = 10  # distinct scores of which a table of agreement is readable
+_MOST_GRADES = 10  # distinct scores in a readable table of agreement
 
 
 @dataclass(frozen=True, repr=False)

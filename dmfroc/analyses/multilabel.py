@@ -51,7 +51,7 @@ def is_one_label(entries: Entries) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows with labels of which each is 0 or 1, and what classifiers said of them.
+    """Rows with several labels, each 0 or 1, and the scores of classifiers.
 
     Attributes
     ----------
@@ -198,8 +198,8 @@ class MultilabelComparison(Comparison):
 def multilabel(
     y_true: Any,
     y_score: Any = None,
-    measure: str | Measure | None = None,
     *,
+    measure: str | Measure | None = None,
     y_pred: Any = None,
     average: str = "macro",
     labels: Any = None,

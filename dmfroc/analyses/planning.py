@@ -179,8 +179,8 @@ class Plan(Result):
 
 def plan(
     pilot: Pilot,
-    measure: str | Measure = "dmf_auc",
     *,
+    measure: str | Measure = "dmf_auc",
     half_width: float | int | None = None,
     difference: float | int | None = None,
     margin: float | int | None = None,
@@ -194,8 +194,9 @@ def plan(
     """Say how many cases a test set needs.
 
     The variance of a measure is the sum over the classes of the variance of their influences, over
-    the number of their cases; a pilot tells the former. Half-widths are those of the jackknife's
-    intervals, with their scale and their t quantile; power is that of its test.
+    the number of their cases. A pilot estimates the variances of the influences. Half-widths are
+    those of the jackknife's intervals, with their scale and their t quantile; power is that of its
+    test.
 
     Parameters
     ----------
@@ -233,7 +234,7 @@ def plan(
     Returns
     -------
     Plan
-        Prints what is needed and how sure that is; gives half-width and power for any number.
+        Prints what is needed and how precise that is; gives half-width and power for any number.
 
     Raises
     ------
@@ -252,7 +253,7 @@ def plan(
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(150) % 3
     >>> pilot = Predictions.from_arrays(y, rng.normal(size=(150, 3)) + 1.5 * np.eye(3)[y])
-    >>> found = plan(pilot, "hand_till", half_width=0.02)
+    >>> found = plan(pilot, measure="hand_till", half_width=0.02)
     >>> found.n > 500, found.half_width(found.n) <= 0.02 < found.half_width(found.n - 3)
     (True, True)
     """
@@ -273,7 +274,7 @@ def plan(
     deviations = np.maximum(deviations, _LEAST_SHARE * deviations.sum())
     best = replace(design, shares=deviations / deviations.sum())
     n, n_optimal = aim.smallest_size(design), aim.smallest_size(best)
-    if n_optimal > n:  # as where few cases of such a class decide the interval
+    if n_optimal > n:  # if few cases of such a class decide the interval
         best, n_optimal = design, n
     return Plan(
         measure=measure.name,

@@ -158,8 +158,8 @@ def compare_subgroups(
     y_true: Any,
     y_score: Any = None,
     by: Any = None,
-    measure: str | Measure = "dmf_auc",
     *,
+    measure: str | Measure = "dmf_auc",
     min_class_size: int = 5,
     **options: Unpack[SubgroupOptions],
 ) -> SubgroupComparison:
@@ -182,7 +182,7 @@ def compare_subgroups(
         As for `Predictions.from_arrays`.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, as for `estimate`. They may have observations in
-        several subgroups, whose values are then correlated; only the jackknife knows how much.
+        several subgroups, whose values are then correlated; only the jackknife accounts for that.
     stratify, interval_type, n_draws
         As for `estimate`.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap"}, optional
@@ -216,7 +216,7 @@ def compare_subgroups(
     >>> rng = np.random.default_rng(0)
     >>> y, site = rng.integers(3, size=600), rng.choice(["north", "south"], size=600)
     >>> scores = rng.normal(size=(600, 3)) + (1 + (site == "north"))[:, None] * np.eye(3)[y]
-    >>> found = compare_subgroups(y, scores, site, "hand_till")
+    >>> found = compare_subgroups(y, scores, site, measure="hand_till")
     >>> [difference] = found.differences
     >>> difference.first, difference.second, difference.interval[0] > 0
     ('north', 'south', True)

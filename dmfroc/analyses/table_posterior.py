@@ -32,7 +32,7 @@ def bayesian_table(
     """Return the posterior of a measure of hard labels.
 
     What is predicted for the members of a class is multinomial, with a Dirichlet prior that is
-    conjugate: the posterior of the table of predicted against observed classes is drawn exactly,
+    conjugate. So the posterior of the table of predicted against observed classes is drawn exactly,
     without Markov chains, and each draw is passed through the measure.
 
     Parameters

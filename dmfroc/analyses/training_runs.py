@@ -212,8 +212,8 @@ class RunsComparison(Result):
 def compare_runs(
     y_true: Any,
     y_score: Any,
-    measure: str | Measure = "dmf_auc",
     *,
+    measure: str | Measure = "dmf_auc",
     crossed: bool = True,
     covariances: Literal["influences", "leave_one_out"] = "influences",
     labels: Any = None,
@@ -273,7 +273,7 @@ def compare_runs(
     ...         rng.normal(size=(300, 3)) + (shift + 0.1 * rng.normal()) * np.eye(3)[y]
     ...         for _ in range(5)
     ...     ]
-    >>> found = compare_runs(y, {"A": runs(1.5), "B": runs(1.0)}, "hand_till")
+    >>> found = compare_runs(y, {"A": runs(1.5), "B": runs(1.0)}, measure="hand_till")
     >>> [difference] = found.random_runs.differences
     >>> difference.value > 0, difference.p_value < 0.01
     (True, True)

@@ -220,7 +220,7 @@ def posterior_of_pairs(measure: Measure, curve: Posterior, predictions: Predicti
     is_pair = ~np.eye(n_classes, dtype=bool)
     products = np.outer(table.totals, table.totals)[is_pair]
     areas = drawn_areas(curve.posterior)
-    if areas.shape[2] < len(products):  # two classes, of which one column has the model
+    if areas.shape[2] < len(products):  # two classes with one column in the model
         [one, other] = table.won[is_pair] / products
         if not np.isclose(one, other, rtol=0, atol=_ROUNDING):
             raise ValueError(

@@ -111,9 +111,9 @@ class Posterior(Estimate):
         -------
         xarray.Dataset
             Posterior means and ends of the interval (dimension ``summary``: value, low, high) of
-            the covariances of the random ``effects`` of a pair, its log factor and, in the
-            hierarchical model, the shifts of both rates; and of the ``logits`` of both rates over
-            the pairs at hand, at each threshold. With one factor for each pair these are
+            the covariances. ``effects`` are those of the random effects of a pair: its log factor
+            and, in the hierarchical model, the shifts of both rates. ``logits`` are those of both
+            rates over the pairs at hand, at each threshold. With one factor for each pair these are
             proportional, ``lambda_t lambda_t' var(v)``.
 
         Raises

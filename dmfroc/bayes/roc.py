@@ -103,12 +103,12 @@ def bayesian_roc(
         likelihood, on average one. The tempering makes up for what that adds to, or takes from,
         the spread.
     structure : {"rank_one", "hierarchical"}
-        How pairs differ from the average pair on the logit scale: by a factor, as in the
-        DMF-ROC, or by a factor and a shift of either rate, the three correlated: the multiclass
+        How pairs differ from the average pair on the logit scale: by a factor, as in the DMF-ROC,
+        or by a factor and a shift of either rate. The three are correlated: this is the multiclass
         sROC with random pair effects.
     likelihood : {"ordinal", "binomial"}
         Whether the counts between successive thresholds of a column are multinomial, or each
-        cell an independent binomial count, as in the paper. The latter counts every observation
+        cell an independent binomial count, as in the paper. ``"binomial"`` counts every observation
         once per threshold and is anti-conservative: its intervals are several times too narrow.
     tempering : {"overlap", "pairs", "jackknife", "none"}
         Power of the likelihood. Each observation enters K - 1 columns in either role, and says

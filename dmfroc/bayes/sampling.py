@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from numpyro.infer.util import constrain_fn, potential_energy, unconstrain_fn
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled, traced
-from dmfroc._kit.threads import Stopped, check_ticket, ticket
+from dmfroc._kit.threads import Stopped, check_ticket, in_background, ticket
 
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
 """What turns a NumPyro model into a kernel, such as the class `numpyro.infer.NUTS`."""
@@ -217,7 +217,7 @@ class Sampler:
                 np.int32(0),
             )
             compile_run = traced(self.uncompiled_run(chains), *arguments, **_BRIEFLY_OPTIMISED)
-            self._runs[chains] = _COMPILER.submit(compile_run)
+            self._runs[chains] = in_background(compile_run)
         future = self._runs[chains]
         return lambda *given: future.result()(*given)
 
@@ -246,7 +246,6 @@ def _any_parameters(model: Callable[[Any], None], key: Array, data: Any) -> dict
     return unconstrain_fn(model, (data,), {}, values)
 
 
-_COMPILER = ThreadPoolExecutor(1, "dmfroc-compiler")
 _SAMPLERS: dict[Any, Sampler] = {}
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from dmfroc._kit.text import printable
+from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
 from dmfroc.cli.outputs import show, with_options
 
@@ -85,7 +86,12 @@ def main() -> None:
     for name in _ENDING_SIGNALS:
         if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) == signal.SIG_DFL:
             signal.signal(getattr(signal, name), _end)
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            end_as_interrupted()
+        raise
 
 
 def _end(number: int, _: object) -> None:

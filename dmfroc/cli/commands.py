@@ -42,6 +42,7 @@ from dmfroc.cli.options import (
     REPORT_TOO,
     SCAN,
     TARGET_PREVALENCE,
+    TITLE,
     columns,
 )
 from dmfroc.cli.outputs import (
@@ -153,10 +154,12 @@ def compare(
 @app.command(
     params=[
         *(FILES, *columns("id", "fold", "groups", "judge"), *DIFFERENCES),
-        *(TARGET_PREVALENCE, REPORT),
+        *(TARGET_PREVALENCE, REPORT, TITLE),
     ]
 )
-def report(files: Sequence[Path], pair_weights: str, output: Path, **options: Any) -> None:
+def report(
+    files: Sequence[Path], pair_weights: str, output: Path, title: str | None, **options: Any
+) -> None:
     """Write a report for the browser, of one classifier or of several.
 
     One file that needs nothing else: who is better, curves, pairs, classes, warnings, numbers.
@@ -184,9 +187,9 @@ def report(files: Sequence[Path], pair_weights: str, output: Path, **options: An
                     **{"y_true": single, **units},
                     **{x.name: options[x.name] for x in INTERVALS},
                 )
-                write(evaluation, name)
+                write(evaluation, name, title=title)
             else:
-                write(_comparison(predictions, weights, units, **options))
+                write(_comparison(predictions, weights, units, **options), title=title)
     show(f"The report is in {printable(output)}")
 
 

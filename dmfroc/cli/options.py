@@ -216,6 +216,7 @@ REPORT = _option(
     type=_PATH,
     default=Path("dmfroc-report.html"),
 )
+TITLE = _option("--title", "TEXT", "Head the report with this title instead of its question.")
 REPORT_TOO = _option(
     "--output",
     "PATH",

@@ -104,8 +104,8 @@ def open_report(path: Path | None) -> Iterator[Callable[..., object]]:
         yield lambda *_: None
         return
     with opened_page(path, "--output") as stream:
-        yield lambda result, *named: stream.write(
-            renderer(result, "page")(result, *named).encode("utf-8")
+        yield lambda result, *named, **title: stream.write(
+            renderer(result, "page")(result, *named, **title).encode("utf-8")
         )
 
 

@@ -262,7 +262,7 @@ class BatchReader:
     fields: Fields
     distinct: tuple[Label, ...]  # sorted, of all batches
     order: Any = None  # as the user gave it
-    are_of_earlier_pass: bool = True  # or the user's, of which batches may lack some
+    are_of_earlier_pass: bool = True  # or the user's; batches may lack some
 
     def labels(self, raw: Any) -> tuple[Label, ...]:
         """Return the classes in column order, as a batch's columns tell them."""

@@ -334,8 +334,8 @@ def scan(
     cuts : array-like of shape (K, bins - 1) or (bins - 1,), or dict of them, optional
         Cut points of the score columns, to be used instead of quantiles of a sample.
     exact : bool
-        Whether to tell the scores apart where it matters, by further passes: for measures of pairs
-        of classes (M, one-vs-rest and one-vs-one AUCs) those of bins with several classes, for the
+        Whether to tell the scores apart where it matters, by further passes. Measures of pairs of
+        classes (M, one-vs-rest and one-vs-one AUCs) need those of bins with several classes, the
         DMF-AUC those at the thresholds. The values are then those of all scores.
     scheduler : str, optional
         Address of a Dask scheduler; by default the cores of this machine do the work.

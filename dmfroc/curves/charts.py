@@ -513,8 +513,9 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
         and the first one is NaN.
     smoothing : {"laplace", "proportional"}
         Whether s is added to each count and its total as Powers prints it, so that predicting
-        nothing has log2((s + P)/(s + N)) bits instead of none; or in proportion to the classes
-        (s P/(P + N) to TP and P, s N/(P + N) to FP and N), which has 0 bits at both ends.
+        nothing has log2((s + P)/(s + N)) bits instead of none. Else it is added in proportion to
+        the classes (s P/(P + N) to TP and P, s N/(P + N) to FP and N), which has 0 bits at both
+        ends.
 
     Returns
     -------

@@ -29,11 +29,11 @@ class Curve:
     """A curve of one class, with one point per threshold.
 
     It unpacks in the order and with the conventions of scikit-learn's functions of the same name,
-    which then keep all points (``drop_intermediate=False``): ``fpr, tpr, thresholds``;
+    which then keep all points (``drop_intermediate=False``). They are ``fpr, tpr, thresholds``;
     ``precision, recall, thresholds``, from the lowest threshold on, with the precision 1 at recall
-    0, which has no threshold; and ``fpr, fnr, thresholds`` of a DET curve, from the highest
-    threshold without misses to the lowest without false alarms. Other charts unpack as
-    ``x, y, thresholds``.
+    0, which has no threshold; and ``fpr, fnr, thresholds`` of a DET curve. These go from the
+    highest threshold without misses to the lowest without false alarms. Other charts unpack as ``x,
+    y, thresholds``.
 
     Attributes
     ----------

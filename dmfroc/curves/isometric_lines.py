@@ -75,8 +75,8 @@ def isometrics(
         ``"informedness"``, ``"accuracy"``, ``"f_beta"``, ``"precision"``, ``"g_measure"`` or
         ``"mean_of_precision_and_recall"``. By default the one that belongs to the chart:
         informedness for ROC, lift and their relatives (accuracy where its isometrics would be
-        horizontal); the arithmetic mean of precision and recall for PR, F1, their harmonic mean,
-        for reciprocal PR and for PRG, and G, their geometric mean, for log PR.
+        horizontal). For PR it is the arithmetic mean of precision and recall, for reciprocal PR and
+        PRG their harmonic mean F1, for log PR their geometric mean G.
     values : sequence of float
         Values of the measure.
     beta : float

@@ -11,8 +11,9 @@ from jaxtyping import Float
 from dmfroc._kit.options import integer, numbers, proportion
 from dmfroc.curves.cases import Number
 
-# Numbers that differ by less are tied: a share of the farthest neighbour's distance, next to which
-# weights are lost in rounding, and one of the largest x, which sums of probabilities may be off by
+# Numbers that differ by less are tied. The first is a share of the farthest neighbour's distance:
+# weights of less are lost in rounding. The second is one of the largest x, by which sums of
+# probabilities may be off.
 _TIED_IN_WIDTHS, _TIED_IN_X = 1e-6, 1e-12
 _LEAST_SPREAD = 1e-40  # of the weighted x, below which numbers are no more than rounding
 

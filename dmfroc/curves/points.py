@@ -218,7 +218,7 @@ def operating_points(cases: Cases) -> OperatingPoints:
         there is none.
     multi_class : {"ovr", "ovo"}, optional
         Instead of `pos_label`, asks for all classes: each against the rest, by its column, or each
-        ordered pair of classes (i, j), where column i tells the cases of class i from those of
+        ordered pair of classes (i, j). There column i tells the cases of class i from those of
         class j.
 
     Returns

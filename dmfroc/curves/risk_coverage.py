@@ -17,7 +17,7 @@ from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities
 
 @dataclass(frozen=True, eq=False)
 class RiskCoverageCurve:
-    """Error rates of the decisions of which a classifier is most certain.
+    """Error rates of a classifier's most certain decisions.
 
     Attributes
     ----------

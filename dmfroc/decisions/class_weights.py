@@ -87,7 +87,7 @@ def select_class_weights(
 
     The expected cost :math:`\sum_i \pi_i \sum_j C_{ij} P(\text{decide } j \mid i)` is a step
     function of the weights. Along the weight of one class its minimum is found exactly, by sorting
-    the values at which decisions change, in O(nK + n log n); this is repeated over the classes
+    the values at which decisions change, in O(nK + n log n). This is repeated over the classes
     until none improves, from several starts.
 
     Parameters

@@ -273,7 +273,7 @@ def operating_point(
         Both classes in the order of the columns. In another order than the sorted one, two columns
         without names need `pos_label`, which says that it is meant.
     pos_label : hashable, optional
-        The positive class, of which a one-dimensional score is that of the second of the labels.
+        The positive class. A one-dimensional score is that of the second of the labels.
     sample_weight : array-like of shape (n,), optional
         Weights of the observations.
 
@@ -340,7 +340,7 @@ def optimal_operating_points(
         Both classes in the order of the columns. In another order than the sorted one, two columns
         without names need `pos_label`, which says that it is meant.
     pos_label : hashable, optional
-        The positive class, of which a one-dimensional score is that of the second of the labels.
+        The positive class. A one-dimensional score is that of the second of the labels.
     sample_weight : array-like of shape (n,), optional
         Weights of the observations. Observations of weight 0 make no threshold.
 
@@ -458,8 +458,8 @@ def randomized_threshold(
     y_score : array-like of shape (n,) or (n, 2), optional
         Scores of the positive class, or of both classes.
     fpr, tpr, bias : float, optional
-        The target, exactly one of them, in [0, 1]: a false positive rate (met with the largest
-        true positive rate), a true positive rate (met with the smallest false positive rate), or
+        The target, exactly one of them, in [0, 1]. A false positive rate is met with the largest
+        true positive rate, a true positive rate with the smallest false positive rate. The third is
         a proportion of positive predictions in this sample.
     labels : array-like of shape (2,), optional
         The negative and the positive class.
@@ -564,10 +564,10 @@ def skew_sensitive_accuracy(tpr: Any, fpr: Any, *, c: Any, prevalence: Any) -> A
 
     Notes
     -----
-    Flach and Kull print c and 1 - c the other way round. Then the boundary would lie at the score
-    1 - c, against their own calibration map :math:`c = \pi r / (\pi r + 1 - \pi)` of a hull
-    segment of slope r, by which the points at either end of the segment are equally good. With
-    the formula above they are.
+    Flach and Kull print c and 1 - c the other way round. Then the boundary would lie at the score 1
+    - c. But by their own calibration map :math:`c = \pi r / (\pi r + 1 - \pi)` of a hull segment of
+    slope r, the points at either end of the segment are equally good. With the formula above they
+    are.
 
     References
     ----------

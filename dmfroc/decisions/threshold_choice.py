@@ -307,8 +307,8 @@ def _choice(
         )
     tails = [(1 - level) / 2, (1 + level) / 2]
     shift = np.nanquantile(drawn[:, 0] - threshold, tails) * (m / n) ** _RATE_OF_MAXIMUM
-    # Drawn errors of a chosen value are too small in small samples, those at a fixed threshold in
-    # large ones: the interval extends as far as either.
+    # Drawn errors of a chosen value are too small in small samples; those at a fixed threshold are
+    # too small in large ones. The interval extends as far as either.
     by_choice = value - np.nanquantile(drawn[:, 3], tails)[::-1]
     at_fixed = corrected + np.nanquantile(drawn[:, 4] - value, tails)
     ends = [min(by_choice[0], at_fixed[0]), max(by_choice[1], at_fixed[1])]

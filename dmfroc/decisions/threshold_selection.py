@@ -230,10 +230,10 @@ def checked(X: Any, y: Any) -> tuple[Any, Any]:
 class IsoPerformanceClassifierCV(_SelectingClassifier):
     """A binary classifier with the threshold of least expected cost on its ROC curve.
 
-    The scores of all folds of an internal cross-validation are merged, the threshold is taken
-    where the iso-performance tangent touches their ROC curve (see
-    `dmfroc.decisions.optimal_operating_points`), and the estimator is fitted to all of the data.
-    scikit-learn's ``TunedThresholdClassifierCV`` differs: it averages a metric over folds on a
+    The scores of all folds of an internal cross-validation are merged. The threshold is taken where
+    the iso-performance tangent touches their ROC curve, see
+    `dmfroc.decisions.optimal_operating_points`. The estimator is fitted to all of the data.
+    ``TunedThresholdClassifierCV`` of scikit-learn differs: it averages a metric over folds on a
     grid of thresholds, has no class ratio, and resolves ties by the grid.
 
     Parameters

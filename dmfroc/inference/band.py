@@ -64,9 +64,9 @@ class CurveBand:
         The curve: true positive rates from 0 to 1; under chance equal to ``fpr``.
     low, high : numpy.ndarray of shape (m,)
         Ends of the intervals: non-decreasing, in [0, 1], on either side of the curve. Towards
-        (0, 0) and (1, 1), where all curves end, ``low`` runs straight from the last point that
-        the sample tells of, as under a concave curve it may; ``high`` does not fall to (0, 0), as
-        a curve may start vertically. (By bootstraps: quantiles of drawn curves.)
+        (0, 0) and (1, 1), where all curves end, ``low`` runs straight from the last point that the
+        sample shows: under a concave curve it may. ``high`` does not fall to (0, 0), because a
+        curve may start vertically. (By bootstraps: quantiles of drawn curves.)
     level : float
         Nominal coverage of each interval by itself, or of all of them if they are simultaneous.
     method : str
@@ -102,9 +102,9 @@ def curve_band(
 ) -> CurveBand:
     """Return the confidence band of the multiclass ROC curve.
 
-    By the jackknife, at every threshold both rates get the interval of a proportion, by Wilson's
-    method from the variance of the infinitesimal jackknife; Zou and Donner's makes of the two an
-    interval of the true positive rate at a given false positive rate. No rate is taken to be
+    By the jackknife, both rates get the interval of a proportion at every threshold, by Wilson's
+    method from the variance of the infinitesimal jackknife. Zou and Donner's method makes of the
+    two an interval of the true positive rate at a given false positive rate. No rate is taken to be
     known better than by the rule of three: of a class of m observations without an error, 3/m may
     yet be misjudged.
 
@@ -121,13 +121,13 @@ def curve_band(
     n_points : int
         Number m of false positive rates, at least 3.
     kind : {"pointwise", "simultaneous"}
-        Whether the level is that of each interval by itself, or of all at once: with
-        ``"simultaneous"`` the whole curve lies within the band in so many of all samples, and
+        Whether the level is that of each interval by itself, or of all at once. With
+        ``"simultaneous"`` the whole curve lies within the band in that share of all samples, and
         the band is about half as wide again.
     method : {"jackknife", "bootstrap"}
         Whether intervals follow from standard errors, or are the quantiles of the curves of
-        resampled observations. These do not know what a small sample cannot show: at the corners,
-        and for near-perfect classifiers, they are too narrow.
+        resampled observations. These do not account for what a small sample cannot show: at the
+        corners, and for near-perfect classifiers, they are too narrow.
     n_draws, random_state : int
         Number of resamples, at least 100, and their seed; for the bootstrap.
 

@@ -20,7 +20,7 @@ NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _N_DIVISIONS = 2
 _HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
-_MOST_SCORES = 1 << 20  # of which the halves take little time
+_MOST_SCORES = 1 << 20  # whose halves take little time
 
 
 def bias_of_cells(
@@ -40,6 +40,13 @@ def has_many_small_classes(measure: Measure, units: Units, n_classes: int) -> bo
     return not is_unbiased and n_classes >= _FEW_OF_MANY * units.n_complete_sets
 
 
+def has_halves(predictions: Predictions, units: Units) -> bool:
+    """Whether halves of each class can be evaluated in little time."""
+    n_scores = predictions.n_observations * len(predictions.present)
+    is_small = n_scores <= _MOST_SCORES
+    return units.n_complete_sets >= 2 and is_small and predictions.folds is None
+
+
 def bias_of_halves(measure: Measure, value: float, sample: Sample, error: float) -> float:
     """Return the bias that halves of many small classes show, if it is notable.
 
@@ -47,13 +54,8 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample, error: float)
     the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
     """
     predictions, units = sample
-    n_classes = len(predictions.present)
-    if (
-        not has_many_small_classes(measure, units, n_classes)
-        or units.n_complete_sets < 2
-        or predictions.n_observations * n_classes > _MOST_SCORES
-        or predictions.folds is not None
-    ):
+    has_bias = has_many_small_classes(measure, units, len(predictions.present))
+    if not has_bias or not has_halves(predictions, units):
         return 0.0
     of_halves = bind(measure, predictions).values_of_each(_halves(predictions, units.of_row))
     bias = _HALVES_OF * (float(np.mean(of_halves)) - value)

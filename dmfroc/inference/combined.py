@@ -25,7 +25,7 @@ class CombinedFacts(FactsInMemory):
     Attributes
     ----------
     remarks : tuple of str
-        What a careful reader has to know of it.
+        What a careful reader has to consider.
     judge : JudgedLabels or None
         What a judge has added.
     """

@@ -41,7 +41,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bare_value_of, bind
 
-_NUMBERS_AT_ONCE = 1 << 20  # influences, of which powers are held
+_NUMBERS_AT_ONCE = 1 << 20  # influences whose powers are held
 _LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits
 
 
@@ -54,9 +54,9 @@ class Facts(ABC):
     measure : Measure
         What is estimated.
     predictions : Predictions
-        The sample, of which at least classes, their weights and hard labels are at hand.
+        The sample: at least classes, their weights and hard labels are at hand.
     units : Units
-        The independent units, of which at least the strata are known.
+        The independent units: at least the strata are known.
     value : float
         Value of the measure.
     moments : Moments
@@ -109,6 +109,11 @@ class Facts(ABC):
         if self.bounds[0] == self.bounds[1]:
             return None
         return rare_errors(self.measure, self.predictions, self.units.evidence, self.bounds)
+
+    @property
+    def gross_errors(self) -> int:
+        """As how many typical errors an exact limit counts one that the sample lacks."""
+        return 2 if self.rare is not None and self.rare.is_top_heavy else 1
 
     def bias_beside(self, error: float) -> float:
         """Return the bias that shows, if it is notable beside a standard error.

@@ -33,7 +33,7 @@ from dmfroc.results.estimate import ClassSizes, ExactLimit
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
 NO_VARIATION = 1e-10
 _ROUNDING = 1e-14  # relative to a variance
-_PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
+PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
 _NO_DIFFERENCE = Hypothesis()
 _NO_ROOM = 1e-300  # beyond a threshold, where the range ends; not 0, by which nothing is divided
 
@@ -241,7 +241,7 @@ class Moments:
     @property
     def varies_within_strata(self) -> bool:
         """Whether the influences vary within the strata, beyond rounding."""
-        # What others lend only adds to at least half of each variance
+        # Borrowing from other classes leaves at least half of each variance
         square = (self.variances / self.sizes).sum() / 2
         return bool(square > NO_VARIATION**2) or self.given_sizes.spread.scale > NO_VARIATION
 
@@ -464,7 +464,7 @@ def without_variation(
     without errors.
     """
     low, high = bounds
-    if rare is not None and abs(value - rare.best) <= _PERFECT:
+    if rare is not None and abs(value - rare.best) <= PERFECT:
         ends = np.clip(sorted((*rare.worse_limits(rare.best, 0.0, [error]), value)), *bounds)
         side: ExactLimit = "lower" if rare.worst < rare.best else "upper"
         return Interval(float(ends[0]), float(ends[1]), is_degenerate=True, exact_limit=side)

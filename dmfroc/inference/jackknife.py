@@ -37,16 +37,14 @@ from dmfroc.inference.interval_method import (
 )
 from dmfroc.inference.options import Options
 from dmfroc.inference.remarks import (
+    bias_message,
     chosen_on_itself_message,
     few_clusters_message,
     few_decide,
     few_decide_message,
     kinks_message,
-    less_biased_message,
-    many_cells_message,
     no_variation_message,
     rare_class_message,
-    small_classes_message,
 )
 from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
 from dmfroc.measures.bound import BoundMeasures
@@ -95,17 +93,15 @@ class Jackknife(IntervalMethod):
         remarks = [
             *caveats([measure], predictions),
             undefined_message({measure.name: value}),
-            kinks_message(measure),
+            kinks_message(measure, can_redraw=facts.has_all_scores and units.weights is None),
             chosen_on_itself_message(facts, error),
-            less_biased_message(facts, error, facts.bias),
             few_clusters_message(units, predictions.n_observations),
-            many_cells_message(facts, facts.bias),
             of_rare_class,
         ]
-        if of_rare_class is None and np.isfinite(value) and corrected is None:
-            remarks.append(small_classes_message(facts, facts.bias))
+        if of_rare_class is None and np.isfinite(value):
+            remarks.append(bias_message(facts, error, facts.bias))
         if ends.is_degenerate:
-            remarks.append(no_variation_message(value, facts.bounds, moments))
+            remarks.append(no_variation_message(facts))
         elif facts.rare is None and few_decide(measure, value, facts.bounds, moments):
             remarks.append(few_decide_message("a few points below"))
         return Estimate(
@@ -121,6 +117,7 @@ class Jackknife(IntervalMethod):
             warnings=tuple(remark for remark in remarks if remark is not None),
             error_bound=facts.error_bound,
             exact_limit=ends.exact_limit,
+            gross_errors=facts.gross_errors,
         )
 
     def joint_estimates(

@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 
 _NOTABLE = 9.0  # square of an exponent in standard errors
 _LARGEST = 4.0  # exponent that is thought of, with a prior standard deviation of 1
-_UNSUSPICIOUS = 1.0  # square of the score in standard errors, of which no exponent is notable
+_UNSUSPICIOUS = 1.0  # square of a score in standard errors; below it no exponent is notable
 _STEPS, _CONVERGED = 20, 1e-9  # of Newton's method, for a convex function
 _MOST_LEFT_OUT = 30  # classes; of more than these one makes no difference to the exponent
 

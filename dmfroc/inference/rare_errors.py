@@ -88,7 +88,7 @@ class RareErrors(NamedTuple):
             shape = 2 * mean**2 / variance
             limits = self.best + sign * variance / (2 * mean) * chdtri(shape, errors)
             return list(limits.tolist())
-        # As a proportion of n trials, of which one more has failed.
+        # As a proportion of n trials with one more failure.
         n = np.log(_ERROR) / np.log1p(-unseen / room)
         share = min(lost / room, 1.0)
         mean = (n * share + 1) / (n + 1)
@@ -190,8 +190,8 @@ def _rare_errors(
     value = _value_of(measure, perfect)
     if not abs(value - best) <= _TOLERANCE:
         return None
-    # Errors in the class with the least evidence, in the heaviest class, or in all alike; predicted
-    # as the lightest or the heaviest of the other classes.
+    # Errors in the class with the least evidence, in the heaviest class, or in all alike. They are
+    # predicted as the lightest or the heaviest of the other classes.
     evidence, weights, places = np.array(sizes), np.array(classes.weights), np.arange(len(sizes))
     values = []
     for missed in (places == evidence.argmin(), places == weights.argmax(), places >= 0):

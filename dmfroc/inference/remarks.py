@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dmfroc.inference.bias import NOTABLE_BIAS, has_many_small_classes
+from dmfroc.inference.bias import NOTABLE_BIAS, has_halves, has_many_small_classes
 from dmfroc.inference.evidence import Facts
-from dmfroc.inference.influences import Moments
+from dmfroc.inference.influences import PERFECT, Moments
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
@@ -61,13 +61,13 @@ def few_decide_message(how_far: str) -> str:
     )
 
 
-def kinks_message(measure: Measure) -> str | None:
+def kinks_message(measure: Measure, *, can_redraw: bool = False) -> str | None:
     """Say that a measure lacks the derivative that the jackknife uses."""
     if measure.is_smooth or measure.cross_fit is not None:
         return None
+    advice = "method='bootstrap' does without" if can_redraw else "the interval may be too short"
     return (
-        f"{measure.name} has kinks, where it has no derivative, which the jackknife uses: "
-        "method='bootstrap' does without"
+        f"{measure.name} has kinks, where it has no derivative, which the jackknife uses: {advice}"
     )
 
 
@@ -109,8 +109,64 @@ def not_resampled_message(measure: Measure) -> str | None:
     )
 
 
-def less_biased_message(facts: Facts, standard_error: float, allowed_for: float) -> str | None:
-    """Say that another measure of the same is less biased, where that shows."""
+def few_clusters_message(units: Units, n_observations: int) -> str | None:
+    """Say that an interval rests on few groups."""
+    n_groups = int(units.sizes.sum())
+    if n_groups == n_observations or n_groups >= _FEW_CLUSTERS:
+        return None
+    return (
+        f"there are {n_groups} groups of observations, which are few to see how the value varies: "
+        "the interval may cover 10 per cent less than it says"
+    )
+
+
+def bias_message(facts: Facts, standard_error: float, allowed_for: float) -> str | None:
+    """Say that a value is biased, and whether its interval accounts for that.
+
+    A bias that the interval accounts for and that is smaller than the standard error is not told.
+    """
+    if facts.measure.cross_fit is not None or 0 < abs(allowed_for) < standard_error:
+        return None
+    message = _many_cells_message if facts.measure.bias_of_chance else _small_classes_message
+    return message(facts, allowed_for) or _less_biased_message(facts, standard_error, allowed_for)
+
+
+def _small_classes_message(facts: Facts, allowed_for: float) -> str | None:
+    measure, predictions, units = facts.measure, facts.predictions, facts.units
+    n_classes = len(predictions.present)
+    if not has_many_small_classes(measure, units, n_classes):
+        return None
+    shows_none = units.n_complete_sets >= _FEW_UNITS and facts.has_all_scores
+    if not allowed_for and shows_none and has_halves(predictions, units):
+        return None
+    if allowed_for:
+        what = (
+            f"halves of the sample show that {measure.name} is biased, and its interval reaches "
+            f"{_further(allowed_for)}"
+        )
+    else:
+        what = (
+            "the value may be biased by as much as its standard error, and the interval cover less "
+            "than it says"
+        )
+    return (
+        f"there are {n_classes} classes, the rarest with {count(units.n_complete_sets)} "
+        f"independent observations: {what}"
+    )
+
+
+def _many_cells_message(facts: Facts, allowed_for: float) -> str | None:
+    if not allowed_for:
+        return None
+    n_classes = len(facts.predictions.present)
+    return (
+        f"chance in the {n_classes} x {n_classes} cells of the table biases {facts.measure.name}, "
+        f"with so many observations by up to about {abs(allowed_for):.2g}: its interval reaches "
+        f"{_further(allowed_for)}"
+    )
+
+
+def _less_biased_message(facts: Facts, standard_error: float, allowed_for: float) -> str | None:
     bias, other = facts.bias_beside_another(standard_error), facts.measure.less_biased
     if bias == 0 or other is None:
         return None
@@ -124,48 +180,6 @@ def less_biased_message(facts: Facts, standard_error: float, allowed_for: float)
     return (
         f"{facts.measure.name} is biased here by a notable share of its standard error{so}: "
         f"{other.name}, which is {facts.value - bias:.4f}, is less so"
-    )
-
-
-def few_clusters_message(units: Units, n_observations: int) -> str | None:
-    """Say that an interval rests on few groups."""
-    n_groups = int(units.sizes.sum())
-    if n_groups == n_observations or n_groups >= _FEW_CLUSTERS:
-        return None
-    return (
-        f"there are {n_groups} groups of observations, which are few to see how the value varies: "
-        "the interval may cover 10 per cent less than it says"
-    )
-
-
-def small_classes_message(facts: Facts, allowed_for: float) -> str | None:
-    """Say that a value is biased by more than cells, and whether its interval accounts for that."""
-    measure, n_classes = facts.measure, len(facts.predictions.present)
-    has_bias = has_many_small_classes(measure, facts.units, n_classes)
-    if not has_bias or measure.bias_of_chance is not None:
-        return None
-    what = (
-        f"halves of the sample show that {measure.name} is biased, and its interval reaches "
-        f"{_further(allowed_for)}"
-        if allowed_for
-        else "the value may be biased by as much as its standard error, and the interval cover "
-        "less than it says"
-    )
-    return (
-        f"there are {n_classes} classes, the rarest with {count(facts.units.n_complete_sets)} "
-        f"independent observations: {what}"
-    )
-
-
-def many_cells_message(facts: Facts, allowed_for: float) -> str | None:
-    """Say that a measure of a table is biased by chance in its cells."""
-    measure, n_classes = facts.measure, len(facts.predictions.present)
-    if measure.bias_of_chance is None or not allowed_for:
-        return None
-    return (
-        f"chance in the {n_classes} x {n_classes} cells of the table biases {measure.name}, with "
-        f"so many observations by up to about {abs(allowed_for):.2g}: its interval reaches "
-        f"{_further(allowed_for)}"
     )
 
 
@@ -190,12 +204,16 @@ def undefined_draws_message(n_undefined: int, n_draws: int) -> str | None:
     return f"the measure is undefined in {n_undefined} of {n_draws} draws, which are left out"
 
 
-def no_variation_message(value: float, bounds: tuple[float, float], moments: Moments) -> str:
+def no_variation_message(facts: Facts) -> str:
     """Say what an interval rests on where no observation makes a difference within its class."""
-    what = "perfect" if value >= bounds[1] - 1e-6 else "the same for all observations"
+    measure, moments = facts.measure, facts.moments
+    best = facts.bounds[1 if measure.greater_is_better else 0]
+    state = f"{measure.name} is {facts.value:.4g} whichever observations of a class weigh more"
+    if abs(facts.value - best) <= PERFECT:
+        state = f"{measure.name} is perfect in this sample"
     error = "that of the class sizes alone" if moments.depends_on_sizes else "0"
     return (
-        f"the classifier is {what} in this sample, so that its standard error is {error} and says "
-        f"nothing; the interval rests on Clopper and Pearson's exact bound from "
-        f"{count(moments.n_complete_sets)} independent sets of one observation per class"
+        f"{state}, so that its standard error is {error} and says nothing; the interval rests on "
+        f"Clopper and Pearson's exact bound from {count(moments.n_complete_sets)} independent sets "
+        "of one observation per class"
     )

@@ -26,12 +26,10 @@ from dmfroc.inference.influences import (
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample, check_finite
 from dmfroc.inference.options import INTERVAL_TYPES, IntervalType, Options
 from dmfroc.inference.remarks import (
+    bias_message,
     few_units_message,
-    less_biased_message,
-    many_cells_message,
     no_variation_message,
     not_resampled_message,
-    small_classes_message,
     undefined_draws_message,
 )
 from dmfroc.inference.replicates import Replicates, replicate_interval
@@ -146,7 +144,7 @@ class Resampling(IntervalMethod):
             n_sets = units.n_complete_sets
             ends = without_variation(value, n_sets, 1 - self.level, bounds, facts.rare)
             error = 0.0
-            remarks.append(no_variation_message(value, bounds, moments))
+            remarks.append(no_variation_message(facts))
         else:
             low, high = replicate_interval(
                 value,
@@ -164,12 +162,7 @@ class Resampling(IntervalMethod):
             ends = _as_long_as_a_normal_one(bias, ends, value, error, self.level).reaching(
                 -bias, bounds
             )
-            remarks += [
-                not_resampled_message(measure),
-                many_cells_message(facts, bias),
-                small_classes_message(facts, bias),
-                less_biased_message(facts, error, bias),
-            ]
+            remarks += [not_resampled_message(measure), bias_message(facts, error, bias)]
         return Estimate(
             measure=measure.name,
             title=measure.title,
@@ -184,6 +177,7 @@ class Resampling(IntervalMethod):
             warnings=tuple(remark for remark in remarks if remark is not None),
             draws=replicates.values,
             exact_limit=ends.exact_limit,
+            gross_errors=facts.gross_errors,
         )
 
     def joint_estimates(

@@ -18,7 +18,7 @@ _NO_VARIANCE = 1e-14
 
 @dataclass(frozen=True)
 class Winner:
-    """The classifier with the best value of all, and an interval that allows for its selection.
+    """The classifier with the best value of all, and an interval that accounts for its selection.
 
     Attributes
     ----------
@@ -53,16 +53,16 @@ def may_be_best(
 
     The set inverts tests, one for each j, of the hypothesis that no other value is truly greater
     than that of j. With estimates x and standard errors s of differences, j is excluded if the
-    largest (x_i - x_j) / s_ij over all i exceeds the limit c_j that the largest of the
-    standardized errors of these differences, which are jointly normal, exceeds with probability
-    1 - level: Dunnett's one-sided limit where all are equally correlated.
+    largest (x_i - x_j) / s_ij over all i exceeds the limit c_j. The standardized errors of these
+    differences are jointly normal; the largest exceeds c_j with probability 1 - level. If all are
+    equally correlated, this is Dunnett's one-sided limit.
 
-    Under the hypothesis no statistic exceeds its error. So a best value is in the set with at
-    least the given probability, with exactly that one among equals, of which each is in it so
-    often; no further adjustment is needed, since only the test of a best one can err. Among 50
-    equally correlated values c is 2.88: one that is four standard errors worse than a single best
-    is excluded with a probability of 87 %, and nearly always if many are as good as the best, any
-    of which may show it.
+    Under the hypothesis no statistic exceeds its error. So a best value is in the set with at least
+    the given probability, and each of several equal ones with exactly that probability. No further
+    adjustment is needed, since only the test of a best one can err. Among 50 equally correlated
+    values c is 2.88. A value that is four standard errors worse than a single best is excluded with
+    a probability of 87 %. If many are as good as the best, any of them may show it, and it is
+    nearly always excluded.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def winner_of(
     level: float,
     seed: int,
 ) -> Winner:
-    """Return the best of several classifiers with an interval that allows for its selection.
+    """Return the best of several classifiers with an interval that accounts for its selection.
 
     A tenth of the error probability goes into the question who could have won: all differences
     have simultaneous intervals, and whoever lies within twice its half-width of the best is a

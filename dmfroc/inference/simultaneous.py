@@ -18,7 +18,7 @@ from dmfroc.results.difference import Difference
 
 _MOST_DRAWS = 50_000
 _FEWEST_DRAWS = 10_000
-_NUMBERS = 1 << 25  # statistics in all draws, of which many differences leave fewer each
+_NUMBERS = 1 << 25  # statistics in all draws; many differences leave fewer for each
 _NUMBERS_AT_ONCE = 1 << 22
 _NO_VARIANCE = 1e-14  # of a contrast, relative to the variances of what it contrasts
 

@@ -69,9 +69,9 @@ class Units:
         For each class that occurs, as how many units of equal weight its units count: Kish's
         effective sample size, the squared sum of their weights over the sum of their squares.
     inflation : numpy.ndarray of shape (n,), optional
-        By how much the influences of rows count for more where units have rows of several classes:
-        what leaving the unit out would change, h being its share in the weight of the row's class,
-        is 1 / (1 - h) times as much as the derivative says.
+        By how much the influences of rows count for more if units have rows of several classes.
+        Leaving the unit out would change 1 / (1 - h) times as much as the derivative says, h being
+        its share in the weight of the row's class.
     weights : EstimatedWeights, optional
         How the weights of the rows were estimated, unless they are given.
     """

@@ -18,7 +18,7 @@ _FEWEST_VERIFIED = 2
 
 
 class JudgedRows(NamedTuple):
-    """Rows that a judge has labelled, of which some are verified.
+    """Rows that a judge has labelled; some of them are verified.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class JudgedRows(NamedTuple):
 def judged_rows(
     y_true: Any, y_score: Any, judge: Any, label_probability: Any, **others: Any
 ) -> JudgedRows:
-    """Check labels of which some are missing, and the judge's, see `as_predictions`.
+    """Check labels, some of them missing, and the judge's, see `as_predictions`.
 
     Raises
     ------

@@ -160,7 +160,7 @@ class Predictions:
             If labels are of mixed or unsupported kinds, or scores or weights are not real numbers.
         ValueError
             If an input is empty or of the wrong shape or length, holds missing, infinite or
-            negative values where they have no meaning, if fewer than two classes occur, or if
+            negative values where they have no meaning. If fewer than two classes occur, or if
             classes and columns do not correspond one to one.
 
         Examples
@@ -213,8 +213,8 @@ class Predictions:
             If labels are of mixed or unsupported kinds, or weights are not real numbers.
         ValueError
             If an input is empty or of the wrong shape or length, holds missing, infinite or
-            negative values where they have no meaning, if there are fewer than two classes, or
-            if a label is not in `labels`.
+            negative values where they have no meaning. If there are fewer than two classes, or if a
+            label is not in `labels`.
 
         Examples
         --------
@@ -253,8 +253,8 @@ class Predictions:
         path : str or path-like
             ``.csv``, ``.tsv``, ``.tab`` or ``.txt``, JSON (``.jsonl``, ``.ndjson``, ``.json``; all
             also with ``.gz``), ``.parquet``, ``.feather``, ``.arrow``, ``.dta`` (Stata) or
-            ``.arff`` (Weka) with one row per observation and score columns named as in
-            `from_arrays`; or ``.npz`` with an array of labels, an array of scores and, optionally,
+            ``.arff`` (Weka), with one row per observation and score columns named as in
+            `from_arrays`. Or ``.npz`` with an array of labels, an array of scores and, optionally,
             an array ``labels`` of the classes in column order. Instead of score columns there may
             be one column of lists, which need `labels` unless the classes are 0 to K - 1, or of
             scores by class.
@@ -267,8 +267,8 @@ class Predictions:
             the names matches, columns and `labels` belong together in the order given. If there
             are no scores but `y_pred`, hard labels are judged. For ``.npz`` the name of the score
             array, by default ``y_score``. A single score column belongs to the class it is named
-            after; if it names none, to the second of `labels` where given, else to the larger of
-            the labels 0 and 1 or False and True.
+            after. If it names none, it belongs to the second of `labels`, by default to the larger
+            of the labels 0 and 1 or False and True.
         labels : array-like of shape (K,), optional
             The classes in column order, as in `from_arrays`. Where the file's labels are numbers
             or booleans, text stands for the label it spells.

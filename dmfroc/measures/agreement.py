@@ -112,7 +112,7 @@ def weighted_kappa(weights: Any = "quadratic", by: Distance = "positions") -> Me
     ------
     TypeError, ValueError
         If the weights are neither of the two words nor a square matrix of finite costs >= 0 with
-        zeros on the diagonal; bound to predictions of another number of classes, or by values to
+        zeros on the diagonal. Bound to predictions of another number of classes, or by values to
         classes that are no numbers.
 
     References

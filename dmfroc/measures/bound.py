@@ -28,7 +28,7 @@ class SampledParts(NamedTuple):
     """
 
     derivatives: Float[np.ndarray, "values u"]  # with respect to weights of the parts
-    n_parts: int  # of which those were drawn
+    n_parts: int  # in the population that those were drawn from
 
 
 class BoundMeasures(ABC):

@@ -127,7 +127,7 @@ def calibration_intercept(pos_label: Any = None) -> Measure:
     Parameters
     ----------
     pos_label : hashable, optional
-        The class of which it is. By default the second of two; with more it must be named.
+        The class that it concerns. By default the second of two; with more it must be named.
 
     Returns
     -------
@@ -165,8 +165,8 @@ def calibration_slope(pos_label: Any = None) -> Measure:
     Parameters
     ----------
     pos_label : hashable, optional
-        The class of which it is, against the rest. By default of all classes together: one slope of
-        the logarithms of the probabilities, beside an intercept of each class.
+        The class that it concerns, against the rest. By default of all classes together: one slope
+        of the logarithms of the probabilities, beside an intercept of each class.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def observed_expected_ratio(pos_label: Any = None) -> Measure:
     Parameters
     ----------
     pos_label : hashable, optional
-        The class of which it is. By default the second of two; with more it must be named.
+        The class that it concerns. By default the second of two; with more it must be named.
 
     Returns
     -------
@@ -285,7 +285,7 @@ def spiegelhalter_z(pos_label: Any = None) -> Measure:
     Parameters
     ----------
     pos_label : hashable, optional
-        The class of which it is, against the rest; by default of all classes together.
+        The class that it concerns, against the rest; by default all classes together.
 
     Returns
     -------
@@ -393,7 +393,7 @@ def brier_miscalibration(pos_label: Any = None) -> Measure:
     Parameters
     ----------
     pos_label : hashable, optional
-        The class of which it is, against the rest. By default half the sum over the classes, as
+        The class that it concerns, against the rest. By default half the sum over the classes, as
         the Brier score is; of two classes that is the same.
 
     Returns

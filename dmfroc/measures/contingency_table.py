@@ -389,7 +389,7 @@ class ContingencyTable:
         dict of str to float
             For two classes also those that ask which class is positive: it is the second. Rates
             of nobody are NaN and likelihood ratios without false positives infinite, with a
-            warning; coefficients corrected for chance are 0 where a margin is empty, as for any
+            warning. Coefficients corrected for chance are 0 where a margin is empty, as for any
             other prediction that does not depend on the class, with a warning.
 
         Examples

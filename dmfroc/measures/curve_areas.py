@@ -230,9 +230,9 @@ def lift_area(ties: Ties = "half") -> Measure:
     -------
     Measure
         In [0, 1]; 1/2 for guessing (ties by half). With prevalence p and ROC area A it is
-        p/2 + (1 - p) A, and so between p/2 and 1 - p/2: rescaled to [0, 1] it is A. Times the
-        number of positives it is the area in the lift chart of Vuk and Curk (A_lift2, and A_lift1
-        for ``"lower"``).
+        p/2 + (1 - p) A, and so between p/2 and 1 - p/2. Rescaled to [0, 1] it equals A. Multiplied
+        by the number of positives it is the area in the lift chart of Vuk and Curk (A_lift2, and
+        A_lift1 for ``"lower"``).
 
     Raises
     ------

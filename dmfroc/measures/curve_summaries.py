@@ -109,8 +109,8 @@ def _mean_ratio(top: Any, top_end: Any, start: Any, end: Any, xp: Any) -> Any:
     z = (end - start) * inverse
     is_small = xp.abs(z) < _SMALL
     large, small = xp.where(is_small, 1.0, z), xp.where(is_small, z, 0.0)
-    # The means over u in [0, 1] of 1/(1 + uz) and of u/(1 + uz); the series is not by Horner's
-    # rule, whose long chain XLA takes many seconds to compile.
+    # The means over u in [0, 1] of 1/(1 + uz) and of u/(1 + uz). The series does not use Horner's
+    # rule: XLA takes many seconds to compile its long chain.
     square = small * small
     series = (1 / 2 - small / 3) + square * (1 / 4 - small / 5)
     series = series + square * square * (1 / 6 - small / 7 + square / 8)

@@ -164,20 +164,20 @@ class Measure:
         Whether the mean over samples is the value in the population, as that of a mean over pairs
         of observations is.
     less_biased : Measure, optional
-        Another measure of the same, of a smaller bias in small samples; a remark gives its value
-        where that is far from this one's.
+        Another measure of the same, with a smaller bias in small samples. A warning gives its value
+        if it is far from this one's.
     cross_fit : callable, optional
-        Of a measure with kinks, because it chooses thresholds: takes predictions, the independent
-        unit of each observation, and the value with the influences on it, and returns the same two
-        where thresholds are chosen by other observations than judge them, or None. The interval is
-        about that value.
+        For a measure with kinks because it chooses thresholds. Takes predictions, the independent
+        unit of each observation, and the value with the influences on it. Returns the same two with
+        thresholds chosen by other observations than judge them, or None. The interval is about that
+        value.
     obstacle : callable
         Says, to complete a sentence that begins with the name, what keeps the measure from being
         defined for given predictions; None where nothing does. By default nothing ever does, but
         with ``needs="labels"`` that there are none.
     caveats : tuple of callable
-        Each says what a reader has to know of a value from these predictions, or returns None: by
-        default, which classes are left out because they never occur.
+        Each says what a reader has to consider with a value from these predictions, or returns
+        None. By default: which classes are left out because they never occur.
     of_rare_errors : Measure, optional
         Another measure that loses about as much by rare errors, and takes less time for the many
         pairs of many classes.

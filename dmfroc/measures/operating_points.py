@@ -132,8 +132,8 @@ class AtPoint:
         low, high = np.clip([given - half, given + half], 0, 1)
         ends = [self._weights_at(x, share * total, np) for share in (low, high)]
         rise = np.array([(ends[1] - ends[0]) @ counts for counts in (tp, fp)])
-        # What the counts at the threshold change by themselves, and by the threshold, which moves
-        # by the change of what is given: its own count, less its share of the total.
+        # The counts at the threshold change by themselves and with the threshold. The threshold
+        # moves by the change of what is given: its own count, less its share of the total.
         slope = rise / ((high - low) * total)
         by_tp, by_fp, by_positives, by_negatives = self._gradient(*at, tp[-1], fp[-1])
         moved = by_tp * slope[0] + by_fp * slope[1]
@@ -423,8 +423,8 @@ def risk_coverage_area() -> Measure:
     -------
     Measure
         In [0, 1]; 0 is best, the error rate for a confidence that tells nothing. The mean error
-        rate over all coverages: for each observation that among those of which the classifier is at
-        least as certain, by the largest probability. It grows with the error rate.
+        rate over all coverages: for each observation the rate among those that the classifier is at
+        least as certain about, by the largest probability. It grows with the error rate.
 
     Raises
     ------
@@ -446,7 +446,7 @@ def risk_coverage_area() -> Measure:
 
 @register()
 def accuracy_at_coverage(coverage: float = 0.8) -> Measure:
-    """Return the accuracy on the share of observations of which the classifier is most certain.
+    """Return the accuracy on the share of observations with the most certain decisions.
 
     Parameters
     ----------

@@ -190,11 +190,11 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     Returns
     -------
     Measure
-        In [0, 1]; 0 for calibrated forecasts on average of all bins. A sample puts it above its
-        value in the population: each bin of a class adds about p (1 - p) / (2 n), p being how
-        often the class occurs in it and n the size of the sample.
-        ``brier_score = brier_reliability - brier_resolution + uncertainty``, with the uncertainty
-        half the sum of p (1 - p) over the classes.
+        In [0, 1]; 0 for calibrated forecasts on average of all bins. In a sample it is larger than
+        in the population. Each bin of a class adds about p (1 - p) / (2 n), p being how often the
+        class occurs in it and n the size of the sample. ``brier_score = brier_reliability -
+        brier_resolution + uncertainty``, with the uncertainty half the sum of p (1 - p) over the
+        classes.
 
     Raises
     ------
@@ -268,8 +268,8 @@ class _DebiasedError:
         x = np.abs(gap) / np.where(error > 0, error, 1)
         bell = np.exp(-(x**2) / 2)
         debiased = error * (x * (2 * ndtr(x) - 1) - 2 * bell / math.sqrt(2 * math.pi))
-        # The variance of a debiased gap in squared errors, as a mean over samples: fitted to
-        # integrals over gaps from 0 to 6, with errors of 0.1 at most.
+        # The variance of a debiased gap in squared errors, as a mean over samples. The formula is
+        # fitted to integrals over gaps from 0 to 6, with errors of 0.1 at most.
         variance = np.maximum(1 + (2.59 * x**2 - 1.59) * bell, 0.2)
         is_certain = error == 0
         return (
@@ -317,12 +317,12 @@ def expected_calibration_error(
     Returns
     -------
     Measure
-        In [0, 1]; 0 for calibrated forecasts, but more in a sample: a bin with a share s of n
-        observations, of which a share p comes true, adds about ``sqrt(2 s p (1 - p) / (pi n))``
+        In [0, 1]; 0 for calibrated forecasts, but more in a sample. A bin with a share s of n
+        observations, with a share p that comes true, adds about ``sqrt(2 s p (1 - p) / (pi n))``
         where it is calibrated. So the error grows with the number of bins, and only those of equal
         sample sizes can be compared, unless they are debiased. Its interval extends down by what
-        ``debiased=True`` takes away, with a warning. It has kinks where a bin is
-        calibrated; the bootstrap's draws are biased once more.
+        ``debiased=True`` takes away, with a warning. It has kinks where a bin is calibrated; the
+        bootstrap's draws are biased once more.
 
     Raises
     ------

@@ -287,27 +287,25 @@ def vus() -> Measure:
     Returns
     -------
     Measure
-        The probability that, of the K! assignments of K random observations, one of each
-        class, to the classes, the one with the largest sum of scores is right: equivalently,
-        that some offsets of the K scores make all K the largest where they should be. In
-        [0, 1]; 1/K! for guessing, 1/6 for three classes. It does not depend on how frequent the
+        Take K random observations, one of each class, and the K! assignments of them to the
+        classes. This is the probability that the assignment with the largest sum of scores is
+        right. Equivalently, some offsets of the K scores make each the largest where it should be.
+        In [0, 1]; 1/K! for guessing, 1/6 for three classes. It does not depend on how frequent the
         classes are. If m assignments share the largest sum and the right one is among them, they
-        count 1/m;
-        sums are those of floating-point numbers, so that 0.1 + 0.2 and 0.3 differ.
+        count 1/m. Sums that differ only by rounding are equal, such as 0.1 + 0.2 and 0.3.
 
     Raises
     ------
     ValueError
-        Bound to predictions of two classes, or with a class that does not occur; if the smallest
-        of three classes has more than 11,585 observations; or if the product of the sizes of more
-        classes and the number K! of assignments exceeds 268,435,456, as it does for four classes
-        of 58 observations each.
+        Bound to predictions of two classes, or with a class that does not occur. If the smallest of
+        three classes has more than 11,585 observations. If the product of the sizes of more classes
+        and the number K! of assignments exceeds 268,435,456, as it does for four classes of 58
+        observations each.
 
     Notes
     -----
-    For three classes the exact number over all triples takes a time of the product of the sizes of
-    the two largest and the space of the square of the smallest; for more, all combinations are
-    gone through.
+    For three classes the time grows with the product of the sizes of the two largest, the space
+    with the square of the smallest. For more classes all combinations are gone through.
 
     References
     ----------
@@ -416,10 +414,10 @@ def pairwise_auc_matrix(
     Returns
     -------
     numpy.ndarray of shape (K, K)
-        In row i and column j the probability that a random observation of class i has a higher
-        score in column i than one of class j, ties by half; in [0, 1], 1/2 for guessing. The
-        diagonal is 0, as in the paper, and so are the rows and columns of classes that never
-        occur. The matrix is not symmetric for K > 2.
+        In row i and column j: the probability that a random observation of class i has a higher
+        score in column i than one of class j, ties by half. In [0, 1]; 1/2 for guessing. The
+        diagonal is 0, as in the paper, and so are the rows and columns of classes that never occur.
+        The matrix is not symmetric for K > 2.
 
     Raises
     ------

@@ -202,7 +202,7 @@ def integrated_calibration_index(pos_label: Any = None) -> Measure:
     Parameters
     ----------
     pos_label : hashable, optional
-        The class of which it is, against the rest. By default the second of two, or the mean over
+        The class that it concerns, against the rest. By default the second of two, or the mean over
         all classes.
 
     Returns

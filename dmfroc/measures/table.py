@@ -30,8 +30,8 @@ Weighting = Literal["bias", "prevalence", "macro"]
 _BY_BIAS: tuple[dict[str, str], ...] = ({}, {"weighting": "prevalence"}, {"weighting": "macro"})
 _BY_PREVALENCE: tuple[dict[str, str], ...] = ({}, {"weighting": "bias"}, {"weighting": "macro"})
 
-# Chance makes n times an entropy too small by as much for each cell, at most: E X ln X - m ln m of
-# a Poisson number X of mean m is one half for large m (Miller 1955), and largest at m = 1.34.
+# For each cell, chance makes n times an entropy too small by at most this. For a Poisson number
+# X of mean m, E X ln X - m ln m is one half if m is large (Miller 1955). It is largest at m = 1.34.
 _LOST_IN_A_CELL = 0.5803
 
 _CHANCE = 1e-14  # rounding leaves an independent table with about 1e-17 instead of 0
@@ -125,10 +125,10 @@ def markedness(table: Proportions, weighting: Weighting = "prevalence") -> Float
     Parameters
     ----------
     weighting : {"prevalence", "bias", "macro"}
-        How the one-against-rest markedness, precision plus negative predictive value minus one,
-        is averaged: by how often each class occurs (the dual of Powers' equation 41: the
-        informedness of the transposed table), by how often it is predicted (his equation 43) or
-        evenly. All agree for two classes.
+        How the one-against-rest markedness, precision plus negative predictive value minus one, is
+        averaged. By how often each class occurs (the dual of Powers' equation 41: the informedness
+        of the transposed table), by how often it is predicted (his equation 43) or evenly. All
+        agree for two classes.
 
     Returns
     -------

@@ -108,7 +108,7 @@ class SummaryROC(Result):
         threshold : float, optional
             At which threshold, if there are several.
         pair : str or tuple of (true, reference), optional
-            Of which pair of classes, if there are several; by default the average one.
+            The pair of classes, if there are several; by default the average pair.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class SummaryROC(Result):
         threshold : float, optional
             At which threshold, if there are several; it need be that of no study.
         pair : str or tuple of (true, reference), optional
-            Of which pair of classes, if there are several; by default the average one.
+            The pair of classes, if there are several; by default the average pair.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class SummaryROC(Result):
             At which threshold, if there are several. Studies that did not use it lack counts, all
             of them where none did.
         pair : str or tuple of (true, reference), optional
-            Of which pair of classes, if there are several. Studies that lack it have no counts.
+            The pair of classes, if there are several. Studies that lack it have no counts.
 
         Returns
         -------

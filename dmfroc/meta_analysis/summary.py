@@ -88,17 +88,18 @@ def summary_roc(
     -----
     UserWarning
         If after the second run chains still diverge or disagree. If there are fewer than five
-        studies (or such with cases, or with non-cases) or but two pairs of classes, where the
-        prior decides how much these differ, or fewer than three studies with several thresholds.
-        If people of a study lack at some thresholds, or a class has not as many people in each of
-        its pairs.
+        studies (or such with cases, or with non-cases), or only two pairs of classes: then the
+        prior decides how much these differ. If there are fewer than three studies with several
+        thresholds. If people of a study lack at some thresholds, or a class has not as many people
+        in each of its pairs.
 
     Raises
     ------
     TypeError, ValueError
-        If the table lacks a column, holds what are no counts, has fewer than three studies with
-        cases or with non-cases, a single pair of classes or one and its mirror image, or thresholds
-        of a study that cannot be of the same people; or an option is out of its range.
+        If the table lacks a column, or holds values that are no counts. If it has fewer than three
+        studies with cases or with non-cases, or a single pair of classes, or one and its mirror
+        image. If thresholds of a study cannot be of the same people, or an option is out of its
+        range.
 
     References
     ----------

@@ -33,7 +33,7 @@ from dmfroc.multiclass.rank_one import (
     stepped_columns,
 )
 
-_AT_ONCE = 1 << 11  # columns, what is made of which fits a processor's cache
+_AT_ONCE = 1 << 11  # columns; what is made of them fits a processor's cache
 _TASKS_PER_CORE = 4
 _ACCURACY = 1e-16
 _MOST_NODES = 128

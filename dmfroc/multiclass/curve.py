@@ -343,9 +343,9 @@ def multiclass_roc(
     """Return the multiclass ROC curve of Wang and Carvalho.
 
     For every ordered pair of classes (i, j) the true and false positive rates of score column i
-    are computed at thresholds that mean the same for all pairs: the quantiles of the scores of
-    both classes in both columns. A rank-one deviance matrix factorization gives the centre of
-    these curves on the logit scale.
+    are computed at thresholds that mean the same for all pairs. These are the quantiles of the
+    scores of both classes in both columns. A rank-one deviance matrix factorization gives the
+    centre of these curves on the logit scale.
 
     Parameters
     ----------
@@ -362,11 +362,11 @@ def multiclass_roc(
     pair_weights : {"equal", "prevalence"}, (K, K) costs, or a tuple of two such matrices
         What an error of each pair weighs. ``"equal"`` does not depend on how frequent the
         classes are; ``"prevalence"`` weights each rate by the size of the class it counts. Costs
-        have observed classes in their rows and predicted classes in their columns: an array in
-        the order of the labels, a pandas table with class names, or a dict
-        ``{(observed, predicted): cost}`` in which every other pair costs 1. A tuple holds the
-        weights of the true and of the false positive rates of the pairs (row: classification
-        class, column: reference class). Only ratios matter.
+        have observed classes in their rows and predicted classes in their columns. They are an
+        array in the order of the labels, a pandas table with class names, or a dict ``{(observed,
+        predicted): cost}`` in which every other pair costs 1. A tuple holds the weights of the true
+        and of the false positive rates of the pairs (row: classification class, column: reference
+        class). Only ratios matter.
     n_thresholds : int
         Number of quantile levels t / (n_thresholds + 1); the median is always among them. By
         default the 99 percentiles; the AUC hardly depends on it.
@@ -378,14 +378,14 @@ def multiclass_roc(
         more power than 0 has.
     threshold_pool : {"balanced", "pooled"}
         Whether both classes of a pair count equally in the pool of scores whose quantiles are its
-        thresholds, so that the curve does not depend on how frequent the classes are, or every
-        observation does, as in the paper.
+        thresholds. Then the curve does not depend on how frequent the classes are. Else every
+        observation counts equally, as in the paper.
     link : {"logit", "probit", "cloglog"}
         Scale on which the centre is taken: the logit, the probit, or the complementary log-log. It
         makes no difference for K = 2. Measures, bands and intervals have the logit.
     n_pairs : int, optional
-        Take a simple random sample of so many of the K(K - 1)/2 pairs of classes, at least 2, each
-        in both orders, where all of them are too many; by default, and where there are no more,
+        Take a simple random sample of this many of the K(K - 1)/2 pairs of classes, each in both
+        orders, if all of them are too many. At least 2; by default, and if there are fewer pairs,
         all.
     random_state : int
         Seed of that sample; the same seed draws the same pairs.

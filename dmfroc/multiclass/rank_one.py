@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from dmfroc._kit.arrays import AnyArray
 
 # Rates of exactly 0 and 1 have no finite logit. Drawing them in by this much (about 30 on the
-# logit scale) gives every fit a finite optimum and leaves every rate unchanged to 13 digits.
+# logit scale) gives every fit a finite optimum. Every rate keeps 13 digits.
 INNERMOST_RATE = 1e-13
 _TOLERANCE = 1e-9
 _COLUMNS_PER_BLOCK = 1024
@@ -225,8 +225,8 @@ def alternate_with(
         row_derivatives = over_columns(row_effect, column_effect)
         row_effect = row_effect + _newton_step(row_derivatives, xp.abs(column_effect).max(), xp)
         column_derivatives, column_effect = step_columns(row_effect, column_effect)
-        # The two steps leave the common scale almost where it was; with mean one the prior is
-        # least, and the product of the effects, thus the deviance, does not change.
+        # The two steps leave the common scale almost where it was. With mean one the prior is
+        # least; the product of the effects, and thus the deviance, does not change.
         scale = xp.where(shrinkage > 0, column_effect.mean(), 1.0)
         row_effect, column_effect = row_effect * scale, column_effect / scale
         gradient_norm = xp.maximum(

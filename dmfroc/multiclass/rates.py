@@ -36,7 +36,7 @@ DEFAULT_SHRINKAGE = 1.0
 LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
 
 _MOST_STORED = 1 << 26  # counts, half a gigabyte
-_CELLS_AT_ONCE = 1 << 15  # what is made of which fits a processor's cache
+_CELLS_AT_ONCE = 1 << 15  # what is made of them fits a processor's cache
 _TASKS_PER_CORE = 8
 _BYTES_PER_RATE = 24  # measured with 200 and 1,000 classes, places and derivatives included
 
@@ -84,7 +84,7 @@ class RateCounts(Statistic):
     cell_weights: Float[AnyArray, "q 2 1"]
     shrinkage: Float[AnyArray, ""]
     totals: Float[AnyArray, " c"]  # zeros, one for each class
-    n_pairs: int  # of classes, of which those here may be a sample
+    n_pairs: int  # of classes; those here may be a sample
 
     @property
     def n_numbers(self) -> int:

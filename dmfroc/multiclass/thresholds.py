@@ -21,7 +21,7 @@ from dmfroc.measures.statistics.layout import sort_rows
 
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
 _LARGE = 1 << 10  # scores of a class that is sorted by itself
-_POOLED_AT_ONCE = 1 << 17  # scores: enough for few calls, of which one thread at a time begins any
+_POOLED_AT_ONCE = 1 << 17  # scores: enough for few calls; one thread at a time begins any
 _LARGEST_MERGED = 1 << 12  # scores of a pool, above which bisection is faster than sorting
 _CLASS_OF_BLOCK = [0, 1, 1, 0]  # of the pair's two
 _TASKS_PER_CORE = 8

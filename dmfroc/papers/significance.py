@@ -175,7 +175,7 @@ class PowersStatistics:
 
     None of them is chi-square distributed under independence. For two classes each is Pearson's
     statistic times a factor below one (the third column), so that a test against the chi-square
-    distribution is far too conservative: at a nominal 5 % the K forms reject in 0.6 % of
+    distribution is far too conservative. At a nominal 5 % the K forms reject in 0.6 % of
     independent tables of 100 with even margins, and in none with rare classes or for K = 4.
 
     Attributes

@@ -277,14 +277,13 @@ class CurveDisplay(Display):
         name : str, optional
             Name of the classifier in the legend, in place of the display's own.
         plot_chance, plot_break_even, plot_isometrics, plot_baselines, plot_hull, plot_legend : bool
-            Whether to draw the lines of chance (dashed) and break-even (dotted), each in the
-            colour of its class where classes differ; the isometrics (long dashes, with the values
-            of their measure), where they are the same for all curves; where F1 is that of
+            Whether to draw the lines of chance (dashed) and break-even (dotted), each in the colour
+            of its class where classes differ. The isometrics are long dashes with the values of
+            their measure, if they are the same for all curves. Baselines are where F1 is that of
             predicting everything positive (precision-recall and its gains), and beneath a single
-            precision-recall curve the precisions that no classifier can have; the convex
-            hulls (ROC and PRG); and the legend, in a corner without curves, else beside the axes.
-            Of more than twenty classes, it names the ten of the smallest AUC, and the others are
-            grey.
+            precision-recall curve the precisions that no classifier can have. Convex hulls are
+            those of ROC and PRG. The legend is in a corner without curves, else beside the axes. Of
+            more than twenty classes, it names the ten of the smallest AUC, and the others are grey.
         **line_kwargs
             For the `matplotlib.lines.Line2D` of all curves.
 

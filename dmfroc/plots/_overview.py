@@ -42,8 +42,8 @@ def overview(
     """Draw the nine charts of Powers' figures 1 and 2 in one figure.
 
     ROC, BOC and lift chart with fallout; precision-recall, plain, reciprocal and logarithmic;
-    BIFT, BPRD and BIRD: of each class against the rest; of more than six classes, of the three that
-    are hardest and the three that are easiest to tell from the rest.
+    BIFT, BPRD and BIRD. They are of each class against the rest; of more than six classes, of the
+    three that are hardest and the three that are easiest to tell from the rest.
 
     Parameters
     ----------

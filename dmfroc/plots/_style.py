@@ -25,8 +25,8 @@ else:
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; yellow is too faint.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# Longer dashes than those of chance and break-even lines; as many as have no divisor in common with
-# the number of colours, so that 28 curves are told apart.
+# Longer dashes than those of chance and break-even lines. Their number has no divisor in common
+# with the number of colours, so that 28 curves are told apart.
 LINE_STYLES = ("-", (0, (6, 1.2)), (0, (5, 1.2, 1.2, 1.2)), (0, (2.2, 0.9)))
 
 

@@ -165,9 +165,9 @@ class ForestDisplay(Display):
     """Sensitivity and specificity of every study, with intervals, above their summary.
 
     Build it with `SummaryROC.plot_forest`. Squares are the observed rates with Clopper and
-    Pearson's exact intervals; lines below them what the model makes of each study, which is drawn
-    towards the others, and is there for studies without the threshold or the pair as well. The
-    diamond is the summary, the broken line beside it where a further study is expected.
+    Pearson's exact intervals. Lines below them are the model's estimates of each study, which are
+    drawn towards the others. Studies without the threshold or the pair have them, too. The diamond
+    is the summary, the broken line beside it where a further study is expected.
 
     Parameters
     ----------

@@ -30,8 +30,8 @@ from dmfroc.multiclass.curve import (
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate
 
-# Each threshold of the band takes a time of the product of observations and classes, and of the
-# square of the classes; in between it hardly differs from a straight line.
+# The time for a threshold of the band grows with the product of observations and classes, and with
+# the square of the classes. Between thresholds the band hardly differs from a straight line.
 _MANY_SCORES, _MANY_CLASSES = 200_000, 50
 _FEWER_THRESHOLDS, _FEWEST_THRESHOLDS = 24, 12
 

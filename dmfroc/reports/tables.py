@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dmfroc.reports.verdict import number
-from dmfroc.results.estimate import COUNTED_BY_EXACT_LIMIT, Estimate
+from dmfroc.results.estimate import COUNTED_TWICE, EXACT_LIMIT, Estimate
 from dmfroc.results.table import Cell, Head, Table, printed
 
 _MOST_ROWS = 200
@@ -84,7 +84,8 @@ def _explained(e: Estimate) -> Iterator[str]:
     yield from e.warnings
     below, above = e.value - e.interval[0], e.interval[1] - e.value
     if e.exact_limit:
-        yield f"The {e.exact_limit} limit is exact: it counts {COUNTED_BY_EXACT_LIMIT}."
+        twice = f"; {COUNTED_TWICE}" if e.gross_errors == 2 else ""
+        yield f"The {e.exact_limit} limit is exact: {EXACT_LIMIT}{twice}."
     elif e.bias_corrected is not None:
         yield (
             "Thresholds are chosen on the observations that they judge, which biases the value "

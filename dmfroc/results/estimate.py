@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
 ClassSizes = Literal["fixed", "random"]
 ExactLimit = Literal["lower", "upper"]
-COUNTED_BY_EXACT_LIMIT = (
-    "one more gross error than the sample contains, because rare errors may be missing from it. "
-    "It counts two where an error ahead of all cases costs far more"
+EXACT_LIMIT = (
+    "the one-sided limit for one more gross error than the sample contains (a case scored like one "
+    "of another class), because a sample of this size can lack such errors by chance"
 )
+COUNTED_TWICE = "it counts twice, since it costs far more if it is ranked first"
 
 
 @dataclass(frozen=True)
 class Estimate(Result):
-    """A measure's value and how sure we are of it.
+    """A measure's value, with its standard error and interval.
 
     Attributes
     ----------
@@ -54,6 +55,9 @@ class Estimate(Result):
     exact_limit : {"lower", "upper"} or None
         The limit that is exact for one more gross error than the sample contains. It is further
         from the value than the standard error suggests, because a sample can lack rare errors.
+    gross_errors : int
+        As how many typical errors the exact limit counts that error: 2 if one that is ranked ahead
+        of all cases costs far more, as in average precision.
     n_draws, seed : int or None
         Number of draws and seed of methods that draw; None for the jackknife.
     warnings : tuple of str
@@ -84,6 +88,7 @@ class Estimate(Result):
     draws: Float[np.ndarray, " draws"] | None = field(default=None, repr=False, compare=False)
     error_bound: float = 0.0
     exact_limit: ExactLimit | None = None
+    gross_errors: int = 1
     judge: JudgedLabels | None = None
 
     def to_datatree(self) -> xarray.DataTree:
@@ -132,9 +137,12 @@ class Estimate(Result):
 
 def exact_limit_line(estimates: Iterable[Estimate]) -> list[str]:
     """Return what an exact limit is, if any of the estimates has one."""
-    if not any(e.exact_limit for e in estimates):
+    limited = [e for e in estimates if e.exact_limit]
+    if not limited:
         return []
-    return [f"exact limit: counts {COUNTED_BY_EXACT_LIMIT} (Clopper and Pearson; Fay and Feuer)"]
+    line = f"exact limit: {EXACT_LIMIT} (Clopper and Pearson 1934; Fay and Feuer 1997)"
+    twice = [e.title for e in limited if e.gross_errors == 2]
+    return [f"{line}; for {' and '.join(twice)} {COUNTED_TWICE}" if twice else line]
 
 
 def estimates_table(estimates: Iterable[Estimate]) -> Table:

@@ -113,8 +113,8 @@ def design_matrix(dataset: Dataset) -> sklearn.compose.ColumnTransformer:
     """Prepare the transformer that turns the features of a data set into numbers.
 
     Numeric columns are imputed by their median and standardised; the other columns are one-hot
-    encoded, where a missing value is a category of its own and a category that was not seen
-    in fitting is all zeros.
+    encoded. A missing value is a category of its own, and a category that was not seen in fitting
+    is all zeros.
 
     Parameters
     ----------

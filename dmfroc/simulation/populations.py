@@ -443,7 +443,7 @@ def simulate_predictions(
     Returns
     -------
     Predictions or dict of str to Predictions
-        With the classes 0 .. K-1 as labels, all of which have a column even if one is missing
+        With the classes 0 .. K-1 as labels, and a column for each of them, even if one is missing
         from a skewed sample.
 
     Raises

@@ -446,9 +446,9 @@ def read_provenance(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``study``; ``function``, its name, and ``code``, what it said; ``settings`` and the number
-        of ``rows`` of each; ``replications`` and ``seed``; and ``versions``, a list of the versions
-        of Python and packages with which its parts were computed: one, unless they changed between
+        ``study``; ``function``, its name, and ``code``, its source; ``settings`` and the number of
+        ``rows`` of each; ``replications`` and ``seed``; and ``versions``. This lists the versions
+        of Python and packages with which the parts were computed: one, unless they changed between
         runs.
 
     Raises

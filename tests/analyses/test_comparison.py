@@ -25,7 +25,7 @@ MEASURES = ["dmf_auc", "hand_till", "informedness"]
 @pytest.mark.filterwarnings("ignore:the same scores in every row")
 def test_identical_classifiers_do_not_differ(measure):
     classes, scores = classifiers()
-    result = compare(classes, {"a": scores["a"], "b": scores["a"].copy()}, measure)
+    result = compare(classes, {"a": scores["a"], "b": scores["a"].copy()}, measure=measure)
     (difference,) = result.differences
     assert (difference.value, difference.standard_error) == (0, 0)
     assert difference.p_value == 1
@@ -39,7 +39,7 @@ def test_identical_classifiers_do_not_differ(measure):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_scale_of_the_scores_does_not_matter(measure):
     classes, scores = classifiers()
-    result = compare(classes, {"a": scores["a"], "b": 2 * scores["a"] + 1}, measure)
+    result = compare(classes, {"a": scores["a"], "b": 2 * scores["a"] + 1}, measure=measure)
     assert result.differences[0].p_value == 1
     assert result.differences[0].probability_better == 0.5
 
@@ -47,7 +47,7 @@ def test_scale_of_the_scores_does_not_matter(measure):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_constant_classifiers_do_not_differ(measure):
     classes, _ = classifiers()
-    result = compare(classes, {"a": np.zeros((60, 3)), "b": np.ones((60, 3))}, measure)
+    result = compare(classes, {"a": np.zeros((60, 3)), "b": np.ones((60, 3))}, measure=measure)
     assert result.differences[0].p_value == 1
     assert result.differences[0].probability_better == 0.5
 
@@ -56,7 +56,7 @@ def test_constant_classifiers_do_not_differ(measure):
 def test_marker_and_its_reverse_differ(measure):
     classes, scores = normal_scores(3, 150, 2, prior=[0.6, 0.4])
     score = scores[:, 1]
-    result = compare(classes, {"marker": score, "reverse": -score}, measure)
+    result = compare(classes, {"marker": score, "reverse": -score}, measure=measure)
     (difference,) = result.differences
     marker, reverse = (result.estimates[name].value for name in ("marker", "reverse"))
     assert marker > 0.7
@@ -72,7 +72,7 @@ def test_perfect_against_worst_is_significant_without_variation():
     classes = np.arange(60) % 3
     scores = {"perfect": np.eye(3)[classes], "worst": -np.eye(3)[classes]}
     for measure in ("hand_till", "dmf_auc"):
-        (difference,) = compare(classes, scores, measure).differences
+        (difference,) = compare(classes, scores, measure=measure).differences
         assert difference.value == pytest.approx(1, abs=1e-6)
         assert 0 < difference.p_value < 1e-4
         assert 0 < difference.interval[0] < difference.interval[1] <= 1
@@ -86,7 +86,7 @@ def test_perfect_against_worst_is_significant_without_variation():
 def test_standard_error_of_the_difference_is_delongs(rounding):
     classes, scores = classifiers(4)
     scores = {name: np.round(x, rounding) for name, x in scores.items()}
-    (difference,) = compare(classes, scores, "hand_till").differences
+    (difference,) = compare(classes, scores, measure="hand_till").differences
     expected = delong.standard_error(classes, scores["a"], scores["b"])
     assert difference.standard_error == pytest.approx(expected, rel=1e-10)
 
@@ -99,7 +99,7 @@ def test_differences_rest_on_the_differences_of_influences(groups):
     scores["copy"] = scores["a"].copy()
     scores["nearly"] = scores["a"].copy()
     scores["nearly"][0] += 0.02
-    result = compare(classes, scores, "hand_till", groups=groups)
+    result = compare(classes, scores, measure="hand_till", groups=groups)
     units = units_of(Predictions.from_arrays(classes, scores["a"]), groups)
     of_name = {k: influences("hand_till", classes, x) for k, x in scores.items()}
     for difference in result.differences:
@@ -113,7 +113,7 @@ def test_differences_rest_on_the_differences_of_influences(groups):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_estimates_and_differences_agree(measure):
     classes, scores = classifiers(5)
-    result = compare(classes, scores, measure)
+    result = compare(classes, scores, measure=measure)
     (difference,) = result.differences
     assert difference.value == result.estimates["a"].value - result.estimates["b"].value
     for name, found in result.estimates.items():
@@ -126,11 +126,11 @@ def test_estimates_and_differences_agree(measure):
 
 def test_interval_p_value_and_probability_belong_together():
     classes, scores = classifiers(6)
-    (difference,) = compare(classes, scores, "hand_till").differences
+    (difference,) = compare(classes, scores, measure="hand_till").differences
     assert 1e-6 < difference.p_value < 0.5
     # The interval of level 1 - p just reaches zero.
     level = 1 - difference.p_value
-    (at_edge,) = compare(classes, scores, "hand_till", level=level).differences
+    (at_edge,) = compare(classes, scores, measure="hand_till", level=level).differences
     assert at_edge.interval[0] == pytest.approx(0, abs=1e-9)
     assert difference.probability_better == pytest.approx(1 - difference.p_value / 2, abs=1e-12)
     # A t distribution, and a little more than DeLong's scale
@@ -158,7 +158,7 @@ def test_differences_are_antisymmetric():
 
 def test_probabilities_of_orders():
     classes, scores = classifiers(8, shifts=(1.3, 1.2, 1.1))
-    result = compare(classes, scores, "hand_till")
+    result = compare(classes, scores, measure="hand_till")
     orders = result.order_probabilities
     assert sum(orders.values()) == pytest.approx(1, rel=0, abs=1e-12)
     assert set(orders) <= set(itertools.permutations("abc"))
@@ -172,7 +172,7 @@ def test_probabilities_of_orders():
 @pytest.mark.parametrize("shifts", [(1.2, 1.1), (1.0, 1.3)])
 def test_order_of_two_is_the_probability_that_one_is_better(shifts):
     classes, scores = classifiers(9, shifts=shifts)
-    result = compare(classes, scores, "hand_till")
+    result = compare(classes, scores, measure="hand_till")
     expected = result.probability_better["a", "b"]
     assert 0.01 < expected < 0.99
     # 100,000 draws, five standard errors.
@@ -184,7 +184,7 @@ def test_same_seed_same_numbers():
     classes, scores = classifiers(10, shifts=(1.2, 1.1, 1.0))
 
     def orders(random_state):
-        result = compare(classes, scores, "hand_till", random_state=random_state)
+        result = compare(classes, scores, measure="hand_till", random_state=random_state)
         return result.order_probabilities, result.seed
 
     assert orders(3) == orders(3)
@@ -196,7 +196,7 @@ def test_same_seed_same_numbers():
 
 def test_six_classifiers_have_fifteen_differences():
     classes, scores = classifiers(11, shifts=(1.5, 1.4, 1.3, 1.2, 1.1, 1.0))
-    result = compare(classes, scores, "hand_till")
+    result = compare(classes, scores, measure="hand_till")
     pairs = [(d.first, d.second) for d in result.differences]
     assert pairs == list(itertools.combinations("abcdef", 2))
     assert len(result.probability_better) == 30
@@ -220,7 +220,7 @@ def test_finished_predictions_are_compared_as_arrays_are():
         name: Predictions.from_arrays(classes, x, sample_weight=weights)
         for name, x in scores.items()
     }
-    from_arrays = compare(classes, scores, "hand_till", sample_weight=weights)
+    from_arrays = compare(classes, scores, measure="hand_till", sample_weight=weights)
     assert compare(finished, measure="hand_till").differences == from_arrays.differences
 
 
@@ -228,7 +228,7 @@ def test_finished_predictions_are_compared_as_arrays_are():
 def test_given_hard_labels_belong_to_their_classifier():
     classes, scores = classifiers(12)
     other = {"b": np.roll(classes, 1)}
-    found = compare(classes, scores, "informedness", y_pred=other).estimates
+    found = compare(classes, scores, measure="informedness", y_pred=other).estimates
     assert found["a"] == estimate("informedness", classes, scores["a"])
     assert found["b"] == estimate("informedness", classes, scores["b"], y_pred=other["b"])
     assert found["b"].value < 0
@@ -236,9 +236,9 @@ def test_given_hard_labels_belong_to_their_classifier():
     classes, scores = classifiers(12, n_classes=2)
     scores = {name: x[:, 1] for name, x in scores.items()}
     with pytest.raises(ValueError, match="informedness needs hard labels"):
-        compare(classes, scores, "informedness")
+        compare(classes, scores, measure="informedness")
     predicted = {name: (x > 0.5).astype(int) for name, x in scores.items()}
-    result = compare(classes, scores, "informedness", y_pred=predicted)
+    result = compare(classes, scores, measure="informedness", y_pred=predicted)
     expected = estimate("informedness", classes, scores["a"], y_pred=predicted["a"])
     assert result.estimates["a"] == expected
 
@@ -248,7 +248,7 @@ def test_hard_labels_alone():
     predicted = {name: x.argmax(axis=1) for name, x in scores.items()}
     found = compare(classes, y_pred=predicted)
     assert found.measure == "informedness"
-    assert found.differences == compare(classes, scores, "informedness").differences
+    assert found.differences == compare(classes, scores, measure="informedness").differences
     # The class 3 occurs in the labels of "b" alone, and its absence changes no value of the others.
     predicted["b"] = np.where(np.arange(len(classes)) < 3, 3, predicted["b"])
     found = compare(classes, y_pred=predicted, measure="accuracy")
@@ -289,7 +289,7 @@ def test_independent_samples_say_the_seed_of_their_own_replicates():
 
 def test_tables_show_the_title_of_the_measure():
     classes, scores = classifiers(12)
-    result = compare(classes, scores, replace(informedness(), title="Above chance"))
+    result = compare(classes, scores, measure=replace(informedness(), title="Above chance"))
     assert (result.measure, result.title) == ("informedness", "Above chance")
     assert str(result).splitlines()[0].split("  ")[1].strip() == "Above chance"
 
@@ -344,7 +344,7 @@ def test_wrong_forms_are_told():
     with pytest.raises(TypeError, match="y_true as a dict must hold Predictions, but 'a' is a nda"):
         compare(scores)
     with pytest.raises(ValueError, match="auc is a measure of two classes, and there are 3"):
-        compare(classes, scores, "auc")
+        compare(classes, scores, measure="auc")
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         compare(classes, scores, level=95.0)
     finished = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
@@ -359,8 +359,8 @@ def test_wrong_forms_are_told():
 @pytest.mark.parametrize("measure", ["hand_till", "dmf_auc"])
 def test_bootstrap_agrees_with_the_jackknife(measure, method):
     classes, scores = classifiers(12, shifts=(1.3, 1.1, 1.0))
-    expected = compare(classes, scores, measure)
-    found = compare(classes, scores, measure, method=method, n_draws=1000)
+    expected = compare(classes, scores, measure=measure)
+    found = compare(classes, scores, measure=measure, method=method, n_draws=1000)
     for a, b in zip(found.differences, expected.differences, strict=True):
         assert a.value == pytest.approx(b.value, abs=1e-12)
         assert a.standard_error == pytest.approx(b.standard_error, rel=0.12)
@@ -374,7 +374,7 @@ def test_bootstrap_agrees_with_the_jackknife(measure, method):
 def test_bootstrap_of_identical_classifiers():
     classes, scores = classifiers(13, shifts=(1.2,))
     twins = {"a": scores["a"], "b": scores["a"]}
-    result = compare(classes, twins, "hand_till", method="bootstrap")
+    result = compare(classes, twins, measure="hand_till", method="bootstrap")
     difference = result.differences[0]
     assert (difference.value, difference.p_value, difference.interval) == (0, 1, (0, 0))
     assert difference.probability_better == 0.5
@@ -400,7 +400,7 @@ def test_independent_samples_add_their_variances(method):
 
 def test_p_values_are_adjusted_by_holm():
     classes, scores = classifiers(11, shifts=(1.5, 1.3, 1.2, 1.15))
-    result = compare(classes, scores, "hand_till")
+    result = compare(classes, scores, measure="hand_till")
     plain = np.array([d.p_value for d in result.differences])
     adjusted = np.array([d.adjusted_p_value for d in result.differences])
     order = np.argsort(plain)
@@ -417,7 +417,7 @@ def test_p_values_are_adjusted_by_holm():
 def test_region_of_practical_equivalence(method):
     classes, scores = classifiers(14, shifts=(1.3, 1.25))
     plain, wide, all_of_it = (
-        compare(classes, scores, "hand_till", method=method, rope=rope).differences[0]
+        compare(classes, scores, measure="hand_till", method=method, rope=rope).differences[0]
         for rope in (0.0, 0.02, 1.0)
     )
     assert plain.probability_equivalent == pytest.approx(0, abs=0.01)
@@ -436,8 +436,10 @@ def test_groups_are_the_units_of_a_comparison():
     classes, scores = classifiers(15, shifts=(1.3, 1.1))
     thrice = {name: np.repeat(s, 3, axis=0) for name, s in scores.items()}
     groups = np.repeat(np.arange(len(classes)), 3)
-    once = compare(classes, scores, "hand_till").differences[0]
-    grouped = compare(np.repeat(classes, 3), thrice, "hand_till", groups=groups).differences[0]
+    once = compare(classes, scores, measure="hand_till").differences[0]
+    grouped = compare(
+        np.repeat(classes, 3), thrice, measure="hand_till", groups=groups
+    ).differences[0]
     assert grouped.standard_error == pytest.approx(once.standard_error, rel=1e-9)
     assert grouped.p_value == pytest.approx(once.p_value, rel=1e-6)
 
@@ -544,7 +546,7 @@ def test_a_difference_is_judged_by_its_draws(method, paired, level):
 
 def test_table_holds_the_differences():
     classes, scores = classifiers(11, shifts=(1.5, 1.3, 1.1))
-    result = compare(classes, scores, "hand_till", rope=0.01)
+    result = compare(classes, scores, measure="hand_till", rope=0.01)
     table = result.to_pandas()
     for row, found in zip(table.itertuples(), result.differences, strict=True):
         assert (row.first, row.second) == (found.first, found.second)
@@ -624,7 +626,7 @@ def test_one_sided_tests_halve_the_two_sided_one(paired):
 def test_smaller_errors_are_better_where_better_is_tested():
     classes, scores = classifiers(6, shifts=(2.0, 1.0))
     probabilities = {k: np.exp(x) / np.exp(x).sum(axis=1)[:, None] for k, x in scores.items()}
-    result = compare(classes, probabilities, "brier_score", alternative="less", margin=0.05)
+    result = compare(classes, probabilities, measure="brier_score", alternative="less", margin=0.05)
     (difference,) = result.differences
     assert difference.value < 0
     assert difference.p_value < 0.01
@@ -638,13 +640,13 @@ def test_what_is_tested_without_variation_has_exact_limits():
     """Of n sets without any difference, a share 1 - 0.05^(1/n) of all sets may have one."""
     classes = np.arange(60) % 3
     scores = {name: np.eye(3)[classes] for name in "ab"}
-    (difference,) = compare(classes, scores, "hand_till", alternative="greater").differences
+    (difference,) = compare(classes, scores, measure="hand_till", alternative="greater").differences
     assert difference.interval[0] == pytest.approx(0.05 ** (1 / 20) - 1, rel=1e-12)
     assert difference.p_value == 1
     margin = 1 - 0.05 ** (1 / 20)
     for closer, is_shown in ((1 + 1e-9, True), (1 - 1e-9, False)):
         result = compare(
-            classes, scores, "hand_till", alternative="greater", margin=margin * closer
+            classes, scores, measure="hand_till", alternative="greater", margin=margin * closer
         )
         assert (result.differences[0].p_value < 0.05) == is_shown
 
@@ -652,9 +654,9 @@ def test_what_is_tested_without_variation_has_exact_limits():
 def test_several_one_sided_tests_are_adjusted():
     classes, scores = classifiers(2, shifts=(1.5, 1.2, 1.0, 0.5))
     options = {"alternative": "greater", "margin": 0.02}
-    single = compare(classes, scores, "hand_till", **options)
-    together = compare(classes, scores, "hand_till", simultaneous=True, **options)
-    two_sided = compare(classes, scores, "hand_till", simultaneous=True)
+    single = compare(classes, scores, measure="hand_till", **options)
+    together = compare(classes, scores, measure="hand_till", simultaneous=True, **options)
+    two_sided = compare(classes, scores, measure="hand_till", simultaneous=True)
     for one, joint, both in zip(
         single.differences, together.differences, two_sided.differences, strict=True
     ):
@@ -664,12 +666,15 @@ def test_several_one_sided_tests_are_adjusted():
         assert joint.interval[1] == np.inf
     assert together.winner == two_sided.winner
     assert single.best_set() == two_sided.best_set()
-    assert single.order_probabilities == compare(classes, scores, "hand_till").order_probabilities
+    assert (
+        single.order_probabilities
+        == compare(classes, scores, measure="hand_till").order_probabilities
+    )
 
 
 def test_what_is_tested_is_said_everywhere():
     classes, scores = classifiers(6)
-    result = compare(classes, scores, "hand_till", alternative="greater", margin=0.05)
+    result = compare(classes, scores, measure="hand_till", alternative="greater", margin=0.05)
     data = result.as_json()
     claim = "A - B > -0.05, that is, A is not worse than B by 0.05 or more"
     assert claim in data["tested"]
@@ -701,7 +706,7 @@ def test_what_is_tested_is_said_everywhere():
 def test_hypotheses_that_cannot_be_tested_are_refused(options, message):
     classes, scores = classifiers()
     with pytest.raises(ValueError, match=message):
-        compare(classes, scores, "hand_till", **options)
+        compare(classes, scores, measure="hand_till", **options)
 
 
 def test_orders_of_small_samples_are_those_of_the_t_distribution():
@@ -710,7 +715,7 @@ def test_orders_of_small_samples_are_those_of_the_t_distribution():
     y = np.arange(14) % 2
     shifts = {"a": 3.0, "b": 1.0, "c": 0.3}
     scores = {name: rng.normal(size=14) + shift * y for name, shift in shifts.items()}
-    found = compare(y, scores, "hand_till")
+    found = compare(y, scores, measure="hand_till")
     assert min(d.p_value for d in found.differences) < 0.1
     for (first, second), expected in found.probability_better.items():
         total = sum(

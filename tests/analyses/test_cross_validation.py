@@ -80,14 +80,16 @@ def test_corrected_comparison_is_a_t_test_of_the_folds():
 
 
 def test_nested_cross_validation():
-    found = nested_cross_validation(GaussianNB(), X, Y, "hand_till", cv=4, n_repeats=5)
+    found = nested_cross_validation(GaussianNB(), X, Y, measure="hand_till", cv=4, n_repeats=5)
     plain = cross_validate(GaussianNB(), X, Y, cv=4, n_repeats=5, measures=["hand_till"])
     assert found.n_fits == 5 * (4 + 6)
     assert found.cross_validated == pytest.approx(plain.estimates["hand_till"].value, rel=1e-12)
     assert found.estimate.value == pytest.approx(found.cross_validated, abs=0.02)
     error = found.estimate.standard_error
     assert found.naive_standard_error <= error <= 2 * found.naive_standard_error
-    again = nested_cross_validation(GaussianNB(), X, Y, "hand_till", cv=4, n_repeats=5, n_jobs=2)
+    again = nested_cross_validation(
+        GaussianNB(), X, Y, measure="hand_till", cv=4, n_repeats=5, n_jobs=2
+    )
     assert again.estimate == found.estimate
     assert found.estimate.method in str(found)
 
@@ -160,7 +162,7 @@ def test_columns_are_those_of_the_classes(rows):
     plain, other = (found.estimates["hand_till"] for found in value.values())
     assert other.value == plain.value > 0.8
     nested = [
-        nested_cross_validation(estimator, X[rows], Y[rows], "hand_till", cv=3, n_repeats=1)
+        nested_cross_validation(estimator, X[rows], Y[rows], measure="hand_till", cv=3, n_repeats=1)
         for estimator in (GaussianNB(), Reversed())
     ]
     assert nested[0].estimate == nested[1].estimate
@@ -251,7 +253,9 @@ def test_estimators_without_scores_are_refused():
 
 
 def test_nested_intervals_are_around_the_value():
-    found = nested_cross_validation(GaussianNB(), X, Y, "accuracy", cv=3, n_repeats=2).estimate
+    found = nested_cross_validation(
+        GaussianNB(), X, Y, measure="accuracy", cv=3, n_repeats=2
+    ).estimate
     low, high = found.interval
     assert low < found.value < high
     half_width = stats.norm.ppf(0.975) * found.standard_error

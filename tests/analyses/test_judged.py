@@ -84,13 +84,13 @@ def test_evaluate_and_compare(tmp_path):
     assert evaluation.to_pandas("agreement")["count"].sum() == N_VERIFIED
     evaluation.to_html(tmp_path / "one.html")
     evaluation.plot()
-    comparison = dmfroc.compare(HIDDEN, {"a": SCORES, "b": OTHER}, "hand_till", judge=JUDGE)
+    comparison = dmfroc.compare(HIDDEN, {"a": SCORES, "b": OTHER}, measure="hand_till", judge=JUDGE)
     assert comparison.estimates["a"].value == evaluation.estimates["hand_till"].value
     [d] = comparison.differences
     apart = np.hypot(*(e.standard_error for e in comparison.estimates.values()))
     assert d.standard_error < apart
     verified = dmfroc.compare(
-        TRUE[IS_VERIFIED], {"a": SCORES[IS_VERIFIED], "b": OTHER[IS_VERIFIED]}, "hand_till"
+        TRUE[IS_VERIFIED], {"a": SCORES[IS_VERIFIED], "b": OTHER[IS_VERIFIED]}, measure="hand_till"
     ).differences[0]
     assert d.standard_error < verified.standard_error
     comparison.to_html(tmp_path / "two.html")
@@ -177,7 +177,7 @@ def test_prevalence_of_three_classes_and_of_comparisons():
     found = dmfroc.evaluate(TRUE, SCORES, measures=["accuracy"], target_prevalence=shares)
     assert found.estimates["accuracy"].value == pytest.approx(recalls @ list(shares.values()))
     comparison = dmfroc.compare(
-        TRUE, {"a": SCORES, "b": OTHER}, "accuracy", target_prevalence=list(shares.values())
+        TRUE, {"a": SCORES, "b": OTHER}, measure="accuracy", target_prevalence=list(shares.values())
     )
     assert comparison.estimates["a"].interval == found.estimates["accuracy"].interval
     boot = dmfroc.estimate(
@@ -189,20 +189,22 @@ def test_prevalence_of_three_classes_and_of_comparisons():
 
 def test_plan_with_a_judge():
     pilot = dmfroc.Predictions.from_arrays(TRUE, SCORES)
-    alone = dmfroc.plan(pilot, "accuracy", half_width=0.03)
-    found = dmfroc.plan(pilot, "accuracy", half_width=0.03, judge=JUDGE)
+    alone = dmfroc.plan(pilot, measure="accuracy", half_width=0.03)
+    found = dmfroc.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE)
     predicted = SCORES.argmax(axis=1)
     correlation = np.corrcoef(predicted == TRUE, predicted == JUDGE)[0, 1]
     assert found.n == pytest.approx(alone.n * (1 - correlation**2), rel=0.05)
     two = {"a": pilot, "b": dmfroc.Predictions.from_arrays(TRUE, OTHER)}
-    both = [dmfroc.plan(two, "hand_till", difference=0.02, judge=j).n for j in (None, JUDGE)]
+    both = [
+        dmfroc.plan(two, measure="hand_till", difference=0.02, judge=j).n for j in (None, JUDGE)
+    ]
     assert both[1] < both[0]
     with pytest.raises(ValueError, match="a classifier or a judge is perfect"):
-        dmfroc.plan(pilot, "hand_till", half_width=0.03, judge=TRUE)
+        dmfroc.plan(pilot, measure="hand_till", half_width=0.03, judge=TRUE)
     with pytest.raises(ValueError, match="none of the classes"):
-        dmfroc.plan(pilot, "accuracy", half_width=0.03, judge=JUDGE + 1)
+        dmfroc.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE + 1)
     with pytest.raises(ValueError, match="for each of the 2000 rows"):
-        dmfroc.plan(pilot, "accuracy", half_width=0.03, judge=JUDGE[1:])
+        dmfroc.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE[1:])
 
 
 def test_few_rows_with_the_weight():

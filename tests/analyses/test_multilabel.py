@@ -76,7 +76,7 @@ def test_a_mean_has_the_variance_of_the_covariances():
 
 
 def test_paired_differences():
-    found = dmfroc.multilabel(TRUE, {"a": SCORES, "b": OTHER}, "average_precision")
+    found = dmfroc.multilabel(TRUE, {"a": SCORES, "b": OTHER}, measure="average_precision")
     [d] = found.differences
     assert d.value == pytest.approx(
         metrics.average_precision_score(TRUE, SCORES) - metrics.average_precision_score(TRUE, OTHER)
@@ -84,7 +84,7 @@ def test_paired_differences():
     apart = np.hypot(*(e.standard_error for e in found.estimates.values()))
     assert d.standard_error < 0.9 * apart
     of_label = dmfroc.compare(
-        TRUE[:, 1], {"a": SCORES[:, 1], "b": OTHER[:, 1]}, "average_precision"
+        TRUE[:, 1], {"a": SCORES[:, 1], "b": OTHER[:, 1]}, measure="average_precision"
     ).differences[0]
     assert found.label_differences["1"][0].p_value == pytest.approx(of_label.p_value)
 
@@ -138,7 +138,7 @@ def test_result_is_whole(tmp_path):
         ((TRUE + 1, SCORES), {}, ValueError, "must hold 0, 1 or missing"),
         ((TRUE[:, 0], SCORES), {}, ValueError, r"must have shape \(n, L\)"),
         ((TRUE, SCORES[:, :2]), {}, ValueError, "both must have a row"),
-        ((TRUE, SCORES, "f1"), {}, ValueError, "needs predicted labels"),
+        ((TRUE, SCORES), {"measure": "f1"}, ValueError, "needs predicted labels"),
         ((TRUE, SCORES), {"average": "mean"}, ValueError, "average must be"),
         ((TRUE, SCORES), {"labels": ["a"]}, ValueError, "labels must name"),
         ((TRUE, np.where(SCORES > 2, np.nan, SCORES)), {}, ValueError, "is missing in row"),

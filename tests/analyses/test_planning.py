@@ -22,24 +22,24 @@ def two_pilots(n=240, shifts=(1.5, 1.2)):
 
 @pytest.mark.parametrize("measure", ["hand_till", "informedness", "dmf_auc"])
 def test_the_pilots_own_size_gives_the_pilots_own_interval(measure):
-    found = plan(pilot(), measure, half_width=0.05)
+    found = plan(pilot(), measure=measure, half_width=0.05)
     low, high = estimate(measure, pilot()).interval
     assert found.half_width(240) == pytest.approx((high - low) / 2, rel=1e-9)
     assert found.value == pytest.approx(estimate(measure, pilot()).value, rel=1e-12)
 
 
 def test_n_is_the_smallest_that_suffices():
-    found = plan(pilot(), "hand_till", half_width=0.02)
+    found = plan(pilot(), measure="hand_till", half_width=0.02)
     assert found.half_width(found.n) <= 0.02 < found.half_width(found.n - 1)
     assert sum(found.class_counts.values()) == found.n
     assert found.n_interval[0] < found.n < found.n_interval[1]
-    powered = plan(two_pilots(), "hand_till", difference=0.03, power=0.9)
+    powered = plan(two_pilots(), measure="hand_till", difference=0.03, power=0.9)
     assert powered.power(powered.n) >= 0.9 > powered.power(powered.n - 3)
 
 
 def test_power_is_that_of_the_t_test():
     """Two classes of equal variance: the noncentral t distribution of a two-sample test."""
-    found = plan(two_pilots(600), "hand_till", difference=0.03, power=0.8)
+    found = plan(two_pilots(600), measure="hand_till", difference=0.03, power=0.8)
     error = found.curve([found.n])["standard_error"].iloc[0]
     z = stats.norm.ppf(0.975)
     expected = stats.norm.sf(z - 0.03 / error) + stats.norm.cdf(-z - 0.03 / error)
@@ -47,9 +47,9 @@ def test_power_is_that_of_the_t_test():
 
 
 def test_power_without_a_difference_is_the_level():
-    found = plan(two_pilots(), "hand_till", difference=0.05)
+    found = plan(two_pilots(), measure="hand_till", difference=0.05)
     assert found._design.power(300, 0.0, None) == pytest.approx(0.05, abs=1e-6)
-    inferior = plan(two_pilots(), "hand_till", margin=0.05)
+    inferior = plan(two_pilots(), measure="hand_till", margin=0.05)
     assert inferior._design.power(300, -0.05, 0.05) == pytest.approx(0.025, abs=1e-6)
 
 
@@ -57,14 +57,16 @@ def test_names_and_signs_do_not_matter():
     pilots = two_pilots()
     turned = dict(reversed(pilots.items()))
     for options in ({"difference": 0.04}, {"difference": -0.04}, {"margin": 0.04}):
-        one, other = (plan(p, "hand_till", **options) for p in (pilots, turned))
+        one, other = (plan(p, measure="hand_till", **options) for p in (pilots, turned))
         assert one.n == other.n
         assert one.n_interval == other.n_interval
     assert one.value == pytest.approx(-other.value, rel=1e-12)
 
 
 def test_non_inferiority_of_one_that_is_better_needs_fewer():
-    equal, better = (plan(two_pilots(), "hand_till", margin=0.05, difference=d) for d in (0, 0.02))
+    equal, better = (
+        plan(two_pilots(), measure="hand_till", margin=0.05, difference=d) for d in (0, 0.02)
+    )
     assert better.n < equal.n
     assert equal.difference == 0
 
@@ -73,7 +75,7 @@ def test_best_shares_follow_the_standard_deviations():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [300, 300])
     scores = np.where(y == 1, rng.normal(1, 3, size=600), rng.normal(0, 0.3, size=600))
-    found = plan(Predictions.from_arrays(y, scores), "hand_till", half_width=0.02)
+    found = plan(Predictions.from_arrays(y, scores), measure="hand_till", half_width=0.02)
     assert found.n_optimal < found.n
     influences = found._design.moments.variances**0.5
     assert list(found.optimal_prevalence.values()) == pytest.approx(
@@ -81,7 +83,7 @@ def test_best_shares_follow_the_standard_deviations():
     )
     near = plan(
         Predictions.from_arrays(y, scores),
-        "hand_till",
+        measure="hand_till",
         half_width=0.02,
         prevalence=list(found.optimal_prevalence.values()),
     )
@@ -94,24 +96,28 @@ def test_a_measure_that_depends_on_shares_is_that_of_the_planned_ones():
     rare = (y != 2) | (np.arange(300) % 5 == 0)
     sample = Predictions.from_arrays(y[rare], scores[rare])
     weights = np.where(y[rare] == 2, 5.0, 1.0)
-    balanced = plan(sample, "accuracy", half_width=0.05, prevalence="balanced")
+    balanced = plan(sample, measure="accuracy", half_width=0.05, prevalence="balanced")
     expected = estimate("accuracy", y[rare], scores[rare], sample_weight=weights).value
     assert balanced.value == pytest.approx(expected, rel=1e-12)
-    assert plan(sample, "accuracy", half_width=0.05).value != pytest.approx(expected, rel=1e-3)
+    assert plan(sample, measure="accuracy", half_width=0.05).value != pytest.approx(
+        expected, rel=1e-3
+    )
 
 
 def test_simulated_pilots():
     population = MultinomialPopulation.random(n_classes=3, random_state=1)
     poor, good = SimulatedClassifier(n_available=3), SimulatedClassifier()
-    found = plan(population, "hand_till", half_width=0.02, classifier=poor)
+    found = plan(population, measure="hand_till", half_width=0.02, classifier=poor)
     low, high = found.n_interval
     assert high - low < 0.1 * found.n
-    both = plan(population, "hand_till", difference=0.05, classifier={"poor": poor, "good": good})
+    both = plan(
+        population, measure="hand_till", difference=0.05, classifier={"poor": poor, "good": good}
+    )
     assert both.value < 0
 
 
 def test_curve_and_text():
-    found = plan(two_pilots(), "hand_till", difference=0.04)
+    found = plan(two_pilots(), measure="hand_till", difference=0.04)
     table = found.to_pandas()
     assert (np.diff(table["power"]) > 0).all()
     assert (np.diff(table["half_width"]) < 0).all()
@@ -125,7 +131,7 @@ def test_curve_and_text():
     box = display.interval_.get_bbox()
     assert (box.x0, box.x1) == found.n_interval
     assert display.figure_ is display.ax_.figure
-    width = plan(two_pilots(), "hand_till", half_width=0.04).plot(color="black")
+    width = plan(two_pilots(), measure="hand_till", half_width=0.04).plot(color="black")
     assert (width.ax_.get_ylabel(), width.line_.get_color()) == ("half-width", "black")
 
 
@@ -145,19 +151,19 @@ def test_curve_and_text():
 )
 def test_bad_options_are_refused(options, kind, message):
     with pytest.raises(kind, match=message):
-        plan(pilot(), "hand_till", **options)
+        plan(pilot(), measure="hand_till", **options)
 
 
 def test_a_pilot_that_says_nothing_is_refused():
     y = np.arange(30) % 3
     with pytest.raises(ValueError, match="does not vary there"):
-        plan(Predictions.from_arrays(y, np.eye(3)[y]), "hand_till", half_width=0.01)
+        plan(Predictions.from_arrays(y, np.eye(3)[y]), measure="hand_till", half_width=0.01)
     with pytest.raises(ValueError, match="needs the same observations"):
-        plan({"a": pilot(), "b": pilot(120)}, "hand_till", difference=0.1)
+        plan({"a": pilot(), "b": pilot(120)}, measure="hand_till", difference=0.1)
     first = pilot()
     weighted = replace(first, sample_weight=1.0 + (np.arange(first.n_observations) == 7))
     with pytest.raises(ValueError, match="weights of 'a' and 'b' differ, first in row 7 "):
-        plan({"a": first, "b": weighted}, "hand_till", difference=0.1)
+        plan({"a": first, "b": weighted}, measure="hand_till", difference=0.1)
 
 
 def test_four_times_the_cases_have_half_the_error():
@@ -165,7 +171,7 @@ def test_four_times_the_cases_have_half_the_error():
     classes, scores = cyclic_scores(120, 3)
     pilot = Predictions.from_arrays(classes, scores)
     for measure in ("accuracy", "hand_till"):
-        found = plan(pilot, measure, half_width=0.05).curve([120, 480])["standard_error"]
+        found = plan(pilot, measure=measure, half_width=0.05).curve([120, 480])["standard_error"]
         assert found[120] == pytest.approx(estimate(measure, pilot).standard_error, rel=1e-9)
         assert found[120] / found[480] == pytest.approx(2, rel=0.02)
 
@@ -174,6 +180,6 @@ def test_a_class_that_is_never_confused_needs_cases_too():
     classes, scores = cyclic_scores(120, 3)
     scores[:, 0] = np.where(classes == 0, 100.0, -100.0)
     scores[classes == 0, 1:] = -50.0
-    found = plan(Predictions.from_arrays(classes, scores), "hand_till", half_width=0.02)
+    found = plan(Predictions.from_arrays(classes, scores), measure="hand_till", half_width=0.02)
     assert min(found.optimal_prevalence.values()) > 0.005
     assert 0 < found.n_optimal <= found.n

@@ -21,7 +21,7 @@ def sample(n=240, n_classes=3, seed=0, gap=0.0):
 @pytest.mark.parametrize("measure", ["hand_till", "informedness"])
 def test_each_group_has_its_own_estimate(measure):
     y, scores, site = sample()
-    found = compare_subgroups(y, scores, site, measure)
+    found = compare_subgroups(y, scores, site, measure=measure)
     assert list(found.estimates) == ["a", "b", "c"]
     for name, of_group in found.estimates.items():
         rows = site == name
@@ -32,7 +32,9 @@ def test_each_group_has_its_own_estimate(measure):
 def test_two_groups_are_two_independent_samples():
     y, scores, site = sample()
     first = site == "a"
-    [difference] = compare_subgroups(y, scores, np.where(first, "a", "b"), "hand_till").differences
+    [difference] = compare_subgroups(
+        y, scores, np.where(first, "a", "b"), measure="hand_till"
+    ).differences
     parts = {
         "a": Predictions.from_arrays(y[first], scores[first]),
         "b": Predictions.from_arrays(y[~first], scores[~first]),
@@ -46,7 +48,7 @@ def test_two_groups_are_two_independent_samples():
 
 def test_differences_with_all_others_are_those_with_their_mean():
     y, scores, site = sample()
-    found = compare_subgroups(y, scores, site, "hand_till")
+    found = compare_subgroups(y, scores, site, measure="hand_till")
     assert [(d.first, d.second) for d in found.differences] == [
         ("a", "b"),
         ("a", "c"),
@@ -75,7 +77,7 @@ def test_differences_with_all_others_are_those_with_their_mean():
 def test_omnibus_test_of_two_groups_is_the_square_of_their_difference():
     y, scores, site = sample(n=3000)
     by = np.where(site == "a", "a", "b")
-    found = compare_subgroups(y, scores, by, "hand_till")
+    found = compare_subgroups(y, scores, by, measure="hand_till")
     [difference] = found.differences
     z = difference.value / difference.standard_error
     assert found.omnibus.degrees_of_freedom[0] == 1
@@ -85,7 +87,7 @@ def test_omnibus_test_of_two_groups_is_the_square_of_their_difference():
 
 def test_omnibus_statistic_is_wald_s_in_large_groups():
     y, scores, site = sample(n=30_000)
-    found = compare_subgroups(y, scores, site, "hand_till")
+    found = compare_subgroups(y, scores, site, measure="hand_till")
     # On the logit scale, where a small group's variance depends less on its value
     values = np.array([e.value for e in found.estimates.values()])
     errors = np.array([e.standard_error for e in found.estimates.values()])
@@ -101,7 +103,7 @@ def test_omnibus_statistic_is_wald_s_in_large_groups():
 def test_differences_of_independent_groups_have_the_intervals_of_independent_samples():
     y, scores, site = sample()
     is_first = site == "a"
-    found = compare_subgroups(y, scores, is_first, "hand_till")
+    found = compare_subgroups(y, scores, is_first, measure="hand_till")
     names = [difference.first for difference in found.differences]
     samples = {str(part): (y[is_first == part], scores[is_first == part]) for part in (True, False)}
     first = names[0].rpartition("=")[2].rpartition(" ")[2]
@@ -121,10 +123,10 @@ def test_columns_cross():
     y, scores, site = sample()
     old = np.arange(240) % 8 < 4
     table = pd.DataFrame({"site": site, "old": old})
-    found = compare_subgroups(y, scores, table, "hand_till")
+    found = compare_subgroups(y, scores, table, measure="hand_till")
     assert next(iter(found.estimates)) == "site=a, old=False"
     assert len(found.estimates) == 6
-    as_dict = compare_subgroups(y, scores, {"site": site, "old": old}, "hand_till")
+    as_dict = compare_subgroups(y, scores, {"site": site, "old": old}, measure="hand_till")
     assert as_dict.estimates == found.estimates
 
 
@@ -136,7 +138,7 @@ def test_groups_that_say_too_little_are_named_and_left_out():
     site[np.flatnonzero(y == 0)[-3:]] = "two"
     site[np.flatnonzero(y == 2)[-30:]] = "two"
     with pytest.warns(UserWarning, match="left out: t(iny, which lacks class 2|wo, )"):
-        found = compare_subgroups(y, scores, site, "hand_till")
+        found = compare_subgroups(y, scores, site, measure="hand_till")
     assert found.left_out == {
         "tiny": "which lacks class 2",
         "two": "which has 3 observations of class 0, fewer than min_class_size=5",
@@ -148,8 +150,10 @@ def test_groups_that_say_too_little_are_named_and_left_out():
 def test_clusters_inside_groups_count_as_one():
     y, scores, site = sample()
     twice = np.repeat(np.arange(240), 2)
-    found = compare_subgroups(y[twice], scores[twice], site[twice], "hand_till", groups=twice)
-    single = compare_subgroups(y, scores, site, "hand_till")
+    found = compare_subgroups(
+        y[twice], scores[twice], site[twice], measure="hand_till", groups=twice
+    )
+    single = compare_subgroups(y, scores, site, measure="hand_till")
     for one, other in zip(found.differences, single.differences, strict=True):
         assert one.value == pytest.approx(other.value, rel=1e-12)
         assert one.standard_error == pytest.approx(other.standard_error, rel=1e-12)
@@ -163,9 +167,9 @@ def test_the_same_observations_in_two_groups_do_not_differ():
     rng = np.random.default_rng(1)
     both = np.concatenate([scores, scores + 0.1 * rng.normal(size=scores.shape)])
     ys = np.tile(y, 2)
-    correlated = compare_subgroups(ys, both, eye, "hand_till", groups=patient)
-    independent = compare_subgroups(ys, both, eye, "hand_till")
-    paired = compare(y, {"left": both[:90], "right": both[90:]}, "hand_till")
+    correlated = compare_subgroups(ys, both, eye, measure="hand_till", groups=patient)
+    independent = compare_subgroups(ys, both, eye, measure="hand_till")
+    paired = compare(y, {"left": both[:90], "right": both[90:]}, measure="hand_till")
     [difference] = correlated.differences
     assert difference.standard_error < 0.2 * independent.differences[0].standard_error
     assert difference.standard_error == pytest.approx(
@@ -174,14 +178,16 @@ def test_the_same_observations_in_two_groups_do_not_differ():
     assert correlated.omnibus.p_value == pytest.approx(difference.p_value, abs=0.02)
     with pytest.raises(ValueError, match="use method='jackknife'"):
         compare_subgroups(
-            ys, both, eye, "hand_till", groups=patient, method="bootstrap", n_draws=100
+            ys, both, eye, measure="hand_till", groups=patient, method="bootstrap", n_draws=100
         )
 
 
 def test_bootstrap_agrees_with_the_jackknife():
     y, scores, site = sample(n=900)
-    by_draws = compare_subgroups(y, scores, site, "hand_till", method="bootstrap", n_draws=1000)
-    by_influences = compare_subgroups(y, scores, site, "hand_till")
+    by_draws = compare_subgroups(
+        y, scores, site, measure="hand_till", method="bootstrap", n_draws=1000
+    )
+    by_influences = compare_subgroups(y, scores, site, measure="hand_till")
     for one, other in zip(by_draws.differences, by_influences.differences, strict=True):
         assert one.interval == pytest.approx(other.interval, abs=0.01)
 
@@ -199,14 +205,14 @@ def test_bootstrap_agrees_with_the_jackknife():
 def test_bad_groups_are_refused(by, message):
     y, scores, _ = sample()
     with pytest.raises(ValueError, match=message):
-        compare_subgroups(y, scores, by, "hand_till")
+        compare_subgroups(y, scores, by, measure="hand_till")
 
 
 def test_a_perfect_group_has_an_interval_but_no_test():
     y, scores = cyclic_scores()
     by = np.arange(len(y)) % 2 == 0
     scores = np.where(by[:, None], np.eye(scores.shape[1])[y], scores)
-    found = compare_subgroups(y, scores, by, "hand_till")
+    found = compare_subgroups(y, scores, by, measure="hand_till")
     assert found.estimates["True"].value == pytest.approx(1)
     assert np.isnan(found.omnibus.p_value)
     assert found.differences[0].standard_error > 0
@@ -214,7 +220,7 @@ def test_a_perfect_group_has_an_interval_but_no_test():
 
 def test_forest_plot_has_a_row_for_each_group():
     y, scores, site = sample()
-    found = compare_subgroups(y, scores, site, "hand_till")
+    found = compare_subgroups(y, scores, site, measure="hand_till")
     display = found.plot(color="black")
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
     ends = [tuple(line.get_xdata()) for line in display.intervals_]

@@ -28,7 +28,7 @@ def test_published_analysis_of_five_readers(external_directory):
     by = {key: part for key, part in table.groupby(["treatment", "reader"])}
     y = by[1, 1]["truth"].to_numpy()
     scores = {f"{t}": [by[t, r]["rating"].to_numpy(float) for r in range(1, 6)] for t in (1, 2)}
-    found = compare_runs(y, scores, "hand_till", covariances="leave_one_out")
+    found = compare_runs(y, scores, measure="hand_till", covariances="leave_one_out")
     assert found.mean_squares["classifiers"] == pytest.approx(0.004796171, abs=5e-10)
     assert found.mean_squares["classifiers:runs"] == pytest.approx(0.0005510306, abs=5e-11)
     assert found.covariances.same_classifier == pytest.approx(0.0003440748, abs=5e-11)
@@ -45,12 +45,13 @@ def test_published_analysis_of_five_readers(external_directory):
 @pytest.mark.parametrize("crossed", [True, False])
 def test_three_runs_of_two_learners_by_hand(crossed):
     y, scores = runs()
-    found = compare_runs(y, scores, "hand_till", crossed=crossed)
+    found = compare_runs(y, scores, measure="hand_till", crossed=crossed)
     values = np.array([[hand_till()(y, s) for s in of_one] for of_one in scores.values()])
     names = [f"{name}{run}" for name in scores for run in range(3)]
     flat = dict(zip(names, [s for of_one in scores.values() for s in of_one], strict=True))
     errors = {
-        (d.first, d.second): d.standard_error**2 for d in compare(y, flat, "hand_till").differences
+        (d.first, d.second): d.standard_error**2
+        for d in compare(y, flat, measure="hand_till").differences
     }
 
     def error_of_differences(a, b):
@@ -91,19 +92,19 @@ def test_three_runs_of_two_learners_by_hand(crossed):
 
 def test_fixed_cases_are_a_paired_t_test_of_the_runs():
     y, scores = runs(n_runs=5)
-    found = compare_runs(y, scores, "hand_till")
+    found = compare_runs(y, scores, measure="hand_till")
     expected = stats.ttest_rel(found.values["A"], found.values["B"])
     [difference] = found.fixed_cases.differences
     assert difference.p_value == pytest.approx(expected.pvalue, rel=1e-9)
     assert difference.interval == pytest.approx(expected.confidence_interval(), rel=1e-9)
-    independent = compare_runs(y, scores, "hand_till", crossed=False)
+    independent = compare_runs(y, scores, measure="hand_till", crossed=False)
     expected = stats.ttest_ind(found.values["A"], found.values["B"])
     assert independent.fixed_cases.p_value == pytest.approx(expected.pvalue, rel=1e-9)
 
 
 def test_plot_shows_every_difference_for_each_kind_of_new_data():
     y, scores = runs(n_runs=4)
-    found = compare_runs(y, scores, "hand_till")
+    found = compare_runs(y, scores, measure="hand_till")
     display = found.plot(ax=Figure().subplots())
     tests = [found.random_runs, found.fixed_runs, found.fixed_cases]
     differences = [test.differences[0] for test in tests]
@@ -116,7 +117,7 @@ def test_plot_shows_every_difference_for_each_kind_of_new_data():
 def test_fixed_runs_are_the_mean_over_runs_as_one_measure(crossed):
     """For these runs, the variance of the difference of means is that of the mean influences."""
     y, scores = runs()
-    found = compare_runs(y, scores, "hand_till", crossed=crossed)
+    found = compare_runs(y, scores, measure="hand_till", crossed=crossed)
     from dmfroc import influences
 
     mean = {
@@ -133,8 +134,8 @@ def test_fixed_runs_are_the_mean_over_runs_as_one_measure(crossed):
 
 def test_runs_in_any_order_and_classifiers_in_any_order():
     y, scores = runs(shifts=(1.5, 1.2, 1.0))
-    found = compare_runs(y, scores, "hand_till")
-    turned = compare_runs(y, {k: scores[k][::-1] for k in "CBA"}, "hand_till")
+    found = compare_runs(y, scores, measure="hand_till")
+    turned = compare_runs(y, {k: scores[k][::-1] for k in "CBA"}, measure="hand_till")
     assert found.random_runs.statistic == pytest.approx(turned.random_runs.statistic, rel=1e-9)
     assert len(found.random_runs.differences) == 3
     assert len(found.to_pandas()) == 9
@@ -153,4 +154,4 @@ def test_runs_in_any_order_and_classifiers_in_any_order():
 def test_bad_runs_are_refused(change, kind, message):
     y, scores = runs()
     with pytest.raises(kind, match=message):
-        compare_runs(y, change(scores), "hand_till")
+        compare_runs(y, change(scores), measure="hand_till")

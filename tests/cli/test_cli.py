@@ -280,7 +280,7 @@ def comparison(folder, *names, measure="hand_till"):
     frames = {name: pd.read_csv(folder / f"{name}.csv") for name in names}
     true = frames[names[0]]["tree"]
     scores = {name: frame.drop(columns="tree") for name, frame in frames.items()}
-    return dmfroc.compare(true, scores, measure)
+    return dmfroc.compare(true, scores, measure=measure)
 
 
 def test_compare_prints_the_tables(folder):
@@ -342,7 +342,7 @@ def test_compare_tests_one_side(folder, tmp_path):
     frames = {path.stem: pd.read_csv(path) for path in files}
     scores = {name: frame.drop(columns="tree") for name, frame in frames.items()}
     (expected,) = dmfroc.compare(
-        frames["good"]["tree"], scores, "hand_till", alternative="greater", margin=0.05
+        frames["good"]["tree"], scores, measure="hand_till", alternative="greater", margin=0.05
     ).differences
     assert difference["p_value"] == expected.p_value
     assert difference["interval"] == [expected.interval[0], None]
@@ -367,7 +367,7 @@ def test_compare_says_whom_a_remark_concerns(folder):
     options = ["--label", "tree", "--measure", "hand_till"]
     notes = parsed("compare", *files, *options)["warnings"]
     assert len(notes) == 1
-    assert notes[0].startswith("perfect: the classifier is perfect in this sample")
+    assert notes[0].startswith("perfect: hand_till is perfect in this sample")
     assert succeed("compare", *files, *options).splitlines()[-1] == f"warning: {notes[0]}"
 
 
@@ -538,7 +538,7 @@ def test_demo(tmp_path, monkeypatch):
         assert words in text
     assert text.count("DMF-AUC") == 4  # thrice evaluated, once compared
     # The best classifier is nearly perfect: its lower limits are exact, which is explained once
-    assert text.count("exact limit: counts one more gross error") == 1
+    assert text.count("exact limit: the one-sided limit for one more gross error") == 1
     assert not [line for line in text.splitlines() if line.startswith("warning: ")]
     assert text.endswith("\n\nThe picture is in dmfroc-demo.png\n")
     assert os.listdir(tmp_path) == ["dmfroc-demo.png"]
@@ -728,9 +728,12 @@ def test_report_of_one_classifier(good, tmp_path):
 
 def test_report_of_several_classifiers(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    succeed("report", folder / "good.csv", folder / "poor.csv", "--label", "tree")
+    title = ["--title", "Trees of <one> forest"]
+    succeed("report", folder / "good.csv", folder / "poor.csv", "--label", "tree", *title)
     page = Path("dmfroc-report.html").read_text(encoding="utf-8")
     assert "good is better than poor: DMF-AUC" in page
+    assert "<h1>Trees of &lt;one&gt; forest</h1>" in page
+    assert "<title>Trees of &lt;one&gt; forest (dmfroc)</title>" in page
 
 
 def test_report_is_refused_before_anything_is_read(tmp_path):

@@ -195,7 +195,7 @@ def test_comparison_in_one_scan(folder, groups, measure):
     there = dmfroc.compare(scan, measure=measure, simultaneous=True)
     scores = {"a": table[list(A)].to_numpy(), "b": table[list(B)].to_numpy()}
     of_rows = None if groups is None else table[groups]
-    here = dmfroc.compare(table["y"], scores, measure, groups=of_rows, simultaneous=True)
+    here = dmfroc.compare(table["y"], scores, measure=measure, groups=of_rows, simultaneous=True)
     [first], [second] = there.differences, here.differences
     for name in ("value", "standard_error", "p_value", "probability_better"):
         assert getattr(first, name) == pytest.approx(getattr(second, name), rel=1e-8)

@@ -21,7 +21,7 @@ def estimate(**options):
 
 
 def compare(**options):
-    return str(dmfroc.compare(Y, {"a": S, "b": T}, "hand_till", **options))[:10]
+    return str(dmfroc.compare(Y, {"a": S, "b": T}, measure="hand_till", **options))[:10]
 
 
 def curve(weights="equal", **options):
@@ -288,7 +288,7 @@ CASES = {
     ),
     "runs without any variation": (
         lambda: (
-            dmfroc.compare_runs(Y, {"a": [S, S], "b": [S, S]}, "hand_till")
+            dmfroc.compare_runs(Y, {"a": [S, S], "b": [S, S]}, measure="hand_till")
             .random_runs.differences[0]
             .p_value
         ),

@@ -135,8 +135,10 @@ def test_replicates_of_chosen_thresholds_are_told_to_be_too_good(measure):
     assert any("replicates of it even more so" in remark for remark in found.warnings)
 
 
-def test_average_precision_reaches_to_where_it_would_be_without_its_own_share():
-    classes, scores = normal_scores(5, 60, 3, 0.0)
+@pytest.mark.parametrize("n", [30, 60])
+def test_average_precision_reaches_to_where_it_would_be_without_its_own_share(n):
+    """A warning tells of a bias that is larger than the standard error."""
+    classes, scores = normal_scores(5, n, 3, 0.0)
     plain, without = (
         estimate(m, classes, scores, stratify=True)
         for m in ("average_precision", "leave_one_out_average_precision")
@@ -144,4 +146,5 @@ def test_average_precision_reaches_to_where_it_would_be_without_its_own_share():
     bias = plain.value - without.value
     assert bias > plain.standard_error / 4
     assert without.interval[0] == pytest.approx(plain.interval[0], abs=0.3 * without.standard_error)
-    assert any("leave_one_out" in remark for remark in plain.warnings)
+    is_told = any("leave_one_out" in remark for remark in plain.warnings)
+    assert is_told == (bias > plain.standard_error) == (n == 30)

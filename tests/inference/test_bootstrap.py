@@ -63,10 +63,10 @@ def test_perfect_classifier_gets_an_honest_interval(measure, method):
     of_jackknife = estimate(measure, classes, np.eye(3)[classes]).interval[0]
     assert low == pytest.approx(of_jackknife, abs=1e-9)
     if measure == "hand_till":
-        # Both classes of each pair miss the share that 60 observations need not show, and are
+        # Both classes of each pair miss the share that 60 observations need not show. Errors are
         # ranked in the midst of each other: 1/4 of both in a pair, 1/2 in the one of two columns
         assert low == pytest.approx(limit_of_no_errors(measure, classes, 0.05), abs=1e-6)
-    assert any("the classifier is perfect" in warning for warning in found.warnings)
+    assert any("is perfect in this sample" in warning for warning in found.warnings)
 
 
 def test_class_sizes_are_drawn_where_they_matter():

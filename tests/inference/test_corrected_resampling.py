@@ -39,7 +39,7 @@ def test_a_difference_is_students_in_both_directions():
     named = {"good": GOOD, "poor": POOR}
     for names, value in ((["good", "poor"], gaps.mean()), (["poor", "good"], -gaps.mean())):
         scores = {name: named[name] for name in names}
-        [found] = compare(CLASSES, scores, "hand_till", rope=0.01, **OPTIONS).differences
+        [found] = compare(CLASSES, scores, measure="hand_till", rope=0.01, **OPTIONS).differences
         assert found.value == pytest.approx(value, rel=1e-12)
         assert found.interval == pytest.approx((value - half, value + half), rel=1e-9)
         assert found.p_value == pytest.approx(p_value, rel=1e-9)

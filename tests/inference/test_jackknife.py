@@ -249,7 +249,7 @@ def test_a_limit_that_is_exact_is_told():
     probabilities = np.where(classes, 0.9, 0.1) + 0.001 * scores
     assert estimate("brier_score", classes, probabilities).exact_limit == "upper"
     assert "exact lower limit" in str(estimate("hand_till", classes, scores))
-    assert "exact limit: counts one more" in str(evaluate(classes, scores))
+    assert "exact limit: the one-sided limit for one more" in str(evaluate(classes, scores))
 
 
 def test_few_decisive_observations_of_an_unknown_measure_are_told():
@@ -298,7 +298,10 @@ def test_constant_scores_have_an_interval_around_chance(measure, chance):
     share, lowest = rule_of_three(0.95, 10), least(measure, classes)
     expected = share * chance + (1 - share) * np.array([lowest, 1])
     np.testing.assert_allclose([low, high], expected, rtol=0, atol=1e-9)
-    assert any("the same for all observations" in warning for warning in found.warnings)
+    [warning] = [w for w in found.warnings if "says nothing" in w]
+    assert warning.startswith(
+        f"{measure} is {chance:g} whichever observations of a class weigh more"
+    )
 
 
 @pytest.mark.parametrize("measure", MEASURES)

@@ -21,7 +21,7 @@ def test_it_is_mcnemars_exact_test_for_accuracy(alternative):
     second[[0, 1, 2, 3, 4, 5, 130]] = 1
     first[100] = 0
     results = {"a": np.eye(3)[first], "b": np.eye(3)[second]}
-    [found] = compare(classes, results, "accuracy", alternative=alternative).differences
+    [found] = compare(classes, results, measure="accuracy", alternative=alternative).differences
     exact = stats.binomtest(7, 8, alternative=alternative).pvalue
     assert found.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 9999))
 
@@ -69,7 +69,7 @@ def test_margins_are_tested_by_the_t_distribution():
     classes, first = normal_scores(1, 300, 3, 3.0)
     second = first + np.random.default_rng(2).normal(size=first.shape) * 0.3
     [found] = compare(
-        classes, {"a": first, "b": second}, "hand_till", alternative="greater", margin=0.01
+        classes, {"a": first, "b": second}, measure="hand_till", alternative="greater", margin=0.01
     ).differences
     df = stats.t.isf(found.p_value, np.array([5.0, 60.0]))  # whatever the degrees of freedom
     statistic = (found.value + 0.01) / found.standard_error

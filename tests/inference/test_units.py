@@ -88,7 +88,7 @@ def test_the_class_of_the_fewest_groups_says_how_many_complete_sets_there_are():
     predictions = Predictions.from_arrays(classes, np.eye(3)[classes])
     assert units_of(predictions, np.arange(72) // 4).n_complete_sets == pytest.approx(3)
     assert units_of(predictions).n_complete_sets == pytest.approx(12)
-    # Three groups, of which the second has cases of all classes
+    # Three groups; the second has cases of all classes
     groups = np.searchsorted([30, 56], np.arange(72), "right")
     assert units_of(predictions, groups).n_complete_sets == pytest.approx(1)
 

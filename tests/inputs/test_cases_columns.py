@@ -333,7 +333,9 @@ def test_the_positive_class_of_two(command, parsed, failure, cases_directory):
     assert "DMF-AUC" not in command(line.replace(measure, "")).stdout
     y, score = data[0]["y"], data[0]["score"].to_numpy()
     with pytest.warns(UserWarning, match="of class 1 is larger in class 0"):
-        found = dmfroc.compare(y, {"a": score, "b": -score}, "average_precision", pos_label=0)
+        found = dmfroc.compare(
+            y, {"a": score, "b": -score}, measure="average_precision", pos_label=0
+        )
     assert found.estimates["a"].value == pytest.approx(first, abs=1e-12)
 
 

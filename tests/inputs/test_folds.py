@@ -129,10 +129,10 @@ def test_folds_of_repeats_count_observations_once():
 def test_comparison_is_paired_inside_the_folds():
     y, scores, folds = sample()
     other = scores + np.random.default_rng(1).normal(scale=0.5, size=scores.shape)
-    [found] = compare(y, {"a": scores, "b": other}, "hand_till", folds=folds).differences
+    [found] = compare(y, {"a": scores, "b": other}, measure="hand_till", folds=folds).differences
     parts = [
         compare(
-            y[folds == f], {"a": scores[folds == f], "b": other[folds == f]}, "hand_till"
+            y[folds == f], {"a": scores[folds == f], "b": other[folds == f]}, measure="hand_till"
         ).differences[0]
         for f in range(3)
     ]
@@ -140,7 +140,7 @@ def test_comparison_is_paired_inside_the_folds():
     expected = np.sqrt(sum(d.standard_error**2 for d in parts)) / 3
     assert found.standard_error == pytest.approx(expected, rel=1e-9)
     with pytest.raises(ValueError, match="folds cannot be given for independent samples"):
-        compare(y, {"a": scores, "b": other}, "hand_till", folds=folds, paired=False)
+        compare(y, {"a": scores, "b": other}, measure="hand_till", folds=folds, paired=False)
 
 
 def test_bootstrap_draws_inside_the_folds():

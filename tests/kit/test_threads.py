@@ -2,6 +2,8 @@
 
 import contextvars
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -163,3 +165,52 @@ def test_interruptible_call_returns_and_raises_as_usual():
     assert interruptible(lambda a, b: parallel_map(lambda x: x * b, a))([1, 2], b=3) == [3, 6]
     with pytest.raises(ZeroDivisionError):
         interruptible(lambda: 1 / 0)()
+
+
+UNSTOPPABLE = """
+import signal, threading
+from dmfroc._kit.threads import in_background, interruptible, parallel_map, result_of
+signal.signal(signal.SIGINT, signal.default_int_handler)
+goes_on, begun = threading.Event(), threading.Event()
+
+def work(*_):  # as a compiler does, it asks for nothing
+    begun.set()
+    goes_on.wait({seconds})
+
+def interrupt():
+    begun.wait()
+    signal.raise_signal(signal.SIGINT)
+
+threading.Thread(target=interrupt).start()
+"""
+WAYS = (
+    "interruptible(work)()",
+    "parallel_map(work, range(4))",
+    "in_background(work); result_of(in_background(work))",
+)
+
+
+def end_of(code, seconds):
+    before = time.monotonic()
+    command = [sys.executable, "-c", UNSTOPPABLE.format(seconds=seconds) + code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50)
+    return done, time.monotonic() - before
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_process_that_an_interrupt_ends_does_not_wait_for_its_threads(way):
+    done, seconds = end_of(way, 30)
+    assert done.returncode == -signal.SIGINT
+    assert done.stderr.endswith("KeyboardInterrupt\n")
+    assert seconds < 20
+
+
+def test_a_process_that_goes_on_waits_for_its_threads_at_its_end():
+    handled = f"try:\n    {WAYS[0]}\nexcept KeyboardInterrupt:\n    print('goes on')\n"
+    done, _ = end_of(handled + "raise SystemExit(3)", 0.5)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "goes on\n", "")
+    # A second interrupt, while it waits, ends it
+    again = "again = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])"
+    done, seconds = end_of(f"{handled}{again}\nagain.daemon = True\nagain.start()", 30)
+    assert done.returncode == -signal.SIGINT
+    assert seconds < 20

@@ -305,7 +305,8 @@ def test_wrapped_metrics_are_compared():
     named = {"a": scores[:, 1], "b": np.round(scores[:, 1])}
     metric = Measure(name="metric", bind=wrapped(metrics.average_precision_score), bounds=(0, 1))
     (found,), (expected,) = (
-        compare(classes, named, measure).differences for measure in (metric, "average_precision")
+        compare(classes, named, measure=measure).differences
+        for measure in (metric, "average_precision")
     )
     assert found.value == pytest.approx(expected.value, abs=1e-12)
     assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-5)
@@ -337,7 +338,7 @@ def test_metrics_of_scikit_learn_in_every_question(name):
 
     metric = Measure(name="metric", bind=bind)
     expected = judge(classes, shares if name in OF_SCORES else shares.argmax(axis=1))
-    pair = compare(classes, {"a": shares, "b": shares[::-1]}, metric)
+    pair = compare(classes, {"a": shares, "b": shares[::-1]}, measure=metric)
     assert pair.estimates["a"].value == pytest.approx(expected, abs=1e-12)
     both = evaluate(classes, shares, measures=[metric], method="bootstrap", n_draws=100)
     assert both.estimates["metric"].value == pair.estimates["a"].value

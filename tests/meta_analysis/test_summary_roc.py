@@ -438,7 +438,7 @@ def test_studies_of_a_pair_that_one_lacks(of_pairs):
     drawn = by_study.loc[~lacks, "sensitivity"]
     assert drawn.std() < observed.std()
     width = by_study["sensitivity_high"] - by_study["sensitivity_low"]
-    assert width.idxmax() == "1"  # of which nothing is known but what the others say
+    assert width.idxmax() == "1"  # only the others give information about it
     assert width["1"] < mean["sensitivity_predicted_high"] - mean["sensitivity_predicted_low"]
     forest = of_pairs.plot_forest(axes=tuple(Figure().subplots(1, 2)), pair="flu from none")
     assert forest.axes_[1].get_xlabel() == "Specificity, flu from none"

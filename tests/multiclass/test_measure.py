@@ -10,7 +10,7 @@ from simulations import normal_scores
 from dmfroc import Predictions, dmf_auc_score, estimate, multiclass_roc
 from dmfroc.measures import MEASURES, dmf_auc
 
-# Rows of classes 0, 1 and 2, of which each may be repeated; the classes differ in size.
+# Rows of classes 0, 1 and 2. Each may be repeated; the classes differ in size.
 CLASSES = np.repeat([0, 1, 2], [7, 5, 4])
 SCORES = st.one_of(
     hnp.arrays(float, (16, 3), elements=st.integers(0, 4).map(float)),  # most are tied

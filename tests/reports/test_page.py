@@ -210,7 +210,7 @@ def test_the_file_appears_whole_or_not_at_all(tmp_path, comparison):
 
 
 def test_notebooks_show_intervals_methods_and_warnings():
-    predictions = sample(9.0, NASTY, n=30)  # perfect, of which a warning tells
+    predictions = sample(9.0, NASTY, n=30)  # perfect, as a warning says
     evaluation = dmfroc.evaluate(predictions, measures=["hand_till"])
     estimate = evaluation.estimates["hand_till"]
     html = evaluation._repr_html_()
@@ -273,7 +273,7 @@ def test_unusual_intervals_are_explained_at_their_rows_and_warnings_given_once()
     assert limited
     page = evaluation_page(evaluation)
     parts = page_parts(page)
-    marks = re.search(r"(?:<sup>(.)</sup> )?The lower limit is exact: it counts one more", page)
+    marks = re.search(r"(?:<sup>(.)</sup> )?The lower limit is exact: the one-sided", page)
     marked = re.findall(rf'<th scope="row">([^<]*?) <sup>[^<]*{marks[1]}', page)
     assert marked == (limited if marks[1] else [])
     assert len(limited) == len(evaluation.shown) or marks[1]
@@ -295,7 +295,7 @@ def test_two_groups_have_one_p_value():
     groups = np.arange(180) // 3 % 3
     y, scores = np.array(predictions.labels)[predictions.true], predictions.scores
     for n, is_tested in ((2, False), (3, True)):
-        found = dmfroc.compare_subgroups(y, scores, np.minimum(groups, n - 1), "hand_till")
+        found = dmfroc.compare_subgroups(y, scores, np.minimum(groups, n - 1), measure="hand_till")
         text = page_parts(subgroups_page(found))["text"]
         assert (str(found.omnibus) in text) == is_tested
 

@@ -164,8 +164,8 @@ class NominalTripleCounts(VolumeCounts):
         """Return what pairs with members of class b count: entries of the table and credits."""
         to_a, to_c = self.b_to_a[members, None], self.b_to_c[members, None]
         surplus = self.a_to_b + to_a
-        # A member of c is put right if what draws it to a, and to b, does not exceed the cheaper
-        # of two exchanges: with the member it would replace, or around the circle.
+        # What draws a member of c to a, or to b, must not exceed the cheaper of two exchanges.
+        # One is with the member that it would replace, the other goes around the circle.
         direct_a, around_a = np.broadcast_arrays(self.a_to_c, self.a_to_b + to_c)
         direct_b, around_b = np.broadcast_arrays(to_c, self.a_to_c + to_a)
         below_a, through_a = _runs(self.from_a, np.minimum(direct_a, around_a))
