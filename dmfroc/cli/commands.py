@@ -172,7 +172,7 @@ def report(
     for name, is_given in of_several.items():
         if is_given and len(files) == 1:
             raise ValueError(f"--{name} concerns several classifiers, but there is one file")
-    with open_report(output) as write, collected_warnings():
+    with open_report(output) as write, collected_warnings() as remarks:
         predictions, weights, units = _read_all(files, pair_weights, options)
         with progress("Computing ..."):
             if len(files) == 1:
@@ -190,7 +190,7 @@ def report(
                 write(evaluation, name, title=title)
             else:
                 write(_comparison(predictions, weights, units, **options), title=title)
-    show(f"The report is in {printable(output)}")
+    show("\n".join([*warning_lines(notes_of(remarks)), f"The report is in {printable(output)}"]))
 
 
 def _read_all(

@@ -104,7 +104,7 @@ def _read_table(
             return read_delimited(file, given, texts, numbers)
         for place, name in enumerate(table.column_names):
             if name not in texts:
-                table = table.set_column(place, name, numbers_of(name, table[name], None)[0])
+                table = table.set_column(place, name, numbers_of(name, table[name])[0])
         return Text(table, None)
 
 

@@ -62,10 +62,11 @@ def _check_unused_columns(
     """Refuse files whose rows are in different orders, as an unused column shows."""
     if first.unused is None or other.unused is None:
         return
+    others = {name.casefold(): name for name in other.unused.column_names}
     for name_of_column in first.unused.column_names:
-        if name_of_column not in other.unused.column_names:
+        if name_of_column.casefold() not in others:
             continue
-        columns = [p.unused[name_of_column] for p in (first, other)]
+        columns = [first.unused[name_of_column], other.unused[others[name_of_column.casefold()]]]
         if columns[0].equals(columns[1]) or len(columns[0]) != len(columns[1]):
             continue
         a, b = map(_texts, columns)

@@ -292,7 +292,10 @@ def _score_column(column: Any, source: Source) -> NDArray[Any]:
     except TypeError as error:
         if not source.is_table_file:
             raise
-        raise TypeError(f"{error}; name the score columns with scores=") from error
+        raise TypeError(
+            f"{error}; name the score columns with scores=, or a column of predicted classes with "
+            "y_pred="
+        ) from error
 
 
 def _without_percent(values: NDArray[Any]) -> NDArray[Any]:
