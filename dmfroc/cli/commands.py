@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import dmfroc
 from dmfroc._kit.text import printable
+from dmfroc._kit.version import package_version
 from dmfroc.cli.app import app, main
 from dmfroc.cli.inputs import (
     Columns,
@@ -339,9 +341,8 @@ def demo(plot: Path) -> None:
 @app.command()
 def cite() -> None:
     """Print what to cite, as BibTeX: the software and the papers behind its measures."""
-    from dmfroc.cli.citation import citation
-
-    show(citation())
+    entries = (files("dmfroc.cli") / "citation.bib").read_text(encoding="utf-8").rstrip()
+    show(entries.replace("VERSION", package_version()))
 
 
 def _compile_quickly(files: Sequence[Path]) -> None:

@@ -457,6 +457,7 @@ def _inputs_of_table(table: Any, fields: Fields, label: str) -> tuple[dict[str, 
     found = {}
     several = zip(fields.classifiers, fields.scores, fields.predicted, strict=True)
     for name, scores, predicted in several:
-        names = Names(label, scores, None, fields.sample_weight, predicted)
+        given = {"label": label, "sample_weight": fields.sample_weight, "y_pred": predicted}
+        names = Names({x: name for x, name in given.items() if name is not None}, scores)
         found[name] = table_inputs(table, names)
     return found, groups

@@ -101,9 +101,9 @@ def check_scores(inputs: Inputs) -> Checked:
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
     predicted = None
     if inputs.y_pred is not None:
-        predicted = read_only(encode(_hard(inputs, n, rows), labels, source.predicted, source))
+        predicted = encode(_hard(inputs, n, rows), labels, source.predicted, source)
     elif not is_single:
-        predicted = read_only(scores.argmax(axis=1).astype(np.int32))
+        predicted = scores.argmax(axis=1).astype(np.int32)
     if is_single:
         warn(single_score_messages(scores[:, 1], labels, predicted, source))
     elif inputs.y_pred is not None:
@@ -116,16 +116,8 @@ def check_scores(inputs: Inputs) -> Checked:
     if inputs.unused is not None:
         unused = [x for x in inputs.unused.column_names if x not in (names or ())]
         inputs = inputs._replace(unused=inputs.unused.select(unused))
-    checked = Checked(
-        tuple(labels),
-        read_only(true),
-        read_only(scores),
-        read_only(weight),
-        predicted,
-        None,
-        rows.index,
-    )
-    checked = _with_rows(checked, inputs, rows)
+    checked = Checked(tuple(labels), true, scores, weight, predicted)
+    checked = _completed(checked, inputs, rows)
     if len(labels) == 2:
         is_positive = checked.true == 1
         warn([reversed_message(checked.scores[:, 1], is_positive, labels, is_single, source)])
@@ -150,47 +142,36 @@ def check_hard_labels(inputs: Inputs) -> Checked:
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
     scores = np.eye(len(labels))[predicted]
-    checked = Checked(
-        tuple(labels),
-        read_only(true),
-        read_only(scores),
-        read_only(weight),
-        read_only(predicted),
-        None,
-        rows.index,
-        has_scores=False,
-    )
-    return _with_rows(checked, inputs, rows)
+    checked = Checked(tuple(labels), true, scores, weight, predicted, has_scores=False)
+    return _completed(checked, inputs, rows)
 
 
-def _with_rows(checked: Checked, inputs: Inputs, rows: Rows) -> Checked:
-    """Name the rows, or repeat every row as often as it was observed."""
+def _completed(checked: Checked, inputs: Inputs, rows: Rows) -> Checked:
+    """Name the rows, or repeat every row as often as it was observed; forbid to write to arrays."""
+    source = inputs.source
+    arrays = {name: getattr(checked, name) for name in ("true", "scores", "sample_weight")}
+    if checked.predicted is not None:
+        arrays["predicted"] = checked.predicted
+    ids, index = None, rows.index
     if inputs.frequency_weight is None:
-        ids = inputs.id
-        if ids is not None:
-            ids = check_ids(ids, len(checked.true), inputs.source)
-            ids = rows.arranged(ids, inputs.id, inputs.source.id)
-        return checked._replace(ids=ids, unused=inputs.unused)
-    if inputs.id is not None:
+        if inputs.id is not None:
+            ids = check_ids(inputs.id, len(checked.true), source)
+            ids = rows.arranged(ids, inputs.id, source.id)
+    elif inputs.id is not None:
         raise ValueError(
-            f"{inputs.source.id} names single rows, but {inputs.source.frequency} repeats them: "
-            "leave one of them out"
+            f"{source.id} names single rows, but {source.frequency} repeats them: leave one of "
+            "them out"
         )
-    counts = check_counts(
-        inputs.frequency_weight, checked.true, checked.labels, inputs.source, rows
-    )
-    width = checked.scores.itemsize * len(checked.labels) + _BYTES_OF_ROW
-    what = f"repeating the rows {int(counts.sum())} times by {inputs.source.frequency}"
-    check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
-    if checked.index is not None:
-        checked = checked._replace(index=checked.index.repeat(counts))
-    predicted = checked.predicted
-    return checked._replace(
-        true=read_only(checked.true.repeat(counts)),
-        scores=read_only(checked.scores.repeat(counts, axis=0)),
-        sample_weight=read_only(checked.sample_weight.repeat(counts)),
-        predicted=None if predicted is None else read_only(predicted.repeat(counts)),
-    )
+    else:
+        counts = check_counts(inputs.frequency_weight, checked.true, checked.labels, source, rows)
+        width = checked.scores.itemsize * len(checked.labels) + _BYTES_OF_ROW
+        what = f"repeating the rows {int(counts.sum())} times by {source.frequency}"
+        check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
+        arrays = {name: array.repeat(counts, axis=0) for name, array in arrays.items()}
+        index = None if rows.index is None else rows.index.repeat(counts)
+    unused = inputs.unused if inputs.frequency_weight is None else None
+    arrays = {name: read_only(array) for name, array in arrays.items()}
+    return checked._replace(**arrays, index=index, ids=ids, unused=unused)
 
 
 def one_class_message(what: str, label: Any) -> str:

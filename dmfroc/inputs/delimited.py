@@ -103,8 +103,6 @@ def read_delimited(
             f"no character separates the names in the line {layout.names[0][:80]!r}: say which one "
             "does by separator="
         )
-    if twice := repeated([name for name in layout.names if name]):
-        raise ValueError(f"duplicate column names: {listing(twice)}; rename them")
     read = _read_spaced if layout.has_spaces else _read
     columns = read(file, layout, given)
     if columns is None:  # a byte that is not UTF-8, after the head

@@ -30,19 +30,33 @@ from dmfroc.inputs.lists import holds_lists, table_of_lists
 from dmfroc.inputs.messages import Source, listing, repeated
 from dmfroc.inputs.scores import columns_without_scores
 
+_FIELDS = {"label": "true", "sample_weight": "weight", "frequency_weight": "frequency", "id": "id"}
+_FIELDS |= {"y_pred": "predicted"}
+_COLUMNS = {"label": "label column {}", "sample_weight": "weight column {}", "id": "id column {}"}
+_COLUMNS |= {"frequency_weight": "count column {}", "y_pred": "column {} of hard labels"}
+
 
 class Names(NamedTuple):
     """Where in a file the inputs are; only `labels` is given as such."""
 
-    label: str
-    scores: str | Sequence[str] | None
-    labels: Any
-    sample_weight: str | None
-    y_pred: str | None
+    columns: Mapping[str, str]  # by argument: label, sample_weight, y_pred, frequency_weight, id
+    scores: str | Sequence[str] | None = None
+    labels: Any = None
     other_columns: tuple[str, ...] = ()
     format: Format = Format()
-    frequency_weight: str | None = None
-    id: str | None = None
+
+    def beside(self, columns: Any) -> tuple[Any, Any, Any, Any]:
+        """Return weights, hard labels, counts and ids by name; None for those without name."""
+        weight, hard, count, ids = (
+            columns[self.columns[argument]] if argument in self.columns else None
+            for argument in ("sample_weight", "y_pred", "frequency_weight", "id")
+        )
+        return weight, hard, count, ids
+
+    def source(self, scores: str, called: Mapping[str, str], **others: Any) -> Source:
+        """Return what messages call the inputs."""
+        named = {x: called[x].format(repr(name)) for x, name in self.columns.items()}
+        return Source(scores=scores, **{_FIELDS[x]: what for x, what in named.items()}, **others)
 
 
 def read_columns(file: Path, names: Sequence[str], given: Format) -> dict[str, Any]:
@@ -63,9 +77,10 @@ def read(file: Path, names: Names) -> Inputs:
         _check_text(file, names.format)
         return _read_npz(file, names)
     scores = [names.scores] if isinstance(names.scores, str) else names.scores
-    weights = filter(None, [names.sample_weight, names.frequency_weight])
-    numbers = None if scores is None else [*scores, *weights]
-    texts = [*filter(None, [names.label, names.y_pred, names.id]), *names.other_columns]
+    weights = {"sample_weight", "frequency_weight"} & names.columns.keys()
+    numbers = None if scores is None else [*scores, *map(names.columns.__getitem__, weights)]
+    texts = [x for argument, x in names.columns.items() if argument not in weights]
+    texts += names.other_columns
     table, note = _read_table(file, names.format, texts, numbers)
     if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
         table = _with_labels(table, names)
@@ -236,7 +251,8 @@ _REMEDIES = {
 
 def _with_labels(table: Any, names: Names) -> Any:
     """Return a table whose labels are of one kind; a word for missing may be a class."""
-    columns = [name for name in (names.label, names.y_pred) if name in table.column_names]
+    columns = [names.columns[x] for x in ("label", "y_pred") if x in names.columns]
+    columns = [name for name in columns if name in table.column_names]
     given = [str(label) for label in _listed(names.labels) or []]
     listed = [
         str(table[name][:_FIRST].to_pylist())
@@ -245,8 +261,9 @@ def _with_labels(table: Any, names: Names) -> Any:
     ]
     words = {text for name in [*table.column_names, *given, *listed] for text in _words(name)}
     found = _labels([table[name] for name in columns], [x for x in MISSING if x and x in words])
-    if names.id in table.column_names:
-        columns, found = [*columns, names.id], [*found, *_labels([table[names.id]])]
+    ids = names.columns.get("id")
+    if ids in table.column_names:
+        columns, found = [*columns, ids], [*found, *_labels([table[ids]])]
     for name, column in zip(columns, found, strict=True):
         table = table.set_column(table.column_names.index(name), name, column)
     return table
@@ -312,30 +329,24 @@ def table_inputs(table: Any, names: Names) -> Inputs:
         columns = _matching(listed, [name for name in available if name not in taken])
         for name in columns:
             _check_available(name, available, "scores", "column")
-    if not columns and (names.y_pred is None or names.scores is not None):
+    if not columns and ("y_pred" not in names.columns or names.scores is not None):
         raise ValueError(f"there is no score column; the columns are {listing(available)}")
-    source = Source(
-        f"label column {names.label!r}",
-        "score",
-        f"weight column {names.sample_weight!r}",
-        f"count column {names.frequency_weight!r}",
-        f"id column {names.id!r}",
-        f"column {names.y_pred!r} of hard labels",
-        is_table_file=True,
-        has_chosen_scores=names.scores is not None,
+    source = names.source(
+        "score", _COLUMNS, is_table_file=True, has_chosen_scores=names.scores is not None
     )
+    true = table[names.columns["label"]]
     scores = table.select(columns)
     of_lists = {x: table[x] for x in available if x not in taken and holds_lists(table[x])}
     chosen = [name for name in columns if name in of_lists]
     if chosen and (names.scores is None or columns == chosen):
-        distinct = factorize(table[names.label], source.true, source).distinct
+        distinct = factorize(true, source.true, source).distinct
         others = scores.drop_columns(chosen)
         if columns_without_scores(others, distinct, source) is not None:
             scores = table_of_lists(of_lists, chosen, _listed(names.labels), distinct)
-    _check_wide(table.drop_columns([*of_lists, names.label]), table[names.label])
+    _check_wide(table.drop_columns([*of_lists, names.columns["label"]]), true)
     unused = table.drop_columns([name for name in available if name in taken])
-    warn([_repeats_message(unused, table[names.label])])
-    return Inputs(table[names.label], scores, names.labels, *_beside(table, names), unused, source)
+    warn([_repeats_message(unused, true)])
+    return Inputs(true, scores, names.labels, *names.beside(table), unused, source)
 
 
 def _check_wide(table: Any, true: Any) -> None:
@@ -396,15 +407,6 @@ def _repeats_message(table: Any, true: Any) -> str | None:
     return None
 
 
-def _beside(columns: Any, names: Names) -> tuple[Any, Any, Any, Any]:
-    """Return weights, hard labels, counts and ids by name; None for those without name."""
-    weight, hard, count, ids = (
-        None if name is None else columns[name]
-        for name in (names.sample_weight, names.y_pred, names.frequency_weight, names.id)
-    )
-    return weight, hard, count, ids
-
-
 # Arrays
 
 
@@ -420,23 +422,14 @@ def _read_npz(file: Path, names: Names) -> Inputs:
 
     arrays = _read_arrays(file, chosen)
     labels = names.labels
-    taken = {names.label, names.sample_weight, names.y_pred, names.frequency_weight, scores}
-    for name in arrays.keys() - taken if labels is None else ():
+    true = arrays[names.columns["label"]]
+    for name in arrays.keys() - {*names.columns.values(), scores} if labels is None else ():
         array = arrays[name]
         width = arrays[scores].shape[1] if arrays[scores].ndim == 2 else 2
-        if array.shape == (width,) and {*np.unique(arrays[names.label])} <= {*array.tolist()}:
+        if array.shape == (width,) and {*true.ravel().tolist()} <= {*array.tolist()}:
             labels = array
-    source = Source(
-        f"array {names.label!r}",
-        f"array {scores!r}",
-        f"array {names.sample_weight!r}",
-        f"array {names.frequency_weight!r}",
-        f"array {names.id!r}",
-        f"array {names.y_pred!r}",
-    )
-    return Inputs(
-        arrays[names.label], arrays[scores], labels, *_beside(arrays, names), None, source
-    )
+    source = names.source(f"array {scores!r}", dict.fromkeys(_FIELDS, "array {}"))
+    return Inputs(true, arrays[scores], labels, *names.beside(arrays), None, source)
 
 
 def _read_arrays(
@@ -504,15 +497,12 @@ def _reading() -> Iterator[None]:
 
 def _names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]:
     """Names of the columns of labels, weights and hard labels, once they are known to exist."""
-    taken = {"label": names.label, "sample_weight": names.sample_weight, "y_pred": names.y_pred}
-    taken |= {"frequency_weight": names.frequency_weight, "id": names.id}
-    given = {argument: name for argument, name in taken.items() if name is not None}
-    for argument, name in given.items():
+    for argument, name in names.columns.items():
         _check_available(name, available, argument, noun)
     others = _matching(names.other_columns, available)
     for name in others:
         _check_available(name, available, "other_columns", noun)
-    return [*given.values(), *others]
+    return [*names.columns.values(), *others]
 
 
 def _matching(names: Sequence[str], available: Sequence[str]) -> list[str]:

@@ -313,23 +313,16 @@ class Predictions:
         try:
             columns = {"label": label, "sample_weight": sample_weight, "y_pred": y_pred}
             columns |= {"frequency_weight": frequency_weight, "id": id}
-            for argument, column in columns.items():
-                if column is not None or argument == "label":
-                    instance(argument, column, str)
+            columns = {
+                argument: instance(argument, column, str)
+                for argument, column in columns.items()
+                if column is not None or argument == "label"
+            }
             if scores is not None and not isinstance(scores, str):
                 scores = column_names("scores", scores, least=0)
-            names = Names(
-                label,
-                scores,
-                labels,
-                sample_weight,
-                y_pred,
-                tuple(column_names("other_columns", other_columns, least=0)),
-                checked_format(separator, decimal, encoding),
-                frequency_weight,
-                id,
-            )
-            inputs = read(file, names)
+            others = tuple(column_names("other_columns", other_columns, least=0))
+            text = checked_format(separator, decimal, encoding)
+            inputs = read(file, Names(columns, scores, labels, others, text))
             as_read = inputs.source.note
             check = check_table if inputs.source.is_table_file else check_scores
             predictions = cls(*check(inputs))
