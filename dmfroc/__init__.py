@@ -31,7 +31,7 @@ RENDERERS |= {
     "Posterior.plot_pairs": "dmfroc.plots.results:plot_posterior_pairs",
     "SummaryROC.plot": "dmfroc.plots.meta_analysis:SummaryROCDisplay._from_result",
     "SummaryROC.plot_forest": "dmfroc.plots.meta_analysis:ForestDisplay._from_result",
-    "Result.notebook": "dmfroc.reports.notebook:result_as_html",
+    "Result.notebook": "dmfroc.reports.rendering:result_as_html",
     "Result.page": "dmfroc.reports.designs:result_page",
     "Evaluation.page": "dmfroc.reports.page:evaluation_page",
     "Comparison.page": "dmfroc.reports.page:comparison_page",

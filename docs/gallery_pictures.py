@@ -64,4 +64,4 @@ class DrawnDirective(SphinxDirective):
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directive."""
     app.add_directive("drawn", DrawnDirective)
-    return {"parallel_read_safe": False}
+    return {"parallel_read_safe": True}

@@ -114,14 +114,14 @@ CALLS = {
     "calibration_tests": lambda f: f(Y, SCORES, n_draws=99),
     "choose_threshold": lambda f: [f(TWO, P, n_draws=100), f(Y, SCORES, by="f1", n_draws=100)],
     "compare": lambda f: [
-        f(Y, OTHER, "dmf_auc"),
-        f(Y, OTHER, "dmf_auc", **BOOTSTRAP),
-        f(Y, OTHER, "informedness", method="bayesian_bootstrap", n_draws=100),
-        f(Y, OTHER, "hand_till", simultaneous=True),
+        f(Y, OTHER, measure="dmf_auc"),
+        f(Y, OTHER, measure="dmf_auc", **BOOTSTRAP),
+        f(Y, OTHER, measure="informedness", method="bayesian_bootstrap", n_draws=100),
+        f(Y, OTHER, measure="hand_till", simultaneous=True),
     ],
-    "compare_subgroups": lambda f: f(Y, SCORES, np.arange(45) % 2, "dmf_auc"),
+    "compare_subgroups": lambda f: f(Y, SCORES, np.arange(45) % 2, measure="dmf_auc"),
     "compare_runs": lambda f: f(
-        Y, {"a": [SCORES, SCORES[:, [1, 0, 2]]], "b": [SCORES] * 2}, "dmf_auc"
+        Y, {"a": [SCORES, SCORES[:, [1, 0, 2]]], "b": [SCORES] * 2}, measure="dmf_auc"
     ),
     "convex_hull": lambda f: f(dmfroc.curves.roc_curve(TWO, P)),
     "cross_validate": lambda f: f(GaussianNB(), SCORES, Y, cv=3, n_repeats=2),
@@ -160,7 +160,7 @@ CALLS = {
     ],
     "multilabel": lambda f: [
         f(np.eye(3)[Y], OTHER, average="macro").differences,
-        f(np.eye(3)[Y], SCORES, "average_precision", average="micro").estimates,
+        f(np.eye(3)[Y], SCORES, measure="average_precision", average="micro").estimates,
         f(np.eye(3)[Y], y_pred=SCORES > 0.4, groups=np.arange(45) // 3).by_label,
     ],
     "nested_class_weights": lambda f: f(GaussianNB(), SCORES, Y, cv=3, inner_cv=2, n_starts=2),
@@ -168,7 +168,7 @@ CALLS = {
     "nested_cross_validation": lambda f: f(GaussianNB(), SCORES, Y, cv=3, n_repeats=1),
     "operating_point": lambda f: f(TWO, P, 0.4),
     "plan": lambda f: [
-        f(dmfroc.Predictions.from_arrays(Y, SCORES), "dmf_auc", half_width=0.05),
+        f(dmfroc.Predictions.from_arrays(Y, SCORES), measure="dmf_auc", half_width=0.05),
     ],
     "randomized_threshold": lambda f: f(TWO, P, fpr=0.21),
     "risk_coverage_curve": lambda f: f(Y, SCORES),

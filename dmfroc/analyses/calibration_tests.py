@@ -85,14 +85,14 @@ class CalibrationTests(Result):
     def tables(self) -> list[Table]:
         """Return the tests, one row each."""
         tests = list(self.tests.values())
-        columns: dict[Column, list[Any]] = {
-            Column("test", "test", "name"): [Name(t.name, t.title) for t in tests],
-            Column("statistic", "statistic"): [t.statistic for t in tests],
-            Column("degrees_of_freedom", "df", "name"): [t.degrees_of_freedom or "" for t in tests],
-            Column("p_value", "p-value", "p_value"): [t.p_value for t in tests],
-        }
+        columns = [
+            Column("test", "test", [Name(t.name, t.title) for t in tests], "name"),
+            Column("statistic", "statistic", [t.statistic for t in tests]),
+            Column("degrees_of_freedom", "df", [t.degrees_of_freedom or "" for t in tests], "name"),
+            Column("p_value", "p-value", [t.p_value for t in tests], "p_value"),
+        ]
         title = f"Tests of calibration ({self.n_draws:,} draws of the outcomes)"
-        return [Table.from_columns("tests", title, columns, is_by_name=True)]
+        return [Table("tests", title, columns, is_by_name=True)]
 
 
 def calibration_tests(

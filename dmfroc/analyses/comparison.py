@@ -15,24 +15,26 @@ from dmfroc._kit.remarks import warn
 from dmfroc.analyses.accumulation import Accumulator
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.evidence import below_chance_message, check_judge, counted_sample
-from dmfroc.analyses.judged import (
+from dmfroc.analyses.evidence import (
     JudgedEvidence,
+    below_chance_message,
+    counted_sample,
     joint_estimates_with_judge,
-    judged_evidence,
+    take_judge,
+    take_population,
 )
 from dmfroc.analyses.methods import choose_methods
 from dmfroc.analyses.population import in_population
-from dmfroc.analyses.sequences import METHOD as ANY_TIME
 from dmfroc.analyses.sequences import joint_of_streams
 from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample
-from dmfroc.inference.options import EvaluationOptions, Options, PopulationOptions, inputs_from
+from dmfroc.inference.interval_method import JointEstimates, Sample
+from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
+from dmfroc.inputs.judge import judged_rows
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.inputs.rows import check_same_observations, matched
 from dmfroc.measures.measure import Measure, caveats
@@ -154,40 +156,36 @@ def compare(
     intervals = Options.from_user("compare", options, EvaluationOptions)
     hypothesis.check(intervals.level, measure.largest_difference)
     scan = counted_sample(y_true, {"y_score": y_score} | given)
+    predictions: dict[str, Predictions] = {}
     units = None
-    others = {x: given.pop(x, None) for x in PopulationOptions.__annotations__}
-    judge, label_probability = others.pop("judge"), others.pop("label_probability")
-    check_judge(judge, label_probability, others | {"folds": given.get("folds")})
     if is_of_streams(y_true):
         joint = _jointly_of_streams(y_true, measure, intervals, hypothesis, simultaneous, given)
-        predictions, name = {}, ANY_TIME
-    elif judge is not None:
+    elif scan is not None:
+        predictions = {name: counts.predictions for name, counts in scan.bound.items()}
+        joint = _jointly_of_scan(scan, measure, intervals, paired, hypothesis)
+    elif (judge := take_judge(given)) is not None:
         if not paired:
             raise ValueError("judge= is for classifiers on the same rows: leave paired=True")
-        named = _judged(y_true, y_score, intervals, judge, label_probability, given, measure.needs)
-        joint = joint_estimates_with_judge(measure, named, hypothesis)
-        predictions, name = {x: e.predictions for x, e in named.items()}, "jackknife"
-        units = next(iter(named.values())).sample.units
-    elif scan is None:
-        if np.ndim(others["target_prevalence"]) == 2:
+        evidence = _judged(y_true, y_score, intervals, needs=measure.needs, **judge, **given)
+        joint = joint_estimates_with_judge(measure, evidence, hypothesis)
+        predictions = {name: one.predictions for name, one in evidence.items()}
+        units = next(iter(evidence.values())).sample.units
+    else:
+        population = take_population(given)
+        if np.ndim(population.get("target_prevalence", 0)) == 2:
             raise ValueError(
                 "target_prevalence of a comparison must be shares, which are the same for all "
                 "classifiers, not scores"
             )
         predictions = _predictions(y_true, y_score, measure.needs, paired, given)
-        for x, one in predictions.items():
-            predictions[x], with_population = in_population(one, intervals, **others)
-        intervals = with_population
-        method, joint, units = _jointly(predictions, measure, intervals, paired, hypothesis)
-        name = method.name
-    else:
-        predictions = {name: counts.predictions for name, counts in scan.bound.items()}
-        method, joint = _jointly_of_scan(scan, measure, intervals, paired, hypothesis)
-        name = method.name
+        if population:
+            for name, one in predictions.items():
+                predictions[name], with_population = in_population(one, intervals, **population)
+            intervals = with_population
+        joint, units = _jointly(predictions, measure, intervals, paired, hypothesis)
     return Comparison(
         measure=measure.name,
         title=title_for(measure, *predictions.values()) if predictions else measure.title,
-        method=name,
         predictions=predictions,
         units=units,
         curve_options=curve_options_of(measure),
@@ -221,6 +219,7 @@ def compared(
         differences = holm_adjusted(joint.differences.values())
     names = tuple(joint.estimates)
     return {
+        "method": joint.estimates[names[0]].method,
         "estimates": joint.estimates,
         "differences": differences,
         "order_probabilities": _order_probabilities(differences, joint.qualities, names, seed),
@@ -244,8 +243,8 @@ def _jointly(
     options: Options,
     paired: bool,
     hypothesis: Hypothesis,
-) -> tuple[IntervalMethod, JointEstimates, Units | None]:
-    """Return method, estimates and differences, and the units that all classifiers share."""
+) -> tuple[JointEstimates, Units | None]:
+    """Return estimates and differences, and the units that all classifiers share."""
     first = next(iter(predictions.values()))
     [method] = choose_methods(options.method, [measure], first, options)
     if (refusal := method.refusal_to_compare(paired=paired)) is not None:
@@ -266,12 +265,12 @@ def _jointly(
     joint = method.joint_estimates(measure, samples, paired=paired, hypothesis=hypothesis)
     below_chance = below_chance_message([measure], [list(joint.estimates.values())])
     warn([below_chance, _target_message(measure)])
-    return method, joint, units
+    return joint, units
 
 
 def _jointly_of_scan(
     scan: Scan, measure: Measure, options: Options, paired: bool, hypothesis: Hypothesis
-) -> tuple[IntervalMethod, JointEstimates]:
+) -> JointEstimates:
     method = jackknife_for(scan, [measure], options)
     if not paired or len(scan.classifiers) < 2:
         raise ValueError(
@@ -279,7 +278,7 @@ def _jointly_of_scan(
             "columns of each, scan(..., scores={'a': [...], 'b': [...]}), and leave paired=True"
         )
     _warn_of_caveats(measure, [counts.predictions for counts in scan.bound.values()])
-    return method, joint_estimates_of_counts(
+    return joint_estimates_of_counts(
         scan, measure, method, stratify=options.stratify, hypothesis=hypothesis
     )
 
@@ -288,35 +287,18 @@ def _judged(
     y_true: Any,
     y_score: Any,
     options: Options,
-    judge: Any,
-    label_probability: Any,
-    given: Mapping[str, Any],
-    needs: Needs,
+    *,
+    y_pred: Any = None,
+    **others: Any,
 ) -> dict[str, JudgedEvidence]:
     """Return the evidence of each classifier: verified rows, and a judge of all rows."""
-    y_pred = given.get("y_pred")
-    scored = {} if y_score is None else y_score
-    hard = {} if y_pred is None else y_pred
-    for name, value in (("y_score", scored), ("y_pred", hard)):
-        if not isinstance(value, Mapping):
-            raise TypeError(f"{name} must be a dict by name of the classifier")
-    names = list(scored or hard)
-    if len(names) < 2:
-        raise ValueError(f"at least two classifiers are needed, but there are {len(names)}")
-    others = {key: value for key, value in given.items() if key not in ("y_pred", "folds")}
-    return {
-        name: judged_evidence(
-            y_true,
-            scored.get(name),
-            options,
-            judge,
-            label_probability,
-            y_pred=hard.get(name),
-            needs=needs,
-            **others,
-        )
-        for name in names
-    }
+    named = _by_classifier(y_score, y_pred)
+    _check_names(named, "y_score")
+    evidence = {}
+    for name, (scores, hard) in named.items():
+        rows = judged_rows(y_true, scores, y_pred=hard, **others)
+        evidence[name] = JudgedEvidence(rows.verified, options, rows)
+    return evidence
 
 
 def is_of_streams(y_true: Any) -> bool:
@@ -396,18 +378,7 @@ def _predictions(
         named = _with_baselines(named, baselines, list(whose))
     else:
         named = _named_predictions(y_true, y_score, y_pred, needs, others)
-    for name in named:
-        if not isinstance(name, str):
-            raise TypeError(
-                f"{'y_true' if y_score is None else 'y_score'} has the key {name!r}, of type "
-                f"{type(name).__name__}, but names of classifiers must be strings: use "
-                f"{str(name)!r}"
-            )
-    if len(named) < 2:
-        raise ValueError(
-            f"at least two classifiers are needed, but there are {len(named)}: give the scores of "
-            "each, or a file for each"
-        )
+    _check_names(named, "y_true" if y_score is None else "y_score")
     if pos_label is not None:
         named = {name: p.with_positive_class(pos_label) for name, p in named.items()}
     if paired:
@@ -417,6 +388,21 @@ def _predictions(
             raise ValueError("folds cannot be given for independent samples (paired=False)")
         named = {name: p.in_folds(folds) for name, p in named.items()}
     return named
+
+
+def _check_names(named: Mapping[Any, Any], what: str) -> None:
+    """Refuse names of classifiers that are no strings, and fewer than two of them."""
+    for name in named:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{what} has the key {name!r}, of type {type(name).__name__}, but names of "
+                f"classifiers must be strings: use {str(name)!r}"
+            )
+    if len(named) < 2:
+        raise ValueError(
+            f"at least two classifiers are needed, but there are {len(named)}: give the scores of "
+            "each, or a file for each"
+        )
 
 
 def _with_baselines(
@@ -480,6 +466,17 @@ def _named_predictions(
             name: as_predictions(value, y_pred=y_pred, needs=needs, **others)
             for name, value in y_true.items()
         }
+    named = _by_classifier(y_score, y_pred)
+    if y_score is None:
+        return _of_hard_labels(y_true, y_pred, needs, others)
+    return {
+        name: Predictions.from_arrays(y_true, scores, y_pred=hard, **others)
+        for name, (scores, hard) in named.items()
+    }
+
+
+def _by_classifier(y_score: Any, y_pred: Any) -> dict[str, tuple[Any, Any]]:
+    """Return the scores and the hard labels of each classifier, or None instead of one of them."""
     if not isinstance(y_score, Mapping) and (y_score is not None or y_pred is None):
         raise TypeError(
             "y_score must be a dict of scores by name of the classifier, but it is a "
@@ -490,18 +487,16 @@ def _named_predictions(
             "y_pred must be a dict of hard labels by name of the classifier, but it is a "
             f"{type(y_pred).__name__}"
         )
+    hard = y_pred or {}
     if y_score is None:
-        return _of_hard_labels(y_true, y_pred, needs, others)
-    unknown = [name for name in y_pred or () if name not in y_score]
+        return {name: (None, x) for name, x in hard.items()}
+    unknown = [name for name in hard if name not in y_score]
     if unknown:
         raise ValueError(
             f"y_pred has hard labels of {unknown[0]!r}, but y_score has the classifiers "
             f"{list(y_score)}: use the same names"
         )
-    return {
-        name: Predictions.from_arrays(y_true, scores, y_pred=(y_pred or {}).get(name), **others)
-        for name, scores in y_score.items()
-    }
+    return {name: (scores, hard.get(name)) for name, scores in y_score.items()}
 
 
 def _of_hard_labels(

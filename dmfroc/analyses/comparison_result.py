@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -208,22 +208,19 @@ class Comparison(Result):
         interval = f"{100 * self.level:g} % interval"
         estimates, best = self.estimates.values(), self.best_set()
         may_be_best = "may be best" if len(estimates) > 2 else ""
-        classifiers: dict[Column, Iterable[Any]] = {
-            Column("classifier", "classifier", "name"): self.estimates,
-            Column("value", self.title, "estimate", interval=interval): estimates,
-            Column("may_be_best", may_be_best, "name"): [
-                Name(name in best, "yes" if name in best else "no") for name in self.estimates
-            ],
-        }
-        if self.value_intervals is not None:
-            column = Column("simultaneous_interval", f"simultaneous {interval}", "interval")
-            classifiers[column] = [
-                (*self.value_intervals[name], e.standard_error)
-                for name, e in self.estimates.items()
-            ]
+        of_best = [Name(x in best, "yes" if x in best else "no") for x in self.estimates]
+        classifiers = [
+            Column("classifier", "classifier", self.estimates, "name"),
+            Column("value", self.title, estimates, "estimate", interval),
+            Column("may_be_best", may_be_best, of_best, "name"),
+        ]
+        if (at_once := self.value_intervals) is not None:
+            ends = [(*at_once[name], e.standard_error) for name, e in self.estimates.items()]
+            title = f"simultaneous {interval}"
+            classifiers.append(Column("simultaneous_interval", title, ends, "interval"))
         if any(e.error_bound for e in estimates):
-            column = Column("error_bound", "binning error", "bound")
-            classifiers[column] = [e.error_bound for e in estimates]
+            bounds = [e.error_bound for e in estimates]
+            classifiers.append(Column("error_bound", "binning error", bounds, "bound"))
         title = f"Differences in {self.title}, A minus B"
         if not self.hypothesis.is_two_sided:
             title += f". {self.tested}"
@@ -234,16 +231,16 @@ class Comparison(Result):
             simultaneous=self.simultaneous,
             rope=self.rope,
         )
-        orders = [
-            Column("order", "order, best first", "name"),
-            Column("probability", "probability", "probability"),
-        ]
         probable = list(self.order_probabilities.items())[:_MOST_ORDERS]
+        orders = [
+            Column("order", "order, best first", [order for order, _ in probable], "name"),
+            Column("probability", "probability", [p for _, p in probable], "probability"),
+        ]
         values = f"{self.title}, {self.method}"
         tables = [
-            Table.from_columns("estimates", values, classifiers, is_by_name=True),
+            Table("estimates", values, classifiers, is_by_name=True),
             differences,
-            Table("order_probabilities", "Order of the classifiers", orders, probable),
+            Table("order_probabilities", "Order of the classifiers", orders),
         ]
         if self.has_judge:
             tables.append(judge_table((name, e.judge) for name, e in self.estimates.items()))

@@ -119,26 +119,23 @@ class DecisionCurve(Result):
 
     def tables(self) -> list[Table]:
         """Return the values at all thresholds, one row each."""
-        columns: dict[Column, Any] = {
-            Column("threshold", "threshold"): self.thresholds.tolist(),
-            Column("value", "value"): self.benefit.value.tolist(),
-            Column("standard_error", "std. error"): self.benefit.standard_error.tolist(),
-            Column("low", "low"): self.benefit.low.tolist(),
-            Column("high", "high"): self.benefit.high.tolist(),
-        }
-        for name, values in self.baselines.items():
-            columns[Column(name, name)] = values.tolist()
-        more = self.difference
-        columns |= {
-            Column("difference", "beyond the better"): more.value.tolist(),
-            Column("difference_error", "std. error"): more.standard_error.tolist(),
-            Column("difference_low", "low"): more.simultaneous_low.tolist(),
-            Column("difference_high", "high"): more.simultaneous_high.tolist(),
-            Column("probability_better", "P(better)", "probability"): (
-                more.probability_positive.tolist()
+        value, more = self.benefit, self.difference
+        columns = [
+            Column("threshold", "threshold", self.thresholds.tolist()),
+            Column("value", "value", value.value.tolist()),
+            Column("standard_error", "std. error", value.standard_error.tolist()),
+            Column("low", "low", value.low.tolist()),
+            Column("high", "high", value.high.tolist()),
+            *(Column(name, name, values.tolist()) for name, values in self.baselines.items()),
+            Column("difference", "beyond the better", more.value.tolist()),
+            Column("difference_error", "std. error", more.standard_error.tolist()),
+            Column("difference_low", "low", more.simultaneous_low.tolist()),
+            Column("difference_high", "high", more.simultaneous_high.tolist()),
+            Column(
+                "probability_better", "P(better)", more.probability_positive.tolist(), "probability"
             ),
-        }
-        return [Table.from_columns("thresholds", "Decision curve", columns)]
+        ]
+        return [Table("thresholds", "Decision curve", columns)]
 
     def foot(self) -> list[str]:
         """Return where the classifier is better, and how certain that is."""

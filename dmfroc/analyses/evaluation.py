@@ -12,8 +12,7 @@ import numpy as np
 
 from dmfroc._kit.options import is_one_of, listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
-from dmfroc.analyses.evidence import Evidence, evidence_of, warned_estimates
-from dmfroc.analyses.judged import JudgedEvidence
+from dmfroc.analyses.evidence import Evidence, JudgedEvidence, evidence_of, warned_estimates
 from dmfroc.inference.band import BandKind, CurveBand, check_kind
 from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
 from dmfroc.inference.units import Sample

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from dmfroc._kit.remarks import warn
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.threads import parallel_map
-from dmfroc.analyses.judged import JudgedEvidence, judged_evidence
 from dmfroc.analyses.methods import choose_methods
 from dmfroc.analyses.population import in_population
 from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.band import BandKind, CurveBand, band_around
-from dmfroc.inference.interval_method import IntervalMethod
+from dmfroc.inference.combined import CombinedFacts, CombinedJackknife, combined
+from dmfroc.inference.evidence import FactsInMemory, JointFacts, facts_of, joint_facts
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.influences import Moments, influences_of, moments_of
+from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.judge import Judged, Part, judged, selection_message
 from dmfroc.inference.options import Options
-from dmfroc.inference.units import Sample
+from dmfroc.inference.units import Sample, Units, effective_sizes, group_names, sample_of
+from dmfroc.inputs.judge import JudgedRows, judged_rows
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, bind_in_groups, caveats, undefined_message
@@ -26,8 +35,11 @@ from dmfroc.multiclass.curve import MulticlassROC, curve_of
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate
+from dmfroc.results.judge import JudgedLabels
 
 _CHANCE_OF_AREAS = 0.5
+_FEW_VERIFIED = 100  # of a class; with fewer, beside a good judge, 87 to 93 % are covered
+_GOOD_JUDGE = 1.5  # times the verified labels are the effective ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +84,192 @@ class EvidenceInMemory:
         return band_around(curve, self.sample, level, options, kind)
 
 
-Evidence = EvidenceInMemory | CountedEvidence | JudgedEvidence
-"""What a sample of one classifier says: all have the same members."""
+@dataclass(frozen=True, eq=False)
+class JudgedEvidence(EvidenceInMemory):
+    """Verified rows of one classifier, and a judge's labels of all rows."""
+
+    rows: JudgedRows
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The verified rows, and which of them are independent."""
+        return sample_of(self.predictions, self._groups_of(self.rows.is_verified))
+
+    def _groups_of(self, chosen: Any) -> Any:
+        if self.options.groups is None:
+            return None
+        return group_names(self.options.groups, self.rows.judge_on_all)[chosen]
+
+    @cached_property
+    def units(self) -> Units:
+        """All independent units in two strata: those with verified rows, and the others."""
+        is_verified = self.rows.is_verified
+        unit = np.arange(len(is_verified))
+        if self.options.groups is not None:
+            names = group_names(self.options.groups, self.rows.judge_on_all)
+            unit = np.unique(names, return_inverse=True)[1]
+        has_verified = np.bincount(unit, is_verified) > 0
+        stratum = np.unique(~has_verified, return_inverse=True)[1].astype(int)
+        return Units(unit, stratum, np.bincount(stratum), self.sample.units.n_complete_sets)
+
+    @cached_property
+    def rows_per_label(self) -> float:
+        """Number of units over the effective number of verified ones."""
+        weights = np.zeros(len(self.rows.is_verified))
+        weights[self.rows.is_verified] = self.predictions.sample_weight
+        of_units = np.bincount(self.units.of_row, weights)
+        [effective] = effective_sizes(np.zeros(len(of_units), int), of_units)
+        return len(of_units) / float(effective)
+
+    def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
+        """Return the one method that there is."""
+        given = [name for name in self.options.given if name not in ("groups", "stratify")]
+        if self.options.method not in (None, "jackknife") or given:
+            raise ValueError("with judge= there is method='jackknife' alone: leave others out")
+        return [CombinedJackknife(self.options.level, self.options.seed)] * len(measures)
+
+    def parts(self, measure: Measure) -> tuple[FactsInMemory, Part, Part]:
+        """Return what verified rows say, and the judge's values on all and on verified rows."""
+        bound = bind(measure, self.predictions)
+        with collected_remarks():
+            [facts] = facts_of([measure], bound, self.sample)
+            judges = []
+            for predictions in (self.rows.judge_on_all, self.rows.judge_on_verified):
+                [found] = influences_of([measure], bind(measure, predictions), predictions)
+                judges.append(Part(found.value, found.influences))
+        check_finite(measure, {"the verified rows": facts.value})
+        check_finite(measure, {"the judge": judges[0].value, "the judge on them": judges[1].value})
+        return facts, judges[0], judges[1]._replace(influences=self.of_all(judges[1].influences))
+
+    def of_all(self, influences: Float[np.ndarray, " v"]) -> Float[np.ndarray, " n"]:
+        """Return the influences of verified rows among those of all rows."""
+        found = np.zeros(len(self.rows.is_verified))
+        found[self.rows.is_verified] = influences
+        return found
+
+    def _of_units(self, part: Part) -> Part:
+        return Part(part.value, np.bincount(self.units.of_row, part.influences))
+
+    def judged(self, verified: Part, on_all: Part, on_verified: Part, moments: Moments) -> Judged:
+        """Return the combination of least variance.
+
+        The verified part has the variance that ``moments`` say: they have the care for rare classes
+        that two strata know nothing of.
+        """
+        of_units = [self._of_units(part) for part in (verified, on_all, on_verified)]
+        found = judged(of_units[0], of_units[1], of_units[2], self.rows_per_label)
+        plain = moments_of(verified.influences, self.units).standard_error
+        factor = max(moments.spread.scale / plain, 1.0) if plain > 0 else 1.0
+        difference = on_all.influences - on_verified.influences
+        influences = factor * verified.influences + found.weight * difference
+        return found._replace(influences=influences)
+
+    def facts(self, measure: Measure) -> CombinedFacts:
+        """Return what verified rows and the judge say together."""
+        facts, on_all, on_verified = self.parts(measure)
+        verified = Part(facts.value, self.of_all(facts.influences.influences))
+        found = self.judged(verified, on_all, on_verified, facts.moments)
+        n, n_verified = len(self.rows.is_verified), int(self.rows.is_verified.sum())
+        before = facts.moments.spread.scale
+        after = moments_of(found.influences, self.units).spread.scale
+        labels = JudgedLabels(
+            lambda_=found.weight * (1 - n_verified / n),
+            n_verified=n_verified,
+            n_rows=n,
+            effective_labels=n_verified * (before / after) ** 2 if after > 0 else n_verified,
+            verified_value=facts.value,
+            verified_error=facts.moments.standard_error,
+            judge_value=on_all.value,
+        )
+        rarest = int(self.predictions.class_counts[self.predictions.present].min())
+        messages = (self.selection_message, few_verified_message(measure, rarest, labels))
+        remarks = tuple(message for message in messages if message)
+        return combined(
+            measure, self.predictions, self.units, found.value, found.influences, remarks, labels
+        )
+
+    @cached_property
+    def selection_message(self) -> str | None:
+        """Say so if rows seem not to have been verified at random."""
+        if self.rows.has_probabilities:
+            return None
+        predictions = self.rows.judge_on_all
+        columns = {
+            f"how often the judge says {predictions.labels[place]!r}": 1.0
+            * (predictions.true == place)
+            for place in predictions.present
+        }
+        if predictions.has_scores:
+            columns["the largest score"] = predictions.scores.max(axis=1)
+        units = self.units
+        n_rows = np.bincount(units.of_row)
+        means = {name: np.bincount(units.of_row, x) / n_rows for name, x in columns.items()}
+        has_verified = np.bincount(units.of_row, self.rows.is_verified) > 0
+        return selection_message(has_verified, means)
+
+    def estimates(
+        self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
+    ) -> list[Estimate]:
+        """Estimate measures."""
+        method = CombinedJackknife(self.options.level, self.options.seed)
+        found = [method.estimate(self.facts(measure)) for measure in measures]
+        warn([self.selection_message])
+        return found
+
+    @property
+    def agreement(self) -> tuple[Any, Any]:
+        """The verified labels, and the judge's labels of the same rows."""
+        names = np.array(self.predictions.labels, object)
+        return names[self.predictions.true], names[self.rows.judge_on_verified.true]
+
+    def area(self, options: CurveOptions, level: float) -> Estimate | None:
+        """Return nothing: ask for the measure."""
+        return None
+
+
+def few_verified_message(measure: Measure, rarest: int, judge: JudgedLabels) -> str | None:
+    """Say so if the few verified rows on which a good judge errs decide."""
+    gain = judge.effective_labels / judge.n_verified
+    if rarest >= _FEW_VERIFIED or gain < _GOOD_JUDGE:
+        return None
+    return (
+        f"{rarest} rows of the rarest class are verified, and the interval of {measure.name} rests "
+        "on the few on which the judge errs: it may cover five points less than it states. Verify "
+        f"{_FEW_VERIFIED} rows of each class"
+    )
+
+
+def joint_estimates_with_judge(
+    measure: Measure, named: Mapping[str, JudgedEvidence], hypothesis: Hypothesis
+) -> JointEstimates:
+    """Return values and paired differences, each with a weight of its own for the judge."""
+    first = next(iter(named.values()))
+    [method] = first.methods([measure])
+    assert isinstance(method, CombinedJackknife)
+    facts = {name: evidence.facts(measure) for name, evidence in named.items()}
+    parts = {name: evidence.parts(measure) for name, evidence in named.items()}
+    moments, values = {}, {}
+    for a, b in itertools.combinations(named, 2):
+        (verified, all_a, some_a), (other, all_b, some_b) = parts[a], parts[b]
+        phi = first.of_all(verified.influences.influences - other.influences.influences)
+        [of_verified] = joint_facts({a: verified, b: other}).differences.values()
+        difference = Part(verified.value - other.value, phi)
+        found = first.judged(difference, _minus(all_a, all_b), _minus(some_a, some_b), of_verified)
+        moments[a, b] = moments_of(found.influences, first.units)
+        values[a, b] = found.value
+    joint = joint_facts(facts)
+    warn([first.selection_message])
+    return method.paired_estimates(
+        JointFacts(facts, moments, joint.covariance, values=values), hypothesis
+    )
+
+
+def _minus(a: Part, b: Part) -> Part:
+    return Part(a.value - b.value, a.influences - b.influences)
+
+
+Evidence = EvidenceInMemory | CountedEvidence
+"""What a sample of one classifier says: both have the same members."""
 
 
 def counted_sample(y_true: Any, others: Mapping[str, Any]) -> Scan | None:
@@ -96,37 +292,40 @@ def evidence_of(
     *,
     needs: Needs,
     copy: bool = True,
-    folds: Any = None,
-    judge: Any = None,
-    label_probability: Any = None,
-    target_prevalence: Any = None,
-    importance: Any = None,
-    **others: Any,
+    **given: Any,
 ) -> Evidence:
-    """Return the evidence in what the user hands in, see `as_predictions`."""
-    population = {"target_prevalence": target_prevalence, "importance": importance}
-    of_judge = {"judge": judge, "label_probability": label_probability}
-    given = {"y_score": y_score, "folds": folds} | others | population | of_judge
-    counted = counted_sample(y_true, given)
+    """Return the evidence in what the user hands in, see `as_predictions` and `take_judge`."""
+    counted = counted_sample(y_true, {"y_score": y_score} | given)
     if counted is not None:
         return CountedEvidence(counted, options)
-    check_judge(judge, label_probability, population | {"folds": folds})
-    if judge is not None:
-        return judged_evidence(
-            y_true, y_score, options, judge, label_probability, needs=needs, **others
-        )
-    predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, **others)
-    predictions, options = in_population(predictions, options, **population)
+    if (judge := take_judge(given)) is not None:
+        rows = judged_rows(y_true, y_score, needs=needs, **judge, **given)
+        return JudgedEvidence(rows.verified, options, rows)
+    folds, population = given.pop("folds", None), take_population(given)
+    predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, **given)
+    if population:
+        predictions, options = in_population(predictions, options, **population)
     return EvidenceInMemory(predictions if folds is None else predictions.in_folds(folds), options)
 
 
-def check_judge(judge: Any, label_probability: Any, others: Mapping[str, Any]) -> None:
-    """Refuse options that do not go with a judge, or that need one."""
-    if judge is None and label_probability is not None:
-        raise TypeError("label_probability goes with judge=: without one, all rows have labels")
-    refused = [name for name, value in others.items() if value is not None]
-    if judge is not None and refused:
+def take_judge(given: dict[str, Any]) -> dict[str, Any] | None:
+    """Take the judge, if there is one, out of what the user gave, and refuse what it excludes."""
+    judge = {name: given.pop(name, None) for name in ("judge", "label_probability")}
+    if judge["judge"] is None:
+        if judge["label_probability"] is not None:
+            raise TypeError("label_probability goes with judge=: without one, all rows have labels")
+        return None
+    excluded = ("target_prevalence", "importance", "folds")
+    refused = [name for name in excluded if given.pop(name, None) is not None]
+    if refused:
         raise TypeError(f"{', '.join(refused)} cannot be given together with judge=: leave one out")
+    return judge
+
+
+def take_population(given: dict[str, Any]) -> dict[str, Any]:
+    """Take another population, if one is asked about, out of what the user gave."""
+    population = {name: given.pop(name, None) for name in ("target_prevalence", "importance")}
+    return {} if all(x is None for x in population.values()) else population
 
 
 def warned_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Estimate]:

@@ -110,19 +110,20 @@ class ItemScores(Comparison):
         return tables
 
     def _subgroup_tables(self) -> list[Table]:
-        columns = [
-            Column("subgroup", "subgroup", "name"),
-            Column("model", "model", "name"),
-            Column("n", "items", "count"),
-            Column("value", self.title, "estimate", interval=f"{100 * self.level:g} % interval"),
-        ]
-        rows = [
-            [group, model, self.subgroup_sizes[group], estimate]
+        cells = [
+            (group, model, self.subgroup_sizes[group], estimate)
             for group, of_models in self.subgroups.items()
             for model, estimate in of_models.items()
         ]
+        groups, models, sizes, estimates = zip(*cells, strict=True)
+        columns = [
+            Column("subgroup", "subgroup", groups, "name"),
+            Column("model", "model", models, "name"),
+            Column("n", "items", sizes, "count"),
+            Column("value", self.title, estimates, "estimate", f"{100 * self.level:g} % interval"),
+        ]
         return [
-            Table("subgroups", f"{self.title} by subgroup", columns, rows),
+            Table("subgroups", f"{self.title} by subgroup", columns),
             *differences_by(
                 "model",
                 "subgroup_differences",
@@ -228,7 +229,6 @@ def items(
     found = ItemScores(
         measure=MEASURE,
         title=TITLE,
-        method=next(iter(joint.estimates.values())).method,
         items=given,
         subgroups=subgroups,
         subgroup_sizes=sizes,

@@ -87,6 +87,11 @@ class LabelledRows:
             return influences
         return np.bincount(self.unit, influences)
 
+    def covariance(self, influences: Float[np.ndarray, "l n"]) -> Float[np.ndarray, "l l"]:
+        """Return the covariance of values whose influences of rows these are."""
+        sums = np.stack([self.by_unit(phi) for phi in influences])
+        return sums @ sums.T
+
     def entries(self, place: int) -> Entries:
         """Return the entries of a label that are known."""
         found = np.flatnonzero(~np.isnan(self.true[:, place]))
@@ -169,23 +174,24 @@ class MultilabelComparison(Comparison):
 
     def tables(self) -> list[Table]:
         """Return the classifiers, their differences, and each label."""
-        estimates, differences, orders = super().tables()
+        averages, differences, orders = super().tables()
         title = f"{self.title}, {self.average} average"
-        tables = [replace(estimates, title=title)]
+        tables = [replace(averages, title=title)]
         if self.differences:
             tables += [differences, orders]
         interval = f"{100 * self.level:g} % interval"
-        columns = [
-            Column("label", "label", "name"),
-            Column("classifier", "classifier" if len(self.estimates) > 1 else "", "name"),
-            Column("value", self.title, "estimate", interval=interval, error="std. error"),
-        ]
         cells = [
-            [label, name, estimate]
+            (label, name, estimate)
             for label, of_label in self.by_label.items()
             for name, estimate in of_label.items()
         ]
-        tables.append(Table("labels", f"{self.title} of each label", columns, cells))
+        labels, names, estimates = zip(*cells, strict=True)
+        columns = [
+            Column("label", "label", labels, "name"),
+            Column("classifier", "classifier" if len(self.estimates) > 1 else "", names, "name"),
+            Column("value", self.title, estimates, "estimate", interval, "std. error"),
+        ]
+        tables.append(Table("labels", f"{self.title} of each label", columns))
         return tables + differences_by(
             "label",
             "label_differences",
@@ -280,7 +286,11 @@ def multilabel(
         )
     facts, left_out = _facts_of_labels(rows, measure)
     method = CombinedJackknife(level, seed)
-    influences = {name: _influences(rows, facts, name) for name in rows.classifiers}
+    entries = {label: rows.entries(rows.names.index(label)) for label in facts}
+    influences = {
+        name: np.stack([_row_influences(rows, facts[x][name], entries[x]) for x in facts])
+        for name in rows.classifiers
+    }
     by_name = {
         name: _average(rows, measure, average, name, facts, phi, left_out)
         for name, phi in influences.items()
@@ -290,12 +300,11 @@ def multilabel(
     found = MultilabelComparison(
         measure=measure.name,
         title=measure.title,
-        method=method.name,
         average=average,
         rows=rows,
         by_label=by_label,
         label_differences=differences,
-        label_covariances={name: _covariance(rows, phi) for name, phi in influences.items()},
+        label_covariances={name: rows.covariance(phi) for name, phi in influences.items()},
         left_out=left_out,
         **compared(
             joint,
@@ -409,24 +418,6 @@ def _each_label(
             if joint.differences:
                 differences[label] = holm_adjusted(joint.differences.values())
     return estimates, differences
-
-
-def _influences(rows: LabelledRows, facts: Known, name: str) -> Float[np.ndarray, "l n"]:
-    """Return the influences of rows on each label of a classifier."""
-    return np.stack(
-        [
-            _row_influences(rows, of_label[name], rows.entries(rows.names.index(label)))
-            for label, of_label in facts.items()
-        ]
-    )
-
-
-def _covariance(
-    rows: LabelledRows, influences: Float[np.ndarray, "l n"]
-) -> Float[np.ndarray, "l l"]:
-    if rows.n_units < len(rows.unit):
-        influences = np.stack([rows.by_unit(phi) for phi in influences])
-    return influences @ influences.T
 
 
 def _labelled_rows(

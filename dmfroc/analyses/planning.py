@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -137,27 +137,27 @@ class Plan(Result):
 
     def tables(self) -> list[Table]:
         """Return the cases of each class, and what other numbers of cases would give."""
-        classes = {
-            Column("label", "class", "name"): self.class_counts,
-            Column("count", "cases", "count"): self.class_counts.values(),
-            Column("share", "share", "percent"): self.prevalence.values(),
-            Column("optimal_share", "best share", "percent"): self.optimal_prevalence.values(),
-        }
+        classes = [
+            Column("label", "class", self.class_counts, "name"),
+            Column("count", "cases", self.class_counts.values(), "count"),
+            Column("share", "share", self.prevalence.values(), "percent"),
+            Column("optimal_share", "best share", self.optimal_prevalence.values(), "percent"),
+        ]
         title = "Cases of each class, and the shares with which fewest cases are needed"
-        return [Table.from_columns("classes", title, classes), self._curve(self._sizes())]
+        return [Table("classes", title, classes), self._curve(self._sizes())]
 
     def _curve(self, sizes: Sequence[int]) -> Table:
         error = self._design.standard_error
         half_width = f"half-width of the {100 * self.level:g} % interval"
-        columns: dict[Column, Iterable[Any]] = {
-            Column("n", "cases", "count"): sizes,
-            Column("standard_error", "std. error", "error"): map(error, sizes),
-            Column("half_width", half_width, "error"): map(self.half_width, sizes),
-        }
+        columns = [
+            Column("n", "cases", sizes, "count"),
+            Column("standard_error", "std. error", map(error, sizes), "error"),
+            Column("half_width", half_width, map(self.half_width, sizes), "error"),
+        ]
         if self.difference is not None:
-            columns[Column("power", "power", "probability")] = map(self.power, sizes)
+            columns.append(Column("power", "power", map(self.power, sizes), "probability"))
         title = "What other numbers of cases would give"
-        return Table.from_columns("curve", title, columns, is_by_name=True)
+        return Table("curve", title, columns, is_by_name=True)
 
     def _sizes(self) -> list[int]:
         least = self._design.least_n

@@ -19,8 +19,7 @@ from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
-from dmfroc.measures.statistics.recalibration import LogisticFit
-from dmfroc.measures.statistics.statistic import Sums
+from dmfroc.measures.statistics.recalibration import BinaryFit
 
 _ROUNDING = 1e-6
 _OF_TARGET = Source(scores="target_prevalence")
@@ -181,19 +180,18 @@ def _estimated_importance(
     features = np.concatenate(both) / np.where(spread > 0, spread, 1)
     weights = np.append(predictions.sample_weight, np.ones(len(both[1])))
     is_target = np.arange(len(features)) >= n
-    fit = LogisticFit(is_target.astype(int), np.zeros((1, len(features))), features.T[None])
+    fit = BinaryFit(is_target.astype(float), np.vstack([np.ones(len(features)), features.T]))
     found = fit.fitted(weights)
-    chance = fit.predicted(found.values)[1]
+    chance = fit.predicted(found)
     if not chance[is_target].min() < chance[~is_target].max():  # true for NaN too
         raise ValueError(
             "importance: the features tell rows of the target from those of the sample without "
             "error, or are redundant. No ratio can be estimated: leave features out"
         )
     influences = weights[:, None] * np.stack(
-        [fit.pull_back(weights, found, Sums(unit)) for unit in np.eye(len(found.values))[1:]],
-        axis=1,
+        [fit.pull_back(weights, chance, unit) for unit in np.eye(len(found))[1:]], axis=1
     )
-    logs = features[:n] @ found.values[1:]
+    logs = features[:n] @ found[1:]
     ratio = np.exp(logs - logs.max())
     weighting = EstimatedWeights(features[:n], influences[:n], influences[n:])
     return ratio / ratio.mean(), weighting

@@ -112,17 +112,15 @@ class ConfidenceSequence(Result):
     def tables(self) -> list[Table]:
         """Return all looks."""
         percent = f"{100 * self.level:g} % limits at all times"
+        looks = self.looks
         columns = [
-            Column("n_observations", "rows", "count"),
-            Column("value", self.title),
-            Column("interval", percent, "interval"),
+            Column("n_observations", "rows", [x.n_observations for x in looks], "count"),
+            Column("value", self.title, [x.value for x in looks]),
+            Column("interval", percent, [(*x.interval, math.nan) for x in looks], "interval"),
         ]
-        rows: list[list[Any]] = [[x.n_observations, x.value, (*x.interval, math.nan)]
-                                 for x in self.looks]  # fmt: skip
-        if not math.isnan(self.looks[-1].p_value):
-            columns.append(Column("p_value", "p-value", "p_value"))
-            rows = [[*row, x.p_value] for row, x in zip(rows, self.looks, strict=True)]
-        return [Table("looks", f"{self.title} over time", columns, rows)]
+        if not math.isnan(looks[-1].p_value):
+            columns.append(Column("p_value", "p-value", [x.p_value for x in looks], "p_value"))
+        return [Table("looks", f"{self.title} over time", columns)]
 
 
 @dataclass(frozen=True, repr=False)

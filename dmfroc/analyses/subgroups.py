@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
-from scipy.special import fdtrc
 
 from dmfroc._kit.options import integer
 from dmfroc._kit.remarks import warn
@@ -36,39 +35,12 @@ from dmfroc.inference.units import Sample, Units, group_names, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed
 from dmfroc.measures.measure import Measure, bind, caveats
-from dmfroc.results.difference import Difference, differences_table
+from dmfroc.results.difference import Difference, OmnibusTest, differences_table, p_value_of_f
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Table
-from dmfroc.results.text import equals_p_value
 
 __all__ = ["THE_OTHERS", "OmnibusTest", "SubgroupComparison", "compare_subgroups"]
-
-
-@dataclass(frozen=True)
-class OmnibusTest:
-    """A Wald test that all groups have the same value.
-
-    Attributes
-    ----------
-    statistic : float
-        Approximately F distributed if they do; NaN if a group shows no variation.
-    degrees_of_freedom : tuple of float
-        Those of the numerator, one less than there are groups, and of the denominator.
-    p_value : float
-        Probability of a statistic at least as large.
-    """
-
-    statistic: float
-    degrees_of_freedom: tuple[float, float]
-    p_value: float
-
-    def __str__(self) -> str:
-        numerator, denominator = self.degrees_of_freedom
-        return (
-            f"all groups equal: F({numerator:g}, {denominator:.1f}) = {self.statistic:.3f}, "
-            f"{equals_p_value(self.p_value)}"
-        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,18 +93,14 @@ class SubgroupComparison(Result):
     def tables(self) -> list[Table]:
         """Return the groups, and their differences."""
         percent = f"{100 * self.level:g} %"
-        groups = Table.from_columns(
-            "groups",
-            f"{self.title} in each group, each with its own {percent} interval",
-            {
-                Column("group", "group", "name"): self.estimates,
-                Column("n", "n", "count"): self.sizes.values(),
-                Column(
-                    "value", self.title, "estimate", interval=f"{percent} interval"
-                ): self.estimates.values(),
-            },
-            is_by_name=True,
-        )
+        estimates, interval = self.estimates.values(), f"{percent} interval"
+        columns = [
+            Column("group", "group", self.estimates, "name"),
+            Column("n", "n", self.sizes.values(), "count"),
+            Column("value", self.title, estimates, "estimate", interval),
+        ]
+        title = f"{self.title} in each group, each with its own {percent} interval"
+        groups = Table("groups", title, columns, is_by_name=True)
         differences = differences_table(
             self.differences,
             f"Differences in {self.title}, A minus B; all intervals hold at once",
@@ -145,7 +113,7 @@ class SubgroupComparison(Result):
     def foot(self) -> list[str]:
         """Return the test of all groups, and what was left out."""
         left_out = [f"left out: {name}, {reason}" for name, reason in self.left_out.items()]
-        return [str(self.omnibus), *left_out]
+        return [f"all groups equal: {self.omnibus}", *left_out]
 
     @property
     def mean(self) -> float:
@@ -370,24 +338,18 @@ class _Independent:
     ) -> Difference:
         """Return a contrast with the interval that follows from those of the groups (MOVER)."""
         values = np.array([part.estimate.value for part in self._parts])
-        value = float(contrast @ values)
 
         def ends_at(error: float) -> tuple[float, float]:
             intervals = [part.interval_at(error) for part in self._parts]
             return ends_of_contrast(contrast.tolist(), values.tolist(), intervals)
 
-        p_value = Hypothesis().p_value(value, ends_at)
-        is_better = (value > 0) == self._measure.greater_is_better
-        return Difference(
-            *pair,
-            value=value,
-            standard_error=self.moments(contrast).standard_error,
-            interval=ends_at(1 - level),
-            p_value=p_value,
-            two_sided_p_value=p_value,
-            adjusted_p_value=p_value,
-            probability_better=1 - p_value / 2 if is_better else p_value / 2,
-            probability_equivalent=0.0,
+        return Hypothesis().difference(
+            pair,
+            float(contrast @ values),
+            self.moments(contrast).standard_error,
+            ends_at,
+            level,
+            greater_is_better=self._measure.greater_is_better,
         )
 
     def omnibus(self, values: Float[np.ndarray, " g"]) -> OmnibusTest:
@@ -405,7 +367,8 @@ class _Independent:
         doubt = ((1 - weights / weights.sum()) ** 2 / self._freedom).sum()
         statistic = (weights @ (values - mean) ** 2) / (n - 1)
         statistic /= 1 + 2 * (n - 2) / (n**2 - 1) * doubt
-        return _f_test(float(statistic), n - 1, (n**2 - 1) / (3 * doubt))
+        freedom = float(n - 1), float((n**2 - 1) / (3 * doubt))
+        return OmnibusTest(float(statistic), freedom, p_value_of_f(float(statistic), freedom))
 
 
 class _Correlated:
@@ -451,16 +414,12 @@ class _Correlated:
         except np.linalg.LinAlgError:
             return OmnibusTest(np.nan, (float(len(contrasts)), np.nan), np.nan)
         n, freedom = len(contrasts), len(self._units.stratum) - 1
-        left = freedom - n + 1
-        return _f_test(float(differences @ solved) * left / (freedom * n), n, float(left))
+        both = float(n), float(freedom - n + 1)
+        statistic = float(differences @ solved) * both[1] / (freedom * n)
+        return OmnibusTest(statistic, both, p_value_of_f(statistic, both))
 
 
 _Contrasts = _Independent | _Correlated
-
-
-def _f_test(statistic: float, numerator: int, denominator: float) -> OmnibusTest:
-    p_value = float(fdtrc(numerator, denominator, statistic))
-    return OmnibusTest(float(statistic), (float(numerator), float(denominator)), p_value)
 
 
 def _differences(

@@ -9,14 +9,14 @@ design.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 from dmfroc._kit.options import check_level, flag, is_one_of
 from dmfroc._kit.remarks import warn
@@ -24,10 +24,12 @@ from dmfroc.analyses.catalogue import get_measure
 from dmfroc.inference.influences import influences_of
 from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL
+from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.indexes import Rows, row_index
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind, caveats
+from dmfroc.results.difference import Difference, OmnibusTest, p_value_of_f
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Name, Table
 
@@ -66,38 +68,19 @@ HOLDS_FOR = {
 """What the differences and tests of training runs hold for."""
 
 
-class RunsDifference(NamedTuple):
-    """The mean of the first classifier over its runs, less that of the second."""
-
-    first: str
-    second: str
-    value: float
-    standard_error: float
-    degrees_of_freedom: float
-    interval: tuple[float, float]
-    p_value: float
-
-
 @dataclass(frozen=True)
-class RunsTest:
-    """A test that all classifiers are equal, and their differences, in one sense of "equal".
+class RunsTest(OmnibusTest):
+    """A test that all learners are equal, and their differences, in one sense of "equal".
+
+    Beside what is said of every `OmnibusTest`:
 
     Attributes
     ----------
-    statistic : float
-        F statistic.
-    degrees_of_freedom : tuple of float
-        Of numerator and denominator; that of the denominator is infinite where runs are fixed.
-    p_value : float
-        Probability of a statistic at least as large.
-    differences : tuple of RunsDifference
-        Of every two classifiers.
+    differences : tuple of Difference
+        Of every two learners' means over their runs, with p-values adjusted by Holm's method.
     """
 
-    statistic: float
-    degrees_of_freedom: tuple[float, float]
-    p_value: float
-    differences: tuple[RunsDifference, ...]
+    differences: tuple[Difference, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,48 +147,40 @@ class RunsComparison(Result):
     def tables(self) -> list[Table]:
         """Return the runs, the differences of the learners, and the tests that all are equal."""
         values = self.values.values()
-        runs: dict[Column, Iterable[Any]] = {
-            Column("learner", "learner", "name"): self.values,
-            Column("runs", "runs", "count"): [len(v) for v in values],
-            Column("mean", f"mean {self.title}"): [v.mean() for v in values],
-            Column("sd", "sd of runs"): [v.std(ddof=1) for v in values],
-            Column("values", ""): values,
-        }
-        tests = [(Name(key, HOLDS_FOR[key]), test) for key, test in self.tests.items()]
-        pairs = [(name, difference) for name, test in tests for difference in test.differences]
-        interval = f"{100 * self.level:g} % interval"
-        differences: dict[Column, Iterable[Any]] = {
-            Column("inference", "holds for", "name"): [name for name, _ in pairs],
-            Column("first", "A", "name"): [d.first for _, d in pairs],
-            Column("second", "B", "name"): [d.second for _, d in pairs],
-            Column("value", "A - B", "estimate", interval=interval, is_signed=True): [
-                d for _, d in pairs
-            ],
-            Column("degrees_of_freedom", "df", "freedom"): [d.degrees_of_freedom for _, d in pairs],
-            Column("p_value", "p-value", "p_value"): [d.p_value for _, d in pairs],
-        }
-        equal = [
-            Column("inference", "all equal, for", "name"),
-            Column("statistic", "F"),
-            Column("df", "df", "freedom"),
-            Column("df_of_error", "df of error", "freedom"),
-            Column("p_value", "p-value", "p_value"),
+        runs = [
+            Column("learner", "learner", self.values, "name"),
+            Column("runs", "runs", [len(v) for v in values], "count"),
+            Column("mean", f"mean {self.title}", [v.mean() for v in values]),
+            Column("sd", "sd of runs", [v.std(ddof=1) for v in values]),
+            Column("values", "", values),
         ]
-        rows = [[name, t.statistic, *t.degrees_of_freedom, t.p_value] for name, t in tests]
-        n_runs = len(next(iter(values)))
+        names = {key: Name(key, title) for key, title in HOLDS_FOR.items()}
+        tests = self.tests
+        pairs = [(key, d) for key, test in tests.items() for d in test.differences]
+        freedom = [tests[key].degrees_of_freedom[1] for key, _ in pairs]
+        found, interval = [d for _, d in pairs], f"{100 * self.level:g} % interval"
+        differences = [
+            Column("inference", "holds for", [names[key] for key, _ in pairs], "name"),
+            Column("first", "A", [d.first for d in found], "name"),
+            Column("second", "B", [d.second for d in found], "name"),
+            Column("value", "A - B", found, "estimate", interval, is_signed=True),
+            Column("degrees_of_freedom", "df", freedom, "freedom"),
+            Column("p_value", "p-value", [d.p_value for d in found], "p_value"),
+        ]
+        freedoms = [test.degrees_of_freedom for test in tests.values()]
+        equal = [
+            Column("inference", "all equal, for", names.values(), "name"),
+            Column("statistic", "F", [test.statistic for test in tests.values()]),
+            Column("df", "df", [x for x, _ in freedoms], "freedom"),
+            Column("df_of_error", "df of error", [x for _, x in freedoms], "freedom"),
+            Column("p_value", "p-value", [test.p_value for test in tests.values()], "p_value"),
+        ]
+        title = f"{self.title} in {len(next(iter(values)))} runs of each learner"
+        of_means = f"Differences of the means of {self.title}, A minus B, and what they hold for"
         return [
-            Table.from_columns(
-                "runs",
-                f"{self.title} in {n_runs} runs of each learner",
-                runs,
-                is_by_name=True,
-            ),
-            Table.from_columns(
-                "differences",
-                f"Differences of the means of {self.title}, A minus B, and what they hold for",
-                differences,
-            ),
-            Table("tests", "Tests that all learners are equal", equal, rows, is_by_name=True),
+            Table("runs", title, runs, is_by_name=True),
+            Table("differences", of_means, differences),
+            Table("tests", "Tests that all learners are equal", equal, is_by_name=True),
         ]
 
 
@@ -315,7 +290,8 @@ def compare_runs(
     fixed_error = components.variance + (n_runs - 1) * shared - others
     random_freedom = freedom * (random_error / within) ** 2 if within > 0 else np.inf
     means = {name: float(of_runs.mean()) for name, of_runs in values.items()}
-    tested = partial(_test, means, squares["classifiers"], n_runs, level)
+    better = measure.greater_is_better
+    tested = partial(_test, means, squares["classifiers"], n_runs, level, better)
     return RunsComparison(
         measure=measure.name,
         title=measure.title,
@@ -329,7 +305,7 @@ def compare_runs(
         crossed=crossed,
         method=covariances,
         n_observations=sample.predictions.n_observations,
-        greater_is_better=measure.greater_is_better,
+        greater_is_better=better,
         warnings=warnings,
     )
 
@@ -426,24 +402,35 @@ def _test(
     square: float,
     n_runs: int,
     level: float,
+    greater_is_better: bool,
     error: float,
     freedom: float,
 ) -> RunsTest:
     """Compare the means by an error mean square with its degrees of freedom."""
-    n, error = len(means) - 1, max(error, 0.0)
+    error = max(error, 0.0)
     # Runs that are all the same show no difference; others that do not vary show one for certain
     without_error = np.inf if square > 0 else 0.0
     statistic = square / error if error > 0 else without_error
-    is_finite = np.isfinite(freedom)
-    p_value = fdtrc(n, freedom, statistic) if is_finite else chdtrc(n, n * statistic)
     quantile, scale = float(stdtrit(freedom, (1 + level) / 2)), float(np.sqrt(2 * error / n_runs))
 
-    def difference(first: str, second: str) -> RunsDifference:
+    def difference(first: str, second: str) -> Difference:
         value = means[first] - means[second]
-        ends = (value - quantile * scale, value + quantile * scale)
-        certain = float(value == 0)
-        p_value = float(2 * stdtr(freedom, -abs(value) / scale)) if scale > 0 else certain
-        return RunsDifference(first, second, value, scale, freedom, ends, p_value)
+        tail = float(stdtr(freedom, -abs(value) / scale)) if scale > 0 else float(value == 0) / 2
+        is_better = (value > 0) == greater_is_better
+        return Difference(
+            first,
+            second,
+            value=value,
+            standard_error=scale,
+            interval=(value - quantile * scale, value + quantile * scale),
+            p_value=2 * tail,
+            two_sided_p_value=2 * tail,
+            adjusted_p_value=2 * tail,
+            probability_better=1 - tail if is_better else tail,
+            probability_equivalent=0.0,
+        )
 
-    differences = tuple(itertools.starmap(difference, itertools.combinations(means, 2)))
-    return RunsTest(float(statistic), (float(n), float(freedom)), float(p_value), differences)
+    differences = holm_adjusted(itertools.starmap(difference, itertools.combinations(means, 2)))
+    freedoms = float(len(means) - 1), float(freedom)
+    p_value = p_value_of_f(statistic, freedoms)
+    return RunsTest(float(statistic), freedoms, p_value, differences)

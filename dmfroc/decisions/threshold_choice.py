@@ -100,14 +100,14 @@ class ThresholdChoice(Result):
     def tables(self) -> list[Table]:
         """Return the threshold and its value with their intervals."""
         rows = {"threshold": self.threshold, f"value ({self.by})": self.value}
-        columns: dict[Column, list[Any]] = {
-            Column("quantity", "quantity", "name"): list(rows),
-            Column("value", "value"): [x.value for x in rows.values()],
-            Column("low", f"low ({100 * self.level:g} %)"): [x.interval[0] for x in rows.values()],
-            Column("high", "high"): [x.interval[1] for x in rows.values()],
-            Column("corrected", "for new data"): [self.threshold.value, self.corrected],
-        }
-        return [Table.from_columns("choice", "Chosen threshold", columns, is_by_name=True)]
+        columns = [
+            Column("quantity", "quantity", rows, "name"),
+            Column("value", "value", [x.value for x in rows.values()]),
+            Column("low", f"low ({100 * self.level:g} %)", [x.interval[0] for x in rows.values()]),
+            Column("high", "high", [x.interval[1] for x in rows.values()]),
+            Column("corrected", "for new data", [self.threshold.value, self.corrected]),
+        ]
+        return [Table("choice", "Chosen threshold", columns, is_by_name=True)]
 
 
 def choose_threshold(

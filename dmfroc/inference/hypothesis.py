@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dmfroc._kit.options import is_one_of, number
+from dmfroc.results.difference import Difference
 
 Alternative = Literal["two-sided", "greater", "less"]
 
@@ -66,11 +67,6 @@ class Hypothesis:
             )
 
     @property
-    def two_sided(self) -> Hypothesis:
-        """That there is no difference at all."""
-        return Hypothesis(rope=self.rope)
-
-    @property
     def is_two_sided(self) -> bool:
         """Whether differences of either sign count."""
         return self.alternative == "two-sided"
@@ -116,6 +112,41 @@ class Hypothesis:
         if error < 1:
             return error / 2
         return 1 - error_reaching(self.threshold, ends_at, least, upper=self.sign > 0) / 2
+
+    def difference(
+        self,
+        names: tuple[str, str],
+        value: float,
+        standard_error: float,
+        ends_at: EndsAt,
+        level: float,
+        *,
+        greater_is_better: bool = True,
+        tested_at: EndsAt | None = None,
+    ) -> Difference:
+        """Return a difference whose intervals of all levels are known.
+
+        The interval and the p-value of the hypothesis follow from ``tested_at``, if it is given.
+        """
+        tested_at = tested_at or ends_at
+
+        def probability_above(threshold: float) -> float:
+            tail = error_reaching(threshold, ends_at, upper=value <= threshold) / 2
+            return 1 - tail if value > threshold else tail
+
+        positive, p_value = probability_above(0.0), self.p_value(value, tested_at)
+        above, not_below = (probability_above(x) for x in (self.rope, -self.rope))
+        return Difference(
+            *names,
+            value=value,
+            standard_error=standard_error,
+            interval=self.opened(tested_at(self.error(level))),
+            p_value=p_value,
+            two_sided_p_value=error_reaching(0.0, ends_at, upper=value <= 0),
+            adjusted_p_value=p_value,
+            probability_better=positive if greater_is_better else 1 - positive,
+            probability_equivalent=max(not_below - above, 0.0),
+        )
 
 
 def error_reaching(threshold: float, ends_at: EndsAt, least: float = 0.0, *, upper: bool) -> float:

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.inference.hypothesis import Hypothesis, error_reaching
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Interval
 from dmfroc.results.difference import Difference
 
@@ -37,32 +37,6 @@ def ends_of_contrast(
     total = value.sum()
     below, above = (float(np.linalg.norm(x - value)) for x in (low, high))
     return float(total - below), float(total + above)
-
-
-def ends_of_difference(
-    first: float, first_at: IntervalAt, second: float, second_at: IntervalAt, error: float
-) -> tuple[float, float]:
-    """Return the interval of the first value less the second."""
-    return ends_of_contrast((1.0, -1.0), (first, second), (first_at(error), second_at(error)))
-
-
-def p_value(
-    threshold: float, first: float, first_at: IntervalAt, second: float, second_at: IntervalAt
-) -> float:
-    """Return the error probability whose interval of the difference just reaches the threshold."""
-
-    def ends_at(error: float) -> tuple[float, float]:
-        return ends_of_difference(first, first_at, second, second_at, error)
-
-    return error_reaching(threshold, ends_at, upper=first - second <= threshold)
-
-
-def probability_above(
-    threshold: float, first: float, first_at: IntervalAt, second: float, second_at: IntervalAt
-) -> float:
-    """Return the probability that the true difference exceeds the threshold."""
-    tail = p_value(threshold, first, first_at, second, second_at) / 2
-    return 1 - tail if first - second > threshold else tail
 
 
 def compared(
@@ -91,33 +65,29 @@ def compared(
     tested : dict of str to tuple, optional
         The values with the intervals that ends and tests follow from, if those are others.
     """
-    tested = values if tested is None else tested
+    tested = tested or values
 
-    def ends_of(first: str, second: str, error: float) -> tuple[float, float]:
-        return ends_of_difference(*tested[first], *tested[second], error)
+    def ends_at(
+        whose: Mapping[str, tuple[float, IntervalAt]], pair: tuple[str, str], error: float
+    ) -> tuple[float, float]:
+        (first, first_at), (second, second_at) = (whose[name] for name in pair)
+        return ends_of_contrast((1.0, -1.0), (first, second), (first_at(error), second_at(error)))
 
     def interval_of(first: str, second: str, level: float) -> tuple[float, float]:
-        return hypothesis.opened(ends_of(first, second, hypothesis.error(level)))
+        return hypothesis.opened(ends_at(tested, (first, second), hypothesis.error(level)))
 
-    differences = {}
-    for pair in itertools.combinations(values, 2):
-        both = (*values[pair[0]], *values[pair[1]])
-        positive, above, not_below = (
-            probability_above(x, *both) for x in (0.0, hypothesis.rope, -hypothesis.rope)
+    differences = {
+        pair: hypothesis.difference(
+            pair,
+            values[pair[0]][0] - values[pair[1]][0],
+            error_of(*pair),
+            partial(ends_at, values, pair),
+            level,
+            greater_is_better=greater_is_better,
+            tested_at=partial(ends_at, tested, pair),
         )
-        value = both[0] - both[2]
-        tested_p_value = hypothesis.p_value(value, partial(ends_of, *pair))
-        differences[pair] = Difference(
-            *pair,
-            value=value,
-            standard_error=error_of(*pair),
-            interval=interval_of(*pair, level),
-            p_value=tested_p_value,
-            two_sided_p_value=p_value(0.0, *both),
-            adjusted_p_value=tested_p_value,
-            probability_better=positive if greater_is_better else 1 - positive,
-            probability_equivalent=max(not_below - above, 0.0),
-        )
+        for pair in itertools.combinations(values, 2)
+    }
     return differences, interval_of
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc.inference.bounded_mean import BoundedMean
-from dmfroc.inference.hypothesis import Hypothesis, error_reaching
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.judge import Part, judged, selection_message
 from dmfroc.inputs.item_scores import FEWEST_ITEMS, ScoredItems
 from dmfroc.results.difference import Difference
@@ -135,25 +135,8 @@ class ItemMean:
     ) -> Difference:
         """Return the difference of two models with its test."""
         limits = self.limits
-        value, ends_at = limits.value, limits.ends_at
-        p_value = hypothesis.p_value(value, ends_at)
-
-        def above(threshold: float) -> float:
-            tail = error_reaching(threshold, ends_at, upper=value <= threshold) / 2
-            return 1 - tail if value > threshold else tail
-
-        return Difference(
-            first,
-            second,
-            value=value,
-            standard_error=limits.standard_error,
-            interval=hypothesis.opened(ends_at(hypothesis.error(level))),
-            p_value=p_value,
-            two_sided_p_value=hypothesis.two_sided.p_value(value, ends_at),
-            adjusted_p_value=p_value,
-            probability_better=above(0.0),
-            probability_equivalent=max(above(-hypothesis.rope) - above(hypothesis.rope), 0.0),
-        )
+        error, names = limits.standard_error, (first, second)
+        return hypothesis.difference(names, limits.value, error, limits.ends_at, level)
 
 
 def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Part:

@@ -41,12 +41,14 @@ _LARGEST_ODDS = 1e6  # of the weights of one observation and of all others
 calibration = family("calibration", needs="probabilities", caveats=())
 
 
+@once_per_predictions
 def events(
     predictions: Predictions, pos_label: Hashable = None
 ) -> tuple[Float[np.ndarray, "events n"], Float[np.ndarray, "events n"]]:
     """Return outcomes and forecasts: of the named class, of the second of two, or of all."""
     if pos_label is None and predictions.n_classes > 2:
-        return indicators(predictions).T, probabilities_of(predictions).T
+        both = indicators(predictions).T, probabilities_of(predictions).T
+        return np.ascontiguousarray(both[0]), np.ascontiguousarray(both[1])
     outcome, forecast = single_class(predictions, pos_label)
     return outcome[None], forecast[None]
 
@@ -334,9 +336,11 @@ def _cross_fitted_losses(
     squares, n_divisions = np.zeros_like(statistic.outcome), 0.0
     for fold in folds_of(predictions, unit_of_row):
         n_divisions += fold.mean()
-        rest = np.where(fold, 0.0, weights)
-        for total, squares_of_event in zip(squares, statistic.recalibrated(rest), strict=True):
-            total[fold] += squares_of_event[fold]
+        rest, judges = np.where(fold, 0.0, weights), np.flatnonzero(fold)
+        parts = zip(squares, statistic.regressions, statistic.outcome, strict=True)
+        for total, fit, y in parts:
+            values = fit.fitted(y, rest)(fit.distinct)
+            total[judges] += (values[fit.place[judges]] - y[judges]) ** 2
     return statistic.losses(weights, tuple(squares / n_divisions))
 
 

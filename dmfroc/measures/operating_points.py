@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from dmfroc._kit.options import number, proportion
 from dmfroc.inputs.predictions import Predictions
@@ -60,12 +59,9 @@ class AtPoint:
             points.fp[..., -1:],
         )
         x, total = self._along(tp, fp, positives, negatives)
-        weight = self._weights_at(x, self._share_of(x) * total, xp)
-        return (
-            self._read(
-                (weight * tp).sum(-1), (weight * fp).sum(-1), positives[..., 0], negatives[..., 0]
-            )
-        ).sum(-1) * points.share
+        at = self._around(x, self._share_of(x) * total, xp)
+        tp, fp = _between(tp, at, xp), _between(fp, at, xp)
+        return self._read(tp, fp, positives, negatives)[..., 0].sum(-1) * points.share
 
     def _along(self, tp: Any, fp: Any, positives: Any, negatives: Any) -> tuple[Any, Any]:
         if self.given == "fpr":
@@ -77,8 +73,8 @@ class AtPoint:
     def _share_of(self, points: Any) -> float:
         return self.share if self.share < 1 else self.share / (points.shape[-1] - 1)
 
-    def _weights_at(self, x: Any, target: Any, xp: Any) -> Any:
-        """Return the weights of the points; those around a place of the curve have some.
+    def _around(self, x: Any, target: Any, xp: Any) -> tuple[Any, Any, Any]:
+        """Return the points around a place of the curve, and the share of the second.
 
         Where the curve is level there, it is the best point of that level.
         """
@@ -90,8 +86,7 @@ class AtPoint:
         start, end = (xp.take_along_axis(x, place, -1) for place in (first, second))
         width = end - start
         part = xp.where(width > 0, (target - start) / xp.where(width > 0, width, 1), 0.0)
-        places = xp.arange(last + 1)
-        return xp.where(places == first, 1 - part, 0.0) + xp.where(places == second, part, 0.0)
+        return first, second, part
 
     def _read(self, tp: Any, fp: Any, positives: Any, negatives: Any) -> Any:
         if self.value == "tpr":
@@ -105,48 +100,39 @@ class AtPoint:
     def value_and_pull_back(self, table: CurvePoints) -> tuple[Any, Callable[[Any], CurvePoints]]:
         """Return the value, and derivatives with the slope of a chord."""
         tp, fp = (np.asarray(x, np.float64) for x in table[:2])
-        d_tp, d_fp = np.zeros_like(tp), np.zeros_like(fp)
-        for curve in np.ndindex(tp.shape[:-1]):
-            self._add_derivatives(tp[curve], fp[curve], d_tp[curve], d_fp[curve])
+        positives, negatives = tp[..., -1:], fp[..., -1:]
+        x, total = self._along(tp, fp, positives, negatives)
+        given = self._share_of(x)
+        at = self._around(x, given * total, np)
+        n = np.count_nonzero(x[..., 1:] > x[..., :-1], axis=-1, keepdims=True)
+        half = _CHORD * np.sqrt(given * (1 - given) / np.maximum(n, 1))
+        low, high = np.clip(given - half, 0, 1), np.clip(given + half, 0, 1)
+        ends = [self._around(x, share * total, np) for share in (high, low)]
+        # The counts at the threshold change by themselves and with the threshold. The threshold
+        # moves by the change of what is given: its own count, less its share of the total.
+        by = self._gradient(_between(tp, at, np), _between(fp, at, np), positives, negatives)
+        rise = [_between(y, ends[0], np) - _between(y, ends[1], np) for y in (tp, fp)]
+        moved = (by[0] * rise[0] + by[1] * rise[1]) / ((high - low) * total)
+        moves = {"fpr": (0, 1), "tpr": (1, 0), "predicted": (1, 1)}[self.given]
+        derivatives = []
+        for own, of_total, is_given in zip(by[:2], by[2:], moves, strict=True):
+            d = np.zeros_like(tp)
+            for place, weight in ((at[0], 1 - at[2]), (at[1], at[2])):
+                here = np.take_along_axis(d, place, -1) + (own - moved * is_given) * weight
+                np.put_along_axis(d, place, here, -1)
+            d[..., -1:] += of_total + moved * is_given * given
+            derivatives.append(d)
         value = self(table._replace(tp=tp, fp=fp), np)
 
         def pull_back(d_value: Any) -> CurvePoints:
-            scale = d_value * table.share
-            return table._replace(tp=scale * d_tp, fp=scale * d_fp)
+            d_tp, d_fp = (d_value * table.share * d for d in derivatives)
+            return table._replace(tp=d_tp, fp=d_fp)
 
         return value, pull_back
 
-    def _add_derivatives(
-        self,
-        tp: Float[np.ndarray, " points"],
-        fp: Float[np.ndarray, " points"],
-        d_tp: Float[np.ndarray, " points"],
-        d_fp: Float[np.ndarray, " points"],
-    ) -> None:
-        x, [total] = self._along(tp, fp, tp[-1:], fp[-1:])
-        given = self._share_of(x)
-        weight = self._weights_at(x, given * total, np)
-        at = float(weight @ tp), float(weight @ fp)
-        n = int(np.count_nonzero(np.diff(x) > 0)) or 1
-        half = _CHORD * np.sqrt(given * (1 - given) / n)
-        low, high = np.clip([given - half, given + half], 0, 1)
-        ends = [self._weights_at(x, share * total, np) for share in (low, high)]
-        rise = np.array([(ends[1] - ends[0]) @ counts for counts in (tp, fp)])
-        # The counts at the threshold change by themselves and with the threshold. The threshold
-        # moves by the change of what is given: its own count, less its share of the total.
-        slope = rise / ((high - low) * total)
-        by_tp, by_fp, by_positives, by_negatives = self._gradient(*at, tp[-1], fp[-1])
-        moved = by_tp * slope[0] + by_fp * slope[1]
-        on_tp, on_fp = by_tp * weight, by_fp * weight
-        counts_tp, counts_fp = {"fpr": (0, 1), "tpr": (1, 0), "predicted": (1, 1)}[self.given]
-        d_tp += on_tp - moved * counts_tp * weight
-        d_fp += on_fp - moved * counts_fp * weight
-        d_tp[-1] += by_positives + moved * counts_tp * given
-        d_fp[-1] += by_negatives + moved * counts_fp * given
-
     def _gradient(
-        self, tp: float, fp: float, positives: float, negatives: float
-    ) -> tuple[float, float, float, float]:
+        self, tp: Any, fp: Any, positives: Any, negatives: Any
+    ) -> tuple[Any, Any, Any, Any]:
         if self.value == "tpr":
             return 1 / positives, 0.0, -tp / positives**2, 0.0
         if self.value in ("fpr", "tnr"):
@@ -154,6 +140,13 @@ class AtPoint:
             return 0.0, sign / negatives, 0.0, -sign * fp / negatives**2
         predicted = tp + fp
         return fp / predicted**2, -tp / predicted**2, 0.0, 0.0
+
+
+def _between(counts: Any, at: tuple[Any, Any, Any], xp: Any) -> Any:
+    """Return the counts at a place between two points."""
+    first, second, part = at
+    start, end = (xp.take_along_axis(counts, place, -1) for place in (first, second))
+    return (1 - part) * start + part * end
 
 
 _operating_point = family("operating points", bounds=UNIT, obstacle=no_lost_sums)

@@ -6,7 +6,7 @@ three knots.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -19,7 +19,7 @@ from dmfroc.measures.calibration import calibration, events, no_events, no_logit
 from dmfroc.measures.cross_fitting import folds_of
 from dmfroc.measures.measure import UNIT, Measure, ValueAndInfluences, WithOptions
 from dmfroc.measures.registry import register
-from dmfroc.measures.statistics.recalibration import LogisticFit
+from dmfroc.measures.statistics.recalibration import BinaryFit
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 _SHARES = (0.5, 0.9, 1.0)  # of the observations below each quantile
@@ -41,46 +41,53 @@ def spline_features(
     return np.stack([logit, bend / (high - low) ** 2])
 
 
-def smooth_fit(forecast: Float[np.ndarray, " n"], outcome: Float[np.ndarray, " n"]) -> LogisticFit:
+def smooth_fit(forecast: Float[np.ndarray, " n"], outcome: Float[np.ndarray, " n"]) -> BinaryFit:
     """Bind the smooth curve of one event."""
     logit = np.log(forecast / (1 - forecast))
     features = spline_features(logit, np.quantile(logit, _KNOTS))
-    return LogisticFit(outcome.astype(int), np.zeros((1, len(logit))), features[None])
+    return BinaryFit(outcome, np.concatenate([np.ones((1, len(logit))), features]))
 
 
 class Gap(NamedTuple):
-    """The smooth curve of one event, and what it adds to the forecasts."""
+    """The smooth curve of one event, what it adds to the forecasts, and how far it is from them."""
 
     predicted: Float[np.ndarray, " n"]
     gaps: Float[np.ndarray, " n"]
-    coefficients: Sums
+    coefficients: Float[np.ndarray, " q"]
+    summaries: Float[np.ndarray, " m"]
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothCurves:
     """The smooth curves of the events of some predictions, which several measures share."""
 
-    fits: tuple[LogisticFit, ...]
+    fits: tuple[BinaryFit, ...]
     forecast: Float[np.ndarray, "events n"]
     sample_weight: Float[np.ndarray, " n"]
 
     def gaps(self, weights: Float[np.ndarray, " n"]) -> list[Gap]:
         """Fit the curves; those of the sample's own weights are fitted once."""
-        return _gaps_of_sample(self) if weights is self.sample_weight else self.fitted(weights)
+        if weights is self.sample_weight:
+            return _gaps_of_sample(self)
+        return self.fitted(weights, [gap.coefficients for gap in _gaps_of_sample(self)])
 
-    def fitted(self, weights: Float[np.ndarray, " n"]) -> list[Gap]:
+    def fitted(
+        self, weights: Float[np.ndarray, " n"], starts: Sequence[Float[np.ndarray, " q"] | None]
+    ) -> list[Gap]:
         """Fit the curves to weighted observations."""
         gaps = []
-        for fit, forecast in zip(self.fits, self.forecast, strict=True):
-            coefficients = fit.count(weights, np)
-            predicted = fit.predicted(coefficients.values)[1]
-            gaps.append(Gap(predicted, predicted - forecast, coefficients))
+        for fit, forecast, start in zip(self.fits, self.forecast, starts, strict=True):
+            is_fitted = start is not None and np.isfinite(start).all()
+            coefficients = fit.fitted(weights, start if is_fitted else None)
+            predicted = fit.predicted(coefficients)
+            gap = predicted - forecast
+            gaps.append(Gap(predicted, gap, coefficients, _summaries(gap, weights)))
         return gaps
 
 
 @once_per_predictions
 def _gaps_of_sample(curves: SmoothCurves) -> list[Gap]:
-    return curves.fitted(curves.sample_weight)
+    return curves.fitted(curves.sample_weight, [None] * len(curves.fits))
 
 
 @once_per_predictions
@@ -103,8 +110,7 @@ class SmoothDistances(Statistic):
     is_compiled: ClassVar[bool] = False
 
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
-        by_event = [_summaries(gap.gaps, weights) for gap in self.curves.gaps(weights)]
-        return Sums(np.mean(by_event, axis=0))
+        return Sums(np.mean([gap.summaries for gap in self.curves.gaps(weights)], axis=0))
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
@@ -113,18 +119,16 @@ class SmoothDistances(Statistic):
         fits, share = self.curves.fits, weights / weights.sum()
         of_mean, *of_quantiles = derivatives.values / len(fits)
         gradient = np.zeros(len(weights))
-        for fit, (p, gaps, coefficients) in zip(fits, self.curves.gaps(weights), strict=True):
-            distances = np.abs(gaps)
+        for fit, gap in zip(fits, self.curves.gaps(weights), strict=True):
+            p, distances = gap.predicted, np.abs(gap.gaps)
             gradient += of_mean / weights.sum() * (distances - share @ distances)
-            slopes = of_mean * share * np.sign(gaps)
+            slopes = of_mean * share * np.sign(gap.gaps)
             if any(of_quantiles):
-                quantiles = _summaries(gaps, weights)[1:]
-                for derivative, quantile in zip(of_quantiles, quantiles, strict=True):
+                for derivative, quantile in zip(of_quantiles, gap.summaries[1:], strict=True):
                     place = np.abs(distances - quantile).argmin()
-                    slopes[place] += derivative * np.sign(gaps[place])
+                    slopes[place] += derivative * np.sign(gap.gaps[place])
             slopes *= p * (1 - p)
-            d_coefficients = np.append(slopes.sum(), fit.features[0] @ slopes)
-            gradient += fit.pull_back(weights, coefficients, Sums(d_coefficients))
+            gradient += fit.pull_back(weights, p, fit.features @ slopes)
         return gradient
 
 
@@ -166,18 +170,18 @@ def _on_other_sides(
     outcome, forecast = events(predictions, pos_label)
     curves, weights = smooth_curves(predictions, pos_label), predictions.sample_weight
     starts = [gap.coefficients for gap in curves.gaps(weights)]
-    if not all(np.isfinite(start.values).all() for start in starts):
+    if not all(np.isfinite(start).all() for start in starts):
         return None
     gaps, n_divisions = np.zeros(predictions.n_observations), 0.0
     for fold in folds_of(predictions, unit_of_row):
         n_divisions += fold.mean()
-        rest = np.where(fold, 0.0, weights)
+        rest, judges = np.where(fold, 0.0, weights), np.flatnonzero(fold)
         for fit, start, y, f in zip(curves.fits, starts, outcome, forecast, strict=True):
-            coefficients = fit.fitted(rest, start).values
+            coefficients = fit.fitted(rest, start)
             if not np.isfinite(coefficients).all():
                 return None
-            side = np.sign(fit.predicted(coefficients)[1] - f)
-            gaps[fold] += (side * (y - f))[fold] / len(outcome)
+            side = np.sign(fit.predicted(coefficients, judges) - f[judges])
+            gaps[judges] += side * (y[judges] - f[judges]) / len(outcome)
     gaps /= n_divisions
     value = float(weights @ gaps / weights.sum())
     return value, weights * (gaps - value) / weights.sum()

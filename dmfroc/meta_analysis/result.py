@@ -344,36 +344,34 @@ class SummaryROC(Result):
         """Return the summary, how studies differ, and, of one threshold and pair, the studies."""
         percent = f"{100 * self.level:g} % interval"
         rates = [] if self._has_thresholds else [self.sensitivity, self.specificity]
-        summary: dict[Column, Any] = {
-            Column("summary", "summary", "name"): [
-                Name(e.measure, e.title) for e in (*rates, self.auc)
-            ],
-            Column("value", "value", "estimate", interval=percent): [*rates, self.auc],
-        }
-        differ = self.heterogeneity
-        heterogeneity: dict[Column, Any] = {
-            Column("effect", "effect", "name"): differ.index,
-            Column("value", "mean"): differ["value"],
-            Column("interval", percent, "interval"): self._intervals(differ, ""),
-        }
+        values, differ = [*rates, self.auc], self.heterogeneity
+        summary = [
+            Column("summary", "summary", [Name(e.measure, e.title) for e in values], "name"),
+            Column("value", "value", values, "estimate", percent),
+        ]
+        heterogeneity = [
+            Column("effect", "effect", differ.index, "name"),
+            Column("value", "mean", differ["value"]),
+            Column("interval", percent, self._intervals(differ, ""), "interval"),
+        ]
         tables = [
-            Table.from_columns("summary", "Mean study", summary, is_by_name=True),
-            Table.from_columns(
-                "heterogeneity", "How studies differ", heterogeneity, is_by_name=True
-            ),
+            Table("summary", "Mean study", summary, is_by_name=True),
+            Table("heterogeneity", "How studies differ", heterogeneity, is_by_name=True),
         ]
         if rates and not self.studies.pairs:
             frame = self.by_study()
-            studies: dict[Column, Any] = {Column("study", "study", "name"): frame.index}
-            studies |= {
-                Column(x, x.upper(), "count"): frame[x].astype(int)
+            studies = [Column("study", "study", frame.index, "name")]
+            studies += [
+                Column(x, x.upper(), frame[x].astype(int), "count")
                 for x in ("tp", "fn", "fp", "tn")
-            }
+            ]
             for e in rates:
                 ends = self._intervals(frame, f"{e.measure}_")
-                studies[Column(e.measure, e.title)] = frame[e.measure]
-                studies[Column(f"{e.measure}_interval", percent, "interval")] = ends
-            tables.append(Table.from_columns("studies", "Studies", studies, is_by_name=True))
+                studies += [
+                    Column(e.measure, e.title, frame[e.measure]),
+                    Column(f"{e.measure}_interval", percent, ends, "interval"),
+                ]
+            tables.append(Table("studies", "Studies", studies, is_by_name=True))
         return tables
 
     def _intervals(self, frame: pd.DataFrame, prefix: str) -> list[tuple[float, float, float]]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cbook import normalize_kwargs
+from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.options import flag
@@ -15,8 +19,10 @@ from dmfroc._kit.text import legend_text
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import convex_hull
 from dmfroc.curves.isometric_lines import Isometric, isometrics
+from dmfroc.inference.band import CurveBand
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.plots._style import (
     BASELINE_ID,
     COLORS,
@@ -32,14 +38,6 @@ from dmfroc.plots._style import (
     style_of,
 )
 from dmfroc.plots._trace import finite, trace
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
-
-    from dmfroc.inference.band import CurveBand
-    from dmfroc.measures.contingency_table import ContingencyTable
 
 _ISOMETRIC = "#6F93B5"
 _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide the curves
@@ -315,7 +313,7 @@ class CurveDisplay(Display):
             self._draw_guides(ax, "break_even", styles, (0, (1, 2)))
         self._draw_curves(ax, styles, self.name if name is None else name, line_kwargs)
         self.bands_ = {
-            label: draw_band(ax, band, self.lines_[label].get_color())
+            label: draw_band(ax, band.fpr, band.low, band.high, self.lines_[label].get_color())
             for label, band in self.bands.items()
         }
         if plot_hull and self.look.has_hull:
@@ -458,9 +456,6 @@ class CurveDisplay(Display):
         name: str | None,
         line_kwargs: dict[str, Any],
     ) -> None:
-        from matplotlib.cbook import normalize_kwargs
-        from matplotlib.lines import Line2D
-
         chosen = normalize_kwargs(line_kwargs, Line2D)
         rest = f"{len(self.curves) - _NAMED_OF_MANY} other classes"
         self.lines_ = {}

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_hex
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
 
 from dmfroc._kit.options import instance
 
 if TYPE_CHECKING:
     from typing import Self as Self
-
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
-
-    from dmfroc.inference.band import CurveBand
 else:
     Self = Any  # run-time checks of types do not know the class that a function belongs to
 
@@ -40,8 +40,6 @@ def style_of(position: int) -> dict[str, Any]:
 
 def next_style(ax: Axes) -> dict[str, Any]:
     """Return the next dashes, and the first colour that no curve on the axes has, if any."""
-    from matplotlib.colors import to_hex
-
     drawn = [line for line in ax.lines if line.get_gid() == CURVE_ID]
     taken = {to_hex(line.get_color()).upper() for line in drawn}
     free = [color for color in COLORS if color not in taken]
@@ -75,18 +73,15 @@ class Display:
 
     def _draws_on(self, ax: Axes | None, width: float = 6.4, height: float = 6.4) -> Axes:
         """Return the axes, by default those of a new figure, of a size in inches."""
-        from matplotlib.axes import Axes
-
         self.ax_ = new_axes(width, height) if ax is None else instance("ax", ax, Axes)
         self.figure_ = self.ax_.figure
         return self.ax_
 
 
-def draw_band(ax: Axes, band: CurveBand, color: Any) -> PolyCollection:
-    """Draw a confidence band beneath its curve."""
-    return ax.fill_between(
-        band.fpr, band.low, band.high, color=color, alpha=0.18, linewidth=0, zorder=1.5
-    )
+def draw_band(ax: Axes, x: Any, low: Any, high: Any, color: Any, **style: Any) -> PolyCollection:
+    """Draw a band beneath its curve."""
+    style = {"alpha": 0.18, "linewidth": 0, "zorder": 1.5} | style
+    return ax.fill_between(x, low, high, color=color, **style)
 
 
 def rate_texts(rates: Sequence[float], digits: int) -> list[str]:
@@ -116,9 +111,6 @@ def draw_legend(ax: Axes, location: str) -> None:
 
     Curves come first, then the grey rest, then chance and break-even. Long entries are wrapped.
     """
-    from matplotlib.artist import Artist
-    from matplotlib.font_manager import FontProperties
-
     handles, texts = ax.get_legend_handles_labels()
     if not handles:
         return

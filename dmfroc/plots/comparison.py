@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.container import BarContainer
+from matplotlib.lines import Line2D
 
 from dmfroc._kit.text import legend_text
+from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.forest import drawn_ends
 from dmfroc.results.text import decimals, format_probability
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import LineCollection
-    from matplotlib.container import BarContainer
-    from matplotlib.lines import Line2D
-
-    from dmfroc.analyses.comparison_result import Comparison
 
 _MOST_ORDERS = 8
 

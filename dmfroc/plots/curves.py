@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from dmfroc import curves
 from dmfroc._kit.options import flag
 from dmfroc.curves.cases import Cases, for_each_class
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometric_lines import Isometric, isometrics
+from dmfroc.inference.band import CurveBand, curve_band
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay, Limits, Look
 from dmfroc.plots._style import BASELINE_ID, Self
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from dmfroc.inference.band import CurveBand
 
 _DATA: Limits = (None, None)
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
@@ -103,8 +100,6 @@ class ROCDisplay(CurveDisplay):
 
 def _band(cases: Cases, level: float) -> CurveBand:
     """Return the band of one curve: with two classes the multiclass curve is the ROC curve."""
-    from dmfroc.inference.band import curve_band  # here, because it waits for JAX
-
     predictions = Predictions.from_arrays(
         cases.is_positive.astype(int), cases.scores, sample_weight=cases.weights
     )

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
 
 from dmfroc._kit.options import flag, is_one_of
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
-from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
-
-    from dmfroc.decisions.threshold_choice import ThresholdChoice
+from dmfroc.decisions.threshold_choice import ThresholdChoice
+from dmfroc.plots._style import (
+    BASELINE_ID,
+    CURVE_ID,
+    Display,
+    Self,
+    draw_band,
+    draw_legend,
+    style_of,
+)
 
 _MOST_BANDS = 3  # curves with bands; more would hide each other
 _LEAST_SHOWN = 0.35  # of the highest curve: how far below 0 baselines are drawn
@@ -162,14 +167,10 @@ class DecisionDisplay(Display):
                 low, high = bands.low, bands.high
                 if band == "simultaneous":
                     low, high = bands.simultaneous_low, bands.simultaneous_high
-                self.bands_[label] = axes.fill_between(
-                    curve.thresholds,
-                    low,
-                    high,
-                    color=self.lines_[label].get_color(),
-                    alpha=0.18,
-                    linewidth=0,
-                    label=f"{100 * curve.level:g} % {band} band" if is_single else None,
+                of_band = f"{100 * curve.level:g} % {band} band" if is_single else None
+                color = self.lines_[label].get_color()
+                self.bands_[label] = draw_band(
+                    axes, curve.thresholds, low, high, color, label=of_band
                 )
             if not difference:
                 self._draw_baselines(curve, self.lines_[label].get_color(), is_single)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.lines import Line2D
 from scipy.stats import beta
 
 from dmfroc._kit.options import flag
@@ -13,9 +16,6 @@ from dmfroc.plots._style import COLORS, Display, draw_band
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection, PolyCollection
-    from matplotlib.lines import Line2D
 
     from dmfroc.meta_analysis.result import SummaryROC
 
@@ -136,7 +136,9 @@ class SummaryROCDisplay(Display):
             label=f"summary curve, AUC {area.value:.3f}\n({percent} interval "
             f"{area.interval[0]:.3f} to {area.interval[1]:.3f})",
         )
-        self.band_ = draw_band(self.ax_, curve, COLORS[0]) if plot_band else None
+        self.band_ = None
+        if plot_band:
+            self.band_ = draw_band(self.ax_, curve.fpr, curve.low, curve.high, COLORS[0])
 
     def _draw_point(self, threshold: float | None, plot_regions: bool) -> None:
         summary, percent = self.summary, f"{100 * self.summary.level:g} %"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
 
 from dmfroc._kit.options import check_level, flag, integer
 from dmfroc._kit.text import legend_text
+from dmfroc.analyses.calibration_tests import CalibrationTests
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.calibration import (
     brier_discrimination,
@@ -20,14 +24,15 @@ from dmfroc.measures.calibration import (
 )
 from dmfroc.measures.measure import bare_value_of
 from dmfroc.measures.statistics.recalibration import IsotonicRegression
-from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
-
-    from dmfroc.analyses.calibration_tests import CalibrationTests
+from dmfroc.plots._style import (
+    BASELINE_ID,
+    CURVE_ID,
+    Display,
+    Self,
+    draw_band,
+    draw_legend,
+    style_of,
+)
 
 _GRID = np.linspace(0, 1, 201)
 _N_BINS = 20  # of the histogram
@@ -243,23 +248,11 @@ class ReliabilityDisplay(Display):
             ends.append(np.quantile(drawn, [tail, 1 - tail], axis=0))
         (low, high), (below, above) = ends
         percent = f"{100 * self.level:g} %"
-        self.consistency_band_ = self.ax_.fill_between(
-            grid,
-            low,
-            high,
-            color="0.5",
-            alpha=0.22,
-            linewidth=0,
-            label=f"{percent} consistency band",
-        )
+        style = {"alpha": 0.22, "label": f"{percent} consistency band"}
+        self.consistency_band_ = draw_band(self.ax_, grid, low, high, "0.5", **style)
         # Errors of the drawn curve about the recalibrated one, taken to the other side of it
         middle = fit(grid)
-        self.confidence_band_ = self.ax_.fill_between(
-            grid,
-            np.clip(np.minimum(2 * middle - above, middle), 0, 1),
-            np.clip(np.maximum(2 * middle - below, middle), 0, 1),
-            color=color,
-            alpha=0.2,
-            linewidth=0,
-            label=f"{percent} confidence band",
-        )
+        low = np.clip(np.minimum(2 * middle - above, middle), 0, 1)
+        high = np.clip(np.maximum(2 * middle - below, middle), 0, 1)
+        style = {"alpha": 0.2, "label": f"{percent} confidence band"}
+        self.confidence_band_ = draw_band(self.ax_, grid, low, high, color, **style)

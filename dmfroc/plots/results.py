@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
 from dmfroc._kit.options import flag
-from dmfroc.analyses.sequences import Drift
+from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.analyses.evaluation import Evaluation
+from dmfroc.analyses.planning import Plan
+from dmfroc.analyses.sequences import ConfidenceSequence, Drift
+from dmfroc.analyses.subgroups import SubgroupComparison
+from dmfroc.analyses.training_runs import RunsComparison
+from dmfroc.inference.band import BandKind
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.forest import (
@@ -16,20 +25,10 @@ from dmfroc.plots.forest import (
     value_rows,
 )
 from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
+from dmfroc.results.estimate import Estimate
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-
-    from dmfroc.analyses.comparison_result import Comparison
-    from dmfroc.analyses.evaluation import Evaluation
-    from dmfroc.analyses.planning import Plan
-    from dmfroc.analyses.sequences import ConfidenceSequence
-    from dmfroc.analyses.subgroups import SubgroupComparison
-    from dmfroc.analyses.training_runs import RunsComparison
     from dmfroc.bayes.posterior import Posterior
-    from dmfroc.inference.band import BandKind
-    from dmfroc.results.estimate import Estimate
 
 
 def plot_evaluation(

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
 
 from dmfroc._kit.options import flag
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
-from dmfroc.plots._style import BASELINE_ID, CURVE_ID, Display, Self, draw_legend, style_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
+from dmfroc.plots._style import (
+    BASELINE_ID,
+    CURVE_ID,
+    Display,
+    Self,
+    draw_band,
+    draw_legend,
+    style_of,
+)
 
 _MOST_BANDS = 3
 
@@ -127,18 +134,14 @@ class RiskCoverageDisplay(Display):
                 gid=CURVE_ID,
                 **style,
             )
+            color = self.lines_[name].get_color()
             if plot_band and len(self.curves) <= _MOST_BANDS:
-                self.bands_[name] = axes.fill_between(
-                    curve.coverage,
-                    *curve.intervals(level),
-                    color=self.lines_[name].get_color(),
-                    alpha=0.18,
-                    linewidth=0,
-                    label=f"{100 * level:g} % Wilson interval" if is_single else None,
-                )
+                text = f"{100 * level:g} % Wilson interval" if is_single else None
+                low, high = curve.intervals(level)
+                self.bands_[name] = draw_band(axes, curve.coverage, low, high, color, label=text)
             axes.axhline(
                 curve.risk[-1],
-                color="0.5" if is_single else self.lines_[name].get_color(),
+                color="0.5" if is_single else color,
                 linestyle=(0, (1, 1.5)),
                 linewidth=1,
                 gid=BASELINE_ID,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dmfroc.analyses.calibration_tests import CalibrationTests
 from dmfroc.analyses.decision_curve import DecisionCurve
+from dmfroc.analyses.planning import Plan
+from dmfroc.analyses.subgroups import SubgroupComparison
+from dmfroc.analyses.training_runs import RunsComparison
 from dmfroc.decisions.threshold_choice import ThresholdChoice
-from dmfroc.inference.simultaneous import holm
 from dmfroc.inputs.subgroups import THE_OTHERS
 from dmfroc.reports.verdict import (
     against_chance,
+    better_first,
     ends_text,
     interval_text,
     joined,
@@ -21,16 +23,13 @@ from dmfroc.reports.verdict import (
     number,
     turned_around,
 )
+from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result
 from dmfroc.results.text import equals_p_value
 
 if TYPE_CHECKING:
-    from dmfroc.analyses.planning import Plan
-    from dmfroc.analyses.subgroups import SubgroupComparison
-    from dmfroc.analyses.training_runs import RunsComparison, RunsDifference
     from dmfroc.meta_analysis.result import SummaryROC
-    from dmfroc.results.difference import Difference
 
 _MOST_DIFFERENCES = 6
 _SIGNIFICANT = 0.05
@@ -164,8 +163,8 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
     sign = 1 if runs.greater_is_better else -1
     means = {name: float(values.mean()) for name, values in runs.values.items()}
     best_first = sorted(means, key=lambda name: sign * means[name], reverse=True)
-    decided = set(_decided(test.differences, significance))
-    turned = {_better_first(runs, d): d in decided for d in test.differences}
+    decided = {d for d in test.differences if d.adjusted_p_value < significance}
+    turned = {better_first(d): d in decided for d in test.differences}
     n_runs = len(next(iter(runs.values.values())))
     sentence, _ = lead(
         f"mean {runs.title} of {n_runs} runs",
@@ -179,12 +178,11 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
     ]
     if (more := len(sentences) - _MOST_DIFFERENCES) > 0:
         sentences = [*sentences[:_MOST_DIFFERENCES], f"{more} more differences: see the table."]
-    of_models = set(_decided(runs.fixed_runs.differences, significance))
     only_models = [
         f"{better.first} than {better.second}"
         for d, whole in zip(runs.fixed_runs.differences, test.differences, strict=True)
-        for better in [_better_first(runs, d)]
-        if d in of_models and whole not in decided
+        for better in [better_first(d)]
+        if d.adjusted_p_value < significance and whole not in decided
     ]
     if only_models:
         sentences.append(
@@ -197,19 +195,6 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
             "not adjusted."
         )
     return sentences
-
-
-def _decided(differences: Sequence[RunsDifference], significance: float) -> list[RunsDifference]:
-    adjusted = holm([d.p_value for d in differences])
-    return [d for d, p in zip(differences, adjusted, strict=True) if p < significance]
-
-
-def _better_first(runs: RunsComparison, d: RunsDifference) -> RunsDifference:
-    """Turn a difference around, if the second learner is the better one."""
-    if (d.value >= 0) == runs.greater_is_better:
-        return d
-    low, high = d.interval
-    return d._replace(first=d.second, second=d.first, value=-d.value, interval=(-high, -low))
 
 
 def plan_verdict(plan: Plan) -> list[str]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dmfroc.analyses.planning import Plan
+from dmfroc.analyses.subgroups import SubgroupComparison
+from dmfroc.analyses.training_runs import RunsComparison
 from dmfroc.plots.forest import ForestRow, difference_rows, group_rows
 from dmfroc.plots.results import run_rows
 from dmfroc.reports import figures
@@ -26,9 +30,6 @@ from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
 if TYPE_CHECKING:
-    from dmfroc.analyses.planning import Plan
-    from dmfroc.analyses.subgroups import SubgroupComparison
-    from dmfroc.analyses.training_runs import RunsComparison
     from dmfroc.meta_analysis.result import SummaryROC
 
 _FEW_RUNS = 4
@@ -83,7 +84,7 @@ def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> 
         ),
     ]
     n = sum(comparison.sizes.values())
-    omnibus = f"{comparison.omnibus}; Wald, F approximation (Welch)"
+    omnibus = f"all groups equal: {comparison.omnibus}; Wald, F approximation (Welch)"
     provenance = [
         # The difference of two groups has its p-value, of the same hypothesis
         *([("Test of all groups", omnibus)] if len(comparison.sizes) > 2 else []),
@@ -107,13 +108,12 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
     percent = f"{100 * comparison.level:g} %"
     n_runs = len(next(iter(comparison.values.values())))
     runs, differences, tests = comparison.tables()
-    every_run = [Column(f"run_{run + 1}", f"run {run + 1}") for run in range(n_runs)]
-    runs = Table(
-        runs.key,
-        runs.title,
-        [*runs.columns[:-1], *every_run],
-        [[*row[:-1], *row[-1]] for row in runs.rows],
-    )
+    *known, of_runs = runs.columns
+    every_run = [
+        Column(f"run_{run}", f"run {run}", cells)
+        for run, cells in enumerate(zip(*of_runs.cells, strict=True), 1)
+    ]
+    runs = replace(runs, columns=[*known, *every_run])
     components = comparison.mean_squares | {
         f"error {name.replace('_', ' ')}": value
         for name, value in comparison.covariances._asdict().items()
@@ -122,8 +122,10 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
     sources = Table(
         "components",
         "Mean squares, and variance and covariances of the values' errors",
-        [Column("source", "source", "name"), Column("value", "value", "error")],
-        [(name.replace(":", " by "), value) for name, value in components.items()],
+        [
+            Column("source", "source", [x.replace(":", " by ") for x in components], "name"),
+            Column("value", "value", components.values(), "error"),
+        ],
     )
     parts = [
         page_table(runs),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dmfroc._kit.remarks import collected_remarks
 from dmfroc.analyses.catalogue import MEASURES
+from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Sample
@@ -34,10 +36,6 @@ from dmfroc.reports.verdict import (
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import sample_facts
 from dmfroc.results.table import Column
-
-if TYPE_CHECKING:
-    from dmfroc.analyses.comparison_result import Comparison
-    from dmfroc.analyses.evaluation import Evaluation
 
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for
 _MEANINGS = {
@@ -171,15 +169,15 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
     """Return tables and pictures of the values and of their differences."""
     percent = f"{100 * comparison.level:g} %"
     classifiers, differences, orders, *of_judge = comparison.tables()
+    names, interval = classifiers.columns[0].cells, f"{percent} interval"
     others = [
-        Column(e.measure, e.title, "estimate", interval=f"{percent} interval")
-        for e in next(iter(beside.values()))
+        Column(of[0].measure, of[0].title, of, "estimate", interval)
+        for of in zip(*(beside[name] for name in names), strict=True)
     ]
     with_others = replace(
         classifiers,
         title=f"Classifiers, with {percent} intervals",
         columns=[*classifiers.columns, *others],
-        rows=[[*row, *beside[row[0]]] for row in classifiers.rows],
     )
     parts: list[Any] = [page_table(with_others, has_lines=True)]
     rows = value_rows(comparison)

@@ -13,7 +13,7 @@ from typing import Any
 
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
-from dmfroc.reports.tables import as_sentence
+from dmfroc.reports.tables import as_sentence, page_table
 from dmfroc.reports.verdict import interval_text, number
 from dmfroc.results.result import Result
 from dmfroc.results.writers import strict
@@ -68,18 +68,32 @@ def page(
         "data": strict(data | {"warnings": notes}),
         "of_predictions": drawn is not None,
     }
-    return _render(context | dict(drawn or {}))
+    script = _source("report.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    context |= {"style": _source("report.css"), "script": script, "digest": digest}
+    return _render("report.html.j2", context | dict(drawn or {}))
 
 
-def _render(context: dict[str, Any]) -> str:
+def result_as_html(result: Result) -> str:
+    """Return the tables of a result with its warnings, for a notebook."""
+    context = {
+        "tables": [page_table(table) for table in result.tables()],
+        "head": result.head(),
+        "foot": result.foot(),
+        "warnings": result.warnings,
+    }
+    return _render("notebook.html.j2", context)
+
+
+def _source(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _render(template: str, context: dict[str, Any]) -> str:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
-    from markupsafe import Markup
-
-    def source(name: str) -> str:
-        return (_TEMPLATES / name).read_text(encoding="utf-8")
 
     environment = Environment(
-        loader=FunctionLoader(source),
+        loader=FunctionLoader(_source),
         autoescape=True,
         finalize=visible,
         undefined=StrictUndefined,
@@ -92,9 +106,4 @@ def _render(context: dict[str, Any]) -> str:
         "ensure_ascii": True,  # so that no name can turn the direction of writing
         "allow_nan": False,
     }
-    script = source("report.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    return environment.get_template("report.html.j2").render(
-        context
-        | {"style": Markup(source("report.css")), "script": Markup(script), "digest": digest}
-    )
+    return environment.get_template(template).render(context)

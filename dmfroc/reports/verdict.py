@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc.analyses.catalogue import MEASURES
+from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.inference.options import OF_ALGORITHM
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.reports.numbers import Numbers
+from dmfroc.results.difference import Difference
+from dmfroc.results.estimate import Estimate
 from dmfroc.results.text import decimals, equals_p_value, format_interval, format_probability
-
-if TYPE_CHECKING:
-    from dmfroc.analyses.comparison_result import Comparison
-    from dmfroc.analyses.evaluation import Evaluation
-    from dmfroc.inputs.predictions import Predictions
-    from dmfroc.reports.numbers import Numbers
-    from dmfroc.results.difference import Difference
-    from dmfroc.results.estimate import Estimate
 
 _RARE = 20  # observations: below this many, no method can promise much of a class
 _MOST_UNDECIDED = 6
@@ -124,7 +122,7 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
         return [f"No classifier can be called better: {comparison.title} is undefined for some."]
     if not comparison.hypothesis.is_two_sided:
         return _one_sided_verdict(comparison)
-    ordered = [_better_first(d) for d in comparison.differences]
+    ordered = [better_first(d) for d in comparison.differences]
     decided = [d for d in ordered if d.adjusted_p_value < 1 - comparison.level]
     firsts = [d.first for d in ordered]
     best_first = sorted(comparison.estimates, key=firsts.count, reverse=True)
@@ -289,7 +287,7 @@ def _value(estimate: Estimate) -> str:
     return number(estimate.value, estimate.standard_error)
 
 
-def _better_first(difference: Difference) -> Difference:
+def better_first(difference: Difference) -> Difference:
     """Turn a difference around, if the second classifier is more likely to be the better one."""
     if difference.probability_better >= 0.5:
         return difference

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.special import chdtrc, fdtrc
+
 from dmfroc.results.table import Column, Table
+from dmfroc.results.text import equals_p_value
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,39 @@ class Difference:
     probability_equivalent: float
 
 
+@dataclass(frozen=True)
+class OmnibusTest:
+    """A test that all values are equal.
+
+    Attributes
+    ----------
+    statistic : float
+        Approximately F distributed if they are; NaN if a group shows no variation.
+    degrees_of_freedom : tuple of float
+        Those of the numerator, one less than there are values, and of the denominator, infinite
+        for an error that is known.
+    p_value : float
+        Probability of a statistic at least as large.
+    """
+
+    statistic: float
+    degrees_of_freedom: tuple[float, float]
+    p_value: float
+
+    def __str__(self) -> str:
+        numerator, denominator = self.degrees_of_freedom
+        ratio = f"F({numerator:g}, {denominator:.1f}) = {self.statistic:.3f}"
+        return f"{ratio}, {equals_p_value(self.p_value)}"
+
+
+def p_value_of_f(statistic: float, degrees_of_freedom: tuple[float, float]) -> float:
+    """Return the probability of an F statistic at least as large."""
+    numerator, denominator = degrees_of_freedom
+    if np.isinf(denominator):
+        return float(chdtrc(numerator, numerator * statistic))
+    return float(fdtrc(numerator, denominator, statistic))
+
+
 def differences_table(
     differences: Sequence[Difference],
     title: str,
@@ -63,17 +100,20 @@ def differences_table(
     adjusted = f"adjusted ({'max-T' if simultaneous else 'Holm'})" if len(differences) > 1 else ""
     equivalent = f"P(|A - B| <= {rope:g})" if rope > 0 else ""
     columns = [
-        Column("first", "A", "name"),
-        Column("second", "B", "name"),
-        Column("difference", "A - B", "estimate", interval=interval, is_signed=True),
-        Column("p_value", "p-value", "p_value"),
-        Column("adjusted_p_value", adjusted, "p_value"),
-        Column("probability_better", "P(A better)", "probability"),
-        Column("probability_equivalent", equivalent, "probability"),
+        Column("first", "A", [d.first for d in differences], "name"),
+        Column("second", "B", [d.second for d in differences], "name"),
+        Column("difference", "A - B", differences, "estimate", interval, is_signed=True),
+        Column("p_value", "p-value", [d.p_value for d in differences], "p_value"),
+        Column("adjusted_p_value", adjusted, [d.adjusted_p_value for d in differences], "p_value"),
     ]
-    shown = columns if with_probabilities else columns[:5]
-    rows = [[d if c.key == "difference" else getattr(d, c.key) for c in shown] for d in differences]
-    return Table("differences", title, shown, rows)
+    if with_probabilities:
+        better = [d.probability_better for d in differences]
+        equal = [d.probability_equivalent for d in differences]
+        columns += [
+            Column("probability_better", "P(A better)", better, "probability"),
+            Column("probability_equivalent", equivalent, equal, "probability"),
+        ]
+    return Table("differences", title, columns)
 
 
 def differences_by(
@@ -96,5 +136,5 @@ def differences_by(
         simultaneous=False,
         with_probabilities=with_probabilities,
     )
-    rows = [[name, *row] for (name, _), row in zip(named, table.rows, strict=True)]
-    return [Table(key, title, [Column(what, what, "name"), *table.columns], rows)]
+    names = Column(what, what, [name for name, _ in named], "name")
+    return [Table(key, title, [names, *table.columns])]

@@ -152,14 +152,14 @@ def estimates_table(estimates: Iterable[Estimate]) -> Table:
     interval, several = f"{100 * shown[0].level:g} % interval", "method"
     if len(set(methods)) == 1:
         interval, several = f"{interval} ({methods[0]})", ""
-    columns: dict[Column, list[Any]] = {
-        Column("measure", "measure", "name"): [Name(e.measure, e.title) for e in shown],
-        Column("value", "value", "estimate", interval=interval, error="std. error"): shown,
-        Column("level", ""): [e.level for e in shown],
-        Column("method", several, "name"): methods,
-    }
     limits = [e.exact_limit or "" for e in shown]
-    columns[Column("exact_limit", "exact limit" if any(limits) else "", "name")] = limits
+    columns = [
+        Column("measure", "measure", [Name(e.measure, e.title) for e in shown], "name"),
+        Column("value", "value", shown, "estimate", interval, "std. error"),
+        Column("level", "", [e.level for e in shown]),
+        Column("method", several, methods, "name"),
+        Column("exact_limit", "exact limit" if any(limits) else "", limits, "name"),
+    ]
     if any(bounds):
-        columns[Column("error_bound", "binning error", "bound")] = bounds
-    return Table.from_columns("estimates", "Measures", columns, is_by_name=True)
+        columns.append(Column("error_bound", "binning error", bounds, "bound"))
+    return Table("estimates", "Measures", columns, is_by_name=True)

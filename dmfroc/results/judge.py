@@ -46,49 +46,42 @@ class JudgedLabels:
 
 def judge_table(values: Iterable[tuple[str, JudgedLabels | None]]) -> Table:
     """Return what the judge did for each of several values, by name; of some it did nothing."""
+    judged = [(name, x) for name, x in values if x is not None]
+    of = [x for _, x in judged]
     columns = [
-        Column("name", "of", "name"),
-        Column("lambda", "lambda"),
-        Column("n_verified", "verified", "count"),
-        Column("effective_labels", "effective labels", "count"),
-        Column("verified_value", "verified rows only"),
-        Column("verified_error", "std. error", "error"),
-        Column("judge_value", "judge only"),
+        Column("name", "of", [name for name, _ in judged], "name"),
+        Column("lambda", "lambda", [x.lambda_ for x in of]),
+        Column("n_verified", "verified", [x.n_verified for x in of], "count"),
+        Column(
+            "effective_labels", "effective labels", [round(x.effective_labels) for x in of], "count"
+        ),
+        Column("verified_value", "verified rows only", [x.verified_value for x in of]),
+        Column("verified_error", "std. error", [x.verified_error for x in of], "error"),
+        Column("judge_value", "judge only", [x.judge_value for x in of]),
     ]
-    rows = [
-        [
-            name,
-            judged.lambda_,
-            judged.n_verified,
-            round(judged.effective_labels),
-            judged.verified_value,
-            judged.verified_error,
-            judged.judge_value,
-        ]
-        for name, judged in values
-        if judged is not None
-    ]
-    return Table("judge", "What the judge adds to the verified labels", columns, rows)
+    return Table("judge", "What the judge adds to the verified labels", columns)
 
 
 def agreement_table(pairs: Mapping[str, tuple[Labels, Labels]]) -> Table:
     """Return how often each verified label goes with each of the judge's, by name of the value."""
-    columns = [
-        Column("name", "of" if len(pairs) > 1 else "", "name"),
-        Column("verified", "verified", "name"),
-        Column("judge", "judge", "name"),
-        Column("count", "rows", "count"),
-        Column("share", "share of the verified label", "percent"),
-    ]
-    rows: list[list[Any]] = []
+    names, labels, of_judge, counts, shares = [], [], [], [], []
     for name, (verified, judge) in pairs.items():
-        counts = Counter(zip(verified.tolist(), judge.tolist(), strict=True))
         totals = Counter(verified.tolist())
-        rows += [
-            [name, _plain(label), _plain(said), count, count / totals[label]]
-            for (label, said), count in sorted(counts.items())
-        ]
-    return Table("agreement", "Agreement of the judge with the verified labels", columns, rows)
+        found = Counter(zip(verified.tolist(), judge.tolist(), strict=True))
+        for (label, said), count in sorted(found.items()):
+            names.append(name)
+            labels.append(_plain(label))
+            of_judge.append(_plain(said))
+            counts.append(count)
+            shares.append(count / totals[label])
+    columns = [
+        Column("name", "of" if len(pairs) > 1 else "", names, "name"),
+        Column("verified", "verified", labels, "name"),
+        Column("judge", "judge", of_judge, "name"),
+        Column("count", "rows", counts, "count"),
+        Column("share", "share of the verified label", shares, "percent"),
+    ]
+    return Table("agreement", "Agreement of the judge with the verified labels", columns)
 
 
 def _plain(label: Any) -> Any:

@@ -7,7 +7,7 @@ one place for all results.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -44,6 +44,8 @@ class Column:
         Its name in data frames and JSON.
     title : str
         Its head in print; empty if only programs see it.
+    cells : iterable
+        One for each row.
     kind : str
         What its cells hold; ``"freedom"`` are degrees of freedom, an error says how many
         digits it has itself. A name is anything with a text, or a list of such; an estimate has
@@ -57,10 +59,14 @@ class Column:
 
     key: str
     title: str
+    cells: Iterable[Any]
     kind: Kind = "number"
     interval: str = ""
     error: str = ""
     is_signed: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", tuple(self.cells))
 
 
 @dataclass(frozen=True)
@@ -74,9 +80,7 @@ class Table:
     title : str
         What it shows.
     columns : sequence of Column
-        The first names the rows.
-    rows : sequence of sequence
-        A cell for each column.
+        All of one length; the first names the rows.
     is_by_name : bool
         Whether the first column identifies the rows: it is the index of a data frame then.
     """
@@ -84,21 +88,12 @@ class Table:
     key: str
     title: str
     columns: Sequence[Column]
-    rows: Sequence[Sequence[Any]]
     is_by_name: bool = False
 
-    @classmethod
-    def from_columns(
-        cls,
-        key: str,
-        title: str,
-        columns: Mapping[Column, Iterable[Any]],
-        *,
-        is_by_name: bool = False,
-    ) -> Table:
-        """Return a table from the cells of each column."""
-        rows = [list(row) for row in zip(*columns.values(), strict=True)]
-        return cls(key, title, list(columns), rows, is_by_name)
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        """A cell of each column, for each row."""
+        return list(zip(*(column.cells for column in self.columns), strict=True))
 
 
 class Name(NamedTuple):

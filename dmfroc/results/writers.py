@@ -35,62 +35,42 @@ def as_frame(table: Table) -> pd.DataFrame:
     """Return a table as a data frame; the lower and upper end of an interval are two columns."""
     import pandas as pd
 
-    names: list[str] = []
-    for column in table.columns:
-        # A second interval has names of its own
-        names += [f"{column.key}_{x}" if x in names else x for x in _field_names(column)]
-    rows = [
-        [
-            cell
-            for column, value in zip(table.columns, row, strict=True)
-            for cell in _fields(column, value)
-        ]
-        for row in table.rows
-    ]
-    frame = pd.DataFrame(rows, columns=names)
-    return frame.set_index(names[0]) if table.is_by_name else frame
-
-
-def _field_names(column: Column) -> list[str]:
-    if column.kind == "estimate":
-        return [column.key, "standard_error", "low", "high"]
-    return ["low", "high"] if column.kind == "interval" else [column.key]
-
-
-def _fields(column: Column, value: Any) -> list[Any]:
-    if column.kind == "estimate":
-        return [value.value, value.standard_error, *value.interval]
-    if column.kind == "interval":
-        return list(value[:2])
-    return [value.key if isinstance(value, Name) else value]
+    fields = _fields_of(table, splits_intervals=True)
+    frame = pd.DataFrame(fields)
+    return frame.set_index(next(iter(fields))) if table.is_by_name else frame
 
 
 def as_records(table: Table) -> Any:
     """Return a table for JSON: objects by name, or a list of objects."""
-    records = [
-        {
-            key: cell
-            for column, value in zip(table.columns, row, strict=True)
-            for key, cell in _entries(column, value).items()
-        }
-        for row in table.rows
-    ]
+    fields = _fields_of(table, splits_intervals=False)
+    records = [dict(zip(fields, row, strict=True)) for row in zip(*fields.values(), strict=True)]
     if table.is_by_name:
         name = table.columns[0].key
         return {str(record.pop(name)): record for record in records}
     return records
 
 
-def _entries(column: Column, value: Any) -> dict[str, Any]:
+def _fields_of(table: Table, *, splits_intervals: bool) -> dict[str, list[Any]]:
+    """Return the values of a table by name; a second estimate or interval has names of its own."""
+    fields: dict[str, list[Any]] = {}
+    for column in table.columns:
+        own = _fields(column, splits_intervals)
+        fields |= {f"{column.key}_{x}" if x in fields else x: own[x] for x in own}
+    return fields
+
+
+def _fields(column: Column, splits_intervals: bool) -> dict[str, list[Any]]:
+    cells, key, own = column.cells, column.key, {}
+    if column.kind not in ("estimate", "interval"):
+        return {key: [x.key if isinstance(x, Name) else x for x in cells]}
+    ends = [list(x[:2]) if column.kind == "interval" else list(x.interval) for x in cells]
     if column.kind == "estimate":
-        return {
-            "value": value.value,
-            "standard_error": value.standard_error,
-            "interval": list(value.interval),
-        }
-    if column.kind == "interval":
-        return {column.key: list(value[:2])}
-    return {column.key: value.key if isinstance(value, Name) else value}
+        own[key if splits_intervals else "value"] = [x.value for x in cells]
+        own["standard_error"] = [x.standard_error for x in cells]
+        key = "interval"
+    if not splits_intervals:
+        return own | {key: ends}
+    return own | {"low": [low for low, _ in ends], "high": [high for _, high in ends]}
 
 
 def as_json(facts: Mapping[str, Any], tables: Sequence[Table]) -> dict[str, Any]:

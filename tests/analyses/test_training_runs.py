@@ -86,7 +86,8 @@ def test_three_runs_of_two_learners_by_hand(crossed):
     [difference] = found.random_runs.differences
     assert difference.value == pytest.approx(gap, rel=1e-12)
     assert difference.standard_error == pytest.approx(np.sqrt(2 * error / 3), rel=1e-9)
-    assert difference.degrees_of_freedom == pytest.approx(free * (error / mean_square) ** 2)
+    freedom = found.random_runs.degrees_of_freedom
+    assert freedom == pytest.approx((1, free * (error / mean_square) ** 2))
     assert found.random_runs.p_value == pytest.approx(difference.p_value, rel=1e-9)
 
 

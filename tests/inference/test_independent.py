@@ -7,6 +7,7 @@ from simulations import normal_scores
 
 from dmfroc import Predictions, compare, estimate, influences
 from dmfroc.inference import independent
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Interval, moments_of
 from dmfroc.inference.units import units_of
 
@@ -20,14 +21,18 @@ def wald(value, error_of_one):
 def test_symmetric_intervals_give_the_test_of_two_means():
     first, second = (0.8, wald(0.8, 0.03)), (0.7, wald(0.7, 0.04))
     z = 0.1 / 0.05
-    assert independent.p_value(0.0, *first, *second) == pytest.approx(
-        2 * stats.norm.sf(z), rel=1e-6
+    hypothesis = Hypothesis(rope=0.02)
+    differences, interval_of = independent.compared(
+        {"a": first, "b": second}, lambda *_: 0.05, hypothesis, 0.95
     )
-    assert independent.probability_above(0.02, *first, *second) == pytest.approx(
-        stats.norm.cdf(0.08 / 0.05), rel=1e-6
+    found = differences["a", "b"]
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(z), rel=1e-6)
+    assert found.probability_better == pytest.approx(stats.norm.cdf(z), rel=1e-6)
+    assert found.probability_equivalent == pytest.approx(
+        stats.norm.cdf(0.12 / 0.05) - stats.norm.cdf(0.08 / 0.05), rel=1e-6
     )
-    low, high = independent.ends_of_difference(*first, *second, 0.05)
-    assert (low, high) == pytest.approx((0.1 - 1.959964 * 0.05, 0.1 + 1.959964 * 0.05), rel=1e-6)
+    expected = pytest.approx((0.1 - 1.959964 * 0.05, 0.1 + 1.959964 * 0.05), rel=1e-6)
+    assert found.interval == interval_of("a", "b", 0.95) == expected
     drawn = independent.draws_of(*first, 20_000, np.random.default_rng(1))
     assert drawn.mean() == pytest.approx(0.8, abs=1e-3)
     assert drawn.std() == pytest.approx(0.03, rel=0.03)

@@ -63,11 +63,15 @@ class CurveCounts(Statistic):
         return CurveCounts(*arrays, self.has_ties, self.share, self.n_positives[columns], corners)
 
     def count(self, weights: Num[AnyArray, "*draws n"], xp: Any) -> CurvePoints:
-        ordered = weights[..., self.rows]
-        tp, fp = (
-            cumulative_sum(xp.where(is_counted, ordered, 0), xp)
-            for is_counted in (self.is_positive, ~self.is_positive)
-        )
+        if xp is np and weights.ndim == 1 and (weights == 1).all():
+            tp = cumulative_sum(self.is_positive.astype(float), np)
+            fp = np.arange(tp.shape[-1]) - tp
+        else:
+            ordered = weights[..., self.rows]
+            tp, fp = (
+                cumulative_sum(xp.where(is_counted, ordered, 0), xp)
+                for is_counted in (self.is_positive, ~self.is_positive)
+            )
         if self.has_ties:
             above = xp.broadcast_to(self.above, tp.shape)
             tp, fp = (xp.take_along_axis(x, above, axis=-1) for x in (tp, fp))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import AnyArray, sum_at
+from dmfroc._kit.arrays import AnyArray, map_rows, sum_at
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
@@ -66,22 +66,24 @@ class BinnedForecasts(Statistic):
     n_bins: int
 
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> Bins:
-        n_curves = len(self.bins)
-        places = self.bins + self.n_bins * np.arange(n_curves)[:, None]
-        size = n_curves * self.n_bins
-        sums = (sum_at(places, weights * x, size, xp) for x in self._numbers())
-        return Bins(*(x.reshape(n_curves, -1) for x in sums))
+        def count_curve(bins: Any, *numbers: Any) -> Float[AnyArray, "4 bins"]:
+            weighted = (weights, *(weights * x for x in numbers))
+            return xp.stack([sum_at(bins, x, self.n_bins, xp) for x in weighted])
+
+        rows = self.bins, self.forecast, self.outcome, self.squared
+        sums = map_rows(count_curve, *rows, xp=xp)
+        return Bins(*(sums[:, place] for place in range(4)))
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Bins, derivatives: Bins
     ) -> Float[np.ndarray, " n"]:
-        both = zip(derivatives, self._numbers(), strict=True)
-        cells: Any = sum(np.take_along_axis(d, self.bins, axis=1) * x for d, x in both)
-        return cells.sum(axis=0)
-
-    def _numbers(self) -> tuple[Float[np.ndarray, "curves n"], ...]:
-        """Return what is added up in each bin, in the order of `Bins`."""
-        return np.ones_like(self.forecast), self.forecast, self.outcome, self.squared
+        gradient = np.zeros(len(weights))
+        for curve, bins in enumerate(self.bins):
+            weight, *others = (d[curve].take(bins) for d in derivatives)
+            gradient += weight
+            for d, x in zip(others, (self.forecast, self.outcome, self.squared), strict=True):
+                gradient += d * x[curve]
+        return gradient
 
 
 def bin_numbers(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.ndarray, "*n"]:
@@ -181,10 +183,11 @@ def top_ranks(predictions: Predictions, k: int) -> RowSums:
     return row_means(np.clip((k - n_above) / n_level, 0, 1))
 
 
+@once_per_predictions
 def class_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
     """Bind the probability of every class, and whether it is observed."""
     forecast, outcome = probabilities_of(predictions).T, indicators(predictions).T
-    return _binned(forecast, outcome, n_bins)
+    return _binned(np.ascontiguousarray(forecast), np.ascontiguousarray(outcome), n_bins)
 
 
 def _binned(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 
 from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, segment_sum
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.layout import run_ends, scores_to_add
+from dmfroc.measures.statistics.layout import rows_by_class, run_ends, scores_to_add
 from dmfroc.measures.statistics.statistic import Statistic
 
 _PLACES_AT_ONCE = 1 << 16  # what a processor's cache holds
@@ -118,21 +116,27 @@ def projected_pair_counts(
             f"its shape is {matrix.shape}"
         )
     scores = scores_to_add(predictions)
-    class_rows: dict[Hashable, Any] = {
-        k: np.flatnonzero(predictions.true == k).astype(np.int32) for k in predictions.present
-    }
-    rows, is_first, projections = [], [], []
-    for i, j in combinations(predictions.present, 2):
-        pair_rows = np.concatenate([class_rows[i], class_rows[j]])
+    present, by_class = predictions.present, rows_by_class(predictions)
+    bounds = np.concatenate([[0], np.cumsum(predictions.class_counts[present])])
+    rows, is_first, projections, sizes = [], [], [], []
+    for place, i in enumerate(present[:-1]):
+        # All pairs of class i with a later one: the rows of class i for each, then those of it
+        own, later = np.split(by_class[bounds[place] :], [bounds[place + 1] - bounds[place]])
+        others, counts = present[place + 1 :], np.diff(bounds[place + 1 :])
+        pair = np.repeat(np.arange(len(others), dtype=np.int16), len(own))
+        pair = np.append(pair, np.repeat(np.arange(len(others), dtype=np.int16), counts))
+        of_pairs = np.append(np.tile(own, len(others)), later)
         if matrix is None:
-            projection = scores[pair_rows, i] - scores[pair_rows, j]
+            projection = scores[of_pairs, i] - scores[of_pairs, others[pair]]
         else:
-            projection = scores[pair_rows] @ (matrix[j] - matrix[i])
+            slopes = (matrix[others] - matrix[i]).T
+            projection = sum(x[of_pairs] * m[pair] for x, m in zip(scores.T, slopes, strict=True))
         order = np.argsort(projection)
-        rows.append(pair_rows[order])
-        is_first.append(order < len(class_rows[i]))
+        order = order[np.argsort(pair[order], kind="stable")]
+        rows.append(of_pairs[order])
+        is_first.append(order < len(own) * len(others))
         projections.append(projection[order])
-    sizes = [len(pair_rows) for pair_rows in rows]
+        sizes += (len(own) + counts).tolist()
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     ends = run_ends(np.concatenate(projections), starts[:-1])
     firsts = np.flatnonzero(np.append(True, ends[1:] != ends[:-1])).astype(np.int32)

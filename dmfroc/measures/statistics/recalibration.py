@@ -7,19 +7,21 @@ minimises has the derivative that it has with the fit held fixed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.special import expit
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc.measures.statistics.statistic import Statistic, Sums
 
 _MOST_STEPS = 60
 _CONVERGED = 1e-7  # of a step, whose square is about the error that is left
+_ROWS_AT_ONCE = 1 << 13  # what a processor's cache holds
 _MOST = 1e4  # of a coefficient; beyond, the classes are separated
 
 
@@ -77,47 +79,24 @@ class LogisticFit(Statistic):
         return np.block([[first, mixed], [mixed.T, last]])
 
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
-        return self.fitted(weights)
-
-    def fitted(self, weights: Float[np.ndarray, " n"], start: Sums | None = None) -> Sums:
-        """Fit by Newton's method with halved steps; NaN where the classes are separated.
-
-        ``start`` are the coefficients of similar weights.
-        """
+        """Fit the model; NaN where the classes are separated."""
         n_classes, q = len(self.offset) + 1, len(self.offset) + self.features.shape[1]
-        # By default what leaves forecasts as they are: the first feature is their logit
-        theta = np.eye(1, q, n_classes - 1)[0] if start is None else start.values
-        p = self.predicted(theta)
-        loss = self._loss(p, weights)
-        undefined = Sums(np.full(q, np.nan))
-        for _ in range(_MOST_STEPS):
-            try:
-                step = np.linalg.solve(self.information(p, weights), self._gradient(p, weights))
-            except np.linalg.LinAlgError:
-                return undefined
-            size, most = 1.0, loss + 1e-12 * abs(loss)
-            p = self.predicted(theta + step)
-            while (loss := self._loss(p, weights)) > most:
-                size /= 2
-                if size < 1e-6:
-                    return undefined
-                p = self.predicted(theta + size * step)
-            theta = theta + size * step
-            if np.abs(theta).max(initial=0) > _MOST or not np.isfinite(theta).all():
-                return undefined
-            if np.abs(size * step).max(initial=0) < _CONVERGED * (1 + np.abs(theta).max(initial=0)):
-                return Sums(theta)
-        return undefined
+        # What leaves forecasts as they are: the first feature is their logit
+        return _by_newton(partial(self._derivatives, weights), np.eye(1, q, n_classes - 1)[0])
+
+    def _derivatives(
+        self, weights: Float[np.ndarray, " n"], coefficients: Float[np.ndarray, " q"]
+    ) -> _Derivatives:
+        p = self.predicted(coefficients)
+        p_of_outcome = p.take(self._places_of_outcome)
+        with np.errstate(divide="ignore"):
+            loss = -weights @ np.where(weights > 0, np.log(p_of_outcome), 0)
+        return _Derivatives(loss, self._gradient(p, weights), self.information(p, weights))
 
     @cached_property
     def _places_of_outcome(self) -> Int[np.ndarray, " n"]:
         n = len(self.outcome)
         return self.outcome * n + np.arange(n)
-
-    def _loss(self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]) -> Any:
-        p_of_outcome = p.take(self._places_of_outcome)
-        with np.errstate(divide="ignore"):
-            return -weights @ np.where(weights > 0, np.log(p_of_outcome), 0)
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
@@ -127,6 +106,98 @@ class LogisticFit(Statistic):
         p = self.predicted(table.values)
         direction = np.linalg.solve(self.information(p, weights), derivatives.values)
         return (self._residuals(p) * self._linear(direction)).sum(axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryFit:
+    """A logistic regression of one event on features; the first is constant."""
+
+    outcome: Float[np.ndarray, " n"]
+    features: Float[np.ndarray, "q n"]
+
+    def predicted(
+        self, coefficients: Float[np.ndarray, " q"], rows: Any = slice(None)
+    ) -> Float[np.ndarray, " rows"]:
+        """Return the probability of the event in all rows or in some."""
+        return expit(coefficients @ self.features[:, rows])
+
+    def fitted(
+        self, weights: Float[np.ndarray, " n"], start: Float[np.ndarray, " q"] | None = None
+    ) -> Float[np.ndarray, " q"]:
+        """Return the coefficients; NaN where the event is separated.
+
+        ``start`` are those of similar weights. By default the second feature is taken as logit.
+        """
+        first = np.eye(1, len(self.features), 1)[0] if start is None else start
+        rows = np.flatnonzero(weights)
+        some = BinaryFit(self.outcome.take(rows), self.features.take(rows, axis=1))
+        return _by_newton(partial(some._derivatives, weights.take(rows)), first).values
+
+    def _derivatives(
+        self, weights: Float[np.ndarray, " n"], coefficients: Float[np.ndarray, " q"]
+    ) -> _Derivatives:
+        q, n = self.features.shape
+        loss, gradient, information = 0.0, np.zeros(q), np.zeros((q, q))
+        for first in range(0, n, _ROWS_AT_ONCE):
+            some = slice(first, first + _ROWS_AT_ONCE)
+            x, weight, against = self.features[:, some], weights[some], self._against[some]
+            with np.errstate(over="ignore"):
+                inverse = np.exp(against * (coefficients @ x))
+            inverse += 1  # of the probability of the outcome
+            loss += weight @ np.log(inverse)
+            p = 1 / inverse
+            residual = weight * (1 - p)
+            gradient -= x @ (against * residual)
+            residual *= p
+            information += (x * residual) @ x.T
+        return _Derivatives(loss, gradient, information)
+
+    @cached_property
+    def _against(self) -> Float[np.ndarray, " n"]:
+        """The sign of what speaks against the outcome."""
+        return 1 - 2 * self.outcome
+
+    def pull_back(
+        self,
+        weights: Float[np.ndarray, " n"],
+        predicted: Float[np.ndarray, " n"],
+        derivatives: Float[np.ndarray, "*q"],
+    ) -> Float[np.ndarray, " n"]:
+        """Return derivatives with respect to the weights from those by the coefficients."""
+        weighted = self.features * (weights * predicted * (1 - predicted))
+        direction = np.linalg.solve(weighted @ self.features.T, derivatives)
+        return (self.outcome - predicted) * (direction @ self.features)
+
+
+class _Derivatives(NamedTuple):
+    """Minus a log-likelihood, its derivatives and minus the second ones."""
+
+    loss: Any
+    gradient: Float[np.ndarray, " q"]
+    information: Float[np.ndarray, "q q"]
+
+
+def _by_newton(
+    derivatives: Callable[[Float[np.ndarray, " q"]], _Derivatives], theta: Float[np.ndarray, " q"]
+) -> Sums:
+    """Fit by Newton's method with halved steps; NaN where the classes are separated."""
+    undefined, at = Sums(np.full(len(theta), np.nan)), derivatives(theta)
+    for _ in range(_MOST_STEPS):
+        try:
+            step = np.linalg.solve(at.information, at.gradient)
+        except np.linalg.LinAlgError:
+            return undefined
+        if np.abs(step).max(initial=0) < _CONVERGED * (1 + np.abs(theta).max(initial=0)):
+            return Sums(theta + step)
+        size, most = 1.0, at.loss + 1e-12 * abs(at.loss)
+        while (at := derivatives(theta + size * step)).loss > most:
+            size /= 2
+            if size < 1e-6:
+                return undefined
+        theta = theta + size * step
+        if np.abs(theta).max(initial=0) > _MOST or not np.isfinite(theta).all():
+            return undefined
+    return undefined
 
 
 class Losses(NamedTuple):
@@ -207,7 +278,8 @@ class IsotonicRegression:
 
         size = len(self.distinct)
         total = np.bincount(self.place, weights, size)
-        counted = total > 0
-        mean = np.bincount(self.place, weights * outcome, size)[counted] / total[counted]
-        fit = isotonic_regression(mean, weights=total[counted])
-        return partial(np.interp, xp=self.distinct[counted], fp=fit.x)
+        counted = np.flatnonzero(total)
+        total = total.take(counted)
+        mean = np.bincount(self.place, weights * outcome, size).take(counted) / total
+        fit = isotonic_regression(mean, weights=total)
+        return partial(np.interp, xp=self.distinct.take(counted), fp=fit.x)

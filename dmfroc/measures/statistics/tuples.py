@@ -95,13 +95,15 @@ class OrderedCounts(VolumeCounts):
 
     def _runs(self, at: Float[np.ndarray, "k v"]) -> Runs:
         """Return the weight of every run of classes at each score, where there are any."""
-        n_classes, occurs = len(at), at > 0
-        longest = int(occurs.sum(axis=0).max())
-        return {
-            (first, last): at[first:last].prod(axis=0) / factorial(last - first)
-            for first in range(n_classes)
-            for last in range(first + 1, min(first + longest, n_classes) + 1)
-        }
+        runs: Runs = {}
+        for first in range(len(at)):
+            product = np.ones(self.n_values)
+            for last in range(first + 1, len(at) + 1):
+                product = product * at[last - 1] / (last - first)
+                if not product.any():
+                    break
+                runs[first, last] = product
+        return runs
 
     def _at_values(self, weights: tuple[Float[np.ndarray, " _m"], ...]) -> Float[np.ndarray, "k v"]:
         pairs = zip(self.places, weights, strict=True)
@@ -112,7 +114,7 @@ class OrderedCounts(VolumeCounts):
         """Return the weight of chains of the first classes below each score, and of all scores."""
         below = np.ones((n_classes + 1, n_values + 1))
         for k in range(1, n_classes + 1):
-            ending = sum(below[j, :-1] * run for (j, last), run in runs.items() if last == k)
+            ending = sum(below[j, :-1] * runs[j, k] for j in range(k) if (j, k) in runs)
             below[k] = np.append(0, np.cumsum(ending))
         return below
 

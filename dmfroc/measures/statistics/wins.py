@@ -10,117 +10,129 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.statistics.pairs import PairCounts, pair_counts
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 _NUMBERS_AT_ONCE = 1 << 20
 
+_legendre = lru_cache(np.polynomial.legendre.leggauss)
+
+
+class _Shares(NamedTuple):
+    """What a class shows in its own column: shares of the other classes at its distinct scores."""
+
+    below: Float[np.ndarray, "o m"]
+    level: Float[np.ndarray, "o m"]
+    weight: Float[np.ndarray, " m"]  # of the cases of the class
+    cell: Int[np.ndarray, " n"]  # of all observations, by class and by what they are below
+    sums: Float[np.ndarray, "c cells"]
+
 
 @dataclass(frozen=True, eq=False)
 class WinCounts(Statistic):
-    """Cases of the classes that occur, sorted by the score of each class in turn.
+    """The places of all scores among those of their column's own class, as pairs have them.
 
     Its table has the share of the sets that each class wins.
     """
 
-    scores: Float[np.ndarray, "n c"]
-    rows: tuple[Int[np.ndarray, " _m"], ...]
+    pairs: PairCounts
+    firsts: Int[np.ndarray, " runs"]  # first place of each run of equal scores of a class
+    ends: Int[np.ndarray, " runs"]
 
     is_compiled: ClassVar[bool] = False
 
-    @cached_property
-    def orders(self) -> list[list[Int[np.ndarray, " _m"]]]:
-        """The rows of each class, by rising scores of each column."""
-        return [
-            [rows[np.argsort(column[rows], kind="stable")] for rows in self.rows]
-            for column in self.scores.T
-        ]
-
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
         def share(place: int) -> float:
-            own = self.orders[place][place]
-            blocks = self._blocks(weights, place)
-            won = np.concatenate([w @ shares.prod(axis=1) for _, w, shares in blocks])
-            return float(weights[own] @ won / weights[own].sum())
+            shares = self._shares(weights, place)
+            won = shares.below.prod(axis=0)
+            for tied, _, w, at_places in _through_ties(shares):
+                won[tied] = w @ at_places.prod(axis=1)
+            return float(shares.weight @ won / shares.weight.sum())
 
-        return Sums(np.array(parallel_map(share, range(len(self.rows)))))
+        return Sums(np.array(parallel_map(share, range(len(self.pairs.starts)))))
 
-    def _blocks(
-        self, weights: Float[np.ndarray, " n"], place: int
-    ) -> Iterator[
-        tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"], Float[np.ndarray, "q o m"]]
-    ]:
-        """Go through the cases of a class, some at a time.
+    def _runs(self, place: int) -> tuple[slice, Int[np.ndarray, " m"], Int[np.ndarray, " m"]]:
+        """Return which runs are those of a class, and the ends of each among its scores."""
+        start, stop = self.pairs.starts[place], self.pairs.stops[place]
+        runs = slice(*self.firsts.searchsorted([start, stop]))
+        return runs, self.firsts[runs] - start, self.ends[runs] - start
 
-        Yield places in [0, 1], their weights, and the shares of the other classes that are below
-        each case, with so much of what is level with it.
-        """
-        own, column = self.orders[place][place], self.scores[:, place]
-        others = [order for k, order in enumerate(self.orders[place]) if k != place]
-        sums = [np.append(0.0, np.cumsum(weights[order])) for order in others]
-        nodes = (len(others) + 2) // 2
-        size = max(_NUMBERS_AT_ONCE // (len(others) * nodes), 1)
-        for start in range(0, len(own), size):
-            cases = column[own[start : start + size]]
-            below, upto = (
-                np.stack(
-                    [
-                        s[np.searchsorted(column[order], cases, side)] / s[-1]
-                        for order, s in zip(others, sums, strict=True)
-                    ]
-                )
-                for side in ("left", "right")
-            )
-            level = upto - below
-            if not level.any():
-                yield np.zeros(1), np.ones(1), below[None]
-                continue
-            x, w = np.polynomial.legendre.leggauss(nodes)
-            places = (x + 1) / 2
-            yield places, w / 2, below + places[:, None, None] * level
+    def _shares(self, weights: Float[np.ndarray, " n"], place: int) -> _Shares:
+        pairs = self.pairs
+        start, stop, n_classes = pairs.starts[place], pairs.stops[place], len(pairs.starts)
+        n_cells, runs = 2 * (stop - start) + 1, self._runs(place)
+        cell = pairs.row_class * np.int64(n_cells) + (pairs.entry[place] - 2 * start)
+        by_cell = np.bincount(cell, weights[pairs.rows], n_classes * n_cells)
+        sums = by_cell.reshape(n_classes, n_cells)
+        up_to = np.delete(np.cumsum(sums, axis=1), place, axis=0)
+        _, first, end = runs
+        level = np.delete(sums[:, first + end], place, axis=0)
+        weight = np.add.reduceat(weights[pairs.sorted_rows[start:stop]], first)
+        return _Shares(
+            up_to[:, 2 * first] / up_to[:, -1:], level / up_to[:, -1:], weight, cell, sums
+        )
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
-        parts = parallel_map(lambda place: self._gradient(weights, place), range(len(self.rows)))
+        parts = parallel_map(lambda place: self._gradient(weights, place), range(len(table.values)))
         return derivatives.values @ np.stack(parts)
 
     def _gradient(self, weights: Float[np.ndarray, " n"], place: int) -> Float[np.ndarray, " n"]:
-        own, column = self.orders[place][place], self.scores[:, place]
-        others = [order for k, order in enumerate(self.orders[place]) if k != place]
-        total = weights[own].sum()
-        won, by_below, by_level = [], [], []
-        start = 0
-        for places, w, shares in self._blocks(weights, place):
-            end = start + shares.shape[2]
-            won.append(w @ shares.prod(axis=1))
-            rest = _products_of_others(shares) * weights[own[start:end]]
-            by_below.append(np.tensordot(w, rest, 1))
-            by_level.append(np.tensordot(w * places, rest, 1))
-            start = end
-        wins, d_below, d_level = (
-            np.concatenate(x, axis=-1) / total for x in (won, by_below, by_level)
-        )
-        value = weights[own] @ wins
-        gradient = np.zeros(len(weights))
-        gradient[own] = wins - value / total
-        cases = column[own]
-        for order, below, level in zip(others, d_below, d_level, strict=True):
-            # A case of another class counts for all cases above it, and for those level with it
-            sums = np.append(0.0, np.cumsum(below))
-            sums_level = np.append(0.0, np.cumsum(level))
-            first, last = (np.searchsorted(cases, column[order], x) for x in ("left", "right"))
-            d_others = sums[-1] - sums[last] + sums_level[last] - sums_level[first]
-            size = weights[order].sum()
-            gradient[order] = (d_others - weights[order] @ d_others / size) / size
+        shares, (_, first, end) = self._shares(weights, place), self._runs(place)
+        total, won = shares.weight.sum(), shares.below.prod(axis=0)
+        of_cases = shares.weight / total
+        d_below, d_level = _products_of_others(shares.below[None])[0] * of_cases, 0 * shares.level
+        for tied, places, w, at_places in _through_ties(shares):
+            rest = _products_of_others(at_places) * of_cases[tied]
+            won[tied] = w @ at_places.prod(axis=1)
+            d_below[:, tied] = np.tensordot(w, rest, 1)
+            d_level[:, tied] = np.tensordot(w * places, rest, 1)
+        # A case of another class counts for all cases above it, and for those level with it
+        d_cells, others = np.zeros_like(shares.sums), np.arange(len(shares.sums)) != place
+        d_cells[np.ix_(others, 2 * first)] = d_below
+        d_cells = np.cumsum(d_cells[:, ::-1], axis=1)[:, ::-1]
+        d_cells[np.ix_(others, first + end)] += d_level
+        d_cells -= ((d_cells * shares.sums).sum(axis=1) / shares.sums.sum(axis=1))[:, None]
+        d_cells /= shares.sums.sum(axis=1, keepdims=True)
+        d_cells[place] = 0
+        gradient, pairs = np.empty(len(weights)), self.pairs
+        gradient[pairs.rows] = d_cells.ravel()[shares.cell]
+        own = pairs.sorted_rows[pairs.starts[place] : pairs.stops[place]]
+        gradient[own] = np.repeat((won - of_cases @ won) / total, end - first)
         return gradient
+
+
+def _through_ties(
+    shares: _Shares,
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, Float[np.ndarray, "q o m"]]]:
+    """Go through the scores with which other classes tie, some at a time.
+
+    Yield which they are, places in [0, 1], their weights, and the shares of the other classes that
+    are below each score, with so much of what is level with it.
+    """
+    tied = np.flatnonzero(shares.level.any(axis=0))
+    if len(tied) == 0:
+        return
+    nodes = (len(shares.level) + 2) // 2
+    x, w = _legendre(nodes)
+    places = (x + 1) / 2
+    size = max(_NUMBERS_AT_ONCE // (len(shares.level) * nodes), 1)
+    for some in np.split(tied, np.arange(size, len(tied), size)):
+        yield (
+            some,
+            places,
+            w / 2,
+            shares.below[:, some] + places[:, None, None] * shares.level[:, some],
+        )
 
 
 def _products_of_others(shares: Float[np.ndarray, "q o m"]) -> Float[np.ndarray, "q o m"]:
@@ -134,6 +146,10 @@ def _products_of_others(shares: Float[np.ndarray, "q o m"]) -> Float[np.ndarray,
 @once_per_predictions
 def win_counts(predictions: Predictions) -> WinCounts:
     """Bind the cases of the classes that occur."""
-    present = predictions.present
-    rows = tuple(np.flatnonzero(predictions.true == k) for k in present)
-    return WinCounts(predictions.scores[:, present].astype(np.float64), rows)
+    pairs = pair_counts(predictions)
+    is_first = np.ones(predictions.n_observations + 1, bool)
+    lengths = pairs.tied_to - pairs.tied_from - 1
+    inside = np.repeat(pairs.tied_from + 1 - np.cumsum(lengths) + lengths, lengths)
+    is_first[inside + np.arange(len(inside))] = False
+    bounds = np.flatnonzero(is_first)
+    return WinCounts(pairs, bounds[:-1], bounds[1:])
