@@ -56,7 +56,8 @@ class Names(NamedTuple):
     def source(self, scores: str, called: Mapping[str, str], **others: Any) -> Source:
         """Return what messages call the inputs."""
         named = {x: called[x].format(repr(name)) for x, name in self.columns.items()}
-        return Source(scores=scores, **{_FIELDS[x]: what for x, what in named.items()}, **others)
+        fields: dict[str, Any] = {_FIELDS[argument]: what for argument, what in named.items()}
+        return replace(Source(), scores=scores, **fields, **others)
 
 
 def read_columns(file: Path, names: Sequence[str], given: Format) -> dict[str, Any]:
@@ -261,7 +262,7 @@ def _with_labels(table: Any, names: Names) -> Any:
     ]
     words = {text for name in [*table.column_names, *given, *listed] for text in _words(name)}
     found = _labels([table[name] for name in columns], [x for x in MISSING if x and x in words])
-    ids = names.columns.get("id")
+    ids = names.columns.get("id", "")
     if ids in table.column_names:
         columns, found = [*columns, ids], [*found, *_labels([table[ids]])]
     for name, column in zip(columns, found, strict=True):

@@ -311,11 +311,11 @@ class Predictions:
             raise FileNotFoundError(f"{file}: there is no such file; check the path")
         as_read = None
         try:
-            columns = {"label": label, "sample_weight": sample_weight, "y_pred": y_pred}
-            columns |= {"frequency_weight": frequency_weight, "id": id}
+            given = {"label": label, "sample_weight": sample_weight, "y_pred": y_pred}
+            given |= {"frequency_weight": frequency_weight, "id": id}
             columns = {
                 argument: instance(argument, column, str)
-                for argument, column in columns.items()
+                for argument, column in given.items()
                 if column is not None or argument == "label"
             }
             if scores is not None and not isinstance(scores, str):
