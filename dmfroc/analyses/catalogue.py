@@ -126,7 +126,7 @@ _AMBIGUOUS = {
         "'informedness', which of two classes is the same"
     ),
     "mce, calibration_error, maximum_calibration_error": "'expected_calibration_error' or 'emax'",
-    "deviance, perplexity": "'log_loss', of which it is a function",
+    "deviance, perplexity": "'log_loss', which orders classifiers alike",
     "mse, rmse, mean_squared_error": "'brier_score', half the sum of the squares over the classes",
     "gmean, geometric_mean": "'balanced_accuracy', the arithmetic mean of the recalls",
     "somers_d": "'gini', which is 2 AUC - 1",
