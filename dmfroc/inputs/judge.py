@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.arrays import as_array, is_missing, plain
 from dmfroc.inputs.indexes import Rows, row_index
-from dmfroc.inputs.messages import IN_MEMORY, listing
+from dmfroc.inputs.labels import encode, factorize
+from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.inputs.predictions import Predictions, as_predictions
 
 _FEWEST_VERIFIED = 2
@@ -89,20 +90,14 @@ def judged_rows(
 
 def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:
     """Return the judge's labels of rows that are all verified, as codes of their classes."""
-    said = _of_one_kind(Rows(predictions.index).arranged(_labels(judge, "judge"), judge, "judge"))
+    said = factorize(_of_one_kind(_labels(judge, "judge")), "judge", IN_MEMORY)
     n = predictions.n_observations
-    if len(said) != n:
+    if len(said.codes) != n:
         raise ValueError(
-            f"judge must have a label for each of the {n} rows, but it has {len(said)}"
+            f"judge must have a label for each of the {n} rows, but it has {len(said.codes)}"
         )
-    place = {label: code for code, label in enumerate(predictions.labels)}
-    for row, label in enumerate(said.tolist()):
-        if label not in place:
-            raise ValueError(
-                f"judge has {label!r} at {IN_MEMORY.row(row)}, which is none of the classes "
-                f"{listing(predictions.labels)}"
-            )
-    return np.array([place[label] for label in said.tolist()], np.int32)
+    codes = encode(said, predictions.labels, "judge", IN_MEMORY, has_scores=False)
+    return Rows(predictions.index).arranged(codes, judge, "judge")
 
 
 def _labels(values: Any, what: str) -> NDArray[np.object_]:
