@@ -133,8 +133,9 @@ def _numbers(
         if not issubclass(kind, Real | Decimal | np.bool):  # NumPy would read "0.5" as a number
             place = _first_of(kind, numbers)
             row = place // (values[0].size if values.ndim > 1 else 1)
+            remedy = "np.stack its rows" if kind in (list, np.ndarray) else "convert it"
             raise TypeError(
-                f"{what} holds a {kind.__name__}; convert it to real numbers: {name_row(row)} has "
+                f"{what} holds a {kind.__name__}; {remedy} to real numbers: {name_row(row)} has "
                 f"{numbers[place]!r}"
             )
     try:
@@ -171,12 +172,10 @@ def check_distinct(
     if kind == "O":
         exact = [x for x in values.ravel().tolist() if isinstance(x, int | Fraction | Decimal)]
         is_lost = len(set(exact)) > len({float(x) for x in exact})
-    elif kind in "iu":
-        has_large = values.size > 0 and np.abs(floats).max() >= _LARGEST_EXACT
-        is_lost = has_large and len(np.unique(values)) > len(np.unique(floats))
     else:
+        is_large = kind in "iu" and values.size > 0 and np.abs(floats).max() >= _LARGEST_EXACT
         is_longer = kind == "f" and values.dtype.itemsize > 8
-        is_lost = is_longer and len(np.unique(values)) > len(np.unique(floats))
+        is_lost = (is_large or is_longer) and len(np.unique(values)) > len(np.unique(floats))
     if is_lost:
         raise ValueError(
             f"{what} holds numbers that differ by so little that in double precision they would be "

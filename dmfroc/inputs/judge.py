@@ -65,7 +65,6 @@ def judged_rows(
             f"judge has a missing label at {IN_MEMORY.row(int(lacking.argmax()))}: a judge must "
             "label all rows"
         )
-    true, said = _of_one_kind(true), _of_one_kind(said)
     is_verified = np.array([not is_missing(x) for x in true.tolist()])
     if is_verified.sum() < _FEWEST_VERIFIED:
         raise ValueError(
@@ -90,7 +89,7 @@ def judged_rows(
 
 def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:
     """Return the judge's labels of rows that are all verified, as codes of their classes."""
-    said = factorize(_of_one_kind(_labels(judge, "judge")), "judge", IN_MEMORY)
+    said = factorize(_labels(judge, "judge"), "judge", IN_MEMORY)
     n = predictions.n_observations
     if len(said.codes) != n:
         raise ValueError(
@@ -101,20 +100,14 @@ def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:
 
 
 def _labels(values: Any, what: str) -> NDArray[np.object_]:
+    """Return labels; beside missing ones whole numbers were floats, and are integers again."""
     array = as_array(values, what)
     if array.ndim != 1:
         raise ValueError(f"{what} must have shape (n,) when labels are judged, not {array.shape}")
     found = np.empty(len(array), object)
-    found[:] = [plain(x) for x in array.tolist()]
-    return found
-
-
-def _of_one_kind(labels: NDArray[np.object_]) -> NDArray[np.object_]:
-    """Return whole numbers as integers: beside missing ones they were floats."""
-    found = labels.copy()
-    for place, x in enumerate(labels.tolist()):
-        if isinstance(x, bool) or (isinstance(x, float) and x.is_integer()):
-            found[place] = int(x)
+    for place, x in enumerate(map(plain, array.tolist())):
+        is_whole = isinstance(x, bool) or (isinstance(x, float) and x.is_integer())
+        found[place] = int(x) if is_whole else x
     return found
 
 

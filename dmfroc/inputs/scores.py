@@ -200,10 +200,10 @@ def _single_score(series: list[Any], labels: list[Label], source: Source) -> int
     others = {place: code for place, code in named.items() if code is not None}
     if len(numbers) == 1 and set(others) <= set(numbers):
         return numbers[0]
-    fractions = [place for place in numbers if not _is_whole(_score_column(series[place], source))]
-    is_single = len(fractions) == 1 and fractions[0] in others
-    is_single = is_single and not names_features(names[fractions[0]])
-    return fractions[0] if is_single and len(set(others.values())) == 1 else None
+    fractions = _fractions(series, source)
+    place = [plain(x.name) for x in series].index(fractions[0]) if len(fractions) == 1 else -1
+    is_single = place in others and len(set(others.values())) == 1
+    return place if is_single and not names_features(names[place]) else None
 
 
 def _fractions(series: list[Any], source: Source) -> list[Hashable]:
