@@ -61,7 +61,7 @@ experiments: $(VENV)/.installed
 	done
 
 clean:
-	rm -rf $(VENV) $(VENV)-compat build dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-compat build dist docs/_build docs/api/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # One stamp per extra, renewed when pyproject.toml changes.
 $(VENV)/.installed: pyproject.toml | $(VENV)/pyvenv.cfg

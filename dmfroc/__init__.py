@@ -21,7 +21,7 @@ RENDERERS |= {
     "DecisionCurve.plot": "dmfroc.plots.decision:DecisionDisplay._from_result",
     "Estimate.plot": "dmfroc.plots.results:plot_estimate",
     "Evaluation.plot": "dmfroc.plots.results:plot_evaluation",
-    "Comparison.plot": "dmfroc.plots.comparison:ComparisonDisplay._from_result",
+    "Comparison.plot": "dmfroc.plots.results:plot_comparison",
     "Comparison.plot_best_set": "dmfroc.plots.results:plot_best_set",
     "SubgroupComparison.plot": "dmfroc.plots.results:plot_subgroups",
     "RunsComparison.plot": "dmfroc.plots.results:plot_runs",

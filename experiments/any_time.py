@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import warnings
+from copy import deepcopy
+from typing import NamedTuple
 
 import numpy as np
 from _study import arguments, markdown_table, write_page
 from scipy.special import ndtri
 
 from dmfroc import Accumulator, compare, estimate
+from dmfroc.analyses.sequences import DriftMonitor, seen_of_facts
 from dmfroc.inference.anytime import (
     error_at_one_time,
     evidence_of_shares,
     limits_of_share,
     next_possible_change,
 )
+from dmfroc.inference.evidence import facts_of
+from dmfroc.inference.units import sample_of
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures import MEASURES
+from dmfroc.measures.measure import Measure, bind
 
 N_ROWS, BASELINE, LEVEL = 1_200, 0.88, 0.95
-N_STREAMS, N_STREAMS_OF_AREAS = 1_000, 200
-ROWS_PER_LOOK = 50
+N_STREAMS, N_STREAMS_OF_AREAS, N_PAIRS = 1_000, 1_000, 200
+ROWS_PER_LOOK = 25  # at which evidence is weighed first
+NEAR_ALARM = 0.2  # p-value from which on every row is looked at
 SHIFT, N_POPULATION = 1.5, 300_000
 AREAS = ("hand_till", "dmf_auc")
+
+
+class Watched(NamedTuple):
+    """The first row with an alarm, N_ROWS + 1 if none, and whether limits ever failed."""
+
+    alarm_at: int
+    has_failed: bool
 
 
 def starts() -> list[int]:
@@ -62,41 +78,60 @@ def draw(generator: np.random.Generator, n: int, shift: float) -> tuple[np.ndarr
     return y, generator.normal(size=(n, 3)) + shift * np.eye(3)[y]
 
 
+def watched(measure: Measure, y: np.ndarray, scores: np.ndarray, baseline: float) -> Watched:
+    """Watch a stream as an accumulator does, whose values are the same with so few rows.
+
+    The evidence is that of a look after each row: it is weighed at some, and between two of them
+    at every row if it comes near to an alarm at the later one.
+    """
+    monitor = DriftMonitor(baseline, 1)
+    alarm_at, has_failed, last = N_ROWS + 1, False, 0
+
+    def evidence_of_alarm(monitor: DriftMonitor, n: int) -> float:
+        nonlocal alarm_at, has_failed
+        if len(np.unique(y[:n])) < scores.shape[1]:
+            return 1.0
+        predictions = Predictions.from_arrays(y[:n], scores[:n])
+        [facts] = facts_of([measure], bind(measure, predictions), sample_of(predictions))
+        monitor.p_value = 1.0
+        monitor.add_facts(seen_of_facts(facts, n), LEVEL)
+        low, high = monitor.looks[-1].interval
+        has_failed |= not low <= baseline <= high
+        if monitor.p_value <= 1 - LEVEL:
+            alarm_at = min(alarm_at, n)
+        return monitor.p_value
+
+    for n in (*range(8, 50, 3), *range(50, N_ROWS + 1, ROWS_PER_LOOK)):
+        before = deepcopy(monitor)
+        if evidence_of_alarm(monitor, n) <= NEAR_ALARM:
+            for between in range(last + 1, n):
+                evidence_of_alarm(before, between)
+        last = n
+    return Watched(alarm_at, has_failed)
+
+
 def areas(generator: np.random.Generator, n_streams: int) -> list[list[object]]:
     """Return false alarms, and how often limits at all times fail at any, of M and the DMF-AUC."""
-    truth = {m: estimate(m, *draw(generator, N_POPULATION, SHIFT)).value for m in AREAS}
-    alarms, failures = (dict.fromkeys(AREAS, 0) for _ in range(2))
-    delays: dict[str, list[int]] = {m: [] for m in AREAS}
-    for stream in range(n_streams):
-        healthy, worse = (Accumulator([0, 1, 2]) for _ in range(2))
-        has_failed = dict.fromkeys(AREAS, False)
-        for first in range(0, N_ROWS, ROWS_PER_LOOK):
-            healthy.update(*draw(generator, ROWS_PER_LOOK, SHIFT))
-            for m in AREAS:
-                drift = healthy.drift(m, baseline=truth[m], level=LEVEL)
-                low, high = healthy.confidence_sequence(m, LEVEL).interval
-                has_failed[m] |= not low <= truth[m] <= high
-            if stream < n_streams // 10:
-                shift = SHIFT if first < N_ROWS // 2 else 1.0
-                worse.update(*draw(generator, ROWS_PER_LOOK, shift))
-                for m in AREAS:
-                    worse.drift(m, baseline=truth[m])
-        for m in AREAS:
-            drift = healthy.drift(m, baseline=truth[m], level=LEVEL)
-            alarms[m] += drift.alarm
-            failures[m] += has_failed[m]
-            if stream < n_streams // 10:
-                found = worse.drift(m, baseline=truth[m]).alarm_at
-                delays[m].append(N_ROWS if found is None else found)
-    return [
-        [
-            f"`{m}`",
-            f"{100 * alarms[m] / n_streams:.1f}",
-            f"{100 * failures[m] / n_streams:.1f}",
-            f"{np.median(delays[m]) - N_ROWS // 2:.0f}",
-        ]
-        for m in AREAS
+    rows: list[list[object]] = []
+    healthy = [draw(generator, N_ROWS, SHIFT) for _ in range(n_streams)]
+    half = N_ROWS // 2
+    worse = [
+        tuple(
+            map(np.concatenate, zip((y[:half], s[:half]), draw(generator, half, 1.0), strict=True))
+        )
+        for y, s in healthy[: n_streams // 10]
     ]
+    truths = draw(generator, N_POPULATION, SHIFT)
+    for name in AREAS:
+        measure, truth = MEASURES[name], estimate(name, *truths).value
+        found = [watched(measure, *stream, truth) for stream in healthy]
+        delays = [watched(measure, *stream, truth).alarm_at for stream in worse]
+        alarms = np.mean([x.alarm_at <= N_ROWS for x in found])
+        failures = np.mean([x.has_failed for x in found])
+        delay = np.median(np.minimum(delays, N_ROWS)) - half
+        rows.append([f"`{name}`", f"{100 * alarms:.1f}", f"{100 * failures:.1f}", f"{delay:.0f}"])
+        print(rows[-1], flush=True)
+    return rows
 
 
 def stopped_comparisons(generator: np.random.Generator, n_streams: int) -> str:
@@ -126,7 +161,7 @@ def widths() -> list[list[object]]:
     return rows
 
 
-def page(generator: np.random.Generator, n_streams: int) -> str:
+def page(generator: np.random.Generator, n_streams: int, n_pairs: int) -> str:
     healthy, dropped = shares(generator, BASELINE), shares(generator, 0.79)
     rules = ["`drift`", "limits at all times below the baseline", "95 % interval after each row"]
     rows = [
@@ -149,13 +184,13 @@ every 50 rows); and as many whose accuracy falls to .79 halfway.
 {markdown_table(header, rows)}
 
 M and the DMF-AUC of three classes: {n_streams:,} healthy streams of {N_ROWS:,} rows, looked at
-every {ROWS_PER_LOOK} rows, with the true value as the baseline. The delay is that of
+after each row, with the true value as the baseline. The delay is that of
 {n_streams // 10} streams whose classes move together halfway.
 
 {markdown_table(of_areas, areas(generator, n_streams))}
 
 Two streams of the same accuracy, compared every 50 rows by `compare`: in
-{stopped_comparisons(generator, n_streams)} % of {n_streams:,} pairs the p-value is ever below .05.
+{stopped_comparisons(generator, n_pairs)} % of {n_pairs:,} pairs the p-value is ever below .05.
 
 How much wider limits at all times are than a 95 % interval at one time:
 
@@ -166,12 +201,12 @@ How much wider limits at all times are than a 95 % interval at one time:
 def main() -> None:
     global N_STREAMS, N_ROWS, N_POPULATION
     options = arguments(__doc__)
-    n_streams = N_STREAMS_OF_AREAS
+    n_streams, n_pairs = N_STREAMS_OF_AREAS, N_PAIRS
     if options.quick:
-        N_STREAMS, N_ROWS, N_POPULATION, n_streams = 10, 100, 2_000, 10
+        N_STREAMS, N_ROWS, N_POPULATION, n_streams, n_pairs = 10, 100, 2_000, 10, 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        text = page(np.random.default_rng(1), n_streams)
+        text = page(np.random.default_rng(1), n_streams, n_pairs)
     if options.quick:
         print(text)
     else:

@@ -295,8 +295,12 @@ def study() -> Study:
 
 
 def cells_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each design and measure, with lengths in oracles."""
-    table = table[table["defined"]].assign(
+    """Return one row for each design and measure, with lengths in oracles.
+
+    Measures that are undefined in most samples of a design are left out.
+    """
+    is_often_defined = table.groupby(["design", "measure"])["defined"].transform("mean") >= 0.5
+    table = table[table["defined"] & is_often_defined].assign(
         left=lambda t: t["truth"] < t["low"],
         right=lambda t: t["truth"] > t["high"],
         error=lambda t: t["value"] - t["truth"],
@@ -308,7 +312,10 @@ def cells_of(table: pd.DataFrame) -> pd.DataFrame:
     n = by.size()
     cells = by[["left", "right", "told", "peer", "length", "peer_length"]].mean()
     low, high = (by["value"].quantile(q) for q in (0.025, 0.975))
-    oracle, sd = (high - low).replace(0, np.nan), by["value"].std().replace(0, np.nan)
+    # The quantiles of few samples are closer together; by as much as those of normal values are
+    expected = stats.norm.ppf((0.025 * (n - 1) + 0.625) / (n + 0.25))  # Blom 1958
+    oracle = (high - low) * stats.norm.ppf(0.025) / expected
+    oracle, sd = oracle.replace(0, np.nan), by["value"].std().replace(0, np.nan)
     for name in ("length", "peer_length"):
         cells[name] /= oracle
     lefts, rights = (np.round(n * cells[side]) for side in ("left", "right"))

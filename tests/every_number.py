@@ -112,7 +112,11 @@ CALLS = {
     "bayesian_roc_prior": lambda f: f(Y, SCORES, n_thresholds=5, n_draws=20),
     "bayesian_table": lambda f: f("informedness", Y, SCORES, n_draws=50),
     "calibration_tests": lambda f: f(Y, SCORES, n_draws=99),
-    "choose_threshold": lambda f: [f(TWO, P, n_draws=100), f(Y, SCORES, by="f1", n_draws=100)],
+    "choose_threshold": lambda f: [
+        f(TWO, P, n_draws=100),
+        f(Y, SCORES, by="f1", n_draws=100),
+        f(TWO, P, by="f1", target_prevalence=0.1, n_draws=100),
+    ],
     "compare": lambda f: [
         f(Y, OTHER, measure="dmf_auc"),
         f(Y, OTHER, measure="dmf_auc", **BOOTSTRAP),
@@ -354,6 +358,12 @@ CASES = {
     ),
     "evaluate/judge": lambda: dmfroc.evaluate(
         np.where(np.arange(ROWS) % 2, None, TRUE), GOOD, judge=HARD
+    ),
+    "evaluate/judge-strata": lambda: dmfroc.evaluate(
+        np.where(np.arange(ROWS) % 2, None, TRUE),
+        GOOD,
+        judge=HARD,
+        label_strata=np.arange(ROWS) % 3,
     ),
     "evaluate/prevalence": lambda: dmfroc.evaluate(
         TRUE, GOOD, measures=["accuracy"], target_prevalence=[0.2, 0.3, 0.5]

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from distributed import Client
+
+
+def checked_scheduler(scheduler: Any) -> str | None:
+    """Return the address of a scheduler, or None for this machine."""
+    if not (scheduler is None or (isinstance(scheduler, str) and scheduler)):
+        raise TypeError(f"scheduler must be the address of a Dask scheduler, not {scheduler!r}")
+    return scheduler
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from platform import node
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 _STRAY = re.compile(r"\.dmfroc-([0-9a-f]{8})-([0-9]+)-[0-9a-f]{16}\.partial")
 _OLD = 86_400  # seconds; what another machine left may be in use until then
@@ -64,6 +64,15 @@ def written(path: Path, name: str) -> Iterator[BinaryIO]:
             reason = getattr(error, "strerror", error)
             raise ValueError(f"{name} {path} cannot be written: {reason}") from error
         yield stream
+
+
+def checked_path(name: str, path: Any) -> Path:
+    """Return a path that is one of text."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise TypeError(f"{name} must be a path, but it is {path!r}")
+    if not os.fspath(path):
+        raise ValueError(f"{name} must be a path, but it is empty")
+    return Path(path)
 
 
 def remove_strays(directory: Path) -> None:

@@ -117,18 +117,24 @@ def flag(name: str, value: Any) -> bool:
 
 def numbers(name: str, values: Any) -> NDArray[np.float64]:
     """Return an array of real numbers, of whatever shape."""
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} has masked values: each must be a number")
     try:
-        array = np.asarray(values)
+        masked = np.ma.asarray(values)  # lists may hold masked values, too
     except ValueError as error:  # lists of different lengths
         raise ValueError(f"{name} must be an array of numbers, not ragged lists") from error
+    array = np.asarray(unmasked(name, masked))
     if array.dtype.kind == "O":
         items = [number(f"each value of {name}", item) for item in array.ravel().tolist()]
         return np.array(items, np.float64).reshape(array.shape)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, but it holds {array.dtype} values")
     return array.astype(np.float64)
+
+
+def unmasked[T](name: str, values: T) -> T:
+    """Return values, and refuse masked ones: most libraries use what is behind the mask."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked values: fill them, or drop their rows")
+    return values
 
 
 def _scalar(value: Any) -> Any:

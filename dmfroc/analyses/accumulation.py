@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dmfroc._kit.files import checked_path
 from dmfroc._kit.options import check_level, integer, number, numbers
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluation_of
@@ -45,7 +46,7 @@ from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.passes import sum_influences
 from dmfroc.counted.sample import RowSample, rows_per_class
-from dmfroc.counted.storage import checked, checked_array, checked_path, read, write
+from dmfroc.counted.storage import checked, checked_array, read, write
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inputs.checks import one_class_message
 from dmfroc.inputs.labels import Label, factorize

@@ -16,7 +16,15 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.options import integer, seed_of
+from dmfroc.analyses.evidence import estimates_of
+from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.units import sample_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.measures.calibration import (
+    calibration_intercept,
+    calibration_slope,
+    observed_expected_ratio,
+)
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Name, Table
@@ -92,7 +100,22 @@ class CalibrationTests(Result):
             Column("p_value", "p-value", [t.p_value for t in tests], "p_value"),
         ]
         title = f"Tests of calibration ({self.n_draws:,} draws of the outcomes)"
-        return [Table("tests", title, columns, is_by_name=True)]
+        found = [Table("tests", title, columns, is_by_name=True)]
+        return found if self.predictions.n_classes == 2 else [*found, self._by_class()]
+
+    def _by_class(self) -> Table:
+        """Return what measures of one class against the rest are, with their intervals."""
+        predictions = self.predictions
+        labels = [predictions.labels[place] for place in predictions.present]
+        columns = [Column("class", "class", labels, "name")]
+        for measure in (calibration_intercept, calibration_slope, observed_expected_ratio):
+            measures = [measure(pos_label=label) for label in labels]
+            if all(x.applies_to(predictions) for x in measures):
+                methods = [Jackknife()] * len(labels)
+                found = estimates_of(measures, methods, sample_of(predictions))
+                title, head = measure().title, "95 % interval"
+                columns.append(Column(measure.__name__, title, found, "estimate", interval=head))
+        return Table("classes", "Each class against the rest", columns)
 
 
 def calibration_tests(
@@ -129,7 +152,8 @@ def calibration_tests(
         with an intercept and a slope of each class but one. ``"spiegelhalter"``: they are too
         extreme or too moderate. ``"isotonic"``: they are wrong in any rising way, by the
         miscalibration of the Brier score. Each p-value holds by itself, in samples of any size;
-        they are not adjusted for there being four.
+        they are not adjusted for there being four. With more than two classes
+        ``to_pandas("classes")`` has the intercept, the slope and O/E of each.
 
     Raises
     ------

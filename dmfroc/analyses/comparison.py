@@ -99,7 +99,7 @@ def compare(
         compared.
     pos_label, folds, target, train_fraction, groups, stratify
         As for `estimate`.
-    judge, label_probability, target_prevalence, importance
+    judge, label_probability, label_strata, target_prevalence, importance
         As for `estimate`. With a judge every difference has a weight of its own, so that it is not
         exactly the difference of the values.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional

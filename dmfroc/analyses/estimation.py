@@ -67,6 +67,10 @@ def estimate(
     label_probability : array-like of shape (n,), optional
         With a judge: the probability with which each row was drawn to be verified; by default the
         same for all.
+    label_strata : array-like of shape (n,), optional
+        With a judge: the stratum of each row, if so many rows of each stratum were drawn to be
+        verified. The probabilities are the shares of verified rows, and what differs between the
+        strata adds no error of the draw.
     target_prevalence : dict of label to float, or float, optional
         Share of each class in the population that is asked about, if it is not that of the sample;
         of two classes the share of the second is enough. Class sizes are taken as fixed. Or scores

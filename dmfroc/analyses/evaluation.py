@@ -187,7 +187,7 @@ def evaluate(
         As for `Predictions.from_arrays`.
     pos_label, folds, target, train_fraction, groups, stratify
         As for `estimate`.
-    judge, label_probability, target_prevalence, importance
+    judge, label_probability, label_strata, target_prevalence, importance
         As for `estimate`.
     method, level, interval_type, n_draws, random_state
         As for `estimate`.

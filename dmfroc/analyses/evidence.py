@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.threads import parallel_map
@@ -21,7 +22,13 @@ from dmfroc.inference.band import BandKind, CurveBand, band_around
 from dmfroc.inference.combined import CombinedFacts, CombinedJackknife, combined
 from dmfroc.inference.evidence import FactsInMemory, JointFacts, facts_of, joint_facts
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import Moments, influences_of, moments_of
+from dmfroc.inference.influences import (
+    Influences,
+    Moments,
+    PartInfluences,
+    influences_of,
+    moments_of,
+)
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.judge import Judged, Part, judged, selection_message
@@ -102,24 +109,49 @@ class JudgedEvidence(EvidenceInMemory):
 
     @cached_property
     def units(self) -> Units:
-        """All independent units in two strata: those with verified rows, and the others."""
-        is_verified = self.rows.is_verified
-        unit = np.arange(len(is_verified))
-        if self.options.groups is not None:
-            names = group_names(self.options.groups, self.rows.judge_on_all)
-            unit = np.unique(names, return_inverse=True)[1]
-        has_verified = np.bincount(unit, is_verified) > 0
-        stratum = np.unique(~has_verified, return_inverse=True)[1].astype(int)
-        return Units(unit, stratum, np.bincount(stratum), self.sample.units.n_complete_sets)
+        """All independent units: those with verified rows, and the others, of each stratum."""
+        return self._units_in(2 * self.stratum + ~self.has_verified)
+
+    def _units_in(self, stratum: Int[np.ndarray, " u"]) -> Units:
+        place = np.unique(stratum, return_inverse=True)[1]
+        n_sets = self.sample.units.n_complete_sets
+        return Units(self._unit, place, np.bincount(place), n_sets)
 
     @cached_property
-    def rows_per_label(self) -> float:
-        """Number of units over the effective number of verified ones."""
-        weights = np.zeros(len(self.rows.is_verified))
-        weights[self.rows.is_verified] = self.predictions.sample_weight
-        of_units = np.bincount(self.units.of_row, weights)
-        [effective] = effective_sizes(np.zeros(len(of_units), int), of_units)
-        return len(of_units) / float(effective)
+    def _unit(self) -> Int[np.ndarray, " n"]:
+        if self.options.groups is None:
+            return np.arange(len(self.rows.is_verified))
+        names = group_names(self.options.groups, self.rows.judge_on_all)
+        return np.unique(names, return_inverse=True)[1]
+
+    @cached_property
+    def has_verified(self) -> Bool[np.ndarray, " u"]:
+        """Which units have verified rows."""
+        return np.bincount(self._unit, self.rows.is_verified) > 0
+
+    @cached_property
+    def stratum(self) -> Int[np.ndarray, " u"]:
+        """The stratum of each unit, within which verified rows were drawn."""
+        pairs = np.unique(np.stack([self._unit, self.rows.stratum]), axis=1)
+        if pairs.shape[1] > len(self.has_verified):
+            raise ValueError("groups has rows of several label_strata: a group must be in one")
+        return pairs[1]
+
+    @cached_property
+    def n_labels(self) -> Float[np.ndarray, " s"]:
+        """Effective number of verified units in each stratum."""
+        weights = self.of_all(self.predictions.sample_weight)
+        return effective_sizes(self.stratum, np.bincount(self._unit, weights))
+
+    def of_strata(self, influences: Float[np.ndarray, " n"]) -> PartInfluences | None:
+        """Return what each unit adds because strata have random sizes: the mean of its stratum.
+
+        What varies about that mean is the variance within `units`.
+        """
+        if len(self.n_labels) == 1:
+            return None
+        sums = np.bincount(self.stratum[self._unit], influences)
+        return PartInfluences((sums / np.bincount(self.stratum))[self.stratum], math.inf)
 
     def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
         """Return the one method that there is."""
@@ -148,21 +180,22 @@ class JudgedEvidence(EvidenceInMemory):
         return found
 
     def _of_units(self, part: Part) -> Part:
-        return Part(part.value, np.bincount(self.units.of_row, part.influences))
+        return Part(part.value, np.bincount(self._unit, part.influences))
 
     def judged(self, verified: Part, on_all: Part, on_verified: Part, moments: Moments) -> Judged:
         """Return the combination of least variance.
 
         The verified part has the variance that ``moments`` say: they have the care for rare classes
-        that two strata know nothing of.
+        that strata of verified rows lack.
         """
-        of_units = [self._of_units(part) for part in (verified, on_all, on_verified)]
-        found = judged(of_units[0], of_units[1], of_units[2], self.rows_per_label)
-        plain = moments_of(verified.influences, self.units).standard_error
+        own, of_all, of_some = map(self._of_units, (verified, on_all, on_verified))
+        found = judged(own, of_all, of_some, self.has_verified, self.stratum, self.n_labels)
+        alike = self._units_in(~self.has_verified)
+        plain = moments_of(verified.influences, alike).standard_error
         factor = max(moments.spread.scale / plain, 1.0) if plain > 0 else 1.0
         difference = on_all.influences - on_verified.influences
         influences = factor * verified.influences + found.weight * difference
-        return found._replace(influences=influences)
+        return found._replace(influences=influences * found.inflation[self._unit])
 
     def facts(self, measure: Measure) -> CombinedFacts:
         """Return what verified rows and the judge say together."""
@@ -170,28 +203,32 @@ class JudgedEvidence(EvidenceInMemory):
         verified = Part(facts.value, self.of_all(facts.influences.influences))
         found = self.judged(verified, on_all, on_verified, facts.moments)
         n, n_verified = len(self.rows.is_verified), int(self.rows.is_verified.sum())
-        before = facts.moments.spread.scale
-        after = moments_of(found.influences, self.units).spread.scale
+        of_strata = self.of_strata(found.influences)
+        after = moments_of(found.influences, self.units).with_parts(of_strata).spread.scale
+        alone = facts.moments
+        if of_strata is not None:
+            of_sizes = self.of_strata(verified.influences)
+            alone = moments_of(verified.influences, self.units).with_parts(of_sizes)
+        before = alone.spread.scale
         labels = JudgedLabels(
             lambda_=found.weight * (1 - n_verified / n),
             n_verified=n_verified,
             n_rows=n,
             effective_labels=n_verified * (before / after) ** 2 if after > 0 else n_verified,
             verified_value=facts.value,
-            verified_error=facts.moments.standard_error,
+            verified_error=alone.standard_error,
             judge_value=on_all.value,
         )
         rarest = int(self.predictions.class_counts[self.predictions.present].min())
         messages = (self.selection_message, few_verified_message(measure, rarest, labels))
         remarks = tuple(message for message in messages if message)
-        return combined(
-            measure, self.predictions, self.units, found.value, found.influences, remarks, labels
-        )
+        influences = Influences(found.value, found.influences, of_strata)
+        return combined(measure, self.predictions, self.units, influences, remarks, labels)
 
     @cached_property
     def selection_message(self) -> str | None:
         """Say so if rows seem not to have been verified at random."""
-        if self.rows.has_probabilities:
+        if self.rows.drawn_unlike:
             return None
         predictions = self.rows.judge_on_all
         columns = {
@@ -201,11 +238,9 @@ class JudgedEvidence(EvidenceInMemory):
         }
         if predictions.has_scores:
             columns["the largest score"] = predictions.scores.max(axis=1)
-        units = self.units
-        n_rows = np.bincount(units.of_row)
-        means = {name: np.bincount(units.of_row, x) / n_rows for name, x in columns.items()}
-        has_verified = np.bincount(units.of_row, self.rows.is_verified) > 0
-        return selection_message(has_verified, means)
+        n_rows = np.bincount(self._unit)
+        means = {name: np.bincount(self._unit, x) / n_rows for name, x in columns.items()}
+        return selection_message(self.has_verified, means)
 
     def estimates(
         self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
@@ -255,7 +290,9 @@ def joint_estimates_with_judge(
         [of_verified] = joint_facts({a: verified, b: other}).differences.values()
         difference = Part(verified.value - other.value, phi)
         found = first.judged(difference, _minus(all_a, all_b), _minus(some_a, some_b), of_verified)
-        moments[a, b] = moments_of(found.influences, first.units)
+        moments[a, b] = moments_of(found.influences, first.units).with_parts(
+            first.of_strata(found.influences)
+        )
         values[a, b] = found.value
     joint = joint_facts(facts)
     warn([first.selection_message])
@@ -310,10 +347,12 @@ def evidence_of(
 
 def take_judge(given: dict[str, Any]) -> dict[str, Any] | None:
     """Take the judge, if there is one, out of what the user gave, and refuse what it excludes."""
-    judge = {name: given.pop(name, None) for name in ("judge", "label_probability")}
+    of_draw = {name: given.pop(name, None) for name in ("label_probability", "label_strata")}
+    judge = {"judge": given.pop("judge", None)} | of_draw
     if judge["judge"] is None:
-        if judge["label_probability"] is not None:
-            raise TypeError("label_probability goes with judge=: without one, all rows have labels")
+        for name, value in of_draw.items():
+            if value is not None:
+                raise TypeError(f"{name} goes with judge=: without one, all rows have labels")
         return None
     excluded = ("target_prevalence", "importance", "folds")
     refused = [name for name in excluded if given.pop(name, None) is not None]

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from dmfroc._kit.options import is_one_of
-from dmfroc.inference.bayesian_bootstrap import BayesianBootstrap
-from dmfroc.inference.bootstrap import Bootstrap
+from dmfroc.inference.bootstrap import BayesianBootstrap, Bootstrap
 from dmfroc.inference.corrected_resampling import CorrectedResampling
 from dmfroc.inference.interval_method import IntervalMethod
 from dmfroc.inference.jackknife import Jackknife

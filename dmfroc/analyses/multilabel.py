@@ -19,6 +19,7 @@ from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference.combined import CombinedJackknife, combined, units_of_rows
 from dmfroc.inference.evidence import FactsInMemory, facts_of, joint_facts
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
+from dmfroc.inference.influences import Influences
 from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import DEFAULT_LEVEL
@@ -382,10 +383,12 @@ def _average(
         if isinstance(pooled, str):
             raise ValueError(pooled)
         phi = _row_influences(rows, pooled, entries)
-        return combined(measure, pooled.predictions, units, pooled.value, phi, remarks)
+        return combined(measure, pooled.predictions, units, Influences(pooled.value, phi), remarks)
     predictions = next(iter(facts.values()))[name].predictions
     value = float(np.mean([of_label[name].value for of_label in facts.values()]))
-    return combined(measure, predictions, units, value, influences.mean(axis=0), remarks)
+    return combined(
+        measure, predictions, units, Influences(value, influences.mean(axis=0)), remarks
+    )
 
 
 def _joint(

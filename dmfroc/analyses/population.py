@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import number, numbers
+from dmfroc._kit.options import numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import EstimatedWeights
 from dmfroc.inputs.arrays import from_library, is_table
+from dmfroc.inputs.class_shares import class_shares, in_class_shares
 from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.measures.statistics.recalibration import BinaryFit
 
-_ROUNDING = 1e-6
 _OF_TARGET = Source(scores="target_prevalence")
 _FEW = 30  # effective rows
 _SMALL_SHARE = 0.1  # of the rows
@@ -58,16 +56,11 @@ def in_population(
             )
         shares, estimated = _estimated_shares(target_prevalence, predictions)
     else:
-        shares = _shares(target_prevalence, predictions)
-    totals = np.bincount(
-        predictions.true, predictions.sample_weight, minlength=predictions.n_classes
-    )
-    factor = np.divide(shares * totals.sum(), totals, out=np.zeros(len(totals)), where=totals > 0)
-    weights = predictions.sample_weight * factor[predictions.true]
+        shares = class_shares(target_prevalence, predictions)
     if importance is not None and estimated is not None:
         estimated = _with_given_shares(estimated, predictions)
     options = _with_estimated(replace(options, stratify=True), estimated)
-    return predictions.reweighted(weights), options
+    return in_class_shares(predictions, shares), options
 
 
 def _with_given_shares(weights: EstimatedWeights, predictions: Predictions) -> EstimatedWeights:
@@ -234,41 +227,3 @@ def _importance(given: Any, n: int) -> Float[np.ndarray, " n"]:
             f"{row} (counting from 0) has {found[row]:g}"
         )
     return found / found.mean()
-
-
-def _shares(given: Any, predictions: Predictions) -> Float[np.ndarray, " k"]:
-    """Return the share of each class."""
-    labels, k = predictions.labels, predictions.n_classes
-    if isinstance(given, Mapping):
-        unknown = [label for label in given if label not in labels]
-        if unknown:
-            raise ValueError(
-                f"target_prevalence names {listing(unknown)}, but the classes are {listing(labels)}"
-            )
-        lacking = [labels[c] for c in predictions.present if labels[c] not in given]
-        if len(lacking) == 1 and len(given) == k - 1:
-            given = {**given, lacking[0]: 1 - sum(given.values())}
-        elif lacking:
-            raise ValueError(f"target_prevalence lacks the share of {listing(lacking)}")
-        shares = np.array([number("target_prevalence", given.get(x, 0.0)) for x in labels])
-    elif isinstance(given, Real) and k == 2:
-        positive = number("target_prevalence", given)
-        shares = np.array([1 - positive, positive])
-    else:
-        shares = numbers("target_prevalence", given)
-    if shares.shape != (k,) or not (np.isfinite(shares) & (shares >= 0)).all():
-        raise ValueError(
-            f"target_prevalence must give a share of each of the {k} classes, such as "
-            f"{{{labels[0]!r}: 0.99, ...}}, but it is {given!r}"
-        )
-    if abs(shares.sum() - 1) > _ROUNDING:
-        raise ValueError(f"the shares of target_prevalence must add up to 1, not {shares.sum():g}")
-    absent = [labels[c] for c in np.flatnonzero((shares > 0) & (predictions.class_counts == 0))]
-    if absent:
-        raise ValueError(
-            f"target_prevalence gives {listing(absent)} a share, but no row has that class: "
-            "nothing is known of it"
-        )
-    if np.count_nonzero(shares) < 2:
-        raise ValueError("target_prevalence must give two classes or more a share")
-    return shares / shares.sum()

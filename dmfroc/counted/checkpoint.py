@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from dmfroc._kit.files import checked_path
 from dmfroc._kit.options import integer
 from dmfroc.counted.batches import Batch, Content, Form, row_hashes
 from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid
 from dmfroc.counted.sample import RowSample
-from dmfroc.counted.storage import checked, checked_array, checked_path, read, write
+from dmfroc.counted.storage import checked, checked_array, read, write
 from dmfroc.inputs.labels import Label, factorize
 from dmfroc.inputs.messages import IN_MEMORY
 

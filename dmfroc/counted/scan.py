@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dmfroc._kit.dask import checked_scheduler
 from dmfroc._kit.options import column_names, flag, instance, integer, numbers
 from dmfroc._kit.version import package_version
 from dmfroc.counted.batches import (
@@ -374,8 +375,7 @@ def scan(
     if n_bins is not None and cuts is not None:
         raise TypeError("n_bins and cuts cannot both be given: cuts decide how many bins there are")
     exact = flag("exact", exact)
-    if not (scheduler is None or (isinstance(scheduler, str) and scheduler)):
-        raise TypeError(f"scheduler must be the address of a Dask scheduler, not {scheduler!r}")
+    scheduler = checked_scheduler(scheduler)
     parts = parts_of(source)
     is_table = hasattr(parts[0], "path") or hasattr(parts[0], "table")
     if is_table and label is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import inspect
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -173,16 +174,31 @@ def parts_of(source: Any) -> list[Part]:
     if hasattr(source, "get_fragments"):  # a dataset of pyarrow
         if not hasattr(source, "files") or source.format.default_extname != "parquet":
             raise ValueError("source is a dataset, but not one of Parquet files")
+        try:
+            source.get_fragments()
+        except ValueError as error:  # pyarrow gives the fragments of whole data sets only
+            raise ValueError(
+                "source is a dataset with a filter or a projection, and files are read whole: "
+                "write what it selects to a file, or give batches of its to_batches()"
+            ) from error
         return _parts_of_files(source.files, source.filesystem)
     if hasattr(source, "to_delayed"):  # Dask
         return [FramePart(table, number) for number, table in enumerate(source.to_delayed())]
     if callable(source):
+        try:
+            inspect.signature(source).bind()
+        except TypeError as error:
+            raise TypeError(f"source must be a function without arguments: {error}") from error
+        except ValueError:  # of C, which tells no signature
+            pass
         return [MemoryPart(source)]
-    if isinstance(source, Iterator) or not isinstance(source, Iterable):
+    is_frame = hasattr(source, "columns")  # whose iterators are of names
+    if is_frame or isinstance(source, Iterator) or not isinstance(source, Iterable):
         raise TypeError(
             "source must be a path, a dataset of pyarrow, a Dask DataFrame, a list of batches or a "
-            f"function that returns an iterator of batches, but it is a {type(source).__name__}"
+            f"function that returns an iterator of batches, not of type {type(source).__name__}"
             + (", which can be read only once" if isinstance(source, Iterator) else "")
+            + (": write it to Parquet, or take Predictions.from_arrays" if is_frame else "")
         )
     if isinstance(source, Sequence) and source and all(_is_path(item) for item in source):
         return _parts_of_files([file for item in source for file in _files(str(item))], None)

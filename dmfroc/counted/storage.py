@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,15 +17,6 @@ from dmfroc.inputs.files import array_of
 
 _FORMAT = "dmfroc counts"
 _VERSION = 2
-
-
-def checked_path(name: str, path: Any) -> Path:
-    """Return a path that is one of text."""
-    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
-        raise TypeError(f"{name} must be a path, but it is {path!r}")
-    if not os.fspath(path):
-        raise ValueError(f"{name} must be a path, but it is empty")
-    return Path(path)
 
 
 def write(

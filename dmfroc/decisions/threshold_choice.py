@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from dmfroc._kit.options import check_level, integer, is_one_of, positive, proportion, seed_of
+from dmfroc.inputs.class_shares import class_shares, in_class_shares
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
@@ -22,6 +23,14 @@ _FEW = 200  # observations; with fewer, intervals of a value that was maximised 
 _RATE_OF_MAXIMUM = 1 / 3  # the error of the place of a maximum falls with the cube root of n
 _SHARE_DRAWN = 0.9  # the power of n that is drawn for the place of a maximum: m = n^0.9
 _AT_LEAST = 0.95
+_MAXIMIZED: dict[Criterion, str] = {
+    "youden": "Youden's J",
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "cost": "minus the mean cost",
+    "specificity": "sensitivity",
+    "sensitivity": "specificity",
+}
 
 
 class Valued(NamedTuple):
@@ -77,7 +86,7 @@ class ThresholdChoice(Result):
     main_table: ClassVar[str] = "choice"
     fact_names: ClassVar[tuple[str, ...]] = ("by", "level", "n_draws", "seed")
 
-    by: str
+    by: Criterion
     label: Hashable
     threshold: Valued
     value: Valued
@@ -94,12 +103,11 @@ class ThresholdChoice(Result):
     @property
     def maximized(self) -> str:
         """What is largest at the threshold: of a given specificity or sensitivity, the other."""
-        other = {"specificity": "sensitivity", "sensitivity": "specificity"}
-        return other.get(self.by, self.by)
+        return _MAXIMIZED[self.by]
 
     def tables(self) -> list[Table]:
         """Return the threshold and its value with their intervals."""
-        rows = {"threshold": self.threshold, f"value ({self.by})": self.value}
+        rows = {"threshold": self.threshold, self.maximized: self.value}
         columns = [
             Column("quantity", "quantity", rows, "name"),
             Column("value", "value", [x.value for x in rows.values()]),
@@ -118,6 +126,7 @@ def choose_threshold(
     at_least: float = _AT_LEAST,
     cost_fp: float = 1.0,
     cost_fn: float = 1.0,
+    target_prevalence: Any = None,
     labels: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
@@ -142,8 +151,11 @@ def choose_threshold(
         The specificity or sensitivity that is asked for, in (0, 1).
     cost_fp, cost_fn : float
         For ``"cost"``: costs of a false positive and of a false negative.
+    target_prevalence : dict of label to float, or float, optional
+        Share of each class where the threshold will be used, if it is not that of the sample, as
+        for `dmfroc.estimate`. Rates do not depend on it; F1, accuracy and costs do.
     labels, sample_weight
-        As for `Predictions.from_arrays`.
+        As for `Predictions.from_arrays`. Weights may be those of another population.
     pos_label : hashable, optional
         The positive class; by default the second of two, or each class against the rest.
     level : float
@@ -188,14 +200,17 @@ def choose_threshold(
     level, n_draws = check_level(level), integer("n_draws", n_draws, _FEWEST_DRAWS)
     seed = seed_of(random_state)
     given = {"labels": labels, "sample_weight": sample_weight}
-    predictions = as_predictions(y_true, y_score, **given).counted
+    predictions, shares = as_predictions(y_true, y_score, **given), None
+    if target_prevalence is not None:
+        shares = class_shares(target_prevalence, predictions)
+        predictions = in_class_shares(predictions, shares)
+    predictions = predictions.counted
     known = predictions.labels
     if pos_label is not None and not predictions.has_class(pos_label):
         raise ValueError(f"pos_label={pos_label!r} is none of the classes {list(known)}")
     classes = [pos_label] if pos_label is not None else [known[1]]
     if pos_label is None and len(known) > 2:
         classes = [known[k] for k in predictions.present]
-    criterion = partial(_values, by=by, at_least=at_least, costs=costs)
     choices: dict[Hashable, ThresholdChoice] = {}
     for label in classes:
         place = known.index(label)
@@ -205,6 +220,8 @@ def choose_threshold(
         sample = _Sample.of(
             predictions.scores[:, place].astype(float), is_positive, predictions.sample_weight
         )
+        share = None if shares is None else float(shares[place])
+        criterion = partial(_values, by=by, at_least=at_least, costs=costs, share=share)
         choices[label] = _choice(sample, criterion, by, label, level, n_draws, seed)
     return choices[classes[0]] if len(classes) == 1 else choices
 
@@ -236,13 +253,20 @@ class _Sample(NamedTuple):
 
 
 def _values(
-    counts: Float[np.ndarray, "2 m"], by: str, at_least: float, costs: tuple[float, float]
+    counts: Float[np.ndarray, "2 m"],
+    by: str,
+    at_least: float,
+    costs: tuple[float, float],
+    share: float | None,
 ) -> Float[np.ndarray, " m"]:
     """Return the criterion at each threshold; minus infinity where it is not allowed."""
     tp, fp = counts
     positives, negatives = tp[-1], fp[-1]
     if positives == 0 or negatives == 0:
         return np.full(len(tp), np.nan)
+    if share is not None:  # of the positives, in every sample that is drawn
+        tp, fp = tp * (share / positives), fp * ((1 - share) / negatives)
+        positives, negatives = share, 1 - share
     sensitivity, specificity = tp / positives, 1 - fp / negatives
     match by:
         case "youden":
@@ -267,7 +291,13 @@ def _at(by: str, criterion: Any, counts: Float[np.ndarray, "2 m"], place: int) -
 
 
 def _choice(
-    sample: _Sample, criterion: Any, by: str, label: Hashable, level: float, n_draws: int, seed: int
+    sample: _Sample,
+    criterion: Any,
+    by: Criterion,
+    label: Hashable,
+    level: float,
+    n_draws: int,
+    seed: int,
 ) -> ThresholdChoice:
     whole = sample.counts(sample.weights)
     values = criterion(whole)

@@ -24,7 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
-from dmfroc._kit.options import integer, listed, n_jobs_of
+from dmfroc._kit.options import integer, listed, n_jobs_of, unmasked
 from dmfroc.curves.cases import Cases
 from dmfroc.curves.points import count_points
 from dmfroc.decisions.class_weights import (
@@ -62,6 +62,7 @@ class _SelectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
 
     def _fit_estimator(self, X: Any, y: Any, sample_weight: Any, method: str) -> tuple[Any, Any]:
         """Fit the estimator to all of the data; return its out-of-fold scores and the weights."""
+        unmasked("sample_weight", sample_weight)
         parameters = {} if sample_weight is None else {"sample_weight": sample_weight}
         scores = cross_val_predict(
             self.estimator,
@@ -162,6 +163,11 @@ def splits_of(
                 f"cv names test row {counts.argmax()} twice in split {place} (counting from 0): "
                 "a row counts once in each test set"
             )
+        if counts[train].any():
+            raise ValueError(
+                f"cv has row {train[counts[train].argmax()]} (counting from 0) among both the "
+                f"training and the test rows of split {place}: what was trained on cannot be judged"
+            )
         key = (np.sort(train).tobytes(), np.sort(test).tobytes())
         if key in seen:
             raise ValueError(
@@ -188,7 +194,7 @@ def each_row_once(
 
 def _rows(rows: Any, n: int) -> Int[np.ndarray, " rows"]:
     """Return the places of rows, which may be given as a mask."""
-    array = np.asarray(rows)
+    array = np.asarray(unmasked("a split of cv", rows))
     if array.dtype == bool and array.shape == (n,):
         return np.flatnonzero(array)
     if array.dtype.kind not in "iu" or array.ndim != 1 or not len(array):
@@ -209,7 +215,7 @@ def checked(X: Any, y: Any) -> tuple[Any, Any]:
         X, y = indexable(X, y)
     except (TypeError, ValueError) as error:
         raise type(error)(f"X and y must have one row per observation: {error}") from error
-    rows, of_rows = Rows(row_index(X), "X"), y
+    rows, of_rows = Rows(row_index(unmasked("X", X)), "X"), y
     values = as_array(y, "y")
     if values.dtype.kind == "O":
         missing = [row for row, item in enumerate(values.tolist()) if is_missing(item)]

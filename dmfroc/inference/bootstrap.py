@@ -1,4 +1,4 @@
-"""The bootstrap: units drawn with replacement."""
+"""The bootstrap, which draws units, and the Bayesian one, which weights them (Rubin 1981)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,24 @@ class Bootstrap(Resampling):
         return replicate_values(
             bound,
             *sample,
-            bayesian=False,
+            bayesian=self.is_bayesian,
             n_draws=self.n_draws,
             seed=self.seed,
             standard_errors=self.interval_type == "studentized",
         )
+
+
+@dataclass(frozen=True)
+class BayesianBootstrap(Bootstrap):
+    """Replicates under Dirichlet weights; its intervals are credible intervals."""
+
+    name: ClassVar[str] = "bayesian_bootstrap"
+    is_bayesian: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.interval_type == "studentized":
+            raise ValueError(
+                "the Bayesian bootstrap has no studentized interval: use 'percentile', or "
+                "method='bootstrap'"
+            )

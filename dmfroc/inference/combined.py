@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from dmfroc.inference.evidence import FactsInMemory
 from dmfroc.inference.influences import Influences, Moments, moments_of
@@ -57,16 +57,14 @@ def combined(
     measure: Measure,
     predictions: Predictions,
     units: Units,
-    value: float,
-    influences: Float[np.ndarray, " n"],
+    influences: Influences,
     remarks: tuple[str, ...] = (),
     judge: JudgedLabels | None = None,
 ) -> CombinedFacts:
     """Return what is known of a value with these influences."""
-    low, high = measure.bounds
-    inside = float(np.clip(value, low, high))
-    moments = moments_of(influences, units)
-    found = Influences(inside, influences)
+    inside = float(np.clip(influences.value, *measure.bounds))
+    moments = moments_of(influences.influences, units).with_parts(influences.of_parts)
+    found = influences._replace(value=inside)
     return CombinedFacts(
         measure, predictions, units, inside, moments, found, remarks=remarks, judge=judge
     )

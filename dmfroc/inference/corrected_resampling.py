@@ -20,7 +20,7 @@ from dmfroc.inference.interval_method import (
     joint_noise,
 )
 from dmfroc.inference.options import OF_ALGORITHM, Options
-from dmfroc.inference.scale import IDENTITY, Scale, scale_of
+from dmfroc.inference.scale import IDENTITY, scale_of
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference
@@ -63,16 +63,13 @@ class CorrectedResampling(IntervalMethod):
         self, measure: Measure, values: Float[np.ndarray, " folds"], sample: Sample
     ) -> Estimate:
         error = self._error(values, sample)
-        low, high = measure.bounds
         mean = float(values.mean())
-        scale = scale_of(measure.bounds) if low < mean < high else IDENTITY
-        ends = self._interval(mean, error, len(values), scale, self.level)
         return Estimate(
             measure=measure.name,
             title=measure.title,
             value=mean,
             standard_error=error,
-            interval=(max(ends[0], low), min(ends[1], high)),
+            interval=_interval(measure, mean, error, len(values), self.level),
             level=self.level,
             method=self.name,
             warnings=tuple(caveats([measure], sample.predictions)),
@@ -90,14 +87,6 @@ class CorrectedResampling(IntervalMethod):
         else:
             held_out = 1 - self.train_fraction
         return 1 / n_folds + held_out / (1 - held_out)
-
-    def _interval(
-        self, value: float, error: float, n_folds: int, scale: Scale, level: float
-    ) -> tuple[float, float]:
-        half_width = float(stdtrit(n_folds - 1, (1 + level) / 2)) * error
-        on_line = half_width * scale.slope(value)
-        ends = scale.from_line(scale.to_line(value) + np.array([-on_line, on_line]))
-        return float(ends[0]), float(ends[1])
 
     def joint_estimates(
         self,
@@ -131,14 +120,12 @@ class CorrectedResampling(IntervalMethod):
 
         def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
             error, value = error_and_value(first, second)
-            level = 1 - hypothesis.error(level)
-            return hypothesis.opened(self._interval(value, error, n_folds, IDENTITY, level))
+            half = float(stdtrit(n_folds - 1, 1 - hypothesis.error(level) / 2)) * error
+            return hypothesis.opened((value - half, value + half))
 
         def interval_of_value(name: str, level: float) -> tuple[float, float]:
             value, error = estimates[name].value, estimates[name].standard_error
-            low, high = measure.bounds
-            scale = scale_of(measure.bounds) if low < value < high else IDENTITY
-            return self._interval(value, error, n_folds, scale, level)
+            return _interval(measure, value, error, n_folds, level)
 
         differences = {}
         for first, second in itertools.combinations(samples, 2):
@@ -170,6 +157,16 @@ class CorrectedResampling(IntervalMethod):
             interval_of_value,
             interval_of_difference,
         )
+
+
+def _interval(
+    measure: Measure, value: float, error: float, n_folds: int, level: float
+) -> tuple[float, float]:
+    low, high = measure.bounds
+    scale = scale_of(measure.bounds) if low < value < high else IDENTITY
+    half_width = float(stdtrit(n_folds - 1, (1 + level) / 2)) * error * scale.slope(value)
+    ends = scale.from_line(scale.to_line(value) + np.array([-half_width, half_width]))
+    return max(float(ends[0]), low), min(float(ends[1]), high)
 
 
 def _fold_values(bound: BoundMeasures, sample: Sample) -> Float[np.ndarray, "folds values"]:

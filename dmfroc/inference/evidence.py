@@ -91,7 +91,8 @@ class Facts(ABC):
         varies = self.moments.varies_within_strata
         if not varies and np.isfinite(self.value) and is_of_sizes(self.measure, self.predictions):
             return self.value, self.value
-        return self.measure.range_in(self.predictions, sizes_are_fixed=True)
+        # Units that are drawn from one stratum are of random classes
+        return self.measure.range_in(self.predictions, sizes_are_fixed=len(self.units.sizes) > 1)
 
     @cached_property
     def bounds_of_any_sizes(self) -> tuple[float, float]:

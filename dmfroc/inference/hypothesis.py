@@ -159,7 +159,8 @@ def error_reaching(threshold: float, ends_at: EndsAt, least: float = 0.0, *, upp
 
     def distance(log_error: float) -> float:
         ends = ends_at(float(np.exp(log_error)))
-        return threshold - ends[1] if upper else ends[0] - threshold
+        beyond = threshold - ends[1] if upper else ends[0] - threshold
+        return -1.0 if math.isnan(beyond) else beyond  # quantiles at such errors overflow
 
     if distance(smallest) > 0:
         return least

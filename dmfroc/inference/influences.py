@@ -23,7 +23,7 @@ from scipy.special import ndtri, stdtr, stdtrit
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.lending import lending
 from dmfroc.inference.rare_errors import RareErrors
-from dmfroc.inference.scale import IDENTITY, scale_of
+from dmfroc.inference.scale import IDENTITY, Scale, scale_of
 from dmfroc.inference.units import EstimatedWeights, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -400,15 +400,24 @@ def interval(
             distances = np.hypot(to_scale.to_line([given.low, given.high]) - place, added)
         ends = to_scale.from_line(place + np.array([-1, 1]) * distances)
         return replace(given, low=max(float(ends[0]), low), high=min(float(ends[1]), high))
-    scale, freedom = moments.spread
     low, high = bounds
-    if scale <= NO_VARIATION * (high - low if np.isfinite(high - low) else max(1, abs(value))):
+    if moments.spread.scale <= NO_VARIATION * (
+        high - low if np.isfinite(high - low) else max(1, abs(value))
+    ):
         return without_variation(value, moments.n_complete_sets, error, bounds, rare)
     to_scale = scale_of(bounds) if symmetric_on_line and low < value < high else IDENTITY
-    half_width = -stdtrit(freedom, error / 2) * scale * to_scale.slope(value)
-    ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
-    found = Interval(max(float(ends[0]), low), min(float(ends[1]), high))
+    found = _symmetric(value, moments, error, to_scale, bounds)
     return with_rare_errors(found, value, moments, error, rare)
+
+
+def _symmetric(
+    value: float, moments: Moments, error: float, scale: Scale, bounds: tuple[float, float]
+) -> Interval:
+    """Return the t interval that is symmetric on a scale."""
+    of_value, freedom = moments.spread
+    half_width = -stdtrit(freedom, error / 2) * of_value * scale.slope(value)
+    ends = scale.from_line(scale.to_line(value) + np.array([-half_width, half_width]))
+    return Interval(max(float(ends[0]), bounds[0]), min(float(ends[1]), bounds[1]))
 
 
 def with_rare_errors(
@@ -437,14 +446,10 @@ def interval_below(
 
     It is symmetric on the logarithmic scale of the distance from the upper end.
     """
-    low, high = bounds
-    scale, freedom = moments.spread
-    if scale <= NO_VARIATION:
+    if moments.spread.scale <= NO_VARIATION:
         return without_variation(value, moments.n_complete_sets, error, bounds)
-    to_scale = scale_of((-np.inf, high)) if value < high else IDENTITY
-    half_width = -stdtrit(freedom, error / 2) * scale * to_scale.slope(value)
-    ends = to_scale.from_line(to_scale.to_line(value) + np.array([-half_width, half_width]))
-    return Interval(*np.clip(ends, low, high).tolist())
+    scale = scale_of((-np.inf, bounds[1])) if value < bounds[1] else IDENTITY
+    return _symmetric(value, moments, error, scale, bounds)
 
 
 def without_variation(

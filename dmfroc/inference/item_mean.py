@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from dmfroc.inference.bounded_mean import BoundedMean
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.judge import Part, judged, selection_message
+from dmfroc.inference.units import effective_sizes
 from dmfroc.inputs.item_scores import FEWEST_ITEMS, ScoredItems
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
@@ -40,9 +41,12 @@ class ItemMean:
         return np.where(np.isnan(self.scores), 0.0, 1 / self.probability)
 
     @cached_property
-    def _n_effective(self) -> float:
-        of_units = self._by_unit(self._weight)
-        return float(of_units.sum() ** 2 / (of_units @ of_units))
+    def _of_unit(self) -> Float[np.ndarray, " u"]:
+        return self._by_unit(self._weight)
+
+    @cached_property
+    def _n_effective(self) -> Float[np.ndarray, 1]:
+        return effective_sizes(np.zeros(len(self._of_unit), int), self._of_unit)
 
     def _by_unit(self, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
         return np.bincount(self.unit, values)
@@ -55,8 +59,10 @@ class ItemMean:
             self._of_units(_weighted_mean(self.judge, weight))
             for weight in (np.ones(len(self.judge)), self._weight)
         )
-        own = self._of_units(self.verified)
-        return judged(own, on_all, on_verified, len(own.influences) / self._n_effective)
+        own, is_verified = self._of_units(self.verified), self._of_unit > 0
+        stratum = np.zeros(len(is_verified), int)
+        found = judged(own, on_all, on_verified, is_verified, stratum, self._n_effective)
+        return found.value, found.influences * found.inflation, found.weight
 
     def _of_units(self, part: Part) -> Part:
         return Part(part.value, self._by_unit(part.influences))
@@ -70,10 +76,10 @@ class ItemMean:
     @cached_property
     def limits(self) -> BoundedMean:
         """The mean with its limits."""
-        n_units = int((self._by_unit(self._weight) > 0).sum())
+        n_units = int((self._of_unit > 0).sum())
         variance = float(self.influences @ self.influences)
         value = float(np.clip(self._combined[0], *self.bounds))
-        return BoundedMean(value, variance, n_units, self._n_effective, self.bounds)
+        return BoundedMean(value, variance, n_units, float(self._n_effective[0]), self.bounds)
 
     @cached_property
     def labels(self) -> JudgedLabels | None:

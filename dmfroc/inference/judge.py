@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from scipy.special import ndtr
 
 _SELECTED = 0.01  # p-values below say that rows were not drawn at random
 _FEWEST_FOR_TEST = 5
+_LARGEST_LEVERAGE = 0.5  # of one verified row on the weight of the judge
 
 
 class Part(NamedTuple):
@@ -31,21 +32,32 @@ class Judged(NamedTuple):
         Of every row on it.
     weight : float
         The weight of least variance, 0 if the judge says nothing of the verified labels.
+    inflation : numpy.ndarray of shape (n,)
+        Factor of the influences of verified rows, because the weight was estimated from them.
     """
 
     value: float
     influences: Float[np.ndarray, " n"]
     weight: float
+    inflation: Float[np.ndarray, " n"]
 
 
 def judged(
-    verified: Part, judge_on_all: Part, judge_on_verified: Part, n_rows_per_label: float
+    verified: Part,
+    judge_on_all: Part,
+    judge_on_verified: Part,
+    is_verified: Bool[np.ndarray, " n"],
+    stratum: Int[np.ndarray, " n"],
+    n_labels: Float[np.ndarray, " s"],
 ) -> Judged:
     """Return the combination with the least variance.
 
-    The judge's variance comes from all rows. Verified rows are a random part of them, so that its
-    two values differ by ``n_rows_per_label - 1`` times the variance on all rows: that is known more
-    precisely than from the verified rows alone.
+    Verified rows are a random part of their stratum. So the variance of the difference of the
+    judge's two values is that on all rows, times the number of rows per label, less 1. It is known
+    more precisely than from the verified rows alone.
+
+    The weight is the slope of a regression. As there, an influence counts for ``1 / (1 - h)`` times
+    as much, ``h`` being the row's share in the squares of the judge's influences (HC3).
 
     Parameters
     ----------
@@ -53,8 +65,12 @@ def judged(
         The value by the verified labels.
     judge_on_all, judge_on_verified : Part
         The value by the judge's labels, on all rows and on those that were verified.
-    n_rows_per_label : float
-        Number of rows over the effective number of verified ones.
+    is_verified : numpy.ndarray of bool, shape (n,)
+        Which rows are verified.
+    stratum : numpy.ndarray of int, shape (n,)
+        The stratum of each row, within which verified rows were drawn.
+    n_labels : numpy.ndarray of shape (s,)
+        Effective number of verified rows in each stratum.
 
     References
     ----------
@@ -63,16 +79,23 @@ def judged(
     of these.
     """
     difference = judge_on_all.influences - judge_on_verified.influences
-    n = len(difference)
-    labels = max(n / n_rows_per_label, 2)
-    variance = (n_rows_per_label - 1) * (judge_on_all.influences @ judge_on_all.influences)
-    variance *= n / max(n - 1, 1)
-    covariance = verified.influences @ difference * labels / (labels - 1)
+    variance = covariance = 0.0
+    for place, labels in enumerate(n_labels):
+        rows = stratum == place
+        both = rows & is_verified
+        n = int(rows.sum())
+        variance += (n / labels - 1) * judge_on_all.influences[rows].var() * n**2 / max(n - 1, 1)
+        centred = verified.influences[both] - verified.influences[both].mean()
+        covariance += centred @ difference[both] * max(labels, 2) / (max(labels, 2) - 1)
     weight = -float(covariance / variance) if variance > 0 else 0.0
+    leverage = judge_on_verified.influences**2
+    leverage = np.minimum(leverage / (leverage.sum() or 1.0), _LARGEST_LEVERAGE)
+    of_verified = np.sqrt(1 - 1 / max(is_verified.sum(), 2)) / (1 - leverage)
     return Judged(
         verified.value + weight * (judge_on_all.value - judge_on_verified.value),
         verified.influences + weight * difference,
         weight,
+        np.where(is_verified, of_verified, 1.0),
     )
 
 

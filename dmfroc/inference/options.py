@@ -64,6 +64,7 @@ class PopulationOptions(TypedDict, total=False):
 
     judge: Any
     label_probability: Any
+    label_strata: Any
     target_prevalence: Any
     importance: Any
 

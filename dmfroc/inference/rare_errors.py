@@ -200,8 +200,13 @@ def _rare_errors(
             _value_of(measure, classes.sample(unseen * missed, x)) for x in (weights, -weights)
         ]
     limit = min(values) if measure.greater_is_better else max(values)
-    is_top_heavy = measure.needs == "scores" and _is_top_heavy(measure, classes, value)
+    is_top_heavy = _is_of_ranks(measure) and _is_top_heavy(measure, classes, value)
     return RareErrors(value, worst, limit, is_top_heavy) if np.isfinite(limit) else None
+
+
+def _is_of_ranks(measure: Measure) -> bool:
+    """Whether only the order of scores or of probabilities matters."""
+    return measure.needs == "scores" or measure.family == "selective prediction"
 
 
 def _is_top_heavy(measure: Measure, classes: _Classes, best: float) -> bool:
@@ -256,9 +261,8 @@ def _pools_classes(measure: Measure, classes: _Classes) -> bool:
 
 def _judge(measure: Measure, predictions: Predictions) -> Measure:
     """Return the measure that is asked about made-up samples with the classes of a sample."""
-    if measure.of_rare_errors is None or len(predictions.present) <= _MANY_CLASSES:
-        return measure
-    return measure.of_rare_errors
+    is_fast = measure.is_dmf_auc and len(predictions.present) <= _MANY_CLASSES
+    return measure if measure.of_rare_errors is None or is_fast else measure.of_rare_errors
 
 
 def is_of_sizes(measure: Measure, predictions: Predictions) -> bool:
@@ -304,7 +308,7 @@ def _value_of(measure: Measure, predictions: Predictions) -> float:
 
 def _classes_of(measure: Measure, predictions: Predictions) -> _Classes:
     classes = _certain_classes(predictions)
-    if measure.needs != "probabilities":
+    if measure.needs != "probabilities" or _is_of_ranks(measure):
         return classes
     return classes._replace(floor=_typical_probability_of_others(predictions))
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc._kit.options import unmasked
 from dmfroc.inputs.indexes import Rows, row_index
 
 _MOST_CONTRADICTIONS = 0.05  # share of rows; classifiers with thresholds of their own have some
@@ -31,7 +32,7 @@ def scores_of(estimator: Any, X: Any, y: Any = None) -> Any:
     is_decision = method == "decision_function" and len(estimator.classes_) > 2
     if is_decision and _votes_by_pairs(estimator):
         raise _pairs_error(kind, "scores pairs of classes (decision_function_shape='ovo')")
-    scores = getattr(estimator, method)(X)
+    scores = unmasked(f"y_score, from {kind},", getattr(estimator, method)(X))
     if is_decision and hasattr(estimator, "predict"):
         _check_decisions(np.asarray(scores), estimator, X, kind)
     return scores

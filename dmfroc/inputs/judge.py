@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.arrays import as_array, is_missing, plain
-from dmfroc.inputs.indexes import Rows, row_index
+from dmfroc.inputs.indexes import Rows, row_index, row_names
 from dmfroc.inputs.labels import encode, factorize
-from dmfroc.inputs.messages import IN_MEMORY
+from dmfroc.inputs.messages import IN_MEMORY, listing
 from dmfroc.inputs.predictions import Predictions, as_predictions
 
 _FEWEST_VERIFIED = 2
@@ -29,27 +29,35 @@ class JudgedRows(NamedTuple):
         The same rows, and all rows, with the judge's labels.
     is_verified : numpy.ndarray of bool, shape (n,)
         Which rows are verified.
-    has_probabilities : bool
-        Whether rows were drawn with probabilities that the user gave.
+    stratum : numpy.ndarray of int, shape (n,)
+        The stratum of each row, within which rows were drawn alike.
+    drawn_unlike : bool
+        Whether rows were drawn with probabilities, or within strata, that the user gave.
     """
 
     verified: Predictions
     judge_on_verified: Predictions
     judge_on_all: Predictions
     is_verified: Bool[np.ndarray, " n"]
-    has_probabilities: bool
+    stratum: Int[np.ndarray, " n"]
+    drawn_unlike: bool
 
 
 def judged_rows(
-    y_true: Any, y_score: Any, judge: Any, label_probability: Any, **others: Any
+    y_true: Any,
+    y_score: Any,
+    judge: Any,
+    label_probability: Any = None,
+    label_strata: Any = None,
+    **others: Any,
 ) -> JudgedRows:
     """Check labels, some of them missing, and the judge's, see `as_predictions`.
 
     Raises
     ------
     TypeError, ValueError
-        If the judge's labels are missing in some row, too few rows are verified, probabilities are
-        not above 0 and at most 1, or as for `as_predictions`.
+        If the judge's labels are missing in some row, too few rows are verified, of a stratum
+        none, probabilities are not above 0 and at most 1, or as for `as_predictions`.
     """
     if isinstance(y_true, Predictions):
         raise TypeError(
@@ -78,13 +86,38 @@ def judged_rows(
         as_predictions(_like(y_true, labels.tolist()), y_score, **others)
         for labels in (filled, said)
     ]
+    drawn_unlike, stratum = label_probability is not None, np.zeros(len(true), int)
     weights = both[0].sample_weight[is_verified]
+    if label_strata is not None:
+        if drawn_unlike:
+            raise ValueError("label_strata has the probabilities already: leave label_probability")
+        label_probability, stratum = _drawn_in_strata(label_strata, is_verified, both[0])
     if label_probability is not None:
         weights = weights / probabilities(label_probability, len(true))[is_verified]
     verified, judge_on_verified = (p.rows(is_verified).reweighted(weights) for p in both)
     return JudgedRows(
-        verified, judge_on_verified, both[1], is_verified, label_probability is not None
+        verified,
+        judge_on_verified,
+        both[1],
+        is_verified,
+        stratum,
+        drawn_unlike or label_strata is not None,
     )
+
+
+def _drawn_in_strata(
+    given: Any, is_verified: Bool[np.ndarray, " n"], predictions: Predictions
+) -> tuple[Float[np.ndarray, " n"], Int[np.ndarray, " n"]]:
+    """Return the share of verified rows in each row's stratum, and the stratum."""
+    names = row_names(given, "label_strata", len(is_verified), predictions.index, "a stratum")
+    found, stratum = np.unique(names, return_inverse=True)
+    shares = np.bincount(stratum, is_verified) / np.bincount(stratum)
+    if not shares.all():
+        raise ValueError(
+            f"label_strata: no row of {listing(found[shares == 0].tolist())} is verified, so that "
+            "nothing is known of it. Verify rows there, or merge strata"
+        )
+    return shares[stratum], stratum
 
 
 def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:

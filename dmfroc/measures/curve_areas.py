@@ -52,6 +52,8 @@ def _measure_with_ties(
     options, name = {"ties": _SHARE_OF_TIES[ties]}, summary.__name__
     if ties == "half":
         return _measure(title, summary, options, chance=0.5, **attributes)
+    if ties == "upper":  # errors that tie would cost nothing
+        attributes["of_rare_errors"] = _measure_with_ties(title, summary, "half", **attributes)
     title = f"{title}, {ties} staircase"
     return _measure(title, summary, options, name=f"{name}_{ties}", **attributes)
 

@@ -179,8 +179,8 @@ class Measure:
         Each says what a reader has to consider with a value from these predictions, or returns
         None. By default: which classes are left out because they never occur.
     of_rare_errors : Measure, optional
-        Another measure that loses about as much by rare errors, and takes less time for the many
-        pairs of many classes.
+        Another measure that loses about as much by rare errors: one that takes less time for the
+        many pairs of many classes, or to which errors that tie count too.
     is_dmf_auc : bool
         Whether it is the area under the multiclass ROC curve, as `dmfroc.measures.dmf_auc` makes
         it; its options are then those of the curve.

@@ -62,6 +62,13 @@ def _resolution(table: Bins, xp: Any) -> Any:
     return uncertainty - table.squared.sum() / (2 * total) + _reliability(table, xp)
 
 
+def _without_chance(part: Summary, table: Bins, xp: Any) -> Any:
+    """Return reliability or resolution less what chance adds: the variances of the bins' means."""
+    share = divide(table.forecast, table.weight, xp)  # counts as one more outcome of each bin
+    share = xp.where(table.weight > 0, (table.outcome + share) / (table.weight + 1), 0.0)
+    return part(table, xp) - (share * (1 - share)).sum() / (2 * table.weight[0].sum())
+
+
 def _expected_error(table: Bins, xp: Any) -> Float[AnyArray, ""]:
     return xp.abs(table.forecast - table.outcome).sum() / table.weight.sum()
 
@@ -90,6 +97,13 @@ def _in_bins(
 ) -> Measure:
     statistic = WithOptions(bins, n_bins=integer("n_bins", n_bins, 1, _MOST_BINS))
     return forecasts(title, statistic, summary, **attributes)
+
+
+def _part_of_brier_score(name: str, n_bins: int, part: Summary, **attributes: Any) -> Measure:
+    title, summary = f"Brier {name}", partial(_without_chance, part)
+    corrected = _in_bins(title, class_bins, n_bins, summary, **attributes)
+    corrected = replace(corrected, name=f"brier_{name} less what chance adds")
+    return _in_bins(title, class_bins, n_bins, part, less_biased=corrected, **attributes)
 
 
 @register()
@@ -211,7 +225,7 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_reliability(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.065
     """
-    return _in_bins("Brier reliability", class_bins, n_bins, _reliability)
+    return _part_of_brier_score("reliability", n_bins, _reliability)
 
 
 @register()
@@ -246,7 +260,7 @@ def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
     0.24
     """
     attributes = {"bounds": SIGNED, "chance": 0.0, "greater_is_better": True}
-    return _in_bins("Brier resolution", class_bins, n_bins, _resolution, **attributes)
+    return _part_of_brier_score("resolution", n_bins, _resolution, **attributes)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.special import chdtrc
 
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import calibration, events, no_events, no_logits
@@ -23,6 +24,7 @@ from dmfroc.measures.statistics.recalibration import BinaryFit
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 _SHARES = (0.5, 0.9, 1.0)  # of the observations below each quantile
+_ERROR, _QUANTILE = 0.05, 1.96  # of the test that excludes calibration
 _KNOTS = (0.1, 0.5, 0.9)  # Harrell's quantiles for three knots
 
 
@@ -184,7 +186,27 @@ def _on_other_sides(
             gaps[judges] += side * (y[judges] - f[judges]) / len(outcome)
     gaps /= n_divisions
     value = float(weights @ gaps / weights.sum())
-    return value, weights * (gaps - value) / weights.sum()
+    influences = weights * (gaps - value) / weights.sum()
+    error = np.sqrt((np.bincount(unit_of_row, influences) ** 2).sum())
+    if 0 < error < value / _QUANTILE and not _excludes_calibration(curves, outcome, weights):
+        influences *= value / _QUANTILE / error
+    return value, influences
+
+
+def _excludes_calibration(
+    curves: SmoothCurves, outcome: Float[np.ndarray, "events n"], weights: Float[np.ndarray, " n"]
+) -> bool:
+    """Whether the likelihood ratio test of all curves, by Bonferroni, excludes calibration.
+
+    The sides that other observations see agree with each other by chance, which their variance
+    does not show. So a 95 % interval excludes 0 only if this test excludes calibration.
+    """
+    scale, p_values = weights.sum() / (weights @ weights), []
+    for y, f, gap in zip(outcome, curves.forecast, curves.gaps(weights), strict=True):
+        own, other = (np.log(np.where(y == 1, p, 1 - p)) for p in (gap.predicted, f))
+        ratio = 2 * scale * (weights @ (own - other))
+        p_values.append(chdtrc(len(gap.coefficients), max(ratio, 0.0)))
+    return bool(min(p_values) * len(p_values) < _ERROR)
 
 
 def _distance(title: str, pos_label: Hashable, place: int, **attributes: Any) -> Measure:

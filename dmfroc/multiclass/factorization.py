@@ -28,6 +28,7 @@ from dmfroc.multiclass.rank_one import Center, binomial_deviance
 # A fitted probability this close to 0 or 1 is one that the data drive to the boundary.
 _BOUNDARY = 1e-9
 _LARGEST_WEIGHT = 1e300  # of all cells: sums of what weighs less do not overflow
+_LARGEST_OFFSET = 1e6  # squares and exponents of sums with it are far from overflowing
 _SMALLEST_WEIGHT = 1e-300  # of a cell: smaller ones have too few digits
 _GRADIENT_TOLERANCE = 1e-7
 _MEMORY = 20
@@ -109,7 +110,7 @@ def dmf(
     link : {"logit", "probit", "cloglog"}
         Link function.
     offset : array-like, broadcast to (m, q), optional
-        Known part of the linear predictor.
+        Known part of the linear predictor, between -1e6 and 1e6.
     max_iter : int
         Iterations after which to give up, see `Factorization.outcome`.
 
@@ -191,6 +192,11 @@ def _checked_cells(
         if not np.isfinite(array).all():
             raise ValueError(f"{name} must be finite")
     weight = cells[0]
+    if abs(cells[1]).max() > _LARGEST_OFFSET:
+        raise ValueError(
+            f"offset must be between {-_LARGEST_OFFSET:g} and {_LARGEST_OFFSET:g}: it is on the "
+            "scale of the link, on which 10 is close to certainty"
+        )
     if (weight < 0).any() or not weight.any():
         raise ValueError("weights must be >= 0 and not all 0")
     with np.errstate(over="ignore"):

@@ -14,7 +14,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.lines import Line2D
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.options import flag
+from dmfroc._kit.options import instance, number
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import convex_hull
@@ -290,16 +290,17 @@ class CurveDisplay(Display):
         CurveDisplay
             This display.
         """
-        for option, value in {
-            "plot_chance": plot_chance,
-            "plot_break_even": plot_break_even,
-            "plot_isometrics": plot_isometrics,
-            "plot_baselines": plot_baselines,
-            "plot_hull": plot_hull,
-            "plot_legend": plot_legend,
-        }.items():
-            flag(option, value)
-        ax = self._draws_on(ax)
+        if name is not None:
+            instance("name", name, str)
+        ax = self._draws_on(
+            ax,
+            plot_chance=plot_chance,
+            plot_break_even=plot_break_even,
+            plot_isometrics=plot_isometrics,
+            plot_baselines=plot_baselines,
+            plot_hull=plot_hull,
+            plot_legend=plot_legend,
+        )
         self.guides_, self.hulls_ = [], {}
         if plot_baselines and not ax.lines:
             self._draw_baselines(ax)
@@ -347,6 +348,7 @@ class CurveDisplay(Display):
         ValueError
             If the table lacks a class of the curves, or a curve has no counts to place it by.
         """
+        instance("table", table, ContingencyTable)
         self.decisions_ = {}
         for label, curve in self.curves.items():
             if label not in table.labels or curve.projection is None:
@@ -389,6 +391,7 @@ class CurveDisplay(Display):
         Vuk and Curk (2006), ROC curve, lift chart and calibration plot, equations 4.8, 4.9, 5.6 and
         5.7, figures 4 and 8.
         """
+        slope = number("slope", slope)
         if not np.isfinite(slope):
             raise ValueError(f"slope must be finite, but it is {slope!r}")
         self.tangents_ = {}

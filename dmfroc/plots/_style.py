@@ -16,7 +16,7 @@ from matplotlib.colors import to_hex
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 
-from dmfroc._kit.options import instance
+from dmfroc._kit.options import flag, instance
 
 if TYPE_CHECKING:
     from typing import Self as Self
@@ -71,8 +71,12 @@ class Display:
         """Draw a result that the display takes."""
         return cls(result).plot(**options)  # type: ignore[call-arg, attr-defined]
 
-    def _draws_on(self, ax: Axes | None, width: float = 6.4, height: float = 6.4) -> Axes:
-        """Return the axes, by default those of a new figure, of a size in inches."""
+    def _draws_on(
+        self, ax: Axes | None, width: float = 6.4, height: float = 6.4, **flags: Any
+    ) -> Axes:
+        """Return the axes, by default those of a new figure of a size in inches; check options."""
+        for option, value in flags.items():
+            flag(option, value)
         self.ax_ = new_axes(width, height) if ax is None else instance("ax", ax, Axes)
         self.figure_ = self.ax_.figure
         return self.ax_

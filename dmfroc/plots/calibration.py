@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from dmfroc import curves
+from dmfroc._kit.options import check_level, flag
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
@@ -132,6 +133,10 @@ class CalibrationDisplay(CurveDisplay):
         CalibrationDisplay
             This display.
         """
+        level = check_level(level)
+        flag("plot_intervals", plot_intervals)
+        flag("plot_rug", plot_rug)
+        flag("plot_legend", plot_legend)
         is_single = len(self.curves) == 1
         groups: dict[str, Any] = {"marker": "o", "markersize": 5 if is_single else 3}
         if self.smooth:  # which joins the points

@@ -10,6 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.container import BarContainer
 from matplotlib.lines import Line2D
 
+from dmfroc._kit.options import instance
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.plots._style import COLORS, Display
@@ -83,6 +84,8 @@ class ComparisonDisplay(Display):
         ComparisonDisplay
             This display.
         """
+        if ax_orders is not None:
+            instance("ax_orders", ax_orders, Axes)
         if ax is None:
             ax, ax_orders = self._new_axes()
         self._draws_on(ax)

@@ -232,6 +232,7 @@ class LiftDisplay(CurveDisplay):
         LiftDisplay
             This display.
         """
+        flag("plot_fallout", plot_fallout)
         super().plot(ax, **options)
         for label, line in self.lines_.items() if plot_fallout else ():
             points, color = self.curves[label].points, line.get_color()

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.lines import Line2D
 
-from dmfroc._kit.options import flag, is_one_of
+from dmfroc._kit.options import is_one_of
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
 from dmfroc.decisions.threshold_choice import ThresholdChoice
@@ -140,12 +140,11 @@ class DecisionDisplay(Display):
         ValueError
             If there is no such band.
         """
-        difference = flag("difference", difference)
         if not (band is None or is_one_of(band, ("pointwise", "simultaneous"))):
             raise ValueError(
                 f"band must be 'pointwise', 'simultaneous' or None, but it is {band!r}"
             )
-        axes = self._draws_on(ax, height=4.8)
+        axes = self._draws_on(ax, height=4.8, difference=difference, plot_legend=plot_legend)
         self.lines_, self.bands_, self.baselines_ = {}, {}, []
         is_single = len(self.curves) == 1
         highest = 0.0
@@ -243,7 +242,7 @@ class ThresholdDisplay(Display):
     >>> y = rng.integers(2, size=300)
     >>> display = choose_threshold(y, rng.normal(size=300) + 1.5 * y, n_draws=100).plot()
     >>> display.ax_.get_ylabel()
-    'youden of class 1'
+    "Youden's J of class 1"
     """
 
     line_: Line2D
@@ -289,7 +288,8 @@ class ThresholdDisplay(Display):
             label=f"for new data, {percent}",
             **mark,
         )
-        criterion = legend_text(f"{choice.maximized} of class {choice.label}")
+        criterion = choice.maximized[0].upper() + choice.maximized[1:]
+        criterion = legend_text(f"{criterion} of class {choice.label}")
         axes.set(xlabel="Threshold", ylabel=criterion)
         draw_legend(axes, "lower left")
         return self

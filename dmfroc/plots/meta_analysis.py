@@ -10,7 +10,6 @@ from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.lines import Line2D
 from scipy.stats import beta
 
-from dmfroc._kit.options import flag
 from dmfroc._kit.text import legend_text
 from dmfroc.plots._style import COLORS, Display, draw_band
 
@@ -82,9 +81,9 @@ class SummaryROCDisplay(Display):
         SummaryROCDisplay
             Itself.
         """
-        ax = self._draws_on(ax)
+        ax = self._draws_on(ax, plot_band=plot_band, plot_regions=plot_regions)
         self._draw_studies()
-        self._draw_curve(flag("plot_band", plot_band))
+        self._draw_curve(plot_band)
         self.regions_ = {}
         if threshold is not None or self.summary.settings.model != "ordinal":
             self._draw_point(threshold, plot_regions)

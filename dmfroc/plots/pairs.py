@@ -153,7 +153,7 @@ class PairwiseAUCDisplay(Display):
         PairwiseAUCDisplay
             This display.
         """
-        ax = self._draws_on(ax)
+        ax = self._draws_on(ax, plot_colorbar=plot_colorbar)
         least = max(0.5, float(np.nanmin(self.areas)))
         defaults: dict[str, Any] = {
             "cmap": "cividis",

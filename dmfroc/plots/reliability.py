@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.lines import Line2D
 
-from dmfroc._kit.options import check_level, flag, integer
+from dmfroc._kit.options import check_level, integer
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.calibration_tests import CalibrationTests
 from dmfroc.inputs.predictions import Predictions, as_predictions
@@ -177,9 +177,9 @@ class ReliabilityDisplay(Display):
         ReliabilityDisplay
             This display.
         """
-        plot_bands = flag("plot_bands", plot_bands)
-        plot_histogram = flag("plot_histogram", plot_histogram)
-        axes = self._draws_on(ax)
+        axes = self._draws_on(
+            ax, plot_bands=plot_bands, plot_histogram=plot_histogram, plot_legend=plot_legend
+        )
         self.lines_ = {}
         self.consistency_band_ = self.confidence_band_ = self.histogram_ = None
         labels = self.predictions.labels

@@ -17,6 +17,7 @@ from dmfroc.analyses.training_runs import RunsComparison
 from dmfroc.inference.band import BandKind
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.plots._style import COLORS, Display
+from dmfroc.plots.comparison import ComparisonDisplay
 from dmfroc.plots.forest import (
     ForestRow,
     IntervalDisplay,
@@ -55,6 +56,16 @@ def plot_estimate(estimate: Estimate, ax: Axes | None = None, **options: Any) ->
     rows = [ForestRow(estimate.title, estimate.value, estimate.interval)]
     xlabel = f"{100 * estimate.level:g} % interval"
     return IntervalDisplay(rows, xlabel=xlabel).plot(ax, **options)
+
+
+def plot_comparison(
+    comparison: Comparison, ax: Axes | None = None, **options: Any
+) -> ComparisonDisplay | IntervalDisplay:
+    """Draw the differences, or the value of a classifier that is alone."""
+    if comparison.differences:
+        return ComparisonDisplay(comparison).plot(ax, **options)
+    xlabel = f"{comparison.title}, {100 * comparison.level:g} % interval"
+    return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(ax, **options)
 
 
 def plot_best_set(

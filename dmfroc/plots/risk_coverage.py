@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.lines import Line2D
 
-from dmfroc._kit.options import flag
+from dmfroc._kit.options import check_level
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from dmfroc.plots._style import (
@@ -121,8 +121,8 @@ class RiskCoverageDisplay(Display):
         RiskCoverageDisplay
             This display.
         """
-        plot_band = flag("plot_band", plot_band)
-        axes = self._draws_on(ax, height=4.8)
+        level = check_level(level)
+        axes = self._draws_on(ax, height=4.8, plot_band=plot_band, plot_legend=plot_legend)
         self.lines_, self.bands_ = {}, {}
         is_single = len(self.curves) == 1
         for place, (name, curve) in enumerate(self.curves.items()):

@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmfroc._kit.files import remove_strays
-from dmfroc._kit.options import integer, number
+from dmfroc._kit.dask import checked_scheduler
+from dmfroc._kit.files import checked_path, remove_strays
+from dmfroc._kit.options import instance, integer, listed, number
 from dmfroc._kit.progress import progress_bar
 from dmfroc.simulation._study_files import (
     PROVENANCE,
@@ -154,7 +155,14 @@ class Study:
     _code: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        settings = [_plain(setting) for setting in self.settings]
+        instance("name", self.name, str)
+        checked_path("directory", self.directory)
+        if not callable(self.function):
+            raise TypeError(
+                "function must be a function of a generator and a setting, but it is of type "
+                f"{type(self.function).__name__}"
+            )
+        settings = [_plain(setting) for setting in listed("settings", self.settings, 0)]
         object.__setattr__(self, "settings", settings)
         # Read once: the file may be edited while the study runs.
         object.__setattr__(self, "_code", _code_of(self.function))
@@ -180,7 +188,7 @@ class Study:
 
     def generator(self, setting: Setting, replication: int) -> np.random.Generator:
         """Return the generator of one replication, to look at that one again."""
-        return generator_of(self.seed, _plain(setting), replication)
+        return generator_of(self.seed, _plain(setting), integer("replication", replication, 0))
 
     def run(
         self,
@@ -239,6 +247,7 @@ class Study:
             n_workers = integer("n_workers", n_workers, 1)
             if scheduler is not None:
                 raise ValueError("give either n_workers or scheduler, not both")
+        checked_scheduler(scheduler)
         if chunk_size is not None:
             chunk_size = integer("chunk_size", chunk_size, 1)
         if time_limit is not None:
@@ -490,6 +499,10 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 def _plain(setting: Setting) -> dict[str, Any]:
     """Return a setting as JSON would give it back, so that it is the same on every machine."""
+    if not isinstance(setting, Mapping):
+        raise TypeError(
+            f"each setting must be a dict of names and values, but one is {setting!r}"[:300]
+        )
 
     def as_python(value: Any) -> Any:
         if isinstance(value, np.generic | np.ndarray):

@@ -57,6 +57,21 @@ def test_result_is_a_table():
     assert found.as_json()["n_draws"] == 99
 
 
+def test_classes_have_their_measures():
+    y, p = sample(150, 3, 1.5)
+    tests = calibration_tests(y, p, n_draws=99)
+    found = tests.to_pandas("classes").set_index("class")
+    for label in range(3):
+        expected = dmfroc.estimate(dmfroc.measures.calibration_slope(pos_label=label), y, p)
+        assert found.loc[label, "calibration_slope"] == expected.value
+        one = dmfroc.estimate(MEASURES["observed_expected_ratio"], y == label, p[:, label])
+        assert found.loc[label, "observed_expected_ratio"] == pytest.approx(one.value)
+    certain = calibration_tests(y, np.eye(3)[y], n_draws=99).to_pandas("classes")
+    assert "observed_expected_ratio" in certain
+    assert "calibration_intercept" not in certain  # which takes logits
+    assert [t.key for t in calibration_tests(*sample(50, 2, 1), n_draws=99).tables()] == ["tests"]
+
+
 def test_certain_forecasts():
     y = np.repeat([0, 1], 20)
     assert calibration_tests(y, y.astype(float), n_draws=99).tests["isotonic"].p_value == 1

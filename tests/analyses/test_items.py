@@ -98,7 +98,8 @@ def test_the_difference_has_a_weight_of_its_own(external_directory):
 def test_a_judge_that_says_nothing_has_no_weight():
     verified = Part(0.5, np.array([0.1, -0.1, 0, 0]))
     nothing = Part(0.5, np.zeros(4))
-    found = judged(verified, nothing, nothing, 2.0)
+    is_verified = np.array([True, True, False, False])
+    found = judged(verified, nothing, nothing, is_verified, np.zeros(4, int), np.array([2.0]))
     assert (found.value, found.weight) == (0.5, 0)
 
 

@@ -138,6 +138,43 @@ def test_rows_that_were_not_drawn_at_random():
     assert abs(found.judge.verified_value - truth) < abs(biased.judge.verified_value - truth)
 
 
+def test_strata_have_the_variance_of_stratified_sampling():
+    """Cochran's two phases: that of all rows, and within strata that of the verified ones."""
+    rng = np.random.default_rng(3)
+    n = 4000
+    stratum = rng.choice(3, n, p=[0.6, 0.3, 0.1])
+    y = (rng.random(n) < 0.5).astype(int)
+    predicted = np.where(rng.random(n) < np.array([0.97, 0.8, 0.3])[stratum], y, 1 - y)
+    right = (predicted == y) * 1.0
+    is_verified = np.zeros(n, bool)
+    for place, size in enumerate((120, 150, 130)):
+        is_verified[rng.choice(np.flatnonzero(stratum == place), size, replace=False)] = True
+    hidden = np.where(is_verified, y, np.nan)
+    names = np.array(["easy", "hard", "odd"])[stratum]
+    judge = rng.permutation(y)  # says nothing, so that the value is that of the verified rows
+    found = dmfroc.estimate("accuracy", hidden, y_pred=predicted, judge=judge, label_strata=names)
+    means = np.array([right[is_verified & (stratum == s)].mean() for s in range(3)])
+    sizes, verified = np.bincount(stratum), np.bincount(stratum, is_verified)
+    value = sizes @ means / n
+    assert found.judge.verified_value == pytest.approx(value)
+    within = means * (1 - means) * verified / (verified - 1)
+    between = sizes / n @ (means - value) ** 2 / n
+    error = np.sqrt(((sizes / n) ** 2 * within / verified).sum() + between)
+    assert found.standard_error == pytest.approx(error, rel=0.02)
+    assert found.judge.verified_error == pytest.approx(error, rel=0.01)
+    alike = dmfroc.estimate(
+        "accuracy", hidden, y_pred=predicted, judge=judge,
+        label_probability=(verified / sizes)[stratum],
+    )  # fmt: skip
+    assert alike.value == pytest.approx(found.value, abs=0.01)
+    assert found.standard_error < 0.92 * alike.standard_error
+    both = dmfroc.compare(
+        hidden, y_pred={"a": predicted, "b": rng.permutation(predicted)}, measure="accuracy",
+        judge=judge, label_strata=names,
+    )  # fmt: skip
+    assert both.estimates["a"].standard_error == pytest.approx(found.standard_error)
+
+
 @pytest.mark.parametrize("name", ["average_precision", "f1", "accuracy", "brier_score"])
 def test_prevalence_is_that_of_repeated_rows(name):
     repeats = np.where(TWO == 1, 1, 99)
@@ -222,6 +259,18 @@ def test_few_rows_with_the_weight():
         ({"judge": JUDGE, "target_prevalence": [0.2, 0.3, 0.5]}, TypeError, "leave one out"),
         ({"judge": JUDGE, "method": "bootstrap"}, ValueError, "method='jackknife' alone"),
         ({"label_probability": np.ones(N)}, TypeError, "goes with judge="),
+        ({"label_strata": np.ones(N)}, TypeError, "label_strata goes with judge="),
+        ({"judge": JUDGE, "label_strata": IS_VERIFIED}, ValueError, "no row of False is verified"),
+        (
+            {"judge": JUDGE, "label_strata": np.arange(N) % 2, "groups": np.arange(N) // 2},
+            ValueError,
+            "several label_strata",
+        ),
+        (
+            {"judge": JUDGE, "label_strata": JUDGE, "label_probability": np.ones(N)},
+            ValueError,
+            "leave label_probability",
+        ),
         ({"judge": JUDGE, "label_probability": np.zeros(N)}, ValueError, "above 0"),
     ],
 )

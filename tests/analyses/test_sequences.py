@@ -235,6 +235,14 @@ def test_before_there_is_anything_to_say():
         accumulator.drift(baseline=0.5, level=1.5)
 
 
+def test_a_few_perfect_rows_are_no_drift():
+    y = np.array([0, 1, 2, 0, 1, 2])
+    accumulator = dmfroc.Accumulator([0, 1, 2])
+    accumulator.update(y, np.eye(3)[y])
+    assert accumulator.drift("hand_till", baseline=0.9).p_value == 1
+    assert accumulator.drift("hand_till", baseline=0.999).p_value == 1
+
+
 def test_streams_are_compared_at_any_time():
     a, b = watched(*stream(800, 1.8)), watched(*stream(600, 1.0, seed=3))
     for measure in ("accuracy", "hand_till"):

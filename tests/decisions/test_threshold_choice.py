@@ -69,12 +69,41 @@ def test_several_classes_and_refusals():
     assert list(found) == [0, 1, 2]
     single = choose_threshold(y, scores, pos_label=1, n_draws=100)
     assert single.threshold == found[1].threshold
-    assert "value (youden)" in str(single)
+    assert "Youden's J" in str(single)
     assert "fewer than 200" in single.warnings[0]
     with pytest.raises(ValueError, match="by must be one of"):
         choose_threshold(Y, SCORE, by="gmean")
     with pytest.raises(ValueError, match="none of the classes"):
         choose_threshold(Y, SCORE, pos_label=5)
+
+
+@pytest.mark.parametrize("by", ["f1", "accuracy", "cost", "youden"])
+def test_prevalence_is_that_of_repeated_rows(by):
+    rows = np.repeat(np.arange(150), np.where(Y == 1, 1, 20))
+    share = (Y == 1).sum() / len(rows)
+    options = {"by": by, "cost_fn": 5, "n_draws": 100}
+    found = choose_threshold(Y, SCORE, target_prevalence=share, **options)
+    long = choose_threshold(Y[rows], SCORE[rows], **options)
+    assert found.threshold.value == long.threshold.value
+    assert found.value.value == pytest.approx(long.value.value)
+    low, high = found.value.interval
+    assert low < found.corrected < high
+    if by == "youden":
+        own = choose_threshold(Y, SCORE, **options).value
+        assert (low, high) == pytest.approx(own.interval)
+    with pytest.raises(ValueError, match="add up to 1"):
+        choose_threshold(Y, SCORE, target_prevalence=[0.5, 0.6])
+
+
+def test_prevalence_of_several_classes():
+    y, scores = RNG.integers(3, size=90), RNG.random((90, 3))
+    repeats = np.array([1, 2, 6])
+    rows = np.repeat(np.arange(90), repeats[y])
+    shares = np.bincount(y[rows]) / len(rows)
+    found = choose_threshold(y, scores, by="f1", target_prevalence=shares, n_draws=100)
+    long = choose_threshold(y[rows], scores[rows], by="f1", n_draws=100)
+    for label, choice in found.items():
+        assert choice.value.value == pytest.approx(long[label].value.value)
 
 
 @pytest.mark.parametrize("by", ["youden", "specificity"])

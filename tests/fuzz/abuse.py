@@ -20,6 +20,8 @@ import pandas as pd
 from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
+from dmfroc.results.renderers import renderer
+from dmfroc.simulation.study import Study
 
 sys.path.append(str(Path(__file__).parents[1]))
 from option_names import option_names
@@ -40,6 +42,7 @@ ACCUMULATOR.cuts  # learned from these  # noqa: B018
 FILES = Path(tempfile.mkdtemp())
 pd.DataFrame({"y": Y} | {f"p_{k}": S[:, k] for k in range(3)}).to_parquet(FILES / "scores.parquet")
 ACCUMULATOR.save(FILES / "accumulator.npz")
+STUDY = Study("one", lambda generator: {"x": 1}, [{}], replications=1, directory=FILES)
 STUDIES = pd.DataFrame(
     {"tp": [9, 8, 7, 6], "fn": [1, 2, 3, 4], "fp": [2, 3, 2, 1], "tn": [8, 7, 8, 9]}
 )
@@ -55,6 +58,7 @@ GIVEN = {
     "X": S[:, :2],
     "y": Y,
     "curve": CURVE,
+    "slope": 1.0,
     "points": POINTS,
     "beta": 1.0,
 }
@@ -119,7 +123,21 @@ OF_FUNCTION = {
     "Hull.calibrate": {"y_score": P},
     "MultinomialPopulation.random": {"n_classes": 3},
     "MultinomialPopulation.sample": {"n_observations": 50},
+    "Study": {
+        "name": "one",
+        "function": lambda generator: {"x": 1},
+        "settings": [{}],
+        "replications": 1,
+        "directory": FILES,
+    },
+    "Study.run": {"n_workers": 1},
+    "Study.generator": {"setting": {}, "replication": 0},
 }
+RESULTS = (
+    *("estimate", "evaluate", "compare", "compare_runs", "compare_subgroups", "items"),
+    *("multilabel", "plan", "calibration_tests"),
+)
+SLOW_RESULTS = ("summary_roc", "bayesian_roc")
 TWO_CLASSES = ("pos_label", "multi_class")  # functions of one class against another have these
 
 # No option takes any of these
@@ -159,6 +177,10 @@ FREE = {
 
 LEGITIMATE = {
     ("random_state", "a huge number"),  # NumPy takes it
+    ("name", "an unknown word"),
+    ("color", "a masked number"),  # is for matplotlib to judge
+    ("function", "a function"),
+    ("directory", "an unknown word"),
     ("k", "a huge number"),  # refused when it meets the classes
     ("kernel", "a function"),  # any that makes a kernel
     # cells may be the numbers of any two tables, through which no ROC curve need go
@@ -190,6 +212,9 @@ METHODS = {
     "Hull.calibrate": dmfroc.curves.convex_hull(CURVE).calibrate,
     "MultinomialPopulation.random": dmfroc.simulation.MultinomialPopulation.random,
     "MultinomialPopulation.sample": POPULATION.sample,
+    "Study": Study,
+    "Study.run": STUDY.run,
+    "Study.generator": STUDY.generator,
 }
 OF_METHOD = {"Accumulator.update": dmfroc.Accumulator(range(3)).update}  # whose signature it has
 
@@ -212,7 +237,7 @@ def scanned(**options):
 OF_METHOD["scan"] = dmfroc.scan
 
 
-def functions():
+def functions(*, slowly=False):
     """Return all public functions by name, those that make measures included."""
     found = {
         name: value
@@ -226,7 +251,8 @@ def functions():
         if is_public and inspect.signature(value).parameters:
             found[f"measures.{name}"] = value
     found["scan"] = scanned
-    return found | METHODS | drawn()
+    found |= METHODS | drawn()
+    return found | drawing(found, slowly=slowly)
 
 
 def drawn():
@@ -238,6 +264,30 @@ def drawn():
         if not inspect.isclass(maker):
             found.setdefault(getattr(maker, "__func__", maker), (f"plots.{name}", maker))
     return {name: closed(maker) for name, maker in found.values()}
+
+
+def drawing(found, *, slowly):
+    """Return the methods that draw, of displays and of results, by name and each once."""
+    displays = [getattr(dmfroc.plots, name) for name in dmfroc.plots.__all__]
+    makers = [x.from_predictions for x in displays if hasattr(x, "from_predictions")]
+    shown = [make(**base(f"plots.{make.__self__.__name__}", make)) for make in makers]
+    names = [*RESULTS, *SLOW_RESULTS] if slowly else RESULTS
+    results = [found[name](**base(name, found[name])) for name in names]
+    results += [dmfroc.decisions.choose_threshold(B, P, n_draws=100)]
+    results += [dmfroc.curves.decision_curve(B, P)]
+    results += [ACCUMULATOR.confidence_sequence("hand_till"), ACCUMULATOR.drift(baseline=0.5)]
+    shown += [*results, *(result.plot() for result in results)]
+    plt.close("all")
+    methods = {}
+    for thing in shown:
+        for method in dir(thing):
+            if method.startswith("plot"):
+                label = f"{type(thing).__name__}.{method}"
+                is_result = hasattr(thing, "to_html")
+                function = renderer(thing, method) if is_result else getattr(type(thing), method)
+                OF_METHOD[label] = function if is_result else getattr(thing, method)
+                methods.setdefault(function, (label, closed(getattr(thing, method))))
+    return dict(methods.values())
 
 
 def closed(function):
@@ -283,9 +333,9 @@ def fault(function, arguments, option, *, may_pass):
     return None if may_pass else "accepted"
 
 
-def cases():
+def cases(*, slowly):
     """Yield a name, a function, arguments, the option that is wrong, and whether it may pass."""
-    for name, function in functions().items():
+    for name, function in functions(slowly=slowly).items():
         given = base(name, function)
         for option in parameters_of(name, function):
             # A class that a measure names is refused when it meets the classes of data
@@ -312,7 +362,9 @@ def main():
     parser.add_argument("--only", default="", help="take calls that contain this text only")
     options = parser.parse_args()
     n, n_faults = 0, 0
-    for place, (label, function, arguments, option, may_pass) in enumerate(cases()):
+    for place, (label, function, arguments, option, may_pass) in enumerate(
+        cases(slowly=options.one_in == 1)
+    ):
         if options.only not in label or place % options.one_in:
             continue
         n += 1

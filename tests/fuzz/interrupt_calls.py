@@ -73,8 +73,9 @@ CALLS = {
     "Bayesian bootstrap": "dmfroc.estimate('hand_till', y, s, method='bayesian_bootstrap', "
     "n_draws=200_000)",
     "bootstrap of groups": f"dmfroc.evaluate(y, s, groups=np.arange(20_000) // 2, {LONG})",
-    "comparison of curves": f"dmfroc.compare(y, {{'a': s, 'b': t}}, 'dmf_auc', {LONG})",
-    "comparison of volumes": f"dmfroc.compare(y3, {{'a': s3, 'b': s3[::-1]}}, 'vus', {LONG})",
+    "comparison of curves": f"dmfroc.compare(y, {{'a': s, 'b': t}}, measure='dmf_auc', {LONG})",
+    "comparison of volumes": "dmfroc.compare(y3, {'a': s3, 'b': s3[::-1]}, measure='vus', "
+    f"{LONG})",
     "subgroups": f"dmfroc.compare_subgroups(y, s, np.arange(20_000) % 3, {LONG})",
     "training runs": "while True: dmfroc.compare_runs(y, {'a': [s] * 30, 'b': [t] * 30})",
     "long posterior": "dmfroc.bayesian_roc(y[::100], s[::100], n_draws=100_000)",

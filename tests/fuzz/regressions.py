@@ -1,5 +1,6 @@
 """Every case that ever failed, with what it has to give: an error that names, or a value."""
 
+import tempfile
 from decimal import Decimal
 from fractions import Fraction
 
@@ -8,6 +9,7 @@ import pandas as pd
 from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
+from dmfroc.simulation.study import Study
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], 10)
@@ -58,6 +60,37 @@ def accumulated(*types):
     return accumulator
 
 
+def filtered():
+    from pyarrow import compute, dataset
+
+    with tempfile.TemporaryDirectory() as folder:
+        table = pd.DataFrame({"y": Y} | {str(k): S[:, k] for k in range(3)})
+        table.to_parquet(f"{folder}/scores.parquet")
+        source = dataset.dataset(folder).filter(compute.field("0") > 0)
+        return scanned(source, label="y", scores=["0", "1", "2"])
+
+
+class Masked(GaussianNB):
+    """A classifier whose probabilities are masked."""
+
+    def predict_proba(self, X):
+        return np.ma.masked_less(super().predict_proba(X), 0.5)
+
+
+def cross_validated(classifier, X=S, **options):
+    return dmfroc.cross_validate(classifier, X, Y, measures=["hand_till"], **options)
+
+
+def tuned(**arguments):
+    return dmfroc.decisions.IsoPerformanceClassifierCV(GaussianNB(), cv=2).fit(S, B, **arguments)
+
+
+def study(function=len, **options):
+    options = {"name": "x", "settings": [{}], "replications": 1, **options}
+    return Study(function=function, **options)
+
+
+ROWS, ROC = np.arange(30), dmfroc.curves.roc_curve(B, P)
 GROUPED = {"y_true": Y, "y_score": S, "groups": np.arange(30) // 3}
 EMPTY = (Y[:0], S[:0])
 
@@ -78,6 +111,51 @@ CASES = {
         lambda: scanned([(Y, S), (Y.astype(str), S)]),
         (TypeError, "convert them to one type"),
     ),
+    "dataset with a filter": (filtered, (ValueError, "source is a dataset with a filter")),
+    "frame as source": (
+        lambda: scanned(pd.DataFrame(S)),
+        (TypeError, "source must be a path, a dataset"),
+    ),
+    "function with arguments": (
+        lambda: scanned(lambda folder: [(Y, S)]),
+        (TypeError, "source must be a function without arguments"),
+    ),
+    "masked within numbers": (
+        lambda: dmfroc.curves.isometrics(ROC, "accuracy", [0.5, np.ma.masked]),
+        (ValueError, "values has masked values"),
+    ),
+    "masked features": (
+        lambda: cross_validated(GaussianNB(), np.ma.masked_less(S, 0)),
+        (ValueError, "X has masked values"),
+    ),
+    "masked probabilities": (
+        lambda: cross_validated(Masked()),
+        (ValueError, "y_score, from Masked, has masked values"),
+    ),
+    "masked weights of a fit": (
+        lambda: tuned(sample_weight=np.ma.masked_equal(1.0 + B, 1)),
+        (ValueError, "sample_weight has masked values"),
+    ),
+    "masked rows of folds": (
+        lambda: cross_validated(GaussianNB(), cv=[(np.ma.masked_equal(ROWS[::2], 4), ROWS[1::2])]),
+        (ValueError, "a split of cv has masked values"),
+    ),
+    "folds that are trained on": (
+        lambda: cross_validated(GaussianNB(), cv=[(ROWS, ROWS[::2]), (ROWS[::2], ROWS[1::2])]),
+        (ValueError, "cv has row 0 (counting from 0) among both"),
+    ),
+    "offsets that overflow": (
+        lambda: dmfroc.dmf([[0.5, 0.2]], offset=1e308),
+        (ValueError, "offset must be between -1e+06 and 1e+06"),
+    ),
+    "picture of one classifier's labels": (
+        lambda: len(dmfroc.multilabel(np.eye(3)[Y], S).plot().rows),
+        1.0,
+    ),
+    "study without a function": (lambda: study(5), (TypeError, "function must be a function")),
+    "study of text": (lambda: study(settings="x"), (TypeError, "settings must be a list")),
+    "study of a number": (lambda: study(settings=[1]), (TypeError, "each setting must be a dict")),
+    "study nowhere": (lambda: study(directory=5), (TypeError, "directory must be a path")),
     "empty batches": (lambda: scanned([EMPTY, (Y, S), EMPTY]), 0.95),
     "nothing but empty batches": (lambda: scanned([EMPTY] * 2), (ValueError, "source is empty")),
     "no weights": (

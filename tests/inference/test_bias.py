@@ -148,3 +148,19 @@ def test_average_precision_reaches_to_where_it_would_be_without_its_own_share(n)
     assert without.interval[0] == pytest.approx(plain.interval[0], abs=0.3 * without.standard_error)
     is_told = any("leave_one_out" in remark for remark in plain.warnings)
     assert is_told == (bias > plain.standard_error) == (n == 30)
+
+
+def test_reliability_and_resolution_reach_down_by_what_chance_adds():
+    """Calibrated forecasts have a reliability of 0, and their parts add up to the Brier score."""
+    generator, excess = np.random.default_rng(2), []
+    for _ in range(40):
+        p = generator.beta(2, 2, size=200)
+        y = (generator.random(200) < p).astype(int)
+        found = estimate("brier_reliability", y, np.stack([1 - p, p], axis=1))
+        assert found.interval[0] == 0
+        sample = Predictions.from_arrays(y, np.stack([1 - p, p], axis=1))
+        parts = [measures.brier_reliability(), measures.brier_resolution()]
+        chance = [m(sample) - m.less_biased(sample) for m in parts if m.less_biased is not None]
+        assert chance[0] == pytest.approx(chance[1], rel=1e-9)
+        excess.append(found.value - chance[0])
+    assert abs(np.mean(excess)) < 3 * np.std(excess) / np.sqrt(len(excess))

@@ -14,7 +14,7 @@ from dmfroc import Measure, Predictions, estimate, evaluate, influences
 from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.units import Units, units_of
-from dmfroc.measures import get_measure, ranges
+from dmfroc.measures import get_measure, ranges, roc_area
 
 MEASURES = ["dmf_auc", "hand_till", "informedness"]
 SKEWED = [0.6, 0.3, 0.1]
@@ -176,9 +176,9 @@ def test_wrong_levels_are_told(level):
 
 
 def least(measure, classes):
-    """Return the smallest value of a measure, given the observed classes."""
+    """Return the smallest value of a measure, of any classes where they are drawn together."""
     shares = np.bincount(classes) / len(classes)
-    return ranges.informedness(shares, True)[0] if measure == "informedness" else 0
+    return ranges.informedness(shares, False)[0] if measure == "informedness" else 0
 
 
 def rule_of_three(level, smallest_class):
@@ -460,3 +460,33 @@ def test_joint_covariance_gives_values_their_variance_whose_classes_lend_by_thei
     expected = [m.spread.scale**2 for m in moments]
     np.testing.assert_allclose(covariance.diagonal(), expected, rtol=1e-12)
     assert np.linalg.eigvalsh(covariance).min() > 0
+
+
+def test_a_perfect_sample_does_not_fix_the_share_of_a_class():
+    """The lift of a perfect sample is one over the share of positives, which is random."""
+    classes = np.repeat([0, 1], [60, 40])
+    found = estimate("lift", classes, y_pred=classes)
+    assert found.value == pytest.approx(1 / 0.4)
+    expected = np.sqrt(0.6 / 0.4**3 / 99)  # by the delta method
+    assert found.standard_error == pytest.approx(expected, rel=1e-9)
+    low, high = found.interval
+    assert low < found.value - expected < found.value + expected < high
+
+
+@pytest.mark.parametrize("n_swapped", [0, 1])
+def test_without_ties_areas_have_one_interval_whatever_ties_count(n_swapped):
+    classes, scores = np.repeat([0, 1], 30), np.arange(60.0)
+    scores[[29, 29 + n_swapped]] = scores[[29 + n_swapped, 29]]
+    half, upper = (estimate(roc_area(ties), classes, scores) for ties in ("half", "upper"))
+    assert upper.interval == pytest.approx(half.interval, abs=1e-12)
+
+
+def test_errors_that_a_sample_lacks_cost_areas_under_the_risk_as_much_as_accuracy():
+    classes = np.repeat([0, 1], 30)
+    probabilities = np.where(classes, 0.9, 0.1) + np.linspace(-0.05, 0.05, 60)
+    risk, accuracy = (
+        estimate(m, classes, np.stack([1 - probabilities, probabilities], axis=1))
+        for m in ("risk_coverage_area", "accuracy")
+    )
+    assert risk.interval == pytest.approx((0, 1 - accuracy.interval[0]), abs=1e-9)
+    assert (risk.value, risk.exact_limit) == (0, "upper")

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, logit
+from scipy.stats import chi2
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
@@ -191,6 +192,28 @@ def test_calibration_indexes_are_ordered_and_close_to_the_truth():
     for name, truth in zip(names, truths, strict=True):
         assert found[name].value == pytest.approx(truth, abs=0.015)
         assert not name.startswith("e") or "biased upwards" in found[name].warnings[0]
+
+
+@pytest.mark.parametrize("power", [1.0, 1.3])
+def test_index_excludes_calibration_only_if_the_likelihood_does(power):
+    rng, disagreements = np.random.default_rng(5), 0
+    for _ in range(30):
+        logs = rng.normal(size=(150, 2))
+        p = np.exp(logs[:, 0]) / np.exp(logs).sum(axis=1)
+        y = (rng.random(150) < p).astype(int)
+        q = p**power / (p**power + (1 - p) ** power)
+        z = logit(q)
+        low, middle, high = np.quantile(z, [0.1, 0.5, 0.9])
+        cubes = [np.maximum(z - knot, 0) ** 3 for knot in (low, middle, high)]
+        ends = (cubes[2] * (middle - low) - cubes[1] * (high - low)) / (high - middle)
+        features = np.column_stack([z, cubes[0] + ends])
+        fit = LogisticRegression(C=np.inf, tol=1e-9, max_iter=9999).fit(features, y)
+        fitted = fit.predict_proba(features)[np.arange(150), y]
+        ratio = 2 * np.log(fitted / np.where(y == 1, q, 1 - q)).sum()
+        low = estimate("integrated_calibration_index", y, q).interval[0]
+        assert low == 0 or chi2.sf(ratio, 3) < 0.05
+        disagreements += low == 0 and chi2.sf(ratio, 3) < 0.05
+    assert disagreements < 6
 
 
 def test_comparisons_subgroups_and_folds():

@@ -325,6 +325,6 @@ def test_results_without_a_report_of_their_own_have_a_verdict():
     choice = dmfroc.decisions.choose_threshold(predictions, n_draws=100)
     [sentence] = result_verdict(choice)
     assert f"a score of at least {choice.threshold.value:.3f}." in sentence
-    assert f"youden is then {choice.corrected:.3f} (95 %" in sentence
+    assert f"Youden's J is then {choice.corrected:.3f} (95 %" in sentence
     [sentence] = result_verdict(dmfroc.estimate("hand_till", predictions))
     assert sentence.startswith("The classifier is better than guessing: ")

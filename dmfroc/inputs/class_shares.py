@@ -1,0 +1,63 @@
+"""Shares of the classes in another population than the sample's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._kit.options import number, numbers
+from dmfroc.inputs.messages import listing
+from dmfroc.inputs.predictions import Predictions
+
+_ROUNDING = 1e-6
+
+
+def in_class_shares(predictions: Predictions, shares: Float[np.ndarray, " k"]) -> Predictions:
+    """Return predictions in which each class has its share of the weight."""
+    totals = np.bincount(
+        predictions.true, predictions.sample_weight, minlength=predictions.n_classes
+    )
+    factor = np.divide(shares * totals.sum(), totals, out=np.zeros(len(totals)), where=totals > 0)
+    return predictions.reweighted(predictions.sample_weight * factor[predictions.true])
+
+
+def class_shares(given: Any, predictions: Predictions) -> Float[np.ndarray, " k"]:
+    """Check the share of each class in a target population."""
+    labels, k = predictions.labels, predictions.n_classes
+    if isinstance(given, Mapping):
+        unknown = [label for label in given if label not in labels]
+        if unknown:
+            raise ValueError(
+                f"target_prevalence names {listing(unknown)}, but the classes are {listing(labels)}"
+            )
+        lacking = [labels[c] for c in predictions.present if labels[c] not in given]
+        if len(lacking) == 1 and len(given) == k - 1:
+            given = {**given, lacking[0]: 1 - sum(given.values())}
+        elif lacking:
+            raise ValueError(f"target_prevalence lacks the share of {listing(lacking)}")
+        shares = np.array([number("target_prevalence", given.get(x, 0.0)) for x in labels])
+    elif isinstance(given, Real) and k == 2:
+        positive = number("target_prevalence", given)
+        shares = np.array([1 - positive, positive])
+    else:
+        shares = numbers("target_prevalence", given)
+    if shares.shape != (k,) or not (np.isfinite(shares) & (shares >= 0)).all():
+        raise ValueError(
+            f"target_prevalence must give a share of each of the {k} classes, such as "
+            f"{{{labels[0]!r}: 0.99, ...}}, but it is {given!r}"
+        )
+    if abs(shares.sum() - 1) > _ROUNDING:
+        raise ValueError(f"the shares of target_prevalence must add up to 1, not {shares.sum():g}")
+    absent = [labels[c] for c in np.flatnonzero((shares > 0) & (predictions.class_counts == 0))]
+    if absent:
+        raise ValueError(
+            f"target_prevalence gives {listing(absent)} a share, but no row has that class: "
+            "nothing is known of it"
+        )
+    if np.count_nonzero(shares) < 2:
+        raise ValueError("target_prevalence must give two classes or more a share")
+    return shares / shares.sum()
