@@ -13,6 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 import dmfroc
 from dmfroc import Predictions
 
+pytestmark = pytest.mark.filterwarnings("error")
+
 CODES = np.arange(120) % 3
 
 

@@ -513,7 +513,6 @@ def test_reciprocal_isometrics_are_of_round_f_measures(ax):
     assert 2 / np.concatenate(sums) == pytest.approx([0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 
 
-@pytest.mark.filterwarnings("ignore:.* is larger in class")
 @pytest.mark.parametrize(
     ("classes", "scores", "aspect"),
     [
