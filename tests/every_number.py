@@ -90,7 +90,10 @@ def watched(kind):
     accumulator.update(Y, SCORES)
     if kind is dmfroc.results.Drift:
         return [accumulator.drift(m, baseline=0.9).looks for m in ("accuracy", "hand_till")]
-    return accumulator.confidence_sequence("hand_till").looks
+    looks = accumulator.confidence_sequence("hand_till").looks
+    accumulator = dmfroc.Accumulator([0, 1])
+    accumulator.update(TWO, P)
+    return looks + accumulator.confidence_sequence("brier_score").looks
 
 
 def public(name):

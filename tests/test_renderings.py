@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 from pages import page_parts
 
 import dmfroc
+from dmfroc.results.table import Column, Table
+from dmfroc.results.writers import as_frame, as_records
 
 LABELS = ["ash", "fir", "oak"]
 N = 120
@@ -658,3 +660,24 @@ def test_json_is_strict(runs, tmp_path):
 @pytest.mark.parametrize("name", sorted(set(dmfroc.plots.__all__) | {"ROCDisplay"}))
 def test_every_display_is_there(name):
     assert getattr(dmfroc.plots, name).__name__ == name
+
+
+def test_two_estimates_in_a_row_have_names_of_their_own():
+    one, other = (dmfroc.estimate(name, Y, SCORES["good"]) for name in ("hand_till", "accuracy"))
+    columns = [
+        Column("name", "name", ["good"], "name"),
+        Column("value", "M", [one], "estimate"),
+        Column("accuracy", "accuracy", [other], "estimate"),
+    ]
+    table = Table("classifiers", "Classifiers", columns, is_by_name=True)
+    assert as_records(table)["good"] == {
+        "value": one.value,
+        "standard_error": one.standard_error,
+        "interval": list(one.interval),
+        "accuracy_value": other.value,
+        "accuracy_standard_error": other.standard_error,
+        "accuracy_interval": list(other.interval),
+    }
+    row = as_frame(table).loc["good"]
+    assert (row["low"], row["high"]) == one.interval
+    assert (row["accuracy"], row["accuracy_low"]) == (other.value, other.interval[0])

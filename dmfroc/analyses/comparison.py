@@ -177,6 +177,11 @@ def compare(
                 "target_prevalence of a comparison must be shares, which are the same for all "
                 "classifiers, not scores"
             )
+        if population.get("importance") is not None and not paired:
+            raise ValueError(
+                "importance belongs to the rows of one sample, but independent samples have rows "
+                "of their own: weigh those of each, Predictions.from_arrays(..., sample_weight=)"
+            )
         predictions = _predictions(y_true, y_score, measure.needs, paired, given)
         if population:
             for name, one in predictions.items():
@@ -350,13 +355,13 @@ def _all_at_once(
     differences = tuple(
         replace(
             difference,
-            interval=joint.interval_of_difference(*pair, level_of_each),
+            interval=hypothesis.interval(joint.intervals_of_differences[pair], level_of_each),
             adjusted_p_value=largest.adjusted(difference.p_value),
         )
         for pair, difference in joint.differences.items()
     )
     level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
-    intervals = {name: joint.interval_of_value(name, level_of_value) for name in joint.estimates}
+    intervals = {x: at(1 - level_of_value).ends for x, at in joint.intervals_of_values.items()}
     winner = winner_of(
         joint, largest_size, greater_is_better=greater_is_better, level=level, seed=seed
     )

@@ -100,12 +100,14 @@ class JudgedEvidence(EvidenceInMemory):
     @cached_property
     def sample(self) -> Sample:
         """The verified rows, and which of them are independent."""
-        return sample_of(self.predictions, self._groups_of(self.rows.is_verified))
+        names = self._groups
+        return sample_of(self.predictions, None if names is None else names[self.rows.is_verified])
 
-    def _groups_of(self, chosen: Any) -> Any:
-        if self.options.groups is None:
-            return None
-        return group_names(self.options.groups, self.rows.judge_on_all)[chosen]
+    @cached_property
+    def _groups(self) -> Any:
+        """The group of each of all rows, if there are groups."""
+        groups = self.options.groups
+        return None if groups is None else group_names(groups, self.rows.judge_on_all)
 
     @cached_property
     def units(self) -> Units:
@@ -119,10 +121,9 @@ class JudgedEvidence(EvidenceInMemory):
 
     @cached_property
     def _unit(self) -> Int[np.ndarray, " n"]:
-        if self.options.groups is None:
+        if self._groups is None:
             return np.arange(len(self.rows.is_verified))
-        names = group_names(self.options.groups, self.rows.judge_on_all)
-        return np.unique(names, return_inverse=True)[1]
+        return np.unique(self._groups, return_inverse=True)[1]
 
     @cached_property
     def has_verified(self) -> Bool[np.ndarray, " u"]:
@@ -405,14 +406,15 @@ def estimates_of(
     measures: Sequence[Measure], methods: Sequence[IntervalMethod], sample: Sample
 ) -> list[Estimate]:
     """Estimate measures, each by its method, side by side on all cores."""
-    by_method: dict[IntervalMethod, list[int]] = {}
-    for position, method in enumerate(methods):
-        by_method.setdefault(method, []).append(position)
-    tasks = [
-        (method, [positions[index] for index in group], bind)
-        for method, positions in by_method.items()
-        for group, bind in _groups([measures[p] for p in positions], method, sample.predictions)
-    ]
+    predictions, tasks = sample.predictions, []
+    for method in dict.fromkeys(methods):
+        places = [place for place, own in enumerate(methods) if own == method]
+        own = [measures[place] for place in places]
+        groups: list[tuple[list[int], Callable[[], BoundMeasures]]]
+        groups = [([i], partial(bind, measure, predictions)) for i, measure in enumerate(own)]
+        if method.binds_together:
+            groups = bind_in_groups(own, predictions)
+        tasks += [(method, [places[i] for i in group], bind) for group, bind in groups]
 
     def run(task: tuple[IntervalMethod, list[int], Callable[[], BoundMeasures]]) -> list[Estimate]:
         method, positions, bind = task
@@ -423,13 +425,3 @@ def estimates_of(
     for (_, positions, _), estimates in zip(tasks, parallel_map(run, tasks), strict=True):
         found |= zip(positions, estimates, strict=True)
     return [found[position] for position in range(len(measures))]
-
-
-def _groups(
-    measures: Sequence[Measure], method: IntervalMethod, predictions: Predictions
-) -> list[tuple[list[int], Callable[[], BoundMeasures]]]:
-    if method.binds_together:
-        return bind_in_groups(measures, predictions)
-    return [
-        ([index], partial(bind, measure, predictions)) for index, measure in enumerate(measures)
-    ]

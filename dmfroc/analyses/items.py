@@ -261,17 +261,14 @@ def _joint(given: ScoredItems, level: float, seed: int, hypothesis: Hypothesis) 
     freedom = max(min(mean.limits.n_units for mean in means.values()) - 1.0, 1.0)
     noise = joint_noise(covariance, freedom, np.random.default_rng(seed))
 
-    def interval_of_difference(first: str, second: str, at: float) -> tuple[float, float]:
-        ends = pairs[first, second].limits.ends_at(hypothesis.error(at))
-        return hypothesis.opened(ends)
-
     return JointEstimates(
         {name: mean.estimate(level) for name, mean in means.items()},
         {pair: mean.difference(*pair, level, hypothesis) for pair, mean in pairs.items()},
         values + noise,
         covariance,
-        lambda name, at: means[name].limits.ends_at(1 - at),
-        interval_of_difference,
+        {name: mean.limits.interval_at for name, mean in means.items()},
+        {pair: mean.limits.interval_at for pair, mean in pairs.items()},
+        hypothesis,
     )
 
 

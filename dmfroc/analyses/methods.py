@@ -48,12 +48,14 @@ def choose_methods(
             raise ValueError(
                 f"method={name!r} is about these fits; target='learner' has a method of its own"
             )
-        return [_corrected_resampling(options)] * len(measures)
     if predictions.folds is not None and name in _WITHOUT_FOLDS:
         raise ValueError(
             f"method={name!r} knows no folds: use 'jackknife', 'bootstrap' or 'bayesian_bootstrap'"
         )
-    if name is not None:
+    chosen: list[type[IntervalMethod]]
+    if options.target == "learner":
+        chosen = [CorrectedResampling] * len(measures)
+    elif name is not None:
         chosen = [_class_named(name)] * len(measures)
     else:
         defaults = [measure.default_method for measure in measures]
@@ -69,13 +71,6 @@ def choose_methods(
             )
     with_options = {method: method.from_options(options) for method in dict.fromkeys(chosen)}
     return [with_options[method] for method in chosen]
-
-
-def _corrected_resampling(options: Options) -> IntervalMethod:
-    for option in options.given:
-        if option in CorrectedResampling.remedies:
-            raise ValueError(f"{option} is no option here: {CorrectedResampling.remedies[option]}")
-    return CorrectedResampling.from_options(options)
 
 
 def _class_named(name: str) -> type[IntervalMethod]:

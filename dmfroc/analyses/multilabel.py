@@ -403,8 +403,9 @@ def _joint(
         {},
         np.full((1, 1), facts.value),
         np.full((1, 1), scale**2),
-        lambda _, at: (facts.interval_at(1 - at).low, facts.interval_at(1 - at).high),
-        lambda first, second, at: (0.0, 0.0),
+        {name: facts.interval_at},
+        {},
+        hypothesis,
     )
 
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, ClassVar, NamedTuple, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -18,14 +18,15 @@ from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.analyses.methods import choose_methods
-from dmfroc.inference.evidence import facts_of, joint_covariance
+from dmfroc.inference.evidence import Facts, FactsInMemory, facts_of, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.independent import IntervalAt, ends_of_contrast
+from dmfroc.inference.independent import interval_of_contrast
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Moments,
     moments_of_sums,
 )
+from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import IntervalMethod, check_finite
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import Options, SubgroupOptions, inputs_from
@@ -206,15 +207,23 @@ def compare_subgroups(
             f"at least two groups are needed, but of {len(names)} there are {len(members)} with "
             f"{min_class_size} observations of each class"
         )
-    parts = _parts(measure, chosen, predictions, members, intervals)
-    warn(attributed({name: part.remarks for name, part in parts.items()}))
-    check_finite(measure, {name: part.estimate.value for name, part in parts.items()})
+    found = parallel(
+        lambda rows: _estimated(measure, chosen, predictions, rows, intervals),
+        list(members.values()),
+        predictions.scores.size,
+    )
+    estimates = dict(zip(members, (estimate for estimate, _ in found), strict=True))
+    facts = dict(zip(members, (of_group for _, of_group in found), strict=True))
+    remarks = {name: caveats([measure], x.predictions) for name, x in facts.items()}
+    warn(attributed(remarks))
+    check_finite(measure, {name: x.value for name, x in facts.items()})
     if clusters is None or _are_apart(clusters, list(members.values())):
-        contrasts: _Contrasts = _Independent(measure, list(parts.values()))
+        contrasts: _Independent | _Correlated = _Independent(list(facts.values()))
     elif isinstance(chosen, Jackknife):
-        contrasts = _Correlated(
-            measure, list(parts.values()), predictions, clusters, list(members.values())
-        )
+        used = np.logical_or.reduce(list(members.values()))
+        units = units_of(predictions.rows(used), clusters[used], stratify=False)
+        own_rows = [rows[used] for rows in members.values()]
+        contrasts = _Correlated(list(facts.values()), units, own_rows)
     else:
         raise ValueError(
             "groups has members in several subgroups, whose values are then correlated: use "
@@ -224,18 +233,16 @@ def compare_subgroups(
     return SubgroupComparison(
         measure=measure.name,
         title=title_for(measure, predictions),
-        estimates={name: part.estimate for name, part in parts.items()},
+        estimates=estimates,
         sizes=sizes,
-        differences=_differences(parts, contrasts, sizes, intervals),
-        omnibus=contrasts.omnibus(np.array([part.estimate.value for part in parts.values()])),
+        differences=_differences(sizes, contrasts, intervals),
+        omnibus=contrasts.omnibus(),
         left_out=left_out,
         level=intervals.level,
         method=chosen.name,
         seed=intervals.seed,
         greater_is_better=measure.greater_is_better,
-        warnings=attributed(
-            {name: [*part.remarks, *part.estimate.warnings] for name, part in parts.items()}
-        ),
+        warnings=attributed({x: [*remarks[x], *e.warnings] for x, e in estimates.items()}),
     )
 
 
@@ -262,50 +269,25 @@ def _members(
     return members, left_out
 
 
-class _Part(NamedTuple):
-    """What is known of one group."""
-
-    estimate: Estimate
-    influences: Float[np.ndarray, " m"]
-    moments: Moments
-    remarks: list[str]
-    interval_at: IntervalAt  # as if the value were not biased
-
-
-def _parts(
+def _estimated(
     measure: Measure,
     method: IntervalMethod,
     predictions: Predictions,
-    members: Mapping[str, Bool[np.ndarray, " n"]],
+    rows: Bool[np.ndarray, " n"],
     options: Options,
-) -> dict[str, _Part]:
-    """Estimate the measure in each group, many large ones side by side."""
-
-    def find(name: str) -> _Part:
-        rows = members[name]
-        part = predictions.rows(rows)
-        groups = None if options.groups is None else options.groups[rows]
-        sample = Sample(part, units_of(part, groups, stratify=options.stratify))
-        [facts] = facts_of([measure], bind(measure, part), sample)
-        moments = facts.moments
-        if isinstance(method, Jackknife):
-            estimate = method.estimate(facts)
-        else:
-            [estimate] = estimates_of([measure], [method], sample)
-            error = moments.standard_error
-            if error > 0:
-                moments = moments.scaled(estimate.standard_error / error)
-            facts = replace(facts, moments=moments)
-        return _Part(
-            estimate,
-            facts.influences.influences,
-            moments,
-            caveats([measure], part),
-            facts.unbiased_interval_at,
-        )
-
-    parts = parallel(find, list(members), predictions.scores.size)
-    return dict(zip(members, parts, strict=True))
+) -> tuple[Estimate, FactsInMemory]:
+    """Estimate the measure in one group; its facts have the standard error of the method."""
+    part = predictions.rows(rows)
+    groups = None if options.groups is None else options.groups[rows]
+    sample = Sample(part, units_of(part, groups, stratify=options.stratify))
+    [facts] = facts_of([measure], bind(measure, part), sample)
+    if isinstance(method, Jackknife):
+        return method.estimate(facts), facts
+    [estimate] = estimates_of([measure], [method], sample)
+    if (error := facts.moments.standard_error) > 0:
+        moments = facts.moments.scaled(estimate.standard_error / error)
+        facts = replace(facts, moments=moments)
+    return estimate, facts
 
 
 def _are_apart(clusters: NDArray[Any], members: Sequence[Bool[np.ndarray, " n"]]) -> bool:
@@ -317,10 +299,10 @@ def _are_apart(clusters: NDArray[Any], members: Sequence[Bool[np.ndarray, " n"]]
 class _Independent:
     """Linear combinations of the values of independent groups."""
 
-    def __init__(self, measure: Measure, parts: Sequence[_Part]) -> None:
-        self._measure, self._parts = measure, parts
-        self._moments = [part.moments for part in parts]
-        spreads = [moments.spread for moments in self._moments]
+    def __init__(self, facts: Sequence[Facts]) -> None:
+        self._facts, self._measure = facts, facts[0].measure
+        self._values = np.array([x.value for x in facts])
+        spreads = [x.moments.spread for x in facts]
         self._variances = np.array([s.scale for s in spreads]) ** 2
         self._freedom = np.array([s.degrees_of_freedom for s in spreads])
 
@@ -328,33 +310,28 @@ class _Independent:
     def covariance(self) -> Float[np.ndarray, "g g"]:
         return np.diag(self._variances)
 
-    def moments(self, contrast: Float[np.ndarray, " g"]) -> Moments:
-        """Return the moments of a contrast's influences."""
-        parts = zip(self._moments, contrast, strict=True)
-        return reduce(Moments.beside, [m.scaled(factor) for m, factor in parts if factor != 0])
-
     def difference(
         self, pair: tuple[str, str], contrast: Float[np.ndarray, " g"], level: float
     ) -> Difference:
         """Return a contrast with the interval that follows from those of the groups (MOVER)."""
-        values = np.array([part.estimate.value for part in self._parts])
+        scaled = [x.moments.scaled(c) for x, c in zip(self._facts, contrast, strict=True) if c]
 
-        def ends_at(error: float) -> tuple[float, float]:
-            intervals = [part.interval_at(error) for part in self._parts]
-            return ends_of_contrast(contrast.tolist(), values.tolist(), intervals)
+        def interval_at(error: float) -> Interval:
+            intervals = [x.unbiased_interval_at(error) for x in self._facts]
+            return interval_of_contrast(contrast.tolist(), self._values.tolist(), intervals)
 
         return Hypothesis().difference(
             pair,
-            float(contrast @ values),
-            self.moments(contrast).standard_error,
-            ends_at,
+            float(contrast @ self._values),
+            reduce(Moments.beside, scaled).standard_error,
+            interval_at,
             level,
             greater_is_better=self._measure.greater_is_better,
         )
 
-    def omnibus(self, values: Float[np.ndarray, " g"]) -> OmnibusTest:
+    def omnibus(self) -> OmnibusTest:
         """Return Welch's test of equal values, on the scale where their range has no ends."""
-        n = len(values)
+        values, n = self._values, len(self._values)
         if self._variances.min() <= NO_VARIATION**2:
             return OmnibusTest(np.nan, (float(n - 1), np.nan), np.nan)
         low, high = self._measure.bounds
@@ -375,40 +352,33 @@ class _Correlated:
     """Linear combinations of the values of groups that have clusters in common."""
 
     def __init__(
-        self,
-        measure: Measure,
-        parts: Sequence[_Part],
-        predictions: Predictions,
-        clusters: NDArray[Any],
-        members: Sequence[Bool[np.ndarray, " n"]],
+        self, facts: Sequence[FactsInMemory], units: Units, rows: Sequence[Bool[np.ndarray, " n"]]
     ) -> None:
-        used = np.logical_or.reduce(members)
-        self._units: Units = units_of(predictions.rows(used), clusters[used], stratify=False)
-        influences = np.zeros((len(parts), int(used.sum())))
-        for row, part, rows in zip(influences, parts, members, strict=True):
-            row[rows[used]] = part.influences
-        self._sums = np.stack([self._units.sums(row) for row in influences])
-        self._measure, self._values = measure, np.array([part.estimate.value for part in parts])
+        self._measure, self._units = facts[0].measure, units
+        self._values = np.array([x.value for x in facts])
+        self._sums = np.empty((len(facts), len(units.stratum)))
+        for sums, of_group, own in zip(self._sums, facts, rows, strict=True):
+            influences = np.zeros(len(own))
+            influences[own] = of_group.influences.influences
+            sums[:] = units.sums(influences)
 
     def difference(
         self, pair: tuple[str, str], contrast: Float[np.ndarray, " g"], level: float
     ) -> Difference:
         """Return a contrast with the interval that follows from its influences."""
-        value, moments = float(contrast @ self._values), self.moments(contrast)
+        value = float(contrast @ self._values)
+        [moments] = moments_of_sums((contrast @ self._sums)[None], self._units)
         return Jackknife(level).difference(pair, self._measure, value, moments, Hypothesis())
 
     @property
     def covariance(self) -> Float[np.ndarray, "g g"]:
         return joint_covariance(self._sums, self._units)
 
-    def moments(self, contrast: Float[np.ndarray, " g"]) -> Moments:
-        """Return the moments of a contrast's influences."""
-        return moments_of_sums((contrast @ self._sums)[None], self._units)[0]
-
-    def omnibus(self, values: Float[np.ndarray, " g"]) -> OmnibusTest:
+    def omnibus(self) -> OmnibusTest:
         """Return Hotelling's test of equal values."""
-        contrasts = np.eye(len(values))[1:] - np.eye(len(values))[:1]
-        differences = contrasts @ values
+        identity = np.eye(len(self._values))
+        contrasts = identity[1:] - identity[:1]
+        differences = contrasts @ self._values
         try:
             solved = np.linalg.solve(contrasts @ self.covariance @ contrasts.T, differences)
         except np.linalg.LinAlgError:
@@ -419,22 +389,17 @@ class _Correlated:
         return OmnibusTest(statistic, both, p_value_of_f(statistic, both))
 
 
-_Contrasts = _Independent | _Correlated
-
-
 def _differences(
-    parts: Mapping[str, _Part],
-    contrasts: _Contrasts,
-    sizes: Mapping[str, int],
-    options: Options,
+    sizes: Mapping[str, int], contrasts: _Independent | _Correlated, options: Options
 ) -> tuple[Difference, ...]:
     """Return all differences with intervals and p-values that hold at once."""
-    pairs, vectors = list(itertools.combinations(parts, 2)), pairwise_differences(len(parts))
-    if len(parts) > 2:
-        pairs += [(name, THE_OTHERS) for name in parts]
-        shares = np.tile(np.array([*sizes.values()], float), (len(parts), 1))
+    n = len(sizes)
+    pairs, vectors = list(itertools.combinations(sizes, 2)), pairwise_differences(n)
+    if n > 2:
+        pairs += [(name, THE_OTHERS) for name in sizes]
+        shares = np.tile(np.array([*sizes.values()], float), (n, 1))
         np.fill_diagonal(shares, 0)  # of the others, by their sizes
-        against = np.eye(len(parts)) - shares / shares.sum(axis=1, keepdims=True)
+        against = np.eye(n) - shares / shares.sum(axis=1, keepdims=True)
         vectors = np.concatenate([vectors, against])
     largest = largest_statistic(contrasts.covariance, vectors, options.seed)
     level = largest.level_of_each(options.level)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from dmfroc.inference.influences import Interval
+from dmfroc.inference.interval import Interval
 
 _PSEUDO = 2.0  # units of the largest variance, added to a variance that few units have shown
 _ROUNDING = 1e-12
@@ -81,7 +81,7 @@ class BoundedMean:
                 n_units=n,
                 n_effective=self.n_effective * times,
             )
-            low, high = planned.ends_at(error)
+            low, high = planned.interval_at(error).ends
             return high - low <= 2 * half_width
 
         low, high = 1, 2
@@ -91,8 +91,3 @@ class BoundedMean:
             middle = (low + high) // 2
             low, high = (low, middle) if suffices(middle) else (middle, high)
         return high
-
-    def ends_at(self, error: float) -> tuple[float, float]:
-        """Return both ends of that interval."""
-        ends = self.interval_at(error)
-        return ends.low, ends.high

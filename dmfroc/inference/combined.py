@@ -82,7 +82,7 @@ class CombinedJackknife(Jackknife):
             title=facts.measure.title,
             value=facts.value,
             standard_error=facts.moments.standard_error,
-            interval=(ends.low, ends.high),
+            interval=ends.ends,
             level=self.level,
             method=self.name,
             class_sizes="random",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from jaxtyping import Float
 from scipy.special import stdtr, stdtrit
 
 from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import (
     IntervalMethod,
     JointEstimates,
@@ -118,14 +120,14 @@ class CorrectedResampling(IntervalMethod):
             gaps = values[first] - values[second]
             return self._error(gaps, sample), float(gaps.mean())
 
-        def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
-            error, value = error_and_value(first, second)
-            half = float(stdtrit(n_folds - 1, 1 - hypothesis.error(level) / 2)) * error
-            return hypothesis.opened((value - half, value + half))
+        def interval_of_difference(first: str, second: str, error: float) -> Interval:
+            spread, value = error_and_value(first, second)
+            half = float(stdtrit(n_folds - 1, 1 - error / 2)) * spread
+            return Interval(value - half, value + half)
 
-        def interval_of_value(name: str, level: float) -> tuple[float, float]:
-            value, error = estimates[name].value, estimates[name].standard_error
-            return _interval(measure, value, error, n_folds, level)
+        def interval_of_value(name: str, error: float) -> Interval:
+            value, spread = estimates[name].value, estimates[name].standard_error
+            return Interval(*_interval(measure, value, spread, n_folds, 1 - error))
 
         differences = {}
         for first, second in itertools.combinations(samples, 2):
@@ -138,7 +140,9 @@ class CorrectedResampling(IntervalMethod):
                 second,
                 value=value,
                 standard_error=error,
-                interval=interval_of_difference(first, second, self.level),
+                interval=hypothesis.interval(
+                    partial(interval_of_difference, first, second), self.level
+                ),
                 p_value=p_value,
                 two_sided_p_value=two_sided,
                 adjusted_p_value=p_value,
@@ -154,8 +158,9 @@ class CorrectedResampling(IntervalMethod):
             differences,
             sign * table.mean(axis=1) + noise,
             covariance,
-            interval_of_value,
-            interval_of_difference,
+            {name: partial(interval_of_value, name) for name in estimates},
+            {pair: partial(interval_of_difference, *pair) for pair in differences},
+            hypothesis,
         )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.measures.measure import Measure
 from dmfroc.results.difference import Difference
@@ -40,23 +42,23 @@ def compare_draws(
         n_draws = len(differences)
         two_sided = min(1.0, 2 * (min(better, 1 - better) * n_draws + 1) / (n_draws + 1))
 
-        def ends_at(
+        def interval_at(
             error: float,
             first: str = first,
             second: str = second,
             differences: Float[np.ndarray, " draws"] = differences,
-        ) -> tuple[float, float]:
-            return interval_of(first, second, differences, 1 - error)
+        ) -> Interval:
+            return Interval(*interval_of(first, second, differences, 1 - error))
 
         p_value = two_sided
         if not hypothesis.is_two_sided:
-            p_value = hypothesis.p_value(value, ends_at, least=2 / (n_draws + 1))
+            p_value = hypothesis.p_value(value, interval_at, least=2 / (n_draws + 1))
         compared[first, second] = Difference(
             first,
             second,
             value=value,
             standard_error=float(differences.std(ddof=1)),
-            interval=hypothesis.opened(ends_at(hypothesis.error(level))),
+            interval=hypothesis.interval(interval_at, level),
             p_value=p_value,
             two_sided_p_value=two_sided,
             adjusted_p_value=p_value,
@@ -64,23 +66,16 @@ def compare_draws(
             probability_equivalent=float(np.mean(np.abs(differences) <= hypothesis.rope)),
         )
 
-    def check_tail(level: float) -> None:
-        n_draws = len(next(iter(draws.values())))
-        if (1 - level) / 2 * n_draws < _FEWEST_IN_TAIL:
-            needed = int(np.ceil(2 * _FEWEST_IN_TAIL / (1 - level)))
+    def far_interval_at(first: str, second: str | None, error: float) -> Interval:
+        n_draws = len(draws[first])
+        if error / 2 * n_draws < _FEWEST_IN_TAIL:
+            needed = int(np.ceil(2 * _FEWEST_IN_TAIL / error))
             raise ValueError(
-                f"to hold all at once, each interval must be taken at {100 * level:.4g} %, and "
-                f"{n_draws} draws are too few for that: n_draws={needed} or method='jackknife'"
+                f"to hold all at once, each interval must be taken at {100 * (1 - error):.4g} %, "
+                f"and {n_draws} draws are too few for that: n_draws={needed} or method='jackknife'"
             )
-
-    def interval_of_value(name: str, level: float) -> tuple[float, float]:
-        check_tail(level)
-        return interval_of(name, None, draws[name], level)
-
-    def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
-        level = 1 - hypothesis.error(level)
-        check_tail(level)
-        return hypothesis.opened(interval_of(first, second, draws[first] - draws[second], level))
+        drawn = draws[first] if second is None else draws[first] - draws[second]
+        return Interval(*interval_of(first, second, drawn, 1 - error))
 
     joint = np.stack(list(draws.values()), axis=1)
     return JointEstimates(
@@ -88,8 +83,9 @@ def compare_draws(
         compared,
         sign * joint,
         np.cov(joint, rowvar=False),
-        interval_of_value,
-        interval_of_difference,
+        {name: partial(far_interval_at, name, None) for name in estimates},
+        {pair: partial(far_interval_at, *pair) for pair in compared},
+        hypothesis,
     )
 
 

@@ -22,7 +22,6 @@ from dmfroc.inference.bias import NOTABLE_BIAS, bias_of_cells, bias_of_halves
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Influences,
-    Interval,
     Moments,
     influences_of,
     interval,
@@ -34,6 +33,7 @@ from dmfroc.inference.influences import (
     with_rare_errors,
     without_variation,
 )
+from dmfroc.inference.interval import Interval
 from dmfroc.inference.rare_errors import RareErrors, is_of_sizes, pools_classes, rare_errors
 from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.units import Sample, Units

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -11,12 +10,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dmfroc._kit.options import is_one_of, number
+from dmfroc.inference.interval import IntervalAt
 from dmfroc.results.difference import Difference
 
 Alternative = Literal["two-sided", "greater", "less"]
-
-EndsAt = Callable[[float], tuple[float, float]]
-"""Takes the error probability, 0.05 for 95 %, and returns both ends of a two-sided interval."""
 
 _SMALLEST, _LARGEST = -690.0, -1e-9  # logarithms of error probabilities
 
@@ -99,57 +96,64 @@ class Hypothesis:
         """Return the error probability of the two-sided interval that has the ends asked for."""
         return (1 - level) * (1 if self.is_two_sided else 2)
 
-    def opened(self, ends: tuple[float, float]) -> tuple[float, float]:
-        """Return the ends; a one-sided test leaves one of them open."""
-        low, high = ends
+    def interval(self, interval_at: IntervalAt, level: float) -> tuple[float, float]:
+        """Return the interval of a difference; a one-sided test leaves one of its ends open."""
+        low, high = interval_at(self.error(level)).ends
         return (-math.inf if self.sign < 0 else low, math.inf if self.sign > 0 else high)
 
-    def p_value(self, value: float, ends_at: EndsAt, least: float = 0.0) -> float:
+    def p_value(self, value: float, interval_at: IntervalAt, least: float = 0.0) -> float:
         """Return the error probability at which the interval or limit reaches the threshold."""
         if self.is_two_sided:
-            return error_reaching(0.0, ends_at, least, upper=value <= 0)
-        error = error_reaching(self.threshold, ends_at, least, upper=self.sign < 0)
+            return error_reaching(0.0, interval_at, least, upper=value <= 0)
+        error = error_reaching(self.threshold, interval_at, least, upper=self.sign < 0)
         if error < 1:
             return error / 2
-        return 1 - error_reaching(self.threshold, ends_at, least, upper=self.sign > 0) / 2
+        return 1 - error_reaching(self.threshold, interval_at, least, upper=self.sign > 0) / 2
 
     def difference(
         self,
         names: tuple[str, str],
         value: float,
         standard_error: float,
-        ends_at: EndsAt,
+        interval_at: IntervalAt,
         level: float,
         *,
         greater_is_better: bool = True,
-        tested_at: EndsAt | None = None,
+        tested_at: IntervalAt | None = None,
     ) -> Difference:
         """Return a difference whose intervals of all levels are known.
 
         The interval and the p-value of the hypothesis follow from ``tested_at``, if it is given.
         """
-        tested_at = tested_at or ends_at
+
+        def tail_beyond(threshold: float) -> float:
+            return error_reaching(threshold, interval_at, upper=value <= threshold) / 2
 
         def probability_above(threshold: float) -> float:
-            tail = error_reaching(threshold, ends_at, upper=value <= threshold) / 2
+            tail = tail_beyond(threshold)
             return 1 - tail if value > threshold else tail
 
-        positive, p_value = probability_above(0.0), self.p_value(value, tested_at)
-        above, not_below = (probability_above(x) for x in (self.rope, -self.rope))
+        tail, tested_at, equivalent = tail_beyond(0.0), tested_at or interval_at, 0.0
+        is_better = (value > 0) == greater_is_better
+        p_value = 2 * tail if self.is_two_sided else self.p_value(value, tested_at)
+        if self.rope > 0:
+            equivalent = probability_above(-self.rope) - probability_above(self.rope)
         return Difference(
             *names,
             value=value,
             standard_error=standard_error,
-            interval=self.opened(tested_at(self.error(level))),
+            interval=self.interval(tested_at, level),
             p_value=p_value,
-            two_sided_p_value=error_reaching(0.0, ends_at, upper=value <= 0),
+            two_sided_p_value=2 * tail,
             adjusted_p_value=p_value,
-            probability_better=positive if greater_is_better else 1 - positive,
-            probability_equivalent=max(not_below - above, 0.0),
+            probability_better=1 - tail if is_better else tail,
+            probability_equivalent=max(equivalent, 0.0),
         )
 
 
-def error_reaching(threshold: float, ends_at: EndsAt, least: float = 0.0, *, upper: bool) -> float:
+def error_reaching(
+    threshold: float, interval_at: IntervalAt, least: float = 0.0, *, upper: bool
+) -> float:
     """Return the error probability whose interval reaches a threshold with one of its ends.
 
     It is 1 if the threshold is inside of all intervals, or on their other side, and never below
@@ -158,8 +162,8 @@ def error_reaching(threshold: float, ends_at: EndsAt, least: float = 0.0, *, upp
     smallest = max(_SMALLEST, float(np.log(least))) if least > 0 else _SMALLEST
 
     def distance(log_error: float) -> float:
-        ends = ends_at(float(np.exp(log_error)))
-        beyond = threshold - ends[1] if upper else ends[0] - threshold
+        ends = interval_at(float(np.exp(log_error)))
+        beyond = threshold - ends.high if upper else ends.low - threshold
         return -1.0 if math.isnan(beyond) else beyond  # quantiles at such errors overflow
 
     if distance(smallest) > 0:

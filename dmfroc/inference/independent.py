@@ -16,18 +16,15 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import Interval
+from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.results.difference import Difference
-
-IntervalAt = Callable[[float], Interval]
-"""Takes the error probability, 0.05 for 95 %, and returns an interval of one sample's value."""
 
 _GRID = np.concatenate([np.geomspace(1e-9, 0.01, 30)[:-1], np.linspace(0.01, 1.0, 67)])
 
 
-def ends_of_contrast(
+def interval_of_contrast(
     factors: Sequence[float], values: Sequence[float], intervals: Sequence[Interval]
-) -> tuple[float, float]:
+) -> Interval:
     """Return the interval of a sum of multiples of independent values."""
     parts = [
         (f * x, *sorted((f * ends.low, f * ends.high)))
@@ -36,7 +33,7 @@ def ends_of_contrast(
     value, low, high = np.array(parts).T
     total = value.sum()
     below, above = (float(np.linalg.norm(x - value)) for x in (low, high))
-    return float(total - below), float(total + above)
+    return Interval(float(total - below), float(total + above))
 
 
 def compared(
@@ -46,9 +43,8 @@ def compared(
     level: float,
     *,
     greater_is_better: bool = True,
-    tested: Mapping[str, tuple[float, IntervalAt]] | None = None,
-) -> tuple[dict[tuple[str, str], Difference], Callable[[str, str, float], tuple[float, float]]]:
-    """Return the differences of every two independent values, and their intervals at any level.
+) -> tuple[dict[tuple[str, str], Difference], dict[tuple[str, str], IntervalAt]]:
+    """Return the differences of every two independent values, and their intervals.
 
     Parameters
     ----------
@@ -62,33 +58,34 @@ def compared(
         Level of the intervals in the differences.
     greater_is_better : bool
         Whether greater values are better.
-    tested : dict of str to tuple, optional
-        The values with the intervals that ends and tests follow from, if those are others.
     """
-    tested = tested or values
+    tested = values
+    if not hypothesis.is_two_sided:
+        tested = {name: (value, exact_tails(at)) for name, (value, at) in values.items()}
 
-    def ends_at(
+    def interval_at(
         whose: Mapping[str, tuple[float, IntervalAt]], pair: tuple[str, str], error: float
-    ) -> tuple[float, float]:
+    ) -> Interval:
         (first, first_at), (second, second_at) = (whose[name] for name in pair)
-        return ends_of_contrast((1.0, -1.0), (first, second), (first_at(error), second_at(error)))
+        intervals = first_at(error), second_at(error)
+        return interval_of_contrast((1.0, -1.0), (first, second), intervals)
 
-    def interval_of(first: str, second: str, level: float) -> tuple[float, float]:
-        return hypothesis.opened(ends_at(tested, (first, second), hypothesis.error(level)))
-
+    pairs = itertools.combinations(values, 2)
+    intervals_of: dict[tuple[str, str], IntervalAt]
+    intervals_of = {pair: partial(interval_at, tested, pair) for pair in pairs}
     differences = {
         pair: hypothesis.difference(
             pair,
             values[pair[0]][0] - values[pair[1]][0],
             error_of(*pair),
-            partial(ends_at, values, pair),
+            partial(interval_at, values, pair),
             level,
             greater_is_better=greater_is_better,
-            tested_at=partial(ends_at, tested, pair),
+            tested_at=intervals_of[pair],
         )
-        for pair in itertools.combinations(values, 2)
+        for pair in intervals_of
     }
-    return differences, interval_of
+    return differences, intervals_of
 
 
 def exact_tails(interval_at: IntervalAt) -> IntervalAt:

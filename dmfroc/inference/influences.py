@@ -21,6 +21,7 @@ from jaxtyping import Float, Int
 from scipy.special import ndtri, stdtr, stdtrit
 
 from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.interval import Interval
 from dmfroc.inference.lending import lending
 from dmfroc.inference.rare_errors import RareErrors
 from dmfroc.inference.scale import IDENTITY, Scale, scale_of
@@ -257,7 +258,8 @@ def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
 
     A stratum with one unit has no variance of its own; it is 0 here.
     """
-    return moments_of_sums(units.sums(influence)[None, units.by_stratum], units)[0]
+    order = units.by_stratum  # found before the sums, beside which it would take more memory
+    return moments_of_sums(units.sums(influence)[None, order], units)[0]
 
 
 def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moments]:
@@ -330,31 +332,6 @@ def quantile_in_standard_errors(moments: Moments, level: float) -> float:
     if error == 0:
         return float(ndtri((1 + level) / 2))
     return float(stdtrit(freedom, (1 + level) / 2)) * scale / error
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A confidence interval.
-
-    Attributes
-    ----------
-    low, high : float
-        The limits.
-    is_degenerate : bool
-        Whether the observations of a class made no difference at all.
-    exact_limit : {"lower", "upper"} or None
-        The limit that is exact for one more gross error than was observed, see `with_rare_errors`.
-    """
-
-    low: float
-    high: float
-    is_degenerate: bool = False
-    exact_limit: ExactLimit | None = None
-
-    def reaching(self, further: float, bounds: tuple[float, float]) -> Interval:
-        """Return the interval with its upper end so much further up, or if negative, the lower."""
-        low, high = min(self.low, self.low + further), max(self.high, self.high + further)
-        return replace(self, low=max(low, bounds[0]), high=min(high, bounds[1]))
 
 
 def interval(

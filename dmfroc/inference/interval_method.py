@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.interval import IntervalAt
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures
@@ -48,16 +49,21 @@ class JointEstimates(NamedTuple):
         negatives.
     covariance : numpy.ndarray of shape (m, m)
         Of the values.
-    interval_of_value, interval_of_difference : callable
-        Takes the name of a classifier, or of the first and the second, and a level.
+    intervals_of_values : dict of str to callable
+        The intervals of each classifier's value, by their error probability.
+    intervals_of_differences : dict of tuple of str to callable
+        Those of the differences.
+    hypothesis : Hypothesis
+        What is tested of every difference.
     """
 
     estimates: dict[str, Estimate]
     differences: dict[tuple[str, str], Difference]
     qualities: Float[np.ndarray, "draws m"]
     covariance: Float[np.ndarray, "m m"]
-    interval_of_value: Callable[[str, float], tuple[float, float]]
-    interval_of_difference: Callable[[str, str, float], tuple[float, float]]
+    intervals_of_values: Mapping[str, IntervalAt]
+    intervals_of_differences: Mapping[tuple[str, str], IntervalAt]
+    hypothesis: Hypothesis
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ class ItemMean:
     @property
     def error(self) -> float:
         """Standard deviation of the mean that its 68 % interval shows, 0 of nothing alone."""
-        low, high = self.limits.ends_at(_ONE_SIGMA)
+        low, high = self.limits.interval_at(_ONE_SIGMA).ends
         return (high - low) / 2
 
     def estimate(self, level: float) -> Estimate:
@@ -114,7 +114,7 @@ class ItemMean:
             title=TITLE,
             value=limits.value,
             standard_error=limits.standard_error,
-            interval=limits.ends_at(1 - level),
+            interval=limits.interval_at(1 - level).ends,
             level=level,
             method="effective binomial" if is_bounded else "t",
             warnings=tuple(filter(None, [self._selection, self._no_variation])),
@@ -142,13 +142,13 @@ class ItemMean:
         """Return the difference of two models with its test."""
         limits = self.limits
         error, names = limits.standard_error, (first, second)
-        return hypothesis.difference(names, limits.value, error, limits.ends_at, level)
+        return hypothesis.difference(names, limits.value, error, limits.interval_at, level)
 
 
 def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Part:
-    shares = weights / weights.sum()
-    value = float(shares @ values)
-    return Part(value, shares * (values - value))
+    total = weights.sum()
+    value = float(weights @ values / total)  # exact for zeros and ones of weight 1
+    return Part(value, weights * (values - value) / total)
 
 
 def mean_of(items: ScoredItems, name: str, minus: str | None = None) -> ItemMean:

@@ -20,13 +20,13 @@ from dmfroc.inference.evidence import (
 )
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
-    Interval,
     Moments,
     class_sizes_of,
     interval,
     p_value_of_difference,
     probability_above,
 )
+from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.interval_method import (
     USE_BOOTSTRAP,
     IntervalMethod,
@@ -109,7 +109,7 @@ class Jackknife(IntervalMethod):
             title=measure.title,
             value=value,
             standard_error=error,
-            interval=(ends.low, ends.high),
+            interval=ends.ends,
             bias_corrected=corrected,
             level=self.level,
             method=self.name,
@@ -155,14 +155,11 @@ class Jackknife(IntervalMethod):
         freedom = min(x.spread.degrees_of_freedom for x in moments.values())
         generator = np.random.default_rng(self.seed)
         draws = np.array(list(values.values())) + joint_noise(joint.covariance, freedom, generator)
-
-        def interval_of_difference(first: str, second: str, level: float) -> tuple[float, float]:
-            value = differences[first, second].value
-            return _interval_of_difference(
-                measure, value, moments[first, second], level, hypothesis
-            )
-
-        return self._jointly(facts, differences, draws, joint.covariance, interval_of_difference)
+        intervals_of = {
+            pair: _intervals_of_difference(measure, of_pairs[pair], moments[pair], hypothesis)
+            for pair in moments
+        }
+        return _jointly(self, facts, differences, draws, joint.covariance, intervals_of, hypothesis)
 
     def _independent(
         self, measure: Measure, facts: Mapping[str, FactsInMemory], hypothesis: Hypothesis
@@ -173,53 +170,22 @@ class Jackknife(IntervalMethod):
                 "which are then not independent: leave n_pairs out, or compare paired"
             )
         values = {name: (f.value, f.unbiased_interval_at) for name, f in facts.items()}
-        tested = {
-            name: (value, at if hypothesis.is_two_sided else independent.exact_tails(at))
-            for name, (value, at) in values.items()
-        }
 
         def error_of(first: str, second: str) -> float:
             return facts[first].moments.beside(facts[second].moments).standard_error
 
-        differences, interval_of_difference = independent.compared(
+        differences, intervals_of = independent.compared(
             values,
             error_of,
             hypothesis,
             self.level,
             greater_is_better=measure.greater_is_better,
-            tested=tested,
         )
         generator = np.random.default_rng(self.seed)
         draws = [independent.draws_of(*x, _N_JOINT_DRAWS, generator) for x in values.values()]
-        return self._jointly(
-            facts,
-            differences,
-            np.stack(draws, axis=1),
-            np.diag([f.moments.spread.scale**2 for f in facts.values()]),
-            interval_of_difference,
-        )
-
-    def _jointly(
-        self,
-        facts: Mapping[str, Facts],
-        differences: dict[tuple[str, str], Difference],
-        draws: Float[np.ndarray, "draws m"],
-        covariance: Float[np.ndarray, "m m"],
-        interval_of_difference: Callable[[str, str, float], tuple[float, float]],
-    ) -> JointEstimates:
-        def interval_of_value(name: str, level: float) -> tuple[float, float]:
-            ends = facts[name].interval_at(1 - level)
-            return ends.low, ends.high
-
-        greater_is_better = next(iter(facts.values())).measure.greater_is_better
-        return JointEstimates(
-            {name: self.estimate(f) for name, f in facts.items()},
-            differences,
-            draws if greater_is_better else -draws,
-            covariance,
-            interval_of_value,
-            interval_of_difference,
-        )
+        covariance = np.diag([f.moments.spread.scale**2 for f in facts.values()])
+        joint = np.stack(draws, axis=1)
+        return _jointly(self, facts, differences, joint, covariance, intervals_of, hypothesis)
 
     def difference(
         self,
@@ -249,7 +215,9 @@ class Jackknife(IntervalMethod):
             *names,
             value=value,
             standard_error=moments.standard_error,
-            interval=_interval_of_difference(measure, value, moments, self.level, hypothesis),
+            interval=hypothesis.interval(
+                _intervals_of_difference(measure, value, moments, hypothesis), self.level
+            ),
             p_value=p_value,
             two_sided_p_value=two_sided,
             adjusted_p_value=p_value,
@@ -258,11 +226,34 @@ class Jackknife(IntervalMethod):
         )
 
 
-def _interval_of_difference(
-    measure: Measure, value: float, moments: Moments, level: float, hypothesis: Hypothesis
-) -> tuple[float, float]:
+def _jointly(
+    method: Jackknife,
+    facts: Mapping[str, Facts],
+    differences: dict[tuple[str, str], Difference],
+    draws: Float[np.ndarray, "draws m"],
+    covariance: Float[np.ndarray, "m m"],
+    intervals_of_differences: Mapping[tuple[str, str], IntervalAt],
+    hypothesis: Hypothesis,
+) -> JointEstimates:
+    greater_is_better = next(iter(facts.values())).measure.greater_is_better
+    return JointEstimates(
+        {name: method.estimate(f) for name, f in facts.items()},
+        differences,
+        draws if greater_is_better else -draws,
+        covariance,
+        {name: f.interval_at for name, f in facts.items()},
+        intervals_of_differences,
+        hypothesis,
+    )
+
+
+def _intervals_of_difference(
+    measure: Measure, value: float, moments: Moments, hypothesis: Hypothesis
+) -> IntervalAt:
+    """Return the intervals of a difference by their error probability."""
     bounds = (-measure.largest_difference, measure.largest_difference)
-    ends = interval(value, moments, hypothesis.error(level), bounds, symmetric_on_line=False)
-    if ends.is_degenerate:  # all of the error probability is that of one end
-        ends = interval(value, moments, 1 - level, bounds, symmetric_on_line=False)
-    return hypothesis.opened((ends.low, ends.high))
+
+    def interval_at(error: float) -> Interval:
+        return interval(value, moments, error, bounds, symmetric_on_line=False)
+
+    return interval_at if hypothesis.is_two_sided else independent.exact_tails(interval_at)

@@ -17,12 +17,12 @@ from dmfroc.inference.evidence import FactsInMemory, facts_of
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,
-    Interval,
     class_sizes_of,
     moments_of,
     with_rare_errors,
     without_variation,
 )
+from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample, check_finite
 from dmfroc.inference.options import INTERVAL_TYPES, IntervalType, Options
 from dmfroc.inference.remarks import (
@@ -168,7 +168,7 @@ class Resampling(IntervalMethod):
             title=measure.title,
             value=value,
             standard_error=error,
-            interval=(ends.low, ends.high),
+            interval=ends.ends,
             level=self.level,
             method=self.name,
             class_sizes=class_sizes_of(moments, units),

@@ -139,7 +139,7 @@ def winner_of(
     return Winner(
         names[best],
         joint.estimates[names[best]].value,
-        joint.interval_of_value(names[best], level_of_value),
+        joint.intervals_of_values[names[best]](1 - level_of_value).ends,
         level,
         tuple(names[place] for place in np.flatnonzero(could_win) if place != best),
     )

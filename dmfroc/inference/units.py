@@ -87,7 +87,7 @@ class Units:
     inflation: Float[np.ndarray, " n"] | None = None
     weights: EstimatedWeights | None = None
 
-    @property
+    @cached_property
     def in_one_stratum(self) -> Units:
         """The same units, drawn without regard to their strata, whose sizes are then random.
 
@@ -115,7 +115,9 @@ class Units:
         """Places of the units, those of the first stratum first."""
         if self.cell is not None:
             return np.lexsort((self.cell, self.stratum))
-        return np.argsort(self.stratum, kind="stable")
+        # Small integers are sorted by their digits, six times faster.
+        keys = self.stratum.astype(np.int16) if len(self.sizes) < 2**15 else self.stratum
+        return np.argsort(keys, kind="stable").astype(np.int32)
 
     def totals(self, sums: Float[np.ndarray, "r u"]) -> Float[np.ndarray, "r d"]:
         """Add up what is in the order of `by_stratum`, by stratum, and by fold where there are."""
@@ -194,8 +196,9 @@ def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -
     if groups is None:
         place = np.zeros(predictions.n_classes, np.int32)
         place[present] = np.arange(len(present))
-        stratum = np.zeros(n, np.int32) if stratify is False else place[true]
-        evidence = effective_sizes(place[true], predictions.sample_weight)
+        classes = true if len(present) == predictions.n_classes else place[true]
+        stratum = np.zeros(n, np.int32) if stratify is False else classes
+        evidence = effective_sizes(classes, predictions.sample_weight)
         sizes = np.bincount(stratum)
         is_random = stratify is None
         return Units(

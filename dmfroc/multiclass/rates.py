@@ -89,7 +89,7 @@ class RateCounts(Statistic):
     @property
     def n_numbers(self) -> int:
         """How many numbers a replicate takes: several for each rate."""
-        return 8 * self.at_least.size
+        return 32 * self.at_least.size
 
     @property
     def is_sample(self) -> bool:

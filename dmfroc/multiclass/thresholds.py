@@ -22,8 +22,9 @@ from dmfroc.measures.statistics.layout import sort_rows
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
 _LARGE = 1 << 10  # scores of a class that is sorted by itself
 _POOLED_AT_ONCE = 1 << 17  # scores: enough for few calls; one thread at a time begins any
-_LARGEST_MERGED = 1 << 12  # scores of a pool, above which bisection is faster than sorting
+_LARGEST_MERGED = 3 << 9  # scores of a pool, above which bisection is faster than sorting
 _CLASS_OF_BLOCK = [0, 1, 1, 0]  # of the pair's two
+_OF_CLASS = [0, 3], [1, 2]  # the blocks of each
 _TASKS_PER_CORE = 8
 # One score of each block: four counts of 16 bits lie side by side, and are summed as one number
 _ONE_OF_BLOCK = np.eye(4, dtype="<u2").view("<i8")[:, 0]
@@ -259,14 +260,8 @@ def _by_bisection(
     else:
         total = 2 * (class_weights * pools.sizes).sum(axis=1, keepdims=True)
         limits = total * (levels.denominator - levels.numerators) // levels.denominator
-        merged = []
-        for two in ([0, 3], [1, 2]):
-            scores = np.concatenate(
-                [_padded(flat, pools.starts[:, b], sizes[:, b]) for b in two], 1
-            )
-            scores.sort(axis=1, kind="stable")  # merges the two sorted blocks
-            merged.append(scores)
-        thresholds = _smallest_beyond(limits, merged[0], merged[1], *class_weights.T[..., None])
+        first, second = (_merged(flat, pools.starts[:, two], sizes[:, two]) for two in _OF_CLASS)
+        thresholds = _smallest_beyond(limits, first, second, *class_weights.T[..., None])
 
     def look_up(side: Literal["left", "right"]) -> Int[np.ndarray, "m 4 t"]:
         places = [
@@ -294,14 +289,23 @@ def _by_bisection(
     return Placed(up_to, before, _share_of_ties(ends[0], ends[1], total, levels))
 
 
-def _padded(
-    flat: Int[np.ndarray, " l"], starts: Int[np.ndarray, " m"], sizes: Int[np.ndarray, " m"]
-) -> Int[np.ndarray, "m longest"]:
-    """Return a row for each block, filled up with what is larger than any score."""
-    padded = np.full((len(starts), sizes.max()), np.iinfo(flat.dtype).max, flat.dtype)
-    for row, start, size in zip(padded, starts, sizes, strict=True):
-        row[:size] = flat[start : start + size]
-    return padded
+def _merged(
+    flat: Int[np.ndarray, " l"], starts: Int[np.ndarray, "m 2"], sizes: Int[np.ndarray, "m 2"]
+) -> Int[np.ndarray, "m longest_plus_2"]:
+    """Return the scores of two sorted blocks in order, a row for each pair.
+
+    Before them is what is smaller than any score; rows are filled up with what is larger.
+    """
+    ends = np.iinfo(flat.dtype)
+    merged = np.full((len(starts), sizes.sum(axis=1).max() + 2), ends.max, flat.dtype)
+    merged[:, 0] = ends.min
+    for row, (start, other), (size, other_size) in zip(
+        merged, starts.tolist(), sizes.tolist(), strict=True
+    ):
+        row[1 : 1 + size] = flat[start : start + size]
+        row[1 + size : 1 + size + other_size] = flat[other : other + other_size]
+    merged.sort(axis=1, kind="stable")  # which merges sorted parts
+    return merged
 
 
 def _share_of_ties(
@@ -319,22 +323,19 @@ def _share_of_ties(
 
 def _smallest_beyond(
     limits: Int[np.ndarray, "m t"],
-    first: Int[np.ndarray, "m n_first"],
-    second: Int[np.ndarray, "m n_second"],
+    first: Int[np.ndarray, "m n_first_plus_2"],
+    second: Int[np.ndarray, "m n_second_plus_2"],
     first_weight: Int[np.ndarray, "m 1"],
     second_weight: Int[np.ndarray, "m 1"],
 ) -> Int[np.ndarray, "m t"]:
     """Return the smallest number of two sorted rows up to which they exceed each limit.
 
-    Each number of a row weighs the same. Bisection finds how many of the first row stay within
-    a limit together with those of the second that are not larger.
+    The rows are those of `_merged`. Each number of a row weighs the same. Bisection finds how many
+    of the first row stay within a limit together with those of the second that are not larger.
     """
-    (m, n_first), n_second = first.shape, second.shape[1]
-    least, largest = np.iinfo(first.dtype).min, np.iinfo(first.dtype).max
-    first = np.pad(first, [(0, 0), (0, 1)], constant_values=largest)
-    second = np.pad(second, [(0, 0), (1, 1)], constant_values=[(least, largest)])
-    row = np.arange(m)[:, None]
-    start_of_first, start_of_second = row * first.shape[1], row * second.shape[1] + 1
+    n_first, n_second = first.shape[1] - 2, second.shape[1] - 2
+    row = np.arange(len(first))[:, None]
+    start_of_first, start_of_second = row * first.shape[1] + 1, row * second.shape[1] + 1
 
     def next_of_second(n_taken: Int[np.ndarray, "m t"]) -> Int[np.ndarray, "m t"]:
         """Return the next number of the second row if so many of the first are taken."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -33,17 +32,7 @@ def number(x: float, standard_error: float = math.nan) -> str:
     return f"{x:.{max(decimals(standard_error) - 1, 3)}f}".replace("-", "\N{MINUS SIGN}")
 
 
-@runtime_checkable
-class _WithInterval(Protocol):
-    @property
-    def value(self) -> float: ...
-    @property
-    def standard_error(self) -> float: ...
-    @property
-    def interval(self) -> tuple[float, float]: ...
-
-
-def interval_text(estimate: _WithInterval) -> str:
+def interval_text(estimate: Estimate | Difference) -> str:
     """Return an interval, with as many decimals as its standard error asks for."""
     return ends_text(estimate.interval, estimate.standard_error)
 

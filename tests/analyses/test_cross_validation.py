@@ -98,7 +98,7 @@ def test_nested_cross_validation():
     ("options", "message"),
     [
         ({"target": "learner", "method": "bootstrap"}, "has a method of its own"),
-        ({"target": "learner", "n_draws": 100}, "n_draws is no option here"),
+        ({"target": "learner", "n_draws": 100}, "n_draws is no option of .*learner"),
         ({"target": "learner", "train_fraction": 1.0}, "train_fraction must be between"),
         ({"train_fraction": 0.5}, "train_fraction is an option of target='learner'"),
         ({"target": "learner", "folds": None}, "target='learner' needs folds="),

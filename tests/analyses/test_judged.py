@@ -461,3 +461,10 @@ def test_features_in_tables_are_matched_by_name(library):
         for pair in ((x, z), (source, target), (source, z))
     ]
     assert values == pytest.approx(values[:1] * 3)
+
+
+@pytest.mark.parametrize("importance", [np.ones(800), (P[:, None], P[::2, None] + 0.1)])
+def test_independent_samples_have_no_importance_in_common(importance):
+    samples = {name: dmfroc.Predictions.from_arrays(TWO, P) for name in "ab"}
+    with pytest.raises(ValueError, match="importance belongs to the rows of one sample"):
+        dmfroc.compare(samples, measure="hand_till", paired=False, importance=importance)

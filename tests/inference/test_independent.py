@@ -8,7 +8,8 @@ from simulations import normal_scores
 from dmfroc import Predictions, compare, estimate, influences
 from dmfroc.inference import independent
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import Interval, moments_of
+from dmfroc.inference.influences import moments_of
+from dmfroc.inference.interval import Interval
 from dmfroc.inference.units import units_of
 
 
@@ -22,7 +23,7 @@ def test_symmetric_intervals_give_the_test_of_two_means():
     first, second = (0.8, wald(0.8, 0.03)), (0.7, wald(0.7, 0.04))
     z = 0.1 / 0.05
     hypothesis = Hypothesis(rope=0.02)
-    differences, interval_of = independent.compared(
+    differences, intervals_of = independent.compared(
         {"a": first, "b": second}, lambda *_: 0.05, hypothesis, 0.95
     )
     found = differences["a", "b"]
@@ -32,7 +33,7 @@ def test_symmetric_intervals_give_the_test_of_two_means():
         stats.norm.cdf(0.12 / 0.05) - stats.norm.cdf(0.08 / 0.05), rel=1e-6
     )
     expected = pytest.approx((0.1 - 1.959964 * 0.05, 0.1 + 1.959964 * 0.05), rel=1e-6)
-    assert found.interval == interval_of("a", "b", 0.95) == expected
+    assert found.interval == intervals_of["a", "b"](1 - 0.95).ends == expected
     drawn = independent.draws_of(*first, 20_000, np.random.default_rng(1))
     assert drawn.mean() == pytest.approx(0.8, abs=1e-3)
     assert drawn.std() == pytest.approx(0.03, rel=0.03)

@@ -9,7 +9,8 @@ from scipy import stats
 from simulations import normal_scores
 
 from dmfroc import Measure, Predictions, estimate, hand_till_score, influences
-from dmfroc.inference.influences import Interval, interval, moments_of
+from dmfroc.inference.influences import interval, moments_of
+from dmfroc.inference.interval import Interval
 from dmfroc.inference.rare_errors import RareErrors, pools_classes, rare_errors
 from dmfroc.inference.units import units_of
 from dmfroc.measures import MEASURES as MEASURES_BY_NAME

@@ -93,7 +93,12 @@ def bin_numbers(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.n
 
 def probabilities_of(predictions: Predictions) -> Float[np.ndarray, "n k"]:
     """Return the scores; of a one-dimensional one, which is that of the second class, both."""
-    scores = predictions.scores.astype(np.float64)
+    return as_probabilities(predictions.scores)
+
+
+def as_probabilities(given: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
+    """Return scores in double precision, those of both classes if there is one."""
+    scores = given.astype(np.float64)
     if scores.shape[1] == 2 and (scores[:, 0] == -scores[:, 1]).all():
         return np.stack([1 - scores[:, 1], scores[:, 1]], axis=1)
     return scores

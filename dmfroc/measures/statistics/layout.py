@@ -67,9 +67,9 @@ def group_by_class(predictions: Predictions) -> ClassBlocks:
     all_present = len(present) == predictions.n_classes
 
     def transpose(some: slice) -> None:
-        rows = predictions.scores[row_order[some]]
+        rows = predictions.scores.take(row_order[some], axis=0)
         columns = rows if all_present else rows[:, present]
-        scores[:, some] = to_ordered_integers(columns).T
+        scores[:, some] = to_ordered_integers(np.ascontiguousarray(columns.T))
 
     parallel(transpose, _row_slices(predictions.scores), scores.size)
     return ClassBlocks(row_order, starts, scores)

@@ -21,7 +21,7 @@ from dmfroc.measures.statistics.layout import group_by_class, run_ends
 from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _ROWS_AT_ONCE = 1 << 15  # what a processor's cache holds
-_MOST_ROWS_AT_ONCE = 1 << 21  # which bounds the memory beside the statistic
+_MOST_ROWS_AT_ONCE = 1 << 20  # which bounds the memory beside the statistic
 
 
 class PairTable(NamedTuple):
@@ -59,10 +59,12 @@ class PairCounts(Statistic):
         exponents = exponents_of(totals, weights, xp)
         below = self._below(weights, exponents, xp)
         own_total = _weight_below(below, 2 * self.stops[self.columns], xp)
+        grouped = None if below is None else grouped
 
         def count_column(entry: Int[AnyArray, " n"], own_total: Any) -> Float[AnyArray, " c"]:
             won = _won(own_total, below, entry, xp)
-            won *= grouped
+            if below is not None:
+                won *= grouped
             return segment_sum(won, self.starts, self.row_class, xp)
 
         won = map_rows(count_column, self.entry, own_total, xp=xp)
@@ -106,9 +108,8 @@ class PairCounts(Statistic):
         exponents = exponents_of(table.totals, weights, np)
         below = self._below(weights, exponents, np)
         grouped = None if below is None else weights[self.rows]
-        d_grouped = np.repeat(derivatives.totals, self.stops - self.starts)
-        d_sorted, lock = np.zeros_like(weights), Lock()
-        n = len(weights)
+        d_grouped, lock = np.repeat(derivatives.totals, self.stops - self.starts), Lock()
+        n, gradient = len(weights), np.zeros_like(weights)
 
         def add_column(position: int) -> None:
             column = self.columns[position]
@@ -129,13 +130,15 @@ class PairCounts(Statistic):
                 if grouped is not None:
                     factor *= grouped[some]
                 d_entries += np.bincount(entry - np.int32(2 * start), factor, len(d_entries))
-            d_sorted[start:stop] = np.cumsum(self._to_places(d_entries, start, stop))[:-1]
+            d_places = np.cumsum(self._to_places(d_entries, start, stop))[:-1]
+            gradient[self.sorted_rows[start:stop]] = d_places
 
         parallel(add_column, range(len(self.columns)), self.entry.size)
-        gradient = np.empty_like(weights)
-        gradient[self.sorted_rows] = d_sorted
-        gradient[self.rows] += d_grouped
-        gradient += np.append(derivatives.predicted, 0)[self.predicted]
+        of_predicted = np.append(derivatives.predicted, 0)
+        for first in range(0, n, _MOST_ROWS_AT_ONCE):
+            some = slice(first, first + _MOST_ROWS_AT_ONCE)
+            gradient[self.rows[some]] += d_grouped[some]
+            gradient[some] += of_predicted[self.predicted[some]]
         return gradient
 
     def _to_places(
@@ -213,7 +216,7 @@ def pair_counts_of(predictions: Predictions, columns: Int[np.ndarray, " columns"
     is_run = ends - firsts > 1
     return PairCounts(
         rows=rows,
-        row_class=np.repeat(np.arange(len(present), dtype=np.int32), sizes),
+        row_class=np.repeat(np.arange(len(present), dtype=np.min_scalar_type(len(present))), sizes),
         sorted_rows=rows[own_places],
         starts=starts,
         stops=stops,
@@ -229,6 +232,8 @@ def _places_of_predicted(predictions: Predictions) -> Int[np.ndarray, " n"]:
     n_present = len(predictions.present)
     if predictions.predicted is None:
         return np.full(predictions.n_observations, n_present, np.int32)
+    if n_present == predictions.n_classes:
+        return predictions.predicted
     place = np.full(predictions.n_classes, n_present, np.int32)
     place[predictions.present] = np.arange(n_present)
     return place[predictions.predicted]
