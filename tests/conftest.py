@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Before NumPy is imported: several processes share the cores, and more threads only wait.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Compiling takes most of the suite's time; unoptimised code computes the same.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
@@ -15,6 +17,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("dmfroc")
+
+
+LONGEST = (
+    *("bayes/test_roc.py", "bayes/test_sampling.py", "kit/test_compiled.py"),
+    *("measures/test_measure.py", "meta_analysis/test_summary_roc.py", "tests/test_scripts.py"),
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the files that take longest, so that no process is left alone with one."""
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
 
 
 @pytest.fixture(scope="session")

@@ -90,7 +90,10 @@ def watched(kind):
     accumulator.update(Y, SCORES)
     if kind is dmfroc.results.Drift:
         return [accumulator.drift(m, baseline=0.9).looks for m in ("accuracy", "hand_till")]
-    return accumulator.confidence_sequence("hand_till").looks
+    looks = accumulator.confidence_sequence("hand_till").looks
+    accumulator = dmfroc.Accumulator([0, 1])
+    accumulator.update(TWO, P)
+    return looks + accumulator.confidence_sequence("brier_score").looks
 
 
 def public(name):
@@ -184,7 +187,8 @@ CALLS = {
     ],
     "select_class_weights": lambda f: f(Y, SCORES, n_starts=2),
     "sellke_bayarri_berger": lambda f: f(0.03),
-    "summary_roc": lambda f: f(STUDIES, study=None, n_chains=1, n_draws=20, n_warmup=20).posterior,
+    # As many draws as are not thought too few, whereupon longer chains would be compiled
+    "summary_roc": lambda f: f(STUDIES, study=None, n_chains=1).posterior,
     "skew_sensitive_accuracy": lambda f: f(0.8, 0.3, c=0.5, prevalence=0.4),
 }
 

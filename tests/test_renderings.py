@@ -3,6 +3,8 @@
 import dataclasses
 import json
 import re
+import tempfile
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -89,9 +91,16 @@ def plan(request):
     return dmfroc.plan(named["good"], measure="hand_till", half_width=0.02)
 
 
-def report(result, tmp_path):
-    result.to_html(tmp_path / "report.html")
-    return page_parts((tmp_path / "report.html").read_text("utf-8"))
+PAGES = {}  # by the identity of the results, which are kept as long
+
+
+def report(result):
+    if id(result) not in PAGES:
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder, "report.html")
+            result.to_html(page)
+            PAGES[id(result)] = result, page_parts(page.read_text("utf-8"))
+    return PAGES[id(result)][1]
 
 
 def columns(parts, caption):
@@ -135,8 +144,8 @@ def measured_json(e):
 # JSON
 
 
-def test_json_of_an_evaluation(evaluation, tmp_path):
-    numbers = report(evaluation, tmp_path)["numbers"]
+def test_json_of_an_evaluation(evaluation):
+    numbers = report(evaluation)["numbers"]
     predictions = evaluation.predictions
     assert numbers["estimates"] == {
         name: measured_json(e) for name, e in evaluation.estimates.items()
@@ -148,8 +157,8 @@ def test_json_of_an_evaluation(evaluation, tmp_path):
     assert numbers["warnings"][: len(evaluation.warnings)] == list(evaluation.warnings)
 
 
-def test_json_of_a_comparison(comparison, tmp_path):
-    numbers = report(comparison, tmp_path)["numbers"]
+def test_json_of_a_comparison(comparison):
+    numbers = report(comparison)["numbers"]
     intervals = comparison.value_intervals
     assert numbers["estimates"] == {
         name: estimate_json(e)
@@ -189,8 +198,8 @@ def test_json_of_a_comparison(comparison, tmp_path):
     )
 
 
-def test_json_of_subgroups(subgroups, tmp_path):
-    numbers = report(subgroups, tmp_path)["numbers"]
+def test_json_of_subgroups(subgroups):
+    numbers = report(subgroups)["numbers"]
     assert numbers["groups"] == {
         name: {"n": subgroups.sizes[name]} | estimate_json(e)
         for name, e in subgroups.estimates.items()
@@ -213,8 +222,8 @@ def test_json_of_subgroups(subgroups, tmp_path):
     assert numbers["level"] == 0.9
 
 
-def test_json_of_runs(runs, tmp_path):
-    numbers = report(runs, tmp_path)["numbers"]
+def test_json_of_runs(runs):
+    numbers = report(runs)["numbers"]
     for name, values in runs.values.items():
         shown = numbers["runs"][name]
         assert (shown["runs"], shown["values"]) == (len(values), values.tolist())
@@ -246,8 +255,8 @@ def test_json_of_runs(runs, tmp_path):
             }
 
 
-def test_json_of_a_plan(plan, tmp_path):
-    numbers = report(plan, tmp_path)["numbers"]
+def test_json_of_a_plan(plan):
+    numbers = report(plan)["numbers"]
     for name in ("measure", "aim", "value", "n", "n_optimal", "level"):
         assert numbers[name] == getattr(plan, name)
     assert numbers["n_interval"] == list(plan.n_interval)
@@ -264,8 +273,8 @@ def test_json_of_a_plan(plan, tmp_path):
     assert numbers["curve"] == {str(n): row.to_dict() for n, row in plan.to_pandas().iterrows()}
 
 
-def test_curves_of_a_report(evaluation, tmp_path):
-    parts = report(evaluation, tmp_path)
+def test_curves_of_a_report(evaluation):
+    parts = report(evaluation)
     curve = parts["numbers"]["curves"]["classifier"]
     sample = evaluation.sample.predictions
     confusion = np.zeros((3, 3))
@@ -305,9 +314,9 @@ def test_curves_of_a_report(evaluation, tmp_path):
 # Tables of a report
 
 
-def test_tables_of_an_evaluation(evaluation, tmp_path):
+def test_tables_of_an_evaluation(evaluation):
     kind = "90 % interval (jackknife)"
-    _, shown = columns(report(evaluation, tmp_path), "Measures")
+    _, shown = columns(report(evaluation), "Measures")
     found = list(evaluation.estimates.values())
     assert list(shown["Measure"]) == [e.title for e in found]
     assert floats(shown["Value"]) == [e.value for e in found]
@@ -326,8 +335,8 @@ def assert_differences(shown, differences, interval):
     assert floats(shown["p-value"]) == [d.p_value for d in differences]
 
 
-def test_tables_of_a_comparison(comparison, tmp_path):
-    parts = report(comparison, tmp_path)
+def test_tables_of_a_comparison(comparison):
+    parts = report(comparison)
     percent = f"{100 * comparison.level:g} %"
     [header] = [rows[0] for t, rows in parts["tables.csv"].items() if t.startswith("Classifiers")]
     [rows] = [rows[1:] for t, rows in parts["tables.csv"].items() if t.startswith("Classifiers")]
@@ -365,8 +374,8 @@ def test_tables_of_a_comparison(comparison, tmp_path):
     assert orders == comparison.order_probabilities
 
 
-def test_how_a_comparison_was_computed(comparison, tmp_path):
-    text = report(comparison, tmp_path)["text"].split("How this was computed")[1]
+def test_how_a_comparison_was_computed(comparison):
+    text = report(comparison)["text"].split("How this was computed")[1]
     samples = comparison.samples
     assert f"Seed\n{comparison.seed}" in text
     draws = {e.n_draws for e in comparison.estimates.values()} - {None}
@@ -378,8 +387,8 @@ def test_how_a_comparison_was_computed(comparison, tmp_path):
     assert ("Folds\n4, of a cross-validation" in text) == (first.folds is not None)
 
 
-def test_tables_of_subgroups(subgroups, tmp_path):
-    parts = report(subgroups, tmp_path)
+def test_tables_of_subgroups(subgroups):
+    parts = report(subgroups)
     header, shown = columns(parts, "in each group")
     assert list(shown["Group"]) == list(subgroups.estimates)
     assert floats(shown["n"]) == list(subgroups.sizes.values())
@@ -396,8 +405,8 @@ def test_tables_of_subgroups(subgroups, tmp_path):
         assert f"Left out: {name}, {reason}." in parts["text"]
 
 
-def test_tables_of_runs(runs, tmp_path):
-    parts = report(runs, tmp_path)
+def test_tables_of_runs(runs):
+    parts = report(runs)
     header, shown = columns(parts, "runs of each learner")
     values = np.stack(list(runs.values.values()))
     assert list(shown["Learner"]) == list(runs.values)
@@ -425,8 +434,8 @@ def test_tables_of_runs(runs, tmp_path):
     assert floats(shown["Value"]) == expected
 
 
-def test_tables_of_a_plan(plan, tmp_path):
-    parts = report(plan, tmp_path)
+def test_tables_of_a_plan(plan):
+    parts = report(plan)
     _, shown = columns(parts, "Cases of each class")
     assert list(shown["Class"]) == LABELS
     assert floats(shown["Cases"]) == [plan.class_counts[label] for label in LABELS]
@@ -459,8 +468,8 @@ def small_charts(page):
 
 
 @pytest.mark.parametrize("name", ["good", "poor"])
-def test_small_charts_show_each_class(name, tmp_path):
-    page = report(dmfroc.evaluate(Y, SCORES[name]), tmp_path)["source"]
+def test_small_charts_show_each_class(name):
+    page = report(dmfroc.evaluate(Y, SCORES[name]))["source"]
     charts = list(small_charts(page))
     assert sorted(label for label, *_ in charts[:3]) == LABELS
     for label, (right, bottom), (x, y) in charts[:3]:
@@ -475,19 +484,19 @@ def test_small_charts_show_each_class(name, tmp_path):
         np.testing.assert_allclose(y, curve.fraction_positive, atol=1e-3)
 
 
-def test_matrices_are_left_out_of_large_files(tmp_path):
+def test_matrices_are_left_out_of_large_files():
     n_classes = 80
     y = np.repeat(np.arange(n_classes), 2)
     noise = np.random.default_rng(0)
     named = {k: noise.normal(size=(len(y), n_classes)) + 2.0 * np.eye(n_classes)[y] for k in "abcd"}
     measure = dmfroc.measures.dmf_auc(n_thresholds=3)
-    curves = report(dmfroc.compare(y, named, measure=measure), tmp_path)["numbers"]["curves"]
+    curves = report(dmfroc.compare(y, named, measure=measure))["numbers"]["curves"]
     assert list(curves) == list(named)
     assert not any({"confusion", "pairwise_areas"} & set(curve) for curve in curves.values())
 
 
-def test_only_classes_that_never_occur_are_said_not_to(tmp_path):
-    assert "Never observed" not in report(dmfroc.evaluate(Y, SCORES["fair"]), tmp_path)["text"]
+def test_only_classes_that_never_occur_are_said_not_to():
+    assert "Never observed" not in report(dmfroc.evaluate(Y, SCORES["fair"]))["text"]
 
 
 # Frames
@@ -567,7 +576,7 @@ def test_text_of_a_comparison(comparison):
     assert f"adjusted for its selection {low} to {high}\n" in text
 
 
-def test_no_p_value_and_no_probability_is_shown_as_certain(tmp_path):
+def test_no_p_value_and_no_probability_is_shown_as_certain():
     found = dmfroc.compare(
         np.arange(40000) % 2,
         {"good": np.arange(40000) % 2 + RNG.normal(size=40000), "noise": RNG.normal(size=40000)},
@@ -576,7 +585,7 @@ def test_no_p_value_and_no_probability_is_shown_as_certain(tmp_path):
     [difference] = found.differences
     assert difference.p_value < 1e-300
     assert rows_of(str(found).split("\n\n")[1])["good"][-2:] == ["<1e-300", ">0.999"]
-    text = report(found, tmp_path)["text"]
+    text = report(found)["text"]
     assert "<1e-300" in text
     assert ">0.999" in text
 
@@ -652,8 +661,8 @@ def test_draws_carry_their_seed():
     )  # fmt: skip
 
 
-def test_json_is_strict(runs, tmp_path):
-    numbers = report(runs, tmp_path)["numbers"]
+def test_json_is_strict(runs):
+    numbers = report(runs)["numbers"]
     assert json.loads(json.dumps(numbers, allow_nan=False)) == numbers
 
 

@@ -23,15 +23,17 @@ from dmfroc.analyses.sequences import (
     Looks,
     Monitors,
     Seen,
+    Tally,
     add_look,
     look,
     named,
+    seen_of_brier,
     seen_of_counts,
     seen_of_share,
     watched_as_header,
     watched_from,
 )
-from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows, joined
+from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
 from dmfroc.counted.checkpoint import (
     counts_as_state,
@@ -136,8 +138,7 @@ class Accumulator:
         self._waiting: list[Batch] = []  # for cut points
         self._sample: RowSample | None = None
         self._pending: list[RowSample] = []
-        # After each update, so that drift can be looked for: rows, and how many were right
-        self._rows, self._right = array("q"), array("q")
+        self._tally = Tally()
         self._looks: Looks = {}
         self._monitors: Monitors = {}
 
@@ -189,16 +190,9 @@ class Accumulator:
                     self._grid, self._counts = grid, Counts.empty({ONLY: grid})
                 self._counts.add(batch, {ONLY: grid})
             self._draw(batch)
-            self._note(batch.true, batch.predicted[ONLY])
+            self._tally.add_batch(batch)
             if self._grid is None and self.n_observations >= self._learn_from:
                 self._learned()
-
-    def _note(self, true: Any, predicted: Any) -> None:
-        """Note how many rows there were after an update, and how many of them were right."""
-        rows, right = (x[-1] if x else 0 for x in (self._rows, self._right))
-        self._rows.append(rows + len(true))
-        is_right = 0 if predicted is None else int((predicted == true).sum())
-        self._right.append(right + is_right)
 
     def _own_grid(self, dtype: Any) -> Grid | None:
         if self._cuts is None:
@@ -303,10 +297,8 @@ class Accumulator:
             self._content = replace(content, where="the batches before")
             drawn = [] if other._sample is None else [other._sample]
             self._pending = [*self._pending, *drawn, *other._pending]
-            if other._rows:
-                totals = [x[-1] if x else 0 for x in (self._rows, self._right)]
-                self._rows.append(totals[0] + other._rows[-1])
-                self._right.append(totals[1] + other._right[-1])
+            seen = other._tally
+            self._tally.add(seen.rows[-1], seen.right[-1], seen.brier)
             if self._grid is None and self.n_observations >= self._learn_from:
                 self._learned()
         return self
@@ -363,8 +355,9 @@ class Accumulator:
         -------
         ConfidenceSequence
             With the ``value`` and the ``interval`` now, and those of earlier calls in ``looks``.
-            The limits of accuracy, and of recall, specificity, precision and their complements of
-            two classes, are exact for rows without weights; all others are asymptotic.
+            The limits of accuracy, of the Brier score, and of recall, specificity, precision and
+            their complements of two classes are exact for rows without weights; all others are
+            asymptotic.
 
         References
         ----------
@@ -457,7 +450,7 @@ class Accumulator:
         sign = 1 if measure.greater_is_better else -1
         monitor = self._monitors.setdefault(key, DriftMonitor(baseline, sign))
         if measure.name == "accuracy" and seen.exact:
-            monitor.add_shares(self._rows, self._right, level)
+            monitor.add_shares(self._tally.rows, self._tally.right, level)
         elif seen.exact:
             monitor.add_share(seen, level)
         else:
@@ -478,8 +471,12 @@ class Accumulator:
         form = None if self._content is None else self._content.form
         has_labels = form is not None and form.has_classes_of_rows[0]
         if measure.name == "accuracy" and has_labels and form and not form.has_weights:
-            return seen_of_share(self._right[-1], self._rows[-1], self._rows[-1])
-        self._waiting = joined(self._waiting)
+            n = self._tally.rows[-1]
+            return seen_of_share(self._tally.right[-1], n, n)
+        if measure.name == "brier_score" and self._content is not None:
+            return seen_of_brier(self._tally)
+        if self._waiting:
+            self._waiting = [Batch.joined(*self._waiting)]
         now = copy(self)
         _, counts, content = now._prepare()
         content.check_weights(counts.sizes)
@@ -551,7 +548,9 @@ class Accumulator:
         header |= {"labels": list(self.labels)}
         header |= {"watched": watched_as_header(self._looks, self._monitors)}
         arrays |= counts_as_state(content, counts)[1] | {"cuts": grid.cuts}
-        arrays |= {"updates": np.array([self._rows, self._right], np.int64)}
+        arrays |= {"updates": np.array([self._tally.rows, self._tally.right], np.int64)}
+        if np.isfinite(self._tally.brier).all():
+            arrays |= {"brier": self._tally.brier}
         write(checked_path("path", path), header, arrays, "path")
 
     @classmethod
@@ -592,6 +591,10 @@ class Accumulator:
             total = int(found._counts.sizes.sum())
             if updates[0, -1] != total or not ((new[1] >= 0) & (new[1] <= new[0])).all():
                 raise ValueError(f"updates are not those of {total} rows")
-            found._rows, found._right = (array("q", row) for row in updates.tolist())
+            tally = found._tally
+            tally.rows, tally.right = (array("q", row) for row in updates.tolist())
+            tally.brier = np.full(2, np.nan)
+            if "brier" in arrays:
+                tally.brier = checked_array(arrays, "brier", np.float64, (2,))
             found._looks, found._monitors = watched_from(header["watched"])
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +13,16 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtri
 
+from dmfroc.counted.batches import ONLY, Batch
 from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.inference import independent
 from dmfroc.inference.anytime import (
     error_at_one_time,
     evidence_of_change,
+    evidence_of_means,
     evidence_of_shares,
     evidence_of_sums,
+    limits_of_mean,
     limits_of_share,
     next_possible_change,
 )
@@ -27,6 +31,11 @@ from dmfroc.inference.hypothesis import Hypothesis, error_reaching
 from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.measures.measure import Measure
+from dmfroc.measures.statistics.forecasts import (
+    as_probabilities,
+    loss_numbers,
+    wrong_probabilities,
+)
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
@@ -169,6 +178,32 @@ class Drift(ConfidenceSequence):
         ]
 
 
+class Tally:
+    """How many rows there were after each update and how many were right, and Brier scores.
+
+    These have their sum and that of their squares, NaN if a row has a weight or no probabilities.
+    """
+
+    def __init__(self) -> None:
+        self.rows, self.right, self.brier = array("q"), array("q"), np.zeros(2)
+
+    def add(self, rows: int, right: int, brier: Float[np.ndarray, " 2"] | None) -> None:
+        """Add an update."""
+        self.rows.append(rows + (self.rows[-1] if self.rows else 0))
+        self.right.append(right + (self.right[-1] if self.right else 0))
+        self.brier = self.brier + (np.nan if brier is None else brier)
+
+    def add_batch(self, batch: Batch) -> None:
+        """Add an update with a batch."""
+        predicted, p = batch.predicted[ONLY], as_probabilities(batch.scores[ONLY].T)
+        right = 0 if predicted is None else int((predicted == batch.true).sum())
+        brier = None
+        if batch.weights is None and wrong_probabilities(p) is None:
+            losses = loss_numbers(p, batch.true, np)[:, 0]
+            brier = np.array([losses.sum(), losses @ losses])
+        self.add(len(batch.true), right, brier)
+
+
 class Seen(NamedTuple):
     """What a stream says of a measure now."""
 
@@ -176,10 +211,12 @@ class Seen(NamedTuple):
     value: float
     interval_at: IntervalAt
     """The interval holds at all times."""
-    share: tuple[int, int] | None
-    """Of a rate: the number of successes, and of rows that count."""
+    share: tuple[float, int] | None
+    """Of a mean of numbers in [0, 1], such as a rate: their sum, and how many rows count."""
     facts: Facts | None
     obstacle: str | None = None
+    squares: float | None = None
+    """The sum of their squares, unless they are zeros and ones."""
 
     @property
     def exact(self) -> bool:
@@ -219,6 +256,18 @@ def seen_of_share(successes: int, n: int, n_observations: int) -> Seen:
     value = successes / n if n else math.nan
     obstacle = None if n else "no row counts for it yet"
     return Seen(n_observations, value, interval_at, (successes, n), None, obstacle)
+
+
+def seen_of_brier(tally: Tally) -> Seen:
+    """Return what all rows say of the Brier score, exactly."""
+    (total, squares), n = tally.brier.tolist(), tally.rows[-1]
+    if math.isnan(total):
+        raise ValueError("brier_score needs probabilities: some rows have other scores, or weights")
+
+    def interval_at(error: float) -> Interval:
+        return Interval(*limits_of_mean(total, squares, n, error))
+
+    return Seen(n, total / n, interval_at, (total, n), None, squares=squares)
 
 
 def seen_of_facts(facts: Facts, n_observations: int) -> Seen:
@@ -297,6 +346,7 @@ class DriftMonitor:
         self.baseline, self.sign = baseline, sign
         self.n = 0  # rows that count for the measure
         self.starts, self.sums = [0], [0.0]  # numbers of these after which a change may begin
+        self.squares = [0.0]
         self.rows = [0]  # all rows then
         self.next_start = next_possible_change(0)
         self.looks: list[Look] = []
@@ -321,7 +371,10 @@ class DriftMonitor:
         if n <= self.n:
             return
         n_since, since = n - np.array(self.starts, float), k - np.array(self.sums)
-        if self.sign > 0:
+        if seen.squares is not None:  # of losses
+            squares = seen.squares - np.array(self.squares)
+            logs = evidence_of_means(since, squares, n_since, self.baseline)
+        elif self.sign > 0:
             logs = evidence_of_shares(since, n_since, self.baseline)
         else:
             logs = evidence_of_shares(n_since - since, n_since, 1 - self.baseline)
@@ -356,6 +409,7 @@ class DriftMonitor:
         if n >= self.next_start:
             self.starts.append(n)
             self.sums.append(total)
+            self.squares.append(seen.squares or 0.0)
             self.rows.append(seen.n_observations)
             self.next_start = next_possible_change(n)
 
@@ -435,5 +489,7 @@ def _error(seen: Seen) -> float:
         low, high = seen.facts.interval_at(0.3173).ends
         return (high - low) / 2
     k, n = seen.share or (0, 0)
+    if seen.squares is not None:
+        return math.sqrt(max(seen.squares - k**2 / n, 0.25) / n) / math.sqrt(n)
     shrunk = (k + 0.5) / (n + 1)
     return math.sqrt(shrunk * (1 - shrunk) / max(n, 1))

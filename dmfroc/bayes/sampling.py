@@ -28,7 +28,7 @@ from numpyro.infer.util import constrain_fn, potential_energy, unconstrain_fn
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled, traced
-from dmfroc._kit.threads import Stopped, check_ticket, in_background, ticket
+from dmfroc._kit.threads import Stopped, check_ticket, in_background, one_blas_thread, ticket
 
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
 """What turns a NumPyro model into a kernel, such as the class `numpyro.infer.NUTS`."""
@@ -46,7 +46,6 @@ _SEARCH = {"factor": 1.0, "eps": 0.01, "xtol": 0.02}  # of the scales
 _DIFFERENCE = 0.2  # of logarithms of scales
 _MOST_TOGETHER = 80  # effects; of more, each varies by itself given all other parameters
 _N_PROBES = 8
-_NUMBERS_AT_ONCE = 1 << 18  # of the Hessian
 _TRAJECTORY, _ACCEPTANCE = 1.8, 0.8
 _MOST_STEPS = 1024  # per draw, those of NumPyro's No-U-Turn sampler
 # What Hamiltonian kernels report of each draw, and what ArviZ calls it.
@@ -131,9 +130,7 @@ class Sampler:
         self.n_scaled, self.size_of_each = len(effect), effect.size // len(effect)
         options = {} if self.n_apart else _SOON_READY
         self.value_and_gradient = compiled(jax.value_and_grad(self.potential), **options)
-        self.hessian_products = compiled(
-            jax.vmap(self._hessian_product, in_axes=(None, None, 0)), **options
-        )
+        self.hessian_products = compiled(self._hessian_products, **options)
         self.sites = compiled(jax.vmap(self._sites, in_axes=(0, None)), **_SOON_READY)
         self.site_and_gradient = compiled(
             jax.value_and_grad(lambda flat, data, site: self._sites(flat, data)[site]),
@@ -150,11 +147,12 @@ class Sampler:
         """Return minus the log posterior density, up to a constant."""
         return potential_energy(self.model, (data,), {}, self._parameters(flat))
 
-    def _hessian_product(
-        self, flat: Float[AnyArray, " d"], data: Any, direction: Float[AnyArray, " d"]
-    ) -> Float[Array, " d"]:
+    def _hessian_products(
+        self, flat: Float[AnyArray, " d"], data: Any, directions: Float[AnyArray, "r d"]
+    ) -> Float[Array, "r d"]:
         gradient = jax.grad(lambda x: self.potential(x, data))
-        return jax.jvp(gradient, (flat,), (direction,))[1]
+        # One by one takes a tenth of the time of all at once, and less memory.
+        return jax.lax.map(lambda x: jax.jvp(gradient, (flat,), (x,))[1], directions)
 
     def _sites(self, flat: Float[Array, " d"], data: Any) -> dict[str, Array]:
         return constrain_fn(
@@ -257,6 +255,7 @@ def sampler_of(model: Callable[[Any], None], data: Any) -> Sampler:
     return _SAMPLERS[key]
 
 
+@one_blas_thread()
 def approximate(sampler: Sampler, data: Any) -> Gaussian:
     """Return the normal approximation at the mode of the parameters given their scales.
 
@@ -324,26 +323,15 @@ def _hessian_parts(
     """
     n, m = sampler.n_apart, sampler.size_of_each
     n_shared = len(flat) - n * m
-    at_once = min(n_shared, max(1, _NUMBERS_AT_ONCE // len(flat)))
-
-    def products(directions: Float[np.ndarray, "r d"]) -> Float[np.ndarray, "r d"]:
-        padded = np.pad(directions, [(0, -len(directions) % at_once), (0, 0)])
-        parts = [
-            sampler.hessian_products(flat, data, padded[first : first + at_once])
-            for first in range(0, len(padded), at_once)
-        ]
-        return np.concatenate(parts)[: len(directions)]
-
-    columns = products(np.eye(n_shared, len(flat)))
-    apart = np.zeros((n, m, m))
-    if n > 0:
-        shape = _N_PROBES, m, n, m
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=shape) * np.eye(m)[:, None]
-        flat_signs = signs.reshape(-1, n * m)
-        probes = products(np.pad(flat_signs, [(0, 0), (n_shared, 0)]))[:, n_shared:]
-        apart = np.einsum("pcnc,pcnk->nck", signs, probes.reshape(shape)) / _N_PROBES
-        apart = (apart + apart.swapaxes(1, 2)) / 2
-    return columns[:, :n_shared], apart, columns[:, n_shared:].T
+    shape = _N_PROBES if n else 0, m, n, m
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=shape) * np.eye(m)[:, None]
+    probes = np.pad(signs.reshape(shape[0] * m, n * m), [(0, 0), (n_shared, 0)])
+    directions = np.concatenate([np.eye(n_shared, len(flat)), probes])
+    products = np.asarray(sampler.hessian_products(flat, data, directions))
+    moved = products[n_shared:, n_shared:].reshape(shape)
+    apart = np.einsum("pcnc,pcnk->nck", signs, moved) / _N_PROBES
+    columns = products[:n_shared]
+    return columns[:, :n_shared], (apart + apart.swapaxes(1, 2)) / 2, columns[:, n_shared:].T
 
 
 def _mode(sampler: Sampler, start: Float[np.ndarray, " d"], data: Any) -> Float[np.ndarray, " d"]:
@@ -385,6 +373,7 @@ def draw_from_gaussian(
     return _to_sites(sampler, data, approximation, x, {})
 
 
+@one_blas_thread()
 def draw_from_posterior(
     sampler: Sampler, data: Any, approximation: Gaussian, chains: Chains, seed: int
 ) -> Draws:

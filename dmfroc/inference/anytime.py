@@ -18,6 +18,7 @@ _BEST_AT = 500  # rows at which limits are shortest
 _MIXING = 8.1 / _BEST_AT  # variance of the mixture, by which they are so for 95 %
 _JEFFREYS = 0.5
 _CONCENTRATION = 10.0  # of the mixture of rates after a change, about the baseline
+_BETS = 2.0 ** -np.arange(1, 9)  # shares of what may be lost; small ones for many rows
 _SPACING, _RELATIVE_SPACING = 50, 20  # rows between possible changes, or their number by this
 
 
@@ -82,6 +83,47 @@ def evidence_of_sums(
     time = 1 + n * _MIXING
     scaled = -sums * np.sqrt(_MIXING / time)
     return np.log(2) - 0.5 * np.log(time) + scaled**2 / 2 + log_ndtr(scaled)
+
+
+def evidence_of_means(
+    sums: Float[np.ndarray, " s"],
+    squares: Float[np.ndarray, " s"],
+    n: Float[np.ndarray, " s"],
+    baseline: float,
+) -> Float[np.ndarray, " s"]:
+    """Return the logarithm of the evidence that means of numbers in [0, 1] exceed a baseline.
+
+    It is the mean over bets of exp(b e - (-log(1 - b) - b) q), where e is the sum of what exceeds
+    the baseline and q that of its squares. It is exact.
+
+    References
+    ----------
+    Fan, Grama and Liu (2015), Exponential inequalities for martingales with applications; Howard,
+    Ramdas, McAuliffe and Sekhon (2021), Time-uniform, nonparametric, nonasymptotic confidence
+    sequences.
+    """
+    excess = sums - n * baseline
+    squared = squares - 2 * baseline * sums + n * baseline**2
+    logs = np.multiply.outer(_BETS, excess) + np.multiply.outer(np.log1p(-_BETS) + _BETS, squared)
+    found: Float[np.ndarray, " s"] = np.logaddexp.reduce(logs) - np.log(len(_BETS))
+    return found
+
+
+def limits_of_mean(total: float, squares: float, n: int, error: float) -> tuple[float, float]:
+    """Return limits of a mean of numbers in [0, 1] that hold at all times at once, exactly."""
+    if n == 0:
+        return 0.0, 1.0
+    threshold = np.log(2 / error)
+
+    def lower_limit(total: float, squares: float) -> float:
+        one, two, rows = (np.array([x], float) for x in (total, squares, n))
+
+        def excess(baseline: float) -> float:
+            return float(evidence_of_means(one, two, rows, baseline)[0] - threshold)
+
+        return float(brentq(excess, 0.0, total / n)) if excess(0.0) > 0 else 0.0
+
+    return lower_limit(total, squares), 1 - lower_limit(n - total, n - 2 * total + squares)
 
 
 def next_possible_change(n: int) -> int:

@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import xarray
 from jaxtyping import Float
 from scipy.special import expit
@@ -26,13 +27,8 @@ from dmfroc.results.renderers import renderer
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Name, Table
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 _SAME_THRESHOLD = 1e-7  # relative; that of a single-precision column differs by less
 _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998, 0.9995]])
-
 
 PairName = str | tuple[Any, Any]
 """A pair of classes as a table gives it, as ``"true from reference"`` or as a tuple."""
@@ -141,8 +137,6 @@ class SummaryROC(Result):
         ValueError
             If a threshold is lacking, or does not belong here; see `at`. If there is no such pair.
         """
-        import pandas as pd
-
         return pd.Series(self._rates(*self._logits(threshold, pair)))
 
     def by_study(
@@ -169,8 +163,6 @@ class SummaryROC(Result):
         ValueError
             As those of `point`; if there are pairs and none is named.
         """
-        import pandas as pd
-
         studies, effects = self.studies, self._draws("study_effect")
         if pair is None and studies.pairs:
             raise ValueError(f"there are several pairs: name one, pair={studies.pairs[0]!r}")
@@ -209,8 +201,6 @@ class SummaryROC(Result):
             If the table had no thresholds, there is none here, or one is not finite (with
             ``threshold_scale="log"``, not positive).
         """
-        import pandas as pd
-
         wanted = np.ravel(np.asarray(thresholds)).tolist()
         if not wanted:
             raise ValueError("thresholds must hold one threshold at least, but it is empty")
@@ -225,8 +215,6 @@ class SummaryROC(Result):
         is expected (of several thresholds see `at`). With pairs of classes, how the average pair
         differs between studies, and then how pairs differ.
         """
-        import pandas as pd
-
         effects = [str(x) for x in self.posterior["posterior"]["effect"].to_numpy()]
         sd, correlation = self._draws("sd"), self._draws("correlation")
         draws = {f"sd of {name}": sd[:, i] for i, name in enumerate(effects)}
@@ -253,8 +241,6 @@ class SummaryROC(Result):
         ValueError
             If the table had no pairs.
         """
-        import pandas as pd
-
         self._check_pairs()
         rows = {pair: self.point(pair=pair) for pair in self.studies.pairs}
         return pd.DataFrame(rows).T.rename_axis("pair")
@@ -283,8 +269,6 @@ class SummaryROC(Result):
             study, in the pairs that it has. It is near one for studies that the others do not
             expect. Divergences and R-hat are those of the chains.
         """
-        import pandas as pd
-
         location = self._draws("location")
         spread = np.cov(location.T)
         rows = {}

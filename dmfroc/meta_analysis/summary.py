@@ -145,9 +145,7 @@ def chosen_model(model: str | None, threshold: str | None, pair: str | None) -> 
             "pair, or the rows of one pair"
         )
     column = {"ordinal": "threshold=", "multiclass": "pair="}
-    default = "bivariate"
-    if threshold is not None or pair is not None:
-        default = "multiclass" if threshold is None else "ordinal"
+    default = "ordinal" if threshold is not None else "bivariate" if pair is None else "multiclass"
     if model is None or model == default:
         return cast(ModelName, default)
     if default in column:

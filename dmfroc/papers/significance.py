@@ -14,7 +14,7 @@ from jaxtyping import Float
 from scipy import stats
 from scipy.special import chdtrc, xlogy
 
-from dmfroc._kit.options import flag, is_one_of, number, numbers
+from dmfroc._kit.options import choice, flag, is_one_of, number, numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.measures.contingency_table import ContingencyTable
 
@@ -140,10 +140,7 @@ def fisher_exact_test(
     >>> round(fisher_exact_test(table, alternative="greater").p_value, 4)
     0.0369
     """
-    if not is_one_of(alternative, get_args(Alternative)):
-        raise ValueError(
-            f"alternative must be one of {get_args(Alternative)}, but it is {alternative!r}"
-        )
+    choice("alternative", alternative, get_args(Alternative))
     _check_table(table)
     if table.n_classes != 2:
         raise ValueError(

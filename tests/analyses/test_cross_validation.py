@@ -202,6 +202,7 @@ A, B = np.flatnonzero(EVEN), np.flatnonzero(ODD)
         ([(A, B), (B, [])], TypeError, "cv must yield pairs"),
         ([], ValueError, "cv yields no split"),
         ([A, B], TypeError, "cv must yield pairs .* it yields a ndarray"),
+        ([(A, B, A)], TypeError, "cv must yield pairs .* it yields a tuple"),
         ([1, 2], TypeError, "cv must yield pairs .* it yields a int"),
         (True, TypeError, "cv must be an integer >= 2"),
         (1, ValueError, "cv must be an integer >= 2"),

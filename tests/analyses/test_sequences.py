@@ -13,8 +13,10 @@ import dmfroc
 from dmfroc.inference.anytime import (
     error_at_one_time,
     evidence_of_change,
+    evidence_of_means,
     evidence_of_shares,
     evidence_of_sums,
+    limits_of_mean,
     limits_of_share,
 )
 
@@ -233,6 +235,54 @@ def test_before_there_is_anything_to_say():
         accumulator.drift(baseline=1.0)
     with pytest.raises(ValueError, match="level"):
         accumulator.drift(baseline=0.5, level=1.5)
+
+
+def test_evidence_of_means_is_an_average_of_martingales():
+    """Each factor is at most 1 + b (x - m), whose mean is 1 for the mean m (Fan et al. 2015)."""
+    rng = np.random.default_rng(0)
+    x, m = rng.beta(0.3, 1.7, 200_000), 0.15
+    one = np.exp(evidence_of_means(x, x**2, np.ones(len(x)), m))
+    assert 0.99 < one.mean() < 1.002
+    total, squares = x[:500].sum(), (x[:500] ** 2).sum()
+    low, high = limits_of_mean(total, squares, 500, 0.05)
+    n = np.array([500.0])
+    at = evidence_of_means(np.array([total]), np.array([squares]), n, low)
+    assert at == pytest.approx(np.log(40))
+    mirrored = limits_of_mean(500 - total, 500 - 2 * total + squares, 500, 0.05)
+    assert mirrored == pytest.approx((1 - high, 1 - low))
+    assert limits_of_mean(0.0, 0.0, 3, 0.05)[0] == 0
+    fixed = 2 * 1.96 * x[:500].std() / np.sqrt(500)
+    assert 1.2 * fixed < high - low < 2.5 * fixed
+
+
+def test_brier_score_is_exact_at_all_times(tmp_path):
+    rng = np.random.default_rng(1)
+    p = rng.uniform(0.02, 0.98, 900)
+    y = (rng.random(900) < p).astype(int)
+    accumulator, other = dmfroc.Accumulator([0, 1]), dmfroc.Accumulator([0, 1])
+    for first in range(0, 600, 50):
+        accumulator.update(y[first : first + 50], p[first : first + 50])
+        drift = accumulator.drift("brier_score", baseline=1 / 6)
+    assert not drift.alarm
+    found = accumulator.confidence_sequence("brier_score")
+    assert found.exact
+    assert found.value == pytest.approx(dmfroc.estimate("brier_score", y[:600], p[:600]).value)
+    assert found.interval[0] < 1 / 6 < found.interval[1]
+    accumulator.save(tmp_path / "a.npz")
+    loaded = dmfroc.Accumulator.load(tmp_path / "a.npz")
+    for one in (accumulator, loaded):  # forecasts that are turned round
+        one.update(y[600:700], 1 - p[600:700])
+        assert one.drift("brier_score", baseline=1 / 6).alarm
+    other.update(y[600:700], 1 - p[600:700])
+    merged = dmfroc.Accumulator([0, 1], cuts=accumulator).merge(accumulator)
+    assert merged.confidence_sequence("brier_score").value == pytest.approx(
+        accumulator.confidence_sequence("brier_score").value
+    )
+    streams = {"a": accumulator, "b": merged}
+    assert dmfroc.compare(streams, measure="brier_score").differences[0].p_value == 1
+    other.update(y[:50], 5 * p[:50])
+    with pytest.raises(ValueError, match="brier_score needs probabilities"):
+        other.confidence_sequence("brier_score")
 
 
 def test_a_few_perfect_rows_are_no_drift():

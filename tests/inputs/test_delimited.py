@@ -89,6 +89,12 @@ def read(tmp_path, text, name="s.csv", **arguments):
     return Predictions.from_file(path, **({"label": "y"} | arguments))
 
 
+@pytest.mark.parametrize("name", ["tab", "\\t", "\t"])
+def test_a_tab_is_named_or_given(tmp_path, name):
+    found = read(tmp_path, "y\ta\tb\na\t0.5\t0.25\nb\t0.1\t0.2\n", separator=name)
+    assert found.scores.tolist() == [[0.5, 0.25], [0.1, 0.2]]
+
+
 # Where the table begins and ends
 
 
