@@ -50,6 +50,10 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             stream.flush()
             os.fsync(descriptor)
         os.replace(partial, target)
+    except OSError as error:
+        if error.filename is None:  # such as that of a full disk
+            error.filename = os.fspath(path)
+        raise
     finally:
         partial.unlink(missing_ok=True)
 
@@ -57,13 +61,12 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 @contextmanager
 def written(path: Path, name: str) -> Iterator[BinaryIO]:
     """Open a file as `written_whole` does; errors call it by the name of the argument."""
-    with contextlib.ExitStack() as stack:
-        try:
-            stream = stack.enter_context(written_whole(path))
-        except (OSError, ValueError) as error:  # a name with NUL is a ValueError
-            reason = getattr(error, "strerror", error)
-            raise ValueError(f"{name} {path} cannot be written: {reason}") from error
-        yield stream
+    try:
+        with written_whole(path) as stream:
+            yield stream
+    except (OSError, ValueError) as error:  # a name with NUL is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(f"{name} {path} cannot be written: {reason}") from error
 
 
 def checked_path(name: str, path: Any) -> Path:

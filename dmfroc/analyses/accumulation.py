@@ -33,7 +33,7 @@ from dmfroc.analyses.sequences import (
     watched_as_header,
     watched_from,
 )
-from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows, joined
+from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows
 from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
 from dmfroc.counted.checkpoint import (
     counts_as_state,
@@ -475,7 +475,8 @@ class Accumulator:
             return seen_of_share(self._tally.right[-1], n, n)
         if measure.name == "brier_score" and self._content is not None:
             return seen_of_brier(self._tally)
-        self._waiting = joined(self._waiting)
+        if self._waiting:
+            self._waiting = [Batch.joined(*self._waiting)]
         now = copy(self)
         _, counts, content = now._prepare()
         content.check_weights(counts.sizes)

@@ -47,9 +47,9 @@ class Batch(NamedTuple):
         """Return some of the rows."""
         return self._with_arrays(lambda x: x.take(rows, axis=-1))
 
-    def joined(self, other: Batch) -> Batch:
-        """Return the rows of both, which have the same kinds of contents."""
-        return self._with_arrays(lambda *x: np.concatenate(x, axis=-1), other)
+    def joined(self, *others: Batch) -> Batch:
+        """Return the rows of all, which have the same kinds of contents."""
+        return self._with_arrays(lambda *x: np.concatenate(x, axis=-1), *others)
 
     def _with_arrays(self, function: Callable[..., np.ndarray], *others: Batch) -> Batch:
         """Return a function of each of its arrays and the corresponding ones of others."""
@@ -63,27 +63,6 @@ class Batch(NamedTuple):
             return None if array is None else function(array, *of_others)
 
         return Batch(*map(applied, self, *others))
-
-
-def joined(batches: Sequence[Batch]) -> list[Batch]:
-    """Return batches of one form as one, if there are several."""
-    if len(batches) < 2:
-        return list(batches)
-
-    def of_all(parts: Sequence[Any], axis: int = 0) -> Any:
-        return None if parts[0] is None else np.concatenate(parts, axis=axis)
-
-    names = batches[0].scores
-    return [
-        Batch(
-            of_all([b.hashes for b in batches]),
-            of_all([b.true for b in batches]),
-            {name: of_all([b.scores[name] for b in batches], 1) for name in names},
-            {name: of_all([b.predicted[name] for b in batches]) for name in names},
-            of_all([b.weights for b in batches]),
-            of_all([b.groups for b in batches]),
-        )
-    ]
 
 
 class Form(NamedTuple):

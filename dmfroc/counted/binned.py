@@ -6,7 +6,7 @@ to them, and pull derivatives back to the cells: a row's influence is a look-up 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -142,9 +142,3 @@ class BinnedRates(Statistic):
             gradient[i] = np.cumsum(at, axis=0) - at + partial
         gradient[0] += derivatives.totals
         return gradient.ravel()
-
-    def at(
-        self, bins: Int[np.ndarray, "c c_minus_1 2 t"], shares: Float[np.ndarray, "c c_minus_1 2 t"]
-    ) -> BinnedRates:
-        """Return the statistic with thresholds elsewhere."""
-        return replace(self, bins=bins, shares=shares)

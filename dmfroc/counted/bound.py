@@ -276,9 +276,8 @@ class BoundCounts:
     def _of_rates(self, measure: Measure, options: CurveOptions) -> Valued:
         weights = self.cells.ravel()
         thresholds, rates = self.rates(options)
-        found, most, least = thresholds.found, thresholds.most, thresholds.least
-        statistic = thresholds.statistic(rates, found, found)
-        value, gradient = self._value_and_gradient(measure, statistic, area, weights)
+        most, least = thresholds.most, thresholds.least
+        value, gradient = self._value_and_gradient(measure, rates, area, weights)
         low = high = value
         if thresholds.is_open.any():
             low, high = (

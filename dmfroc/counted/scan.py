@@ -274,20 +274,8 @@ class Scan:
 
 def with_differences(n_values: Sequence[int]) -> np.ndarray:
     """Return the combinations of several classifiers' values: each, and differences of two."""
-    single = np.eye(sum(n_values))
-    if len(n_values) == 1:
-        return single
-    starts = np.cumsum([0, *n_values])
-    differences = [
-        single[a] - single[b]
-        for first, second in combinations(range(len(n_values)), 2)
-        for a, b in zip(
-            range(starts[first], starts[first + 1]),
-            range(starts[second], starts[second + 1]),
-            strict=True,
-        )
-    ]
-    return np.concatenate([single, differences])
+    of_each = np.split(np.eye(sum(n_values)), np.cumsum(n_values)[:-1])
+    return np.concatenate([*of_each, *(a - b for a, b in combinations(of_each, 2))])
 
 
 def scan(
@@ -387,12 +375,9 @@ def scan(
         raise TypeError(f"{', '.join(given)} name columns of tables, and batches have none")
     fields = _fields(scores, predicted, label, sample_weight, groups)
     if not is_table:
-        fields = Fields(_classifiers_of(parts[0]))
-        fields = replace(
-            fields,
-            scores=(None,) * len(fields.classifiers),
-            predicted=(None,) * len(fields.classifiers),
-        )
+        names = _classifiers_of(parts[0])
+        nowhere = (None,) * len(names)
+        fields = Fields(names, scores=nowhere, predicted=nowhere)
     if labels is not None:
         factor = factorize(labels, "labels", IN_MEMORY)
         labels = [factor.distinct[code] for code in factor.codes]

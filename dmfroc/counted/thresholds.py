@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +42,7 @@ class Thresholds:
     def statistic(self, rates: BinnedRates, of_first: Place, of_second: Place) -> BinnedRates:
         """Return the rates with thresholds for the first and the second class of each pair."""
         bins, shares = (np.stack(x, axis=2) for x in zip(of_first, of_second, strict=True))
-        return rates.at(bins, shares)
+        return replace(rates, bins=bins, shares=shares)
 
 
 class _Column(NamedTuple):

@@ -12,9 +12,12 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, Int
 
-from dmfroc._kit.compiled import compiled, double_precision, in_double_precision
+from dmfroc._kit.compiled import compiled, in_double_precision
 from dmfroc._kit.options import integer
-from dmfroc.measures.statistics.forecasts import wrong_probabilities
+from dmfroc.measures.measure import WithOptions
+from dmfroc.measures.statistics.forecasts import is_no_distribution, wrong_probabilities
+
+_LARGEST_WEIGHT = 1e60  # products of several, and their sums, must be numbers
 
 
 class Observations(NamedTuple):
@@ -32,7 +35,7 @@ def run(function: Callable[..., Any], *arrays: Any) -> Any:
     `dmfroc.measures.measure.WithOptions` is.
     """
     with in_double_precision():
-        results = _program(function)(*arrays)
+        results = _program(WithOptions(_of_wide, function=function))(*arrays)
     return jax.tree.map(_as_configured, results)
 
 
@@ -43,32 +46,38 @@ def _as_configured(x: Array) -> Array:
 
 @functools.cache
 def _program(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function with a derivative that is computed with 64 bits, too.
+    """Return the function with derivatives of any order, which are computed with 64 bits, too.
 
-    JAX runs the backward pass when the user's configuration is in force again.
+    JAX runs a backward pass when the user's configuration is in force again. Each is therefore a
+    program of its own; what it repeats of the forward pass, XLA removes.
     """
 
-    @compiled
-    def in_64_bits(*arrays: Any) -> Any:
-        return function(*jax.tree.map(_wide, arrays))
-
-    @double_precision
     def forward(*arrays: Any) -> Any:
-        return jax.vjp(in_64_bits, *arrays)
+        return run(*arrays), arrays
 
-    @double_precision
-    def backward(pull_back: Any, derivatives: Any) -> Any:
-        return pull_back(derivatives)
+    def backward(arrays: Any, derivatives: Any) -> Any:
+        return _program(WithOptions(_pull_back, function=function))(arrays, derivatives)
 
-    run = jax.custom_vjp(in_64_bits)
+    run = jax.custom_vjp(compiled(function))
     run.defvjp(forward, backward)
     return run
+
+
+def _pull_back(arrays: Any, derivatives: Any, *, function: Callable[..., Any]) -> Any:
+    """Return the derivatives with respect to the arrays, and None for arrays of integers."""
+    _, pull_back = jax.vjp(function, *arrays)
+    found = pull_back(derivatives)
+    return jax.tree.map(lambda x: None if x.dtype == jax.dtypes.float0 else x, found)
+
+
+def _of_wide(*arrays: Any, function: Callable[..., Any]) -> Any:
+    return function(*jax.tree.map(_wide, arrays))
 
 
 def _wide(x: Any) -> Array:
     x = jnp.asarray(x)
     is_float = jnp.issubdtype(x.dtype, jnp.floating)
-    return lax.convert_element_type(x, np.float64 if is_float else np.int32)
+    return lax.convert_element_type(x, np.float64 if is_float else np.int64)
 
 
 @jax.custom_jvp
@@ -86,6 +95,15 @@ def _refuse(primals: Any, tangents: Any) -> Any:
     )
 
 
+def number_of_classes(n_classes: Any) -> int:
+    """Check the number of classes, which fixes shapes."""
+    if isinstance(n_classes, jax.core.Tracer):
+        raise TypeError(
+            "n_classes must not be traced: give it to jax.jit by static_argnames='n_classes'"
+        )
+    return integer("n_classes", n_classes, 2)
+
+
 def observations(
     y: Any,
     scores: Any,
@@ -94,32 +112,38 @@ def observations(
     *,
     needs_all_classes: bool = True,
     are_probabilities: bool = False,
+    names: tuple[str, str] = ("y", "weights"),
 ) -> Observations:
     """Check one data set: shapes always, values where they are not traced."""
-    n_classes = integer("n_classes", n_classes, 2)
-    y = _array("y", y)
+    n_classes = number_of_classes(n_classes)
+    of_y, of_weights = names
+    y = array(of_y, y)
     if y.ndim != 1 or y.dtype.kind not in "iub" or not y.size:
         raise ValueError(
-            f"y must hold the classes 0 to {n_classes - 1} of one data set, integers of shape "
+            f"{of_y} must hold the classes 0 to {n_classes - 1} of one data set, integers of shape "
             f"(n,), but it is {y.dtype} of shape {y.shape}: use jax.vmap for several data sets"
         )
     n = y.shape[0]
     if scores is not None:
-        scores = _array("scores", scores)
+        scores = array("scores", scores)
         if n_classes == 2 and scores.shape == (n,):
             first = 1 - scores if are_probabilities else -scores
             scores = (np if isinstance(scores, np.ndarray) else jnp).stack([first, scores], axis=1)
-        if scores.shape != (n, n_classes) or scores.dtype.kind not in "fiu":
+        is_real = any(jnp.issubdtype(scores.dtype, kind) for kind in (jnp.floating, jnp.integer))
+        if scores.shape != (n, n_classes) or not is_real:
             raise ValueError(
                 f"scores must be real numbers of shape {(n, n_classes)}, but they are "
                 f"{scores.dtype} of shape {scores.shape}"
             )
+        if jnp.issubdtype(scores.dtype, jnp.integer):
+            with in_double_precision():  # 32 bits would tie large numbers
+                scores = (np if isinstance(scores, np.ndarray) else jnp).astype(scores, np.float64)
         if not are_probabilities and isinstance(scores, jax.core.Tracer):
             scores = without_derivative(scores)
-    weights = jnp.ones(n) if weights is None else _array("weights", weights)
+    weights = jnp.ones(n) if weights is None else array(of_weights, weights)
     if weights.shape != (n,):
-        raise ValueError(f"weights must have shape {(n,)}, but their shape is {weights.shape}")
-    _check_values(y, scores, weights, n_classes, needs_all_classes=needs_all_classes)
+        raise ValueError(f"{of_weights} must have shape {(n,)}, but their shape is {weights.shape}")
+    _check_values(names, y, scores, weights, n_classes, needs_all_classes=needs_all_classes)
     if are_probabilities and not isinstance(scores, jax.core.Tracer):
         wrong = wrong_probabilities(np.asarray(scores))
         if wrong is not None:
@@ -127,11 +151,37 @@ def observations(
     return Observations(y, scores, weights)
 
 
-def _array(name: str, x: Any) -> Any:
+def usable_weights(
+    y: Int[Array, " n"],
+    scores: Float[Array, "n k"] | None,
+    weights: Float[Array, " n"],
+    n_classes: int,
+    *,
+    are_probabilities: bool = False,
+) -> Float[Array, " n"]:
+    """Return weights that can be multiplied: extreme ones relative to the largest.
+
+    They are NaN if arrays that were traced, and could not be checked, have wrong values.
+    """
+    is_right = ((y >= 0) & (y < n_classes) & (weights >= 0) & jnp.isfinite(weights)).all()
+    if scores is not None:
+        is_right &= jnp.isfinite(scores).all()
+        if are_probabilities:
+            is_right &= ~is_no_distribution(scores).any()
+    largest = weights.max()
+    is_extreme = (largest < 1 / _LARGEST_WEIGHT) | (largest > _LARGEST_WEIGHT)
+    scale = 1 / jnp.where(is_extreme, largest, 1.0)
+    # By a product derivatives are NaN, too
+    return weights * lax.stop_gradient(jnp.where(is_right, scale, jnp.nan))
+
+
+def array(name: str, x: Any) -> Any:
     """Return an array of JAX, or one of NumPy, whose digits the user's configuration leaves.
 
     Tensors of other libraries, such as torch and CuPy, are used where they are, without a copy.
     """
+    if isinstance(x, jax.core.Tracer):
+        return jnp.copy(x)  # by `jax.vmap` it may be an array of NumPy, of a type not configured
     if isinstance(x, jax.Array):
         return x
     if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic):
@@ -144,7 +194,13 @@ def _array(name: str, x: Any) -> Any:
 
 
 def _check_values(
-    y: Any, scores: Any, weights: Any, n_classes: int, *, needs_all_classes: bool
+    names: tuple[str, str],
+    y: Any,
+    scores: Any,
+    weights: Any,
+    n_classes: int,
+    *,
+    needs_all_classes: bool,
 ) -> None:
     """Refuse values that have no meaning, as far as they are known."""
 
@@ -155,8 +211,8 @@ def _check_values(
     if y is not None and not (y.min() >= 0 and y.max() < n_classes):
         row = int(np.argmax((y < 0) | (y >= n_classes)))
         raise ValueError(
-            f"y must lie between 0 and n_classes - 1 = {n_classes - 1}, but row {row} (counting "
-            f"from 0) holds {y[row]}"
+            f"{names[0]} must lie between 0 and n_classes - 1 = {n_classes - 1}, but row {row} "
+            f"(counting from 0) holds {y[row]}"
         )
     if not (scores is None or isinstance(scores, jax.core.Tracer)):
         with in_double_precision():  # where the scores are, since they may be many
@@ -167,7 +223,7 @@ def _check_values(
     if weights is None:
         return
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise ValueError("weights must be finite, >= 0 and not all 0")
+        raise ValueError(f"{names[1]} must be finite, >= 0 and not all 0")
     if y is not None and needs_all_classes:
         [missing] = np.nonzero(np.bincount(y, weights, n_classes) == 0)
         if len(missing):

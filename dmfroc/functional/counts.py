@@ -27,8 +27,13 @@ _SCORES_AT_ONCE = 1 << 18  # of the pairs of classes that are counted at once
 
 
 def predicted_classes(scores: Float[Array, "n k"]) -> Int[Array, " n"]:
-    """Return the column of the largest score, the first of equals."""
-    return jnp.argmax(scores, axis=1)
+    """Return the column of the largest score, the first of equals.
+
+    It may be part of a program of 32 bits, which cannot compile `jax.numpy.argmax` of 64.
+    """
+    n_classes = scores.shape[1]
+    is_largest = scores == scores.max(axis=1, keepdims=True)
+    return jnp.where(is_largest, jnp.arange(n_classes), n_classes).min(axis=1)
 
 
 def class_weights(

@@ -15,7 +15,8 @@ from jaxtyping import Array, Float
 from dmfroc._kit.compiled import compiled
 from dmfroc._kit.options import integer
 from dmfroc._kit.threads import parallel_map
-from dmfroc.measures.measure import WithOptions
+from dmfroc.functional.arrays import array, run
+from dmfroc.measures.measure import Measure, WithOptions
 
 _SCORES_AT_ONCE = 1 << 16  # of the data sets that are computed as one
 _BATCHES_PER_TASK = 8
@@ -81,14 +82,25 @@ def estimate(
     >>> print(f"{found.value:.3f} +- {found.standard_error:.3f}")
     0.734 +- 0.033
     """
-    weights = jnp.ones(np.shape(y)) if weights is None else jnp.asarray(weights)
+    if isinstance(function, Measure):
+        raise TypeError(
+            f"function must be one of arrays: take functools.partial(functional.value, measure), "
+            f"where the measure is {function.name}"
+        )
+    y = array("y", y)
+    weights = jnp.ones(y.shape) if weights is None else jnp.asarray(weights)
 
     def weighted_value(weights: Array) -> Array:
         return function(y, scores, weights, n_classes=n_classes, **options)
 
     value, gradient = jax.value_and_grad(weighted_value)(weights)
+    error = WithOptions(_standard_error, n_classes=n_classes)
+    return ValueWithError(value, run(error, y, weights, gradient))
+
+
+def _standard_error(y: Array, weights: Array, gradient: Array, *, n_classes: int) -> Array:
     influences = weights * gradient
-    is_of_class = (jnp.asarray(y)[:, None] == jnp.arange(n_classes)) & (weights > 0)[:, None]
+    is_of_class = (y[:, None] == jnp.arange(n_classes)) & (weights > 0)[:, None]
     sizes = is_of_class.sum(axis=0)
     totals = jnp.where(is_of_class, influences[:, None], 0.0).sum(axis=0)
     means = totals / jnp.maximum(sizes, 1)
@@ -98,7 +110,7 @@ def estimate(
     # What an observation adds on average varies with its class, which is drawn, too.
     n = sizes.sum()
     spread = n * (means - totals.sum() / n)
-    return ValueWithError(value, jnp.sqrt(given_sizes + (sizes * spread**2).sum() / n**2))
+    return jnp.sqrt(given_sizes + (sizes * spread**2).sum() / n**2)
 
 
 def estimate_many(

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from dmfroc.functional.arrays import observations, run
+from dmfroc.functional.arrays import observations, run, usable_weights
 from dmfroc.functional.counts import (
     confusion_matrix,
     curve_points,
@@ -105,7 +105,9 @@ def value(
         are_probabilities=statistic is probability_losses,
     )
     if y_pred is not None:
-        y_pred = observations(y_pred, None, None, n_classes, needs_all_classes=False).y
+        y_pred = observations(
+            y_pred, None, None, n_classes, needs_all_classes=False, names=("y_pred", "")
+        ).y
         if y_pred.shape != data.y.shape:
             raise ValueError(f"y_pred must have shape {data.y.shape}, not {y_pred.shape}")
     function = WithOptions(
@@ -126,10 +128,15 @@ def _summarise(
 ) -> Any:
     """Count by JAX what the statistic counts, and summarise it."""
     table: Any
+    is_probability = statistic is probability_losses
+    weights = usable_weights(y, scores, weights, n_classes, are_probabilities=is_probability)
     if statistic is confusion_counts:
-        predicted = predicted_classes(scores) if y_pred is None else y_pred
+        if y_pred is None:
+            predicted = predicted_classes(scores)
+        else:
+            predicted, weights = y_pred, usable_weights(y_pred, None, weights, n_classes)
         table = confusion_matrix(y, predicted, weights, n_classes)
-    elif statistic is probability_losses:
+    elif is_probability:
         table = RowSums(loss_numbers(scores, y, jnp)).count(weights, jnp)
     elif statistic is curve_counts:
         # Two classes have one curve, that of the second

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from dmfroc.functional.arrays import observations, run
+from dmfroc.functional.arrays import number_of_classes, observations, run, usable_weights
 from dmfroc.functional.counts import class_weights, pair_table, rate_table
 from dmfroc.measures.measure import WithOptions
 from dmfroc.measures.ranking import mean_pairwise_area
@@ -26,6 +26,8 @@ from dmfroc.multiclass.rates import (
     ThresholdPool,
     ordered_pairs,
 )
+
+_ROUNDING = 1e-6  # of a user's rates of 32 bits
 
 
 class CenterOfRates(NamedTuple):
@@ -102,8 +104,10 @@ def center(rates: Any, weights: Any = 1.0, shrinkage: Any = DEFAULT_SHRINKAGE) -
     0.755
     """
     rates, weights = (x if hasattr(x, "shape") else np.asarray(x, float) for x in (rates, weights))
-    if rates.ndim != 3 or rates.shape[1] != 2:
-        raise ValueError(f"rates must have shape (q, 2, T), but their shape is {rates.shape}")
+    if rates.ndim != 3 or rates.shape[1] != 2 or not rates.size:
+        raise ValueError(
+            f"rates must have shape (q, 2, T) with q, T >= 1, but their shape is {rates.shape}"
+        )
     try:
         np.broadcast_shapes(weights.shape, rates.shape)
         fits = weights.ndim <= 3
@@ -130,6 +134,11 @@ def _check_range(name: str, x: Any, most: float = np.inf) -> None:
 
 def _center(rates: Array, weights: Array, shrinkage: Array) -> CenterOfRates:
     cells = weights.reshape(*(1,) * (3 - weights.ndim), *weights.shape)
+    # What is traced could not be checked
+    is_right = ((abs(rates - 0.5) <= 0.5 + _ROUNDING).all() & (shrinkage >= 0)) & (
+        (cells >= 0) & jnp.isfinite(cells)
+    ).all()
+    rates = rates * jnp.where(is_right, 1.0, jnp.nan)
     solution = rank_one_center(rates, cells / rates.shape[-1], _positive(shrinkage), xp=jnp)
     fpr, tpr = curve.curve_points(solution, jnp)
     mean = solution.column_effect.mean()
@@ -204,7 +213,7 @@ def multiclass_roc(
     >>> print(f"{found.auc:.3f}", bool(found.converged))
     0.839 True
     """
-    if n_classes == 2:
+    if number_of_classes(n_classes) == 2:
         raise ValueError(
             "n_classes must be at least 3: the curve of two classes is their empirical ROC curve, "
             "see dmfroc.curves.roc_curve; dmf_auc and hand_till have its area"
@@ -254,6 +263,7 @@ def dmf_auc(
     >>> print(f"{dmf_auc([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], n_classes=2):.2f}")
     0.75
     """
+    n_classes = number_of_classes(n_classes)
     program = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _area)
     if n_classes == 2:
         _check_range("shrinkage", shrinkage)
@@ -262,6 +272,7 @@ def dmf_auc(
 
 
 def _area_of_two(y: Array, scores: Array, weights: Array) -> Array:
+    weights = usable_weights(y, scores, weights, 2)
     return mean_pairwise_area(pair_table(y, scores, weights, np.array([1])), jnp)
 
 
@@ -293,7 +304,8 @@ def _run(
     data = observations(y, scores, weights, n_classes)
     _check_range("shrinkage", shrinkage)
     if threshold_weights is not None:
-        threshold_weights = observations(y, None, threshold_weights, n_classes).weights
+        names = "y", "threshold_weights"
+        threshold_weights = observations(y, None, threshold_weights, n_classes, names=names).weights
     matrices = None
     if not isinstance(pair_weights, str):
         is_two = isinstance(pair_weights, tuple) and len(pair_weights) == 2
@@ -325,7 +337,13 @@ def _summarise_rates(
     summary: Any,
 ) -> Any:
     """Count the rates, and summarise them."""
-    base = lax.stop_gradient(weights if threshold_weights is None else threshold_weights)
+    weights = usable_weights(y, scores, weights, n_classes)
+    base = (
+        weights
+        if threshold_weights is None
+        else usable_weights(y, None, threshold_weights, n_classes)
+    )
+    base = lax.stop_gradient(base)
     if is_prevalence:
         size = class_weights(y, base, n_classes).sum(axis=0)
         size = jnp.broadcast_to(size, (n_classes, n_classes))

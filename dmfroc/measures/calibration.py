@@ -67,17 +67,23 @@ def no_logits(
     """Say so if the logits of the probabilities are not all finite."""
     if (obstacle := needs(pos_label, predictions)) is not None:
         return obstacle
-    p = probabilities_of(predictions)[:, predictions.present]
-    if pos_label is not None:
-        p = single_class(predictions, pos_label)[1][:, None]
-    is_certain = ((p <= 0) | (p >= 1)).any(axis=1)
-    if not is_certain.any():
+    row = _first_certain(predictions, pos_label)
+    if row is None:
         return no_lost_gain(predictions) or _no_lost_fit(predictions)
-    row = int(is_certain.argmax())
     return (
         f"takes logits of probabilities, but row {row} (counting from 0) has one that is 0 or 1: "
         "clip them, such as numpy.clip(y_score, 0.001, 0.999), or take a measure without logits"
     )
+
+
+@once_per_predictions
+def _first_certain(predictions: Predictions, pos_label: Hashable) -> int | None:
+    """Return the first row that has a probability of 0 or 1, if there is one."""
+    p = probabilities_of(predictions)[:, predictions.present]
+    if pos_label is not None:
+        p = single_class(predictions, pos_label)[1][:, None]
+    is_certain = ((p <= 0) | (p >= 1)).any(axis=1)
+    return int(is_certain.argmax()) if is_certain.any() else None
 
 
 def _no_lost_fit(predictions: Predictions) -> str | None:

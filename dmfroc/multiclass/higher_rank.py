@@ -24,11 +24,12 @@ from dmfroc._kit.compiled import compiled
 from dmfroc.multiclass.center import center
 from dmfroc.multiclass.factorization import cell_losses
 from dmfroc.multiclass.links import Link, link_of, log_rates, log_slope
-from dmfroc.multiclass.rank_one import drawn_in
+from dmfroc.multiclass.rank_one import INNERMOST_RATE, drawn_in
 
 _TOLERANCE = 1e-8  # of the derivatives, relative to the weight of their row or column
 _MOST_SWEEPS = 5000
 _ROUNDING = 1e-12
+_WALL, _NEAR = 1e-4, 2 / 3  # what curves where no rate does, and from which share of its distance
 _SIZE_OF_LINK = {"logit": 1.0, "probit": 0.6, "cloglog": 0.7}  # of its values, beside logits
 _OUTERMOST = 0.02  # rates from which the fit starts: those of 0 and 1 have no finite link
 
@@ -65,7 +66,17 @@ def _loss(effects: tuple[Array, Array], problem: _Problem, link: Link) -> Array:
     eta = columns @ rows.T
     deviations = ((eta - eta.mean(axis=0)) ** 2).sum()
     losses = cell_losses(problem.rates, problem.weights, eta, link)
+    losses += problem.weights * _WALL * _outside(eta, link) ** 2 / 2
     return losses.sum() + problem.penalty * deviations / 2
+
+
+def _outside(eta: Array, link: Link, share: float = 1.0) -> Array:
+    """Return how far values are beyond those of rates next to 0 and 1, or beyond a share of them.
+
+    Without shrinkage the predictors of separated pairs would grow for ever, and no rate with them.
+    """
+    low, high = link_of(np.array([INNERMOST_RATE, 1 - INNERMOST_RATE]), link)
+    return eta - jnp.clip(eta, share * low, share * high)
 
 
 def _start(rates: Float[Array, "q r"], rank: int, link: Link) -> tuple[Array, Array]:
@@ -89,7 +100,10 @@ def _fit(problem: _Problem, rank: int, link: Link) -> tuple[tuple[Array, Array],
         slope = jnp.exp(log_slope(eta, link, jnp))
         gradient = (1 - problem.rates) * slope / jnp.exp(log_q)
         gradient -= problem.rates * slope / jnp.exp(log_p)
-        return problem.weights * gradient, problem.weights * slope**2 / jnp.exp(log_p + log_q)
+        gradient += _WALL * _outside(eta, link)
+        curvature = slope**2 / jnp.exp(log_p + log_q)
+        curvature += _WALL * (_outside(eta, link, _NEAR) != 0)  # a step may reach the wall
+        return problem.weights * gradient, problem.weights * curvature
 
     def step(state: _State) -> _State:
         rows, columns, _, n_sweeps = state

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from dmfroc import curves
-from dmfroc._kit.options import flag
+from dmfroc._kit.options import flag, positive
 from dmfroc.curves.cases import Cases, for_each_class
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometric_lines import Isometric, isometrics
@@ -29,7 +29,62 @@ _RATES: dict[str, Any] = {  # charts on which isometrics are the same for classe
 }
 
 
-class ROCDisplay(CurveDisplay):
+class _WithGrid(CurveDisplay):
+    """A chart of ROC or PRG, on which the regular grid of the other chart can be shown."""
+
+    def plot(self, ax: Axes | None = None, *, plot_grid: bool = False, **options: Any) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        plot_grid : bool
+            Whether to draw dots that are a regular grid of the precision-recall-gain chart on the
+            ROC chart, or the other way round, as figure 3 of Flach and Kull (2015). Of a single
+            curve only, since their places depend on the prevalence.
+        **options
+            As for `CurveDisplay.plot`.
+
+        Returns
+        -------
+        CurveDisplay
+            This display.
+
+        Raises
+        ------
+        ValueError
+            If the grid of several curves is asked for.
+        """
+        super().plot(ax, **options)
+        if flag("plot_grid", plot_grid):
+            if len(self.curves) > 1:
+                raise ValueError("plot_grid needs a single curve: its dots depend on prevalence")
+            [curve] = self.curves.values()
+            x, y = _grid_of_other_chart(curve)
+            style: dict[str, Any] = {"linestyle": "", "marker": ".", "markersize": 3, "zorder": 1.1}
+            self.guides_ += self.ax_.plot(x, y, color="tab:green", label="_", **style)
+        return self
+
+
+def _grid_of_other_chart(curve: Curve) -> Line:
+    points = curve.points
+    assert points is not None
+    assert curve.projection is not None
+    steps = np.linspace(0, 1, 21)
+    fpr, tpr = (x.ravel() for x in np.meshgrid(steps, steps))
+    if curve.kind == "roc":
+        odds = points.positives / points.negatives
+        precision_gain, recall_gain = fpr, tpr
+        tpr = odds / (odds + 1 - recall_gain)
+        fpr = tpr * (1 - precision_gain)
+    grid = points.with_counts(tpr * points.positives, fpr * points.negatives)
+    x, y = curve.projection(grid)
+    is_inside = (x >= 0) & (y >= 0)
+    return Line(x[is_inside], y[is_inside])
+
+
+class ROCDisplay(_WithGrid):
     """ROC curves, with lines of equal informedness, and bands and convex hulls on request.
 
     For one summarising curve of all classes see `MulticlassROCDisplay`. `from_predictions` and
@@ -316,6 +371,35 @@ class PrecisionRecallDisplay(CurveDisplay):
     """
 
     look = Look(curves.precision_recall_curve, "area", "lower left", has_tails=True, **_RATES)
+    _beta: float | None = None
+
+    def plot(
+        self, ax: Axes | None = None, *, beta: float | int | None = None, **options: Any
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        beta : float, optional
+            Weight of recall in F-beta, whose isometrics are drawn instead of those of the mean of
+            precision and recall.
+        **options
+            As for `CurveDisplay.plot`.
+
+        Returns
+        -------
+        PrecisionRecallDisplay
+            This display.
+        """
+        self._beta = None if beta is None else positive("beta", beta)
+        return super().plot(ax, **options)
+
+    def _isometrics(self, curve: Curve) -> list[Isometric]:
+        if self._beta is None:
+            return super()._isometrics(curve)
+        return isometrics(curve, "f_beta", self.look.isometric_values, beta=self._beta)
 
     def _draw_baselines(self, ax: Axes) -> None:
         if len(self.curves) > 1:
@@ -366,7 +450,7 @@ class LogPrecisionRecallDisplay(CurveDisplay):
     )
 
 
-class PRGDisplay(CurveDisplay):
+class PRGDisplay(_WithGrid):
     """Precision-recall-gain curves, with lines of equal F1-gain, and convex hulls on request.
 
     Examples
@@ -377,6 +461,27 @@ class PRGDisplay(CurveDisplay):
     """
 
     look = Look(curves.prg_curve, "AUPRG", "lower left", has_hull=True, **_RATES)
+    _beta: float = 1.0
+
+    def plot(self, ax: Axes | None = None, *, beta: float | int = 1.0, **options: Any) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        beta : float
+            Weight of recall in the F-beta-gain, whose isometrics are drawn.
+        **options
+            ``plot_grid`` as for `ROCDisplay.plot`; others as for `CurveDisplay.plot`.
+
+        Returns
+        -------
+        PRGDisplay
+            This display.
+        """
+        self._beta = positive("beta", beta)
+        return super().plot(ax, **options)
 
     def _draw_baselines(self, ax: Axes) -> None:
         self._draw_always_positive(ax, Line(np.array([0.0, 1.0]), np.array([1.0, 0.0])))
@@ -394,7 +499,7 @@ class PRGDisplay(CurveDisplay):
         assert curve.points is not None
         rate = curve.points.prevalence
         values = [curves.f_from_gain(gain, rate) for gain in self.look.isometric_values]
-        return isometrics(curve, values=values)
+        return isometrics(curve, values=values, beta=self._beta)
 
     def _decorate(self, ax: Axes) -> None:
         super()._decorate(ax)

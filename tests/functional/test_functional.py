@@ -78,15 +78,64 @@ def test_two_classes_have_one_score(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.filterwarnings("error")
 def test_functions_can_be_compiled_and_mapped(name):
+    """Whatever is traced, with 32 bits as JAX has them by default; wrong values give NaN."""
     function = partial(getattr(functional, name), n_classes=K)
-    ys = np.stack([Y, np.roll(Y, 1)])
-    many = jax.jit(jax.vmap(jax.value_and_grad(lambda w, y, s: function(y, s, w))))
-    values, gradients = many(np.ones((2, N)), ys, np.stack([SCORES, TIED]))
-    for row, scores in enumerate((SCORES, TIED)):
-        expected = by_numpy(name, ys[row], scores, np.ones(N))
-        np.testing.assert_allclose(values[row], expected[0], rtol=0, atol=1e-12)
-        np.testing.assert_allclose(gradients[row], expected[1], rtol=0, atol=1e-9)
+    is_first = np.arange(N) == 0
+    ys = np.stack([Y, np.roll(Y, 1), np.where(is_first, K, Y), Y, Y])
+    scores = np.stack([SCORES, TIED, SCORES, np.where(is_first[:, None], np.nan, SCORES), SCORES])
+    weights = np.ones((5, N))
+    weights[4, 0] = -1
+    with jax.enable_x64(False):
+        by_rows = jax.vmap(jax.grad(lambda w, y, s: function(y, s, w)))
+        gradients = by_rows(jnp.asarray(weights), ys, scores)
+        values = jax.jit(jax.vmap(function))(ys, scores, weights)
+    assert np.isnan(values[2:]).all()
+    assert np.isnan(gradients[2:]).all()
+    for row in range(2):
+        # JAX has made the scores numbers of 32 bits
+        as_given = scores[row].astype(np.float32).astype(float)
+        expected = by_numpy(name, ys[row], as_given, np.ones(N))
+        np.testing.assert_allclose(values[row], expected[0], rtol=2e-7)
+        np.testing.assert_allclose(gradients[row], expected[1], rtol=0, atol=2e-8)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["accuracy", "hand_till"])
+def test_second_derivatives_are_the_same_in_32_bits(name):
+    function = getattr(functional, name)
+    gradient = jax.grad(lambda w: function(Y, SCORES, w, n_classes=K))
+    expected = differences(gradient, WEIGHTS["real"])
+    with jax.enable_x64(False):
+        weights = jnp.asarray(WEIGHTS["real"])
+        found = jax.jit(jax.jacrev(gradient))(weights)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_integers_and_extreme_weights_are_taken_as_they_are():
+    whole = (1e17 * SCORES).astype(np.int64)
+    ones = np.ones(N)
+    expected = functional.hand_till(Y, SCORES, n_classes=K)
+    with jax.enable_x64(False):
+        found = functional.hand_till(Y, whole, n_classes=K)
+        np.testing.assert_allclose(found, expected, rtol=1e-7)
+        short = functional.dmf_auc(Y, jnp.asarray(SCORES, jnp.bfloat16), n_classes=K)
+    np.testing.assert_allclose(short, functional.dmf_auc(Y, SCORES, n_classes=K), atol=0.02)
+    for size in (1e-250, 1e250):
+        for function in (functional.hand_till, functional.dmf_auc):
+            found = jax.value_and_grad(lambda w, f=function: f(Y, SCORES, w, n_classes=K))
+            (value, slope), (at_one, slope_at_one) = found(size * ones), found(ones)
+            np.testing.assert_allclose(value, at_one, rtol=1e-12)
+            np.testing.assert_allclose(size * slope, slope_at_one, rtol=1e-9, atol=1e-15)
+
+
+def test_rates_that_cannot_be_checked_give_nan():
+    rates = np.array([[[0.4, 0.8], [0.1, 0.3]]] * 3)
+    area = jax.jit(lambda *arguments: functional.center(*arguments).auc)
+    assert np.isfinite(area(rates, 1.0, 1.0))
+    for wrong in ((2 * rates, 1.0, 1.0), (rates, -1.0, 1.0), (rates, 1.0, -1.0)):
+        assert np.isnan(area(*wrong))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -318,6 +367,7 @@ def test_the_area_is_a_factor_of_a_model():
         ({"weights": np.ones(3)}, r"weights must have shape \(24,\)"),
         ({"weights": (Y > 0) * 1.0}, "class 0 has no observation"),
         ({"n_classes": 1}, "n_classes"),
+        ({"threshold_weights": np.ones(3)}, r"threshold_weights must have shape \(24,\)"),
         ({"shrinkage": -1.0}, "shrinkage must be finite"),
         ({"n_thresholds": 0}, "n_thresholds"),
         ({"pair_weights": "none"}, "pair_weights"),
@@ -336,6 +386,14 @@ def test_errors_of_other_functions():
         functional.center(np.ones((2, 3)))
     with pytest.raises(ValueError, match=r"rates must be in \[0, 1\]"):
         functional.center(np.full((2, 2, 3), 2.0))
+    with pytest.raises(ValueError, match="q, T >= 1"):
+        functional.center(np.ones((2, 2, 0)))
+    with pytest.raises(TypeError, match="n_classes must not be traced"):
+        jax.jit(functional.dmf_auc)(Y, SCORES, n_classes=K)
+    with pytest.raises(ValueError, match="y_pred must lie between"):
+        functional.accuracy(Y, y_pred=Y + 1, n_classes=K)
+    with pytest.raises(TypeError, match=r"functional\.value"):
+        functional.estimate(measures.gini(), Y > 0, SCORES[:, 1], n_classes=2)
     with pytest.raises(ValueError, match="do not broadcast"):
         functional.center(np.ones((2, 2, 3)), np.ones(4))
     with pytest.raises(ValueError, match="n_thresholds"):

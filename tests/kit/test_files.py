@@ -3,6 +3,7 @@
 import ast
 import errno
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 
 import dmfroc
 from dmfroc import Accumulator
-from dmfroc._kit.files import remove_strays, written_whole
+from dmfroc._kit.files import remove_strays, written, written_whole
 from dmfroc.simulation.study import Study
 
 KILLED = """
@@ -77,14 +78,16 @@ def test_a_full_disk_leaves_the_old_file_alone(tmp_path, monkeypatch, call):
     if call != "write":
         monkeypatch.setattr(f"os.{call}", full)
 
-    def write():
-        with written_whole(target) as stream:
+    def write(opened):
+        with opened as stream:
             stream.write(b"new")
             if call == "write":
                 full()
 
-    with pytest.raises(OSError, match="No space left"):
-        write()
+    with pytest.raises(OSError, match=f"No space left on device: '{target}'"):
+        write(written_whole(target))
+    with pytest.raises(ValueError, match=f"path {target} cannot be written: No space left"):
+        write(written(target, "path"))
     assert contents(tmp_path) == {"file": b"old"}
 
 
@@ -128,13 +131,22 @@ def test_a_picture_on_a_full_disk_is_not_there(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space left"), open_picture(target) as picture:
+    message = re.escape(f"--plot {target} cannot be written: No space left")
+    with pytest.raises(ValueError, match=message), open_picture(target) as picture:
         picture.stream.write(b"new")
     assert contents(tmp_path) == {"x.png": b"old"}
 
 
 def numbers(generator):
     return {"x": generator.normal()}
+
+
+def entry_of(path):
+    """Return what an entry of a directory is; when it was read last is of no account."""
+    if not os.path.lexists(path):
+        return None
+    found = path.lstat()
+    return found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 # Every writer of the package
@@ -235,10 +247,10 @@ def test_writers_refuse_what_is_no_file(tmp_path, name, kind):
         path.symlink_to(path)
     else:
         path = tmp_path / "missing" / name
-    before = path.lstat() if os.path.lexists(path) else None
+    before = entry_of(path)
     with pytest.raises(ValueError, match="cannot be written"):
         WRITERS[name](path)
-    assert before == (path.lstat() if os.path.lexists(path) else None)
+    assert entry_of(path) == before
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 

@@ -146,3 +146,13 @@ def test_methods_that_have_rank_one_say_so():
     with pytest.raises(ValueError, match="rank 1"):
         dmfroc.estimate(measure, Y, SCORES, method="paper_bootstrap", n_draws=100)
     assert not jax.config.jax_enable_x64
+
+
+def test_separated_classes_have_a_value_without_shrinkage():
+    """As of rank one: predictors that could grow for ever stay where rates are next to 0 and 1."""
+    rng = np.random.default_rng(4)
+    y = np.arange(75) % 3
+    scores = rng.normal(size=(75, 3)) + 2.2 * np.eye(3)[y]
+    scores[y == 0, 0] += 8
+    one, two = (measures.dmf_auc(rank=rank, shrinkage=0)(y, scores) for rank in (1, 2))
+    assert 0.9 < one < two < 1

@@ -551,6 +551,48 @@ def test_hulls(ax):
     assert "convex hull" in legend_texts(ax)
 
 
+def test_the_grid_of_the_other_chart():
+    points = curves.operating_points(TRUE, PROBABILITY)
+    odds, steps = points.positives / points.negatives, np.linspace(0, 1, 21)
+
+    def gains(fpr, tpr):
+        return 1 - odds * (1 - tpr) / tpr, 1 - fpr / tpr
+
+    roc = plots.ROCDisplay.from_predictions(TRUE, PROBABILITY, plot_grid=True)
+    recall_gain, precision_gain = gains(*map(np.asarray, roc.guides_[-1].get_data()))
+    for gain in (recall_gain, precision_gain):
+        np.testing.assert_allclose(np.unique(gain.round(12)), steps, atol=1e-12)
+    prg = plots.PRGDisplay.from_predictions(TRUE, PROBABILITY, plot_grid=True)
+    fpr, tpr = (x.ravel() for x in np.meshgrid(steps, steps[1:]))
+    expected = np.array(gains(fpr, tpr))
+    expected = expected[:, (expected >= 0).all(axis=0)]
+    np.testing.assert_allclose(prg.guides_[-1].get_data(), expected, atol=1e-12)
+    with pytest.raises(ValueError, match="single curve"):
+        plots.ROCDisplay.from_predictions(NAMES, MANY, plot_grid=True)
+
+
+@pytest.mark.parametrize("beta", [0.5, 2])
+def test_isometrics_of_f_beta(beta):
+    for display in (plots.PrecisionRecallDisplay, plots.PRGDisplay):
+        drawn = display.from_predictions(
+            TRUE, PROBABILITY, beta=beta, plot_chance=False, plot_break_even=False
+        )
+        lines = [line for line in drawn.guides_ if len(line.get_xdata()) > 100]
+        values = []
+        for line in lines[-4:]:
+            recall, precision = map(np.asarray, line.get_data())
+            if display is plots.PRGDisplay:  # whose F-gain is a weighted mean
+                gain = (precision + beta**2 * recall) / (1 + beta**2)
+            else:
+                weight = 1 + beta**2
+                gain = weight * precision * recall / (beta**2 * precision + recall)
+            assert np.ptp(gain) < 1e-9
+            values.append(gain[0])
+        np.testing.assert_allclose(values, [0.2, 0.4, 0.6, 0.8])
+    with pytest.raises(ValueError, match="beta"):
+        plots.PRGDisplay.from_predictions(TRUE, PROBABILITY, beta=0)
+
+
 def test_fallout_on_the_lift_chart(ax):
     display = plots.LiftDisplay.from_predictions(TRUE, PROBABILITY, plot_fallout=True, ax=ax)
     points = curves.operating_points(TRUE, PROBABILITY)

@@ -110,15 +110,21 @@ def no_probabilities(predictions: Predictions) -> str | None:
     return wrong_probabilities(probabilities_of(predictions))
 
 
+def is_no_distribution(probabilities: Float[AnyArray, "n k"]) -> Bool[AnyArray, " n"]:
+    """Return which rows are not numbers in [0, 1] that sum to one."""
+    is_inside = ((probabilities >= 0) & (probabilities <= 1)).all(axis=1)
+    return ~is_inside | (abs(probabilities.sum(axis=1) - 1) > _SUM_TOLERANCE)
+
+
 def wrong_probabilities(probabilities: Float[np.ndarray, "n k"]) -> str | None:
     """Say, to complete a sentence, which row holds no probabilities, if one does."""
-    is_outside = ~((probabilities >= 0) & (probabilities <= 1)).all(axis=1)
-    is_wrong = is_outside | (np.abs(probabilities.sum(axis=1) - 1) > _SUM_TOLERANCE)
+    is_wrong = is_no_distribution(probabilities)
     if not is_wrong.any():
         return None
     row = int(np.argmax(is_wrong))
-    total = f"sums to {probabilities[row].sum():.6g}"
-    what = "has a score outside [0, 1]" if is_outside[row] else total
+    found = probabilities[row]
+    is_inside = ((found >= 0) & (found <= 1)).all()
+    what = f"sums to {found.sum():.6g}" if is_inside else "has a score outside [0, 1]"
     return (
         f"needs probabilities, rows of numbers in [0, 1] that sum to one, but row {row} (counting "
         f"from 0) {what}: calibrate the scores first, or take a measure of their ranks"
