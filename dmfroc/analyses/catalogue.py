@@ -63,7 +63,8 @@ _SYNONYMS = {
     "balanced_accuracy": "bacc, bal_acc, balanced_accuracy_score, uar, mean_recall",
     "brier_score": "brier",
     "calibration_intercept": "citl, calibration_in_the_large",
-    "cohen_kappa": "kappa, cohen, cohens_kappa, cohen_kappa_score, unweighted_kappa",
+    "cohen_kappa": "kappa, cohen, cohens_kappa, cohen_kappa_score, unweighted_kappa, "
+    "heidke, heidke_skill_score, hss",
     "dmf_auc": "dmf, dmf_auc_score",
     "expected_calibration_error": "ece",
     "f1": "f1_score, f_score, f_measure, f1_measure, dice",
@@ -77,7 +78,7 @@ _SYNONYMS = {
     "jaccard": "iou, jaccard_index, jaccard_score, critical_success_index, threat_score",
     "log_loss": "cross_entropy, nll, negative_log_likelihood, logarithmic_loss",
     "macro_f1": "f1_macro",
-    "max_informedness": "ks, ks_statistic, kolmogorov_smirnov",
+    "max_informedness": "ks, ks_stat, ks_statistic, kolmogorov_smirnov",
     "miss_rate": "fnr, false_negative_rate",
     "mutual_information": "mi",
     "negative_likelihood_ratio": "nlr, lr-, dlr-",
@@ -91,10 +92,10 @@ _SYNONYMS = {
     "positive_likelihood_ratio": "plr, lr+, dlr+",
     "precision": "ppv, positive_predictive_value, precision_score",
     "ranked_probability_score": "rps",
-    "recall": "sensitivity, tpr, true_positive_rate, hit_rate, recall_score",
+    "recall": "sensitivity, tpr, true_positive_rate, hit_rate, recall_score, sens",
     "risk_coverage_area": "aurc",
     "s_coefficient": "brennan_prediger",
-    "specificity": "tnr, true_negative_rate, selectivity",
+    "specificity": "tnr, true_negative_rate, selectivity, spec",
     "weighted_f1": "f1_weighted",
     "weighted_kappa": "quadratic_weighted_kappa, qwk, quadratic_kappa, kappa_quadratic",
     "weighted_kappa_linear": "linear_weighted_kappa, linear_kappa, kappa_linear",
@@ -104,7 +105,10 @@ _AREAS = (
     "'hand_till' (mean over pairs of classes), 'one_vs_rest_auc' (mean over classes against the "
     "rest), 'one_vs_rest_auc_prevalence' (by how frequent they are) or 'dmf_auc' (one curve)"
 )
-_AREA_NAMES = "auc, roc_auc, auroc, auc_roc, roc_auc_score, c_statistic, c_index, concordance"
+_AREA_NAMES = (
+    "auc, roc_auc, auroc, auc_roc, roc_auc_score, c_statistic, c_stat, c_index, concordance, "
+    "area_under_the_curve, area_under_curve, area_under_the_roc_curve, area_under_roc_curve"
+)
 
 # Names that mean different numbers to different people
 _AMBIGUOUS = {
@@ -115,7 +119,17 @@ _AMBIGUOUS = {
     "brier_score_loss, brier_loss, multiclass_brier": "'brier_score', half the sum of the squares "
     "over the classes, which of two classes is scikit-learn's",
     "macro_auc, micro_auc, multiclass_auc, roc_auc_weighted": _AREAS,
-    "error, error_rate, misclassification": "'accuracy', 1 minus the error rate",
+    "error, error_rate, misclassification, misclassification_rate, zero_one_loss, hamming_loss": (
+        "'accuracy', 1 minus the error rate"
+    ),
+    "tss, pss, peirce, peirce_skill_score, true_skill_statistic, hanssen_kuipers": (
+        "'informedness', which of two classes is the same"
+    ),
+    "mce, calibration_error, maximum_calibration_error": "'expected_calibration_error' or 'emax'",
+    "deviance, perplexity": "'log_loss', which orders classifiers alike",
+    "mse, rmse, mean_squared_error": "'brier_score', half the sum of the squares over the classes",
+    "gmean, geometric_mean": "'balanced_accuracy', the arithmetic mean of the recalls",
+    "somers_d": "'gini', which is 2 AUC - 1",
     "precision_macro, macro_precision, recall_macro, macro_recall": "'balanced_accuracy' (the mean "
     "recall) or 'macro_f1'",
     "neg_log_loss, neg_brier_score": "'log_loss' or 'brier_score', without the sign",
@@ -127,6 +141,8 @@ _PATTERNS = {
     r"topk(acc|accuracy|accuracyscore)?|acck|hitsk": "say which k, as in 'top3'",
     r"(precision|recall|map|ndcg|mrr|ap|ar)(at)?[k\d]+": "it is for ranked lists of items, which "
     "are not judged here; 'top3' is how often the class is among the 3 of the largest scores",
+    r"(fpr|fnr|tpr|tnr)(at)?(fpr|fnr|tpr|tnr)?\d+(fpr|tpr)?": "say at which point, as by "
+    "dmfroc.measures.fpr_at or sensitivity_at",
     r"f(beta|\d+)(score|measure)?": "of these there is 'f1' with both errors alike; for another "
     "beta wrap scikit-learn's fbeta_score as dmfroc.Measure(bind=...)",
     r"(ece|mce)\d+": f"'expected_calibration_error' has {probabilities.DEFAULT_N_BINS} bins, and "

@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import dmfroc
 from dmfroc._kit.text import printable
+from dmfroc._kit.version import package_version
 from dmfroc.cli.app import app, main
 from dmfroc.cli.inputs import (
     Columns,
@@ -172,7 +174,7 @@ def report(
     for name, is_given in of_several.items():
         if is_given and len(files) == 1:
             raise ValueError(f"--{name} concerns several classifiers, but there is one file")
-    with open_report(output) as write, collected_warnings():
+    with open_report(output) as write, collected_warnings() as remarks:
         predictions, weights, units = _read_all(files, pair_weights, options)
         with progress("Computing ..."):
             if len(files) == 1:
@@ -190,7 +192,7 @@ def report(
                 write(evaluation, name, title=title)
             else:
                 write(_comparison(predictions, weights, units, **options), title=title)
-    show(f"The report is in {printable(output)}")
+    show("\n".join([*warning_lines(notes_of(remarks)), f"The report is in {printable(output)}"]))
 
 
 def _read_all(
@@ -339,9 +341,8 @@ def demo(plot: Path) -> None:
 @app.command()
 def cite() -> None:
     """Print what to cite, as BibTeX: the software and the papers behind its measures."""
-    from dmfroc.cli.citation import citation
-
-    show(citation())
+    entries = (files("dmfroc.cli") / "citation.bib").read_text(encoding="utf-8").rstrip()
+    show(entries.replace("VERSION", package_version()))
 
 
 def _compile_quickly(files: Sequence[Path]) -> None:

@@ -109,20 +109,7 @@ class Columns:
         judged = replace(self, label=self.judge or "", ignore=[*self.ignore, self.label])
         predictions = judged.read(file)
         [verified] = self.read_others(file, [self.label]).values()
-        spelled = {_spelling(label): label for label in predictions.labels}
-        known: list[Any] = []
-        for row, item in enumerate(verified.tolist()):
-            if is_missing(item) or item == "":
-                known.append(None)
-                continue
-            whole = isinstance(item, float) and item.is_integer()
-            text = _spelling(int(item) if whole else item)
-            if text not in spelled:
-                raise ValueError(
-                    f"{file}: column {self.label!r} has {text!r} at data row {row + 1}, which is "
-                    f"none of the classes {', '.join(spelled)}: name all in --labels"
-                )
-            known.append(spelled[text])
+        known = [None if is_missing(x) or x == "" else x for x in verified.tolist()]
         names = predictions.labels
         hard = None if predictions.predicted is None else [names[c] for c in predictions.predicted]
         return predictions, {

@@ -58,7 +58,7 @@ _HULLS = ("roc", "prg")
 _OPTION_NAMES = {"other_columns": "ignore", "frequency_weight": "count", "folds": "fold"}
 _ARGUMENT = re.compile(
     r"\b(labels?|pos_label|scores|sample_weight|frequency_weight|y_pred|other_columns|id|folds|groups|by"
-    r"|separator|decimal|encoding)="
+    r"|alternative|rope|separator|decimal|encoding)="
     r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\]|'(?:[^\\']|\\.)*'|(?!\w))"""
     r"(,(?= [a-z_]+=\[))?"
 )

@@ -10,12 +10,13 @@ import numpy as np
 from jaxtyping import Int, Shaped
 from numpy.typing import NDArray
 
+from dmfroc.inputs.arrays import Floats
 from dmfroc.inputs.checks import Inputs, one_class_message
 from dmfroc.inputs.files import Names, table_inputs
 from dmfroc.inputs.indexes import Rows, row_index, row_names
 from dmfroc.inputs.labels import Label, encode, factorize, label_order
 from dmfroc.inputs.messages import check_length, listing, shortened
-from dmfroc.inputs.scores import Floats, class_scores
+from dmfroc.inputs.scores import class_scores
 from dmfroc.inputs.weights import real_weights
 
 ONLY = ""
@@ -435,6 +436,7 @@ def _inputs_of_table(table: Any, fields: Fields, label: str) -> tuple[dict[str, 
     found = {}
     several = zip(fields.classifiers, fields.scores, fields.predicted, strict=True)
     for name, scores, predicted in several:
-        names = Names(label, scores, None, fields.sample_weight, predicted)
+        given = {"label": label, "sample_weight": fields.sample_weight, "y_pred": predicted}
+        names = Names({x: name for x, name in given.items() if name is not None}, scores)
         found[name] = table_inputs(table, names)
     return found, groups

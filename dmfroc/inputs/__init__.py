@@ -9,6 +9,7 @@ Each module imports only those below it::
     checks      the whole check, from what was given or read to the fields of `Predictions`
     weights     observation weights
     scores      score columns: real, finite, in the order of the classes
+    contradictions  warnings that scores may be something else than they are taken for
     columns     which score column belongs to which class
     labels      labels and their encoding
     indexes     rows matched by index, and their names

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from dmfroc.inputs.messages import IN_MEMORY
 
+type Floats = NDArray[np.float32] | NDArray[np.float64]
+
 _LARGEST_EXACT = 2**53  # up to here every integer is a float
 
 
@@ -27,6 +29,9 @@ def from_library(values: Any, what: str) -> Any:
     import narwhals.stable.v2 as nw
     from narwhals.exceptions import DuplicateError
 
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(values, pandas.Categorical):
+        values = pandas.Series(values)
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is not None and isinstance(values, pyarrow.RecordBatch):
         # Unknown to narwhals, and NumPy would drop the column names
@@ -66,6 +71,12 @@ def series_values(series: Any) -> NDArray[Any]:
         values = values.astype(object)
         values[missing] = None
     return values
+
+
+def categories_in_order(values: Any, what: str) -> list[Any] | None:
+    """Return the categories of a column that has an order of its own, None if it has none."""
+    categories = getattr(getattr(from_library(values, what), "dtype", None), "categories", None)
+    return None if categories is None else list(categories)
 
 
 def as_array(values: Any, what: str) -> NDArray[Any]:
@@ -122,8 +133,9 @@ def _numbers(
         if not issubclass(kind, Real | Decimal | np.bool):  # NumPy would read "0.5" as a number
             place = _first_of(kind, numbers)
             row = place // (values[0].size if values.ndim > 1 else 1)
+            remedy = "np.stack its rows" if kind in (list, np.ndarray) else "convert it"
             raise TypeError(
-                f"{what} holds a {kind.__name__}; convert it to real numbers: {name_row(row)} has "
+                f"{what} holds a {kind.__name__}; {remedy} to real numbers: {name_row(row)} has "
                 f"{numbers[place]!r}"
             )
     try:
@@ -160,12 +172,10 @@ def check_distinct(
     if kind == "O":
         exact = [x for x in values.ravel().tolist() if isinstance(x, int | Fraction | Decimal)]
         is_lost = len(set(exact)) > len({float(x) for x in exact})
-    elif kind in "iu":
-        has_large = values.size > 0 and np.abs(floats).max() >= _LARGEST_EXACT
-        is_lost = has_large and len(np.unique(values)) > len(np.unique(floats))
     else:
+        is_large = kind in "iu" and values.size > 0 and np.abs(floats).max() >= _LARGEST_EXACT
         is_longer = kind == "f" and values.dtype.itemsize > 8
-        is_lost = is_longer and len(np.unique(values)) > len(np.unique(floats))
+        is_lost = (is_large or is_longer) and len(np.unique(values)) > len(np.unique(floats))
     if is_lost:
         raise ValueError(
             f"{what} holds numbers that differ by so little that in double precision they would be "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,14 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
-from dmfroc.inputs.arrays import read_only
+from dmfroc.inputs.arrays import Floats, categories_in_order, plain, read_only
+from dmfroc.inputs.columns import check_order
+from dmfroc.inputs.contradictions import (
+    hard_label_message,
+    numbered_message,
+    reversed_message,
+    single_score_messages,
+)
 from dmfroc.inputs.indexes import Rows, check_ids, row_index
 from dmfroc.inputs.labels import (
     Factor,
@@ -23,15 +29,9 @@ from dmfroc.inputs.labels import (
     union,
 )
 from dmfroc.inputs.messages import IN_MEMORY, Source, check_length
-from dmfroc.inputs.scores import (
-    Floats,
-    class_scores,
-    columns_without_scores,
-    ignored_message,
-)
+from dmfroc.inputs.scores import class_scores, columns_without_scores, ignored_message
 from dmfroc.inputs.weights import check_counts, check_weights
 
-_MANY = 20  # rows, whose scores are hardly all above 1/2 by chance
 _BYTES_OF_ROW = 16  # of its class, hard label and weight
 
 
@@ -92,80 +92,36 @@ def check_scores(inputs: Inputs) -> Checked:
     except ValueError as error:
         hint = odd_labels(observed, source) if source.is_table_file and order is None else None
         raise ValueError(f"{error}. Note: {hint}" if hint else str(error)) from error
+    categories = categories_in_order(inputs.y_true, source.true)
+    if order is None and categories is not None and (names is None or is_single):
+        of_labels = [plain(x) for x in categories if plain(x) in labels]
+        check_order(labels, of_labels, "categories", source)
     scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
     predicted = None
     if inputs.y_pred is not None:
-        predicted = read_only(encode(_hard(inputs, n, rows), labels, source.predicted, source))
+        predicted = encode(_hard(inputs, n, rows), labels, source.predicted, source)
     elif not is_single:
-        predicted = read_only(scores.argmax(axis=1).astype(np.int32))
+        predicted = scores.argmax(axis=1).astype(np.int32)
     if is_single:
-        warn(_single_score_messages(scores[:, 1], labels, predicted, source))
+        warn(single_score_messages(scores[:, 1], labels, predicted, source))
     elif inputs.y_pred is not None:
-        warn([_contradiction_message(scores, predicted, source)])
+        warn([hard_label_message(scores, predicted, source)])
+    if names is not None and not (is_single or source.has_chosen_scores):
+        doubt = numbered_message(scores, true, names, labels, source)
+        if doubt and source.is_table_file:
+            raise ValueError(doubt)
+        warn([doubt])
     if inputs.unused is not None:
         unused = [x for x in inputs.unused.column_names if x not in (names or ())]
         inputs = inputs._replace(unused=inputs.unused.select(unused))
-    checked = Checked(
-        tuple(labels),
-        read_only(true),
-        read_only(scores),
-        read_only(weight),
-        predicted,
-        None,
-        rows.index,
-    )
-    return _with_rows(checked, inputs, rows)
-
-
-def _contradiction_message(
-    scores: Floats, predicted: NDArray[np.int32] | None, source: Source
-) -> str | None:
-    """Say how often the hard label is not that of the largest score."""
-    chosen = scores[np.arange(len(scores)), predicted]
-    share = float(np.mean(chosen < scores.max(axis=1)))
-    if not share:
-        return None
-    return (
-        f"{source.predicted} is not the class of the largest score in {share:.1%} of the rows: "
-        f"measures of hard labels take {source.predicted}, all others the scores. Check that both "
-        "are of the same classifier"
-    )
-
-
-def _single_score_messages(
-    score: NDArray[Any],
-    labels: Sequence[Label],
-    predicted: NDArray[np.int32] | None,
-    source: Source,
-) -> list[str]:
-    """Say that a score seems to be that of the predicted class, or which hard labels it belies."""
-    share = 0.0 if predicted is None else _wrong_side(score, predicted == 1)
-    remarks = []
-    if share:
-        remarks.append(
-            f"no threshold on {source.scores} gives {source.predicted}: the best one differs in "
-            f"{share:.1%} of the rows; check that both are of the same classifier"
-        )
-    is_of_prediction = score.min() >= 0.5 and score.max() <= 1
-    if is_of_prediction and (share or (predicted is None and len(score) >= _MANY)):
-        remarks.append(
-            f"all of {source.scores} is between 1/2 and 1, as is the probability of whichever "
-            f"class is predicted. Measures take it for that of class {labels[1]!r}; if it is "
-            f"not, subtract it from 1 in the rows with the prediction {labels[0]!r}"
-        )
-    return remarks
-
-
-def _wrong_side(score: NDArray[Any], is_above: NDArray[np.bool_]) -> float:
-    """Share of rows on the wrong side of the best threshold."""
-    order = np.argsort(score)
-    is_above, distinct = is_above[order], np.flatnonzero(np.diff(score[order])) + 1
-    places = np.array([0, *distinct, len(score)])
-    above_before = np.concatenate([[0], np.cumsum(is_above)])[places]
-    below_after = (~is_above).sum() - (places - above_before)
-    return float((above_before + below_after).min() / len(score))
+    checked = Checked(tuple(labels), true, scores, weight, predicted)
+    checked = _completed(checked, inputs, rows)
+    if len(labels) == 2:
+        is_positive = checked.true == 1
+        warn([reversed_message(checked.scores[:, 1], is_positive, labels, is_single, source)])
+    return checked
 
 
 def check_hard_labels(inputs: Inputs) -> Checked:
@@ -186,47 +142,36 @@ def check_hard_labels(inputs: Inputs) -> Checked:
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
     scores = np.eye(len(labels))[predicted]
-    checked = Checked(
-        tuple(labels),
-        read_only(true),
-        read_only(scores),
-        read_only(weight),
-        read_only(predicted),
-        None,
-        rows.index,
-        has_scores=False,
-    )
-    return _with_rows(checked, inputs, rows)
+    checked = Checked(tuple(labels), true, scores, weight, predicted, has_scores=False)
+    return _completed(checked, inputs, rows)
 
 
-def _with_rows(checked: Checked, inputs: Inputs, rows: Rows) -> Checked:
-    """Name the rows, or repeat every row as often as it was observed."""
+def _completed(checked: Checked, inputs: Inputs, rows: Rows) -> Checked:
+    """Name the rows, or repeat every row as often as it was observed; forbid to write to arrays."""
+    source = inputs.source
+    arrays = {name: getattr(checked, name) for name in ("true", "scores", "sample_weight")}
+    if checked.predicted is not None:
+        arrays["predicted"] = checked.predicted
+    ids, index = None, rows.index
     if inputs.frequency_weight is None:
-        ids = inputs.id
-        if ids is not None:
-            ids = check_ids(ids, len(checked.true), inputs.source)
-            ids = rows.arranged(ids, inputs.id, inputs.source.id)
-        return checked._replace(ids=ids, unused=inputs.unused)
-    if inputs.id is not None:
+        if inputs.id is not None:
+            ids = check_ids(inputs.id, len(checked.true), source)
+            ids = rows.arranged(ids, inputs.id, source.id)
+    elif inputs.id is not None:
         raise ValueError(
-            f"{inputs.source.id} names single rows, but {inputs.source.frequency} repeats them: "
-            "leave one of them out"
+            f"{source.id} names single rows, but {source.frequency} repeats them: leave one of "
+            "them out"
         )
-    counts = check_counts(
-        inputs.frequency_weight, checked.true, checked.labels, inputs.source, rows
-    )
-    width = checked.scores.itemsize * len(checked.labels) + _BYTES_OF_ROW
-    what = f"repeating the rows {int(counts.sum())} times by {inputs.source.frequency}"
-    check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
-    if checked.index is not None:
-        checked = checked._replace(index=checked.index.repeat(counts))
-    predicted = checked.predicted
-    return checked._replace(
-        true=read_only(checked.true.repeat(counts)),
-        scores=read_only(checked.scores.repeat(counts, axis=0)),
-        sample_weight=read_only(checked.sample_weight.repeat(counts)),
-        predicted=None if predicted is None else read_only(predicted.repeat(counts)),
-    )
+    else:
+        counts = check_counts(inputs.frequency_weight, checked.true, checked.labels, source, rows)
+        width = checked.scores.itemsize * len(checked.labels) + _BYTES_OF_ROW
+        what = f"repeating the rows {int(counts.sum())} times by {source.frequency}"
+        check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
+        arrays = {name: array.repeat(counts, axis=0) for name, array in arrays.items()}
+        index = None if rows.index is None else rows.index.repeat(counts)
+    unused = inputs.unused if inputs.frequency_weight is None else None
+    arrays = {name: read_only(array) for name, array in arrays.items()}
+    return checked._replace(**arrays, index=index, ids=ids, unused=unused)
 
 
 def one_class_message(what: str, label: Any) -> str:

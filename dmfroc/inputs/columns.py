@@ -22,7 +22,7 @@ def positional_classes(
     labels = distinct if order is None else order
     if len(labels) == width:
         if order is None:
-            _check_order(labels, source)
+            check_order(labels, natural_order(labels), "numbers", source)
         return labels
     if order is not None:
         remedy = "name one class per column"
@@ -36,15 +36,14 @@ def positional_classes(
     )
 
 
-def _check_order(labels: list[Label], source: Source) -> None:
+def check_order(labels: list[Label], other: list[Label], of: str, source: Source) -> None:
     """Refuse labels that have two orders, since columns without names may have either."""
-    as_text, as_numbers = sorted(labels), natural_order(labels)
-    if as_text != as_numbers:
+    if sorted(labels) != other:
         raise ValueError(
-            f"{source.true} holds text with numbers in it, and {source.scores} has no column "
-            f"names: the columns may be in the order of the text ({listing(as_text)}), as those of "
-            f"scikit-learn are, or of the numbers ({listing(as_numbers)}). Pass labels= with the "
-            "class of each column, in column order, such as labels=classifier.classes_"
+            f"{source.true} holds labels with two orders, and {source.scores} has no column names: "
+            f"the columns may be in the order of the text ({listing(sorted(labels))}), as those of "
+            f"scikit-learn are, or of the {of} ({listing(other)}). Pass labels= with the class of "
+            "each column, in column order, such as labels=classifier.classes_"
         )
 
 
@@ -60,7 +59,7 @@ def single_score_classes(
         )
     if name is None:
         if order is None:
-            _check_order(labels, source)
+            check_order(labels, natural_order(labels), "numbers", source)
         return labels, 1
     named = named_class(name, labels)
     if source.is_table_file:

@@ -97,14 +97,18 @@ def read_delimited(
             f"the first line holds numbers, {listing(values)}, as in a file without a header: "
             "write a line with the names of the columns above it, such as y,p_a,p_b"
         )
-    if twice := repeated([name for name in layout.names if name]):
-        raise ValueError(f"duplicate column names: {listing(twice)}; rename them")
+    is_detected = given.separator is None
+    if is_detected and len(layout.names) == 1 and not wanted.issubset(layout.names):
+        raise ValueError(
+            f"no character separates the names in the line {layout.names[0][:80]!r}: say which one "
+            "does by separator="
+        )
     read = _read_spaced if layout.has_spaces else _read
-    columns = read(file, layout, given, texts)
+    columns = read(file, layout, given)
     if columns is None:  # a byte that is not UTF-8, after the head
         with _opened(file, layout.compression) as stream:
             layout = layout._replace(encoding=_guessed_encoding(stream.read()))
-        columns = read(file, layout, given, texts) or []
+        columns = read(file, layout, given) or []
     named = list(zip(layout.names, columns, strict=True))[layout.has_row_names :]
     named = [(name, column) for name, column in named if name or not _is_empty(column)]
     if twice := repeated([name for name, _ in named]):
@@ -112,8 +116,9 @@ def read_delimited(
     table = {name: column for name, column in named}
     decimals = {}
     for name, column in named:
-        if name not in texts and (numbers is None or name in numbers):
-            table[name], decimals[name] = _numbers(name, column, given.decimal)
+        if name not in texts:
+            is_used = numbers is None or name in numbers
+            table[name], decimals[name] = numbers_of(name, column, given.decimal, is_used=is_used)
     if given.decimal is None:
         _check_decimals(table, decimals)
     return Text(pyarrow.table(table), _note(file, layout, "," in decimals.values()))
@@ -245,10 +250,10 @@ def _spelled(separator: str) -> str:
 # Cells
 
 
-def _read(file: Path, layout: _Layout, given: Format, texts: Collection[str]) -> list[Any] | None:
-    """Return all columns; None if the file is not encoded as it seemed to be."""
+def _read(file: Path, layout: _Layout, given: Format) -> list[Any] | None:
+    """Return all columns as text; None if the file is not encoded as it seemed to be."""
     import pyarrow
-    from pyarrow import csv as arrow
+    from pyarrow import csv
 
     bad: list[Any] = []
 
@@ -258,33 +263,16 @@ def _read(file: Path, layout: _Layout, given: Format, texts: Collection[str]) ->
         bad.append(row)
         return "error"
 
-    convert = arrow.ConvertOptions(
-        column_types=dict.fromkeys(texts, pyarrow.string()), decimal_point=given.decimal or "."
-    )
-    options = {
-        "read_options": arrow.ReadOptions(
-            column_names=layout.names, skip_rows=layout.n_lines, encoding=layout.encoding
-        ),
-        "parse_options": arrow.ParseOptions(
-            delimiter=layout.separator, invalid_row_handler=on_bad_row
-        ),
-        "convert_options": convert,
-    }
-
-    def read(reader: Any) -> Any:
-        with pyarrow.input_stream(str(file), compression=layout.compression) as stream:
-            return reader(stream, **options)
-
     try:
-        with read(arrow.open_csv) as reader:
-            guessed = reader.schema
-        # Types are guessed from the first megabyte, where all of a class's scores may be whole
-        convert.column_types |= {
-            field.name: pyarrow.float64()
-            for field in guessed
-            if pyarrow.types.is_integer(field.type) or pyarrow.types.is_null(field.type)
-        }
-        table = read(arrow.read_csv)
+        with pyarrow.input_stream(str(file), compression=layout.compression) as stream:
+            table = csv.read_csv(
+                stream,
+                csv.ReadOptions(
+                    column_names=layout.names, skip_rows=layout.n_lines, encoding=layout.encoding
+                ),
+                csv.ParseOptions(delimiter=layout.separator, invalid_row_handler=on_bad_row),
+                csv.ConvertOptions(column_types=dict.fromkeys(layout.names, pyarrow.string())),
+            )
     except pyarrow.ArrowInvalid as error:
         if bad:
             raise ValueError(
@@ -292,19 +280,13 @@ def _read(file: Path, layout: _Layout, given: Format, texts: Collection[str]) ->
                 f"{bad[0].actual_columns} cells, but the header has {bad[0].expected_columns}: "
                 f"{bad[0].text[:80]!r}. Quote cells that hold the separator, such as decimal commas"
             ) from error
-        if "conversion error" not in str(error):
-            raise
         if "UTF8" in str(error) and given.encoding is None:
             return None
-        # Some cell of a column is no number, or written in another way than the first ones
-        convert.column_types = dict.fromkeys(layout.names, pyarrow.string())
-        table = read(arrow.read_csv)
-    if any(map(pyarrow.types.is_binary, table.schema.types)) and given.encoding is None:
-        return None
+        raise
     return list(table.columns)
 
 
-def _read_spaced(file: Path, layout: _Layout, given: Format, texts: Collection[str]) -> list[Any]:
+def _read_spaced(file: Path, layout: _Layout, given: Format) -> list[Any]:
     """Return all columns as text, without the spaces around cells, which pyarrow would keep."""
     import pandas as pd
     import pyarrow
@@ -329,19 +311,25 @@ def _read_spaced(file: Path, layout: _Layout, given: Format, texts: Collection[s
 def _is_empty(column: Any) -> bool:
     import pyarrow.compute as pc
 
-    texts = column.cast("string")
-    return len(texts) > 0 and not pc.any(pc.not_equal(texts, "")).as_py()
+    return len(column) > 0 and not pc.any(pc.not_equal(column, "")).as_py()
 
 
-def _numbers(name: str, column: Any, decimal: str | None) -> tuple[Any, str | None]:
+def numbers_of(
+    name: str, column: Any, decimal: str | None = None, *, is_used: bool = True
+) -> tuple[Any, str | None]:
     """Return a column as numbers if its texts spell numbers, and the decimal mark in them.
 
-    Separators of thousands are taken for what they are.
+    Separators of thousands are taken for what they are in columns that are used.
     """
     import pyarrow
     import pyarrow.compute as pc
 
-    if not pyarrow.types.is_string(column.type):
+    if not (pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type)):
+        return column, None
+    if decimal != ",":
+        with contextlib.suppress(pyarrow.ArrowInvalid):
+            return column.cast("float64"), None
+    if not is_used:
         return column, None
     texts = pc.utf8_trim_whitespace(column)
     texts = pc.replace_substring_regex(texts, r"^\*", "")  # with which Weka marks the largest

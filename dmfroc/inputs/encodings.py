@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import json
 import re
 import unicodedata
 from collections.abc import Iterable
 
 from dmfroc.inputs.messages import listing
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as that of UTF-16 does
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _WESTERN = (
     *("äöüß", "áéíóúüñ", "àâæçéèêëîïôûùüÿœ", "áâãàçéêíóôõú", "àèéìíîòóùú", "åäöæøéü", "áéíóúýðþæö"),
 )  # German, Spanish, French, Portuguese, Italian, Nordic languages, Icelandic
@@ -42,11 +36,9 @@ _MARKS_IN_TEXT = frozenset("\u2018\u2019\u201c\u201d\u2013\u2026\u30fc\u00bf\u00
 
 def sure_encoding(head: bytes) -> str | None:
     """Return the encoding that the beginning of a file shows, None if none is certain."""
-    for mark, encoding in _MARKS:
-        if head.startswith(mark):
-            return encoding
-    if b"\0" in head[:2]:  # Latin letters in UTF-16
-        return "utf-16-be" if head[:1] == b"\0" else "utf-16-le"
+    encoding = json.detect_encoding(head)
+    if encoding != "utf-8":
+        return encoding
     with contextlib.suppress(UnicodeDecodeError):
         codecs.getincrementaldecoder("utf-8")().decode(head)
         return "utf-8"

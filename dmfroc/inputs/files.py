@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import lzma
 import math
 import re
@@ -13,7 +14,6 @@ import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from json import loads
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,25 +23,41 @@ from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import did_you_mean
 from dmfroc.inputs.checks import Inputs
-from dmfroc.inputs.delimited import MISSING, Format, Text, read_delimited
+from dmfroc.inputs.contradictions import are_shares
+from dmfroc.inputs.delimited import MISSING, Format, Text, numbers_of, read_delimited
 from dmfroc.inputs.labels import factorize
 from dmfroc.inputs.lists import holds_lists, table_of_lists
 from dmfroc.inputs.messages import Source, listing, repeated
-from dmfroc.inputs.scores import are_shares, columns_without_scores
+from dmfroc.inputs.scores import columns_without_scores
+
+_FIELDS = {"label": "true", "sample_weight": "weight", "frequency_weight": "frequency", "id": "id"}
+_FIELDS |= {"y_pred": "predicted"}
+_COLUMNS = {"label": "label column {}", "sample_weight": "weight column {}", "id": "id column {}"}
+_COLUMNS |= {"frequency_weight": "count column {}", "y_pred": "column {} of hard labels"}
 
 
 class Names(NamedTuple):
     """Where in a file the inputs are; only `labels` is given as such."""
 
-    label: str
-    scores: str | Sequence[str] | None
-    labels: Any
-    sample_weight: str | None
-    y_pred: str | None
+    columns: Mapping[str, str]  # by argument: label, sample_weight, y_pred, frequency_weight, id
+    scores: str | Sequence[str] | None = None
+    labels: Any = None
     other_columns: tuple[str, ...] = ()
     format: Format = Format()
-    frequency_weight: str | None = None
-    id: str | None = None
+
+    def beside(self, columns: Any) -> tuple[Any, Any, Any, Any]:
+        """Return weights, hard labels, counts and ids by name; None for those without name."""
+        weight, hard, count, ids = (
+            columns[self.columns[argument]] if argument in self.columns else None
+            for argument in ("sample_weight", "y_pred", "frequency_weight", "id")
+        )
+        return weight, hard, count, ids
+
+    def source(self, scores: str, called: Mapping[str, str], **others: Any) -> Source:
+        """Return what messages call the inputs."""
+        named = {x: called[x].format(repr(name)) for x, name in self.columns.items()}
+        fields: dict[str, Any] = {_FIELDS[argument]: what for argument, what in named.items()}
+        return replace(Source(), scores=scores, **fields, **others)
 
 
 def read_columns(file: Path, names: Sequence[str], given: Format) -> dict[str, Any]:
@@ -62,9 +78,10 @@ def read(file: Path, names: Names) -> Inputs:
         _check_text(file, names.format)
         return _read_npz(file, names)
     scores = [names.scores] if isinstance(names.scores, str) else names.scores
-    weights = filter(None, [names.sample_weight, names.frequency_weight])
-    numbers = None if scores is None else [*scores, *weights]
-    texts = [*filter(None, [names.label, names.y_pred, names.id]), *names.other_columns]
+    weights = {"sample_weight", "frequency_weight"} & names.columns.keys()
+    numbers = None if scores is None else [*scores, *map(names.columns.__getitem__, weights)]
+    texts = [x for argument, x in names.columns.items() if argument not in weights]
+    texts += names.other_columns
     table, note = _read_table(file, names.format, texts, numbers)
     if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
         table = _with_labels(table, names)
@@ -96,10 +113,15 @@ def _read_table(
             from pyarrow import parquet
 
             with parquet.ParquetFile(file) as reader:
-                return Text(reader.read(), None)
-        if kind in _READERS:
-            return Text(_READERS[kind](file), None)
-        return read_delimited(file, given, texts, numbers)
+                table = reader.read()
+        elif kind in _READERS:
+            table = _READERS[kind](file)
+        else:
+            return read_delimited(file, given, texts, numbers)
+        for place, name in enumerate(table.column_names):
+            if name not in texts:
+                table = table.set_column(place, name, numbers_of(name, table[name])[0])
+        return Text(table, None)
 
 
 def _with_nested(table: Any, names: Sequence[str]) -> Any:
@@ -121,19 +143,29 @@ def _with_nested(table: Any, names: Sequence[str]) -> Any:
 def _read_json(file: Path) -> Any:
     """Read one object per row, each on a line of its own or all in one list, or columns."""
     import pyarrow
-    from pyarrow import json
+    from pyarrow import json as arrow
 
     with pyarrow.input_stream(str(file), compression="detect") as stream:
         content = stream.read()
+    text = content.decode(json.detect_encoding(content))
     try:
-        found = loads(content)
+        found = json.loads(text)
     except ValueError:
-        return json.read_json(pyarrow.BufferReader(content))
+        try:
+            return arrow.read_json(pyarrow.BufferReader(text.encode()))
+        except pyarrow.ArrowInvalid as error:  # as of lists that mix numbers with texts
+            try:
+                found = [json.loads(line) for line in text.splitlines() if line.strip()]
+            except ValueError:
+                raise error from None
     rows = _json_rows(found) if isinstance(found, Mapping) else found
     if not all(isinstance(row, Mapping) for row in rows):
         raise ValueError("it holds rows without names: write an object for each row")
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pyarrow.table({name: [row.get(name) for row in rows] for name in names})
+    columns = {name: [row.get(name) for row in rows] for row in rows for name in row}
+    for name, values in columns.items():
+        if any(isinstance(x, list) for x in values):
+            columns[name] = [None if x is None else json.dumps(x) for x in values]
+    return pyarrow.table(columns)
 
 
 def _json_rows(found: Mapping[str, Any]) -> list[Any]:
@@ -145,6 +177,8 @@ def _json_rows(found: Mapping[str, Any]) -> list[Any]:
         return lists[0]
     if not all(isinstance(x, list | Mapping) for x in found.values()):
         return [found]
+    if all(map(str.isdigit, found)) and not all(map(str.isdigit, next(iter(found.values())))):
+        return list(found.values())  # by row number
     columns = [x.values() if isinstance(x, Mapping) else x for x in found.values()]
     if len(set(map(len, columns))) > 1:
         lengths = listing([len(x) for x in columns])
@@ -153,9 +187,14 @@ def _json_rows(found: Mapping[str, Any]) -> list[Any]:
 
 
 def _read_feather(file: Path) -> Any:
-    from pyarrow import feather
+    import pyarrow
+    from pyarrow import feather, ipc
 
-    return feather.read_table(file)
+    try:
+        return feather.read_table(file)
+    except pyarrow.ArrowInvalid:
+        with pyarrow.OSFile(str(file)) as source, ipc.open_stream(source) as stream:
+            return stream.read_all()
 
 
 def _read_stata(file: Path) -> Any:
@@ -195,6 +234,7 @@ def _check_text(file: Path, given: Format) -> None:
             raise ValueError(f"{argument}= is for files of text, not for {file.suffix.lower()}")
 
 
+_NAMES_CLASSES = re.compile("(class|label|categor|target_name)").match
 _FEWEST_CASES = 20  # of several rows each; fewer values are rather those of a setting
 _FIRST = 1000  # cells of a column of lists, in which all classes should occur
 _TEXTS = (".csv", ".tsv", ".txt", ".tab")
@@ -212,7 +252,8 @@ _REMEDIES = {
 
 def _with_labels(table: Any, names: Names) -> Any:
     """Return a table whose labels are of one kind; a word for missing may be a class."""
-    columns = [name for name in (names.label, names.y_pred) if name in table.column_names]
+    columns = [names.columns[x] for x in ("label", "y_pred") if x in names.columns]
+    columns = [name for name in columns if name in table.column_names]
     given = [str(label) for label in _listed(names.labels) or []]
     listed = [
         str(table[name][:_FIRST].to_pylist())
@@ -221,8 +262,9 @@ def _with_labels(table: Any, names: Names) -> Any:
     ]
     words = {text for name in [*table.column_names, *given, *listed] for text in _words(name)}
     found = _labels([table[name] for name in columns], [x for x in MISSING if x and x in words])
-    if names.id in table.column_names:
-        columns, found = [*columns, names.id], [*found, *_labels([table[names.id]])]
+    ids = names.columns.get("id", "")
+    if ids in table.column_names:
+        columns, found = [*columns, ids], [*found, *_labels([table[ids]])]
     for name, column in zip(columns, found, strict=True):
         table = table.set_column(table.column_names.index(name), name, column)
     return table
@@ -266,7 +308,7 @@ def _kind_of(texts: set[str]) -> str | None:
         return "int64"
     if {text.lower() for text in texts} <= {"true", "false"}:
         return "bool"
-    if all(re.fullmatch(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?", text) for text in texts):
+    if all(re.fullmatch(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?(e[+-][0-9]+)?", x) for x in texts):
         return "float64"
     if all(re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text) for text in texts):
         return "date32"
@@ -288,30 +330,24 @@ def table_inputs(table: Any, names: Names) -> Inputs:
         columns = _matching(listed, [name for name in available if name not in taken])
         for name in columns:
             _check_available(name, available, "scores", "column")
-    if not columns and (names.y_pred is None or names.scores is not None):
+    if not columns and ("y_pred" not in names.columns or names.scores is not None):
         raise ValueError(f"there is no score column; the columns are {listing(available)}")
-    source = Source(
-        f"label column {names.label!r}",
-        "score",
-        f"weight column {names.sample_weight!r}",
-        f"count column {names.frequency_weight!r}",
-        f"id column {names.id!r}",
-        f"column {names.y_pred!r} of hard labels",
-        is_table_file=True,
-        has_chosen_scores=names.scores is not None,
+    source = names.source(
+        "score", _COLUMNS, is_table_file=True, has_chosen_scores=names.scores is not None
     )
+    true = table[names.columns["label"]]
     scores = table.select(columns)
     of_lists = {x: table[x] for x in available if x not in taken and holds_lists(table[x])}
     chosen = [name for name in columns if name in of_lists]
     if chosen and (names.scores is None or columns == chosen):
-        distinct = factorize(table[names.label], source.true, source).distinct
+        distinct = factorize(true, source.true, source).distinct
         others = scores.drop_columns(chosen)
         if columns_without_scores(others, distinct, source) is not None:
             scores = table_of_lists(of_lists, chosen, _listed(names.labels), distinct)
-    _check_wide(table.drop_columns([*of_lists, names.label]), table[names.label])
+    _check_wide(table.drop_columns([*of_lists, names.columns["label"]]), true)
     unused = table.drop_columns([name for name in available if name in taken])
-    warn([_repeats_message(unused, table[names.label])])
-    return Inputs(table[names.label], scores, names.labels, *_beside(table, names), unused, source)
+    warn([_repeats_message(unused, true)])
+    return Inputs(true, scores, names.labels, *names.beside(table), unused, source)
 
 
 def _check_wide(table: Any, true: Any) -> None:
@@ -355,30 +391,19 @@ def _repeats_message(table: Any, true: Any) -> str | None:
             types.is_floating(column.type)
             and not pc.all(pc.equal(column, pc.floor(column))).as_py()
         )
-        if types.is_nested(column.type) or is_real:
+        if types.is_nested(column.type) or is_real or not len(column):
             continue
-        n_distinct = len(column.unique())
-        if not _FEWEST_CASES <= n_distinct <= len(column) // 2 or len(column) % n_distinct:
+        sizes = column.value_counts().field("counts").to_numpy()
+        if len(sizes) < _FEWEST_CASES or sizes[0] == 1 or (sizes != sizes[0]).any():
             continue
-        groups = pyarrow.table({"case": column, "true": true}).group_by("case")
-        found = groups.aggregate([("true", "count"), ("true", "count_distinct")])
-        counts = found["true_count"].unique().to_pylist()
-        if len(counts) == 1 and pc.max(found["true_count_distinct"]).as_py() == 1:
+        pairs = pyarrow.table({"case": column, "true": true}).group_by(["case", "true"])
+        if pairs.aggregate([]).num_rows == len(sizes):
             return (
-                f"column {name!r} has each of its {n_distinct} values in {counts[0]} rows, all of "
+                f"column {name!r} has each of its {len(sizes)} values in {sizes[0]} rows, all of "
                 "one class. If these rows are of one observation or patient, standard errors are "
                 "too small: pass groups= for it, or keep one row of each"
             )
     return None
-
-
-def _beside(columns: Any, names: Names) -> tuple[Any, Any, Any, Any]:
-    """Return weights, hard labels, counts and ids by name; None for those without name."""
-    weight, hard, count, ids = (
-        None if name is None else columns[name]
-        for name in (names.sample_weight, names.y_pred, names.frequency_weight, names.id)
-    )
-    return weight, hard, count, ids
 
 
 # Arrays
@@ -392,23 +417,18 @@ def _read_npz(file: Path, names: Names) -> Inputs:
     def chosen(available: Sequence[str]) -> list[str]:
         taken = _names_taken(names, available, "array")
         _check_available(scores, available, "scores", "array")
-        has_labels = names.labels is None and "labels" in available
-        return list(dict.fromkeys([*taken, scores, *["labels"] * has_labels]))
+        return list(dict.fromkeys([*taken, scores, *filter(_NAMES_CLASSES, available)]))
 
     arrays = _read_arrays(file, chosen)
-    is_own = "labels" not in (names.label, names.sample_weight, names.y_pred, scores)
-    labels = arrays.get("labels") if names.labels is None and is_own else names.labels
-    source = Source(
-        f"array {names.label!r}",
-        f"array {scores!r}",
-        f"array {names.sample_weight!r}",
-        f"array {names.frequency_weight!r}",
-        f"array {names.id!r}",
-        f"array {names.y_pred!r}",
-    )
-    return Inputs(
-        arrays[names.label], arrays[scores], labels, *_beside(arrays, names), None, source
-    )
+    labels = names.labels
+    true = arrays[names.columns["label"]]
+    for name in arrays.keys() - {*names.columns.values(), scores} if labels is None else ():
+        array = arrays[name]
+        width = arrays[scores].shape[1] if arrays[scores].ndim == 2 else 2
+        if array.shape == (width,) and {*true.ravel().tolist()} <= {*array.tolist()}:
+            labels = array
+    source = names.source(f"array {scores!r}", dict.fromkeys(_FIELDS, "array {}"))
+    return Inputs(true, arrays[scores], labels, *names.beside(arrays), None, source)
 
 
 def _read_arrays(
@@ -476,15 +496,12 @@ def _reading() -> Iterator[None]:
 
 def _names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]:
     """Names of the columns of labels, weights and hard labels, once they are known to exist."""
-    taken = {"label": names.label, "sample_weight": names.sample_weight, "y_pred": names.y_pred}
-    taken |= {"frequency_weight": names.frequency_weight, "id": names.id}
-    given = {argument: name for argument, name in taken.items() if name is not None}
-    for argument, name in given.items():
+    for argument, name in names.columns.items():
         _check_available(name, available, argument, noun)
     others = _matching(names.other_columns, available)
     for name in others:
         _check_available(name, available, "other_columns", noun)
-    return [*given.values(), *others]
+    return [*names.columns.values(), *others]
 
 
 def _matching(names: Sequence[str], available: Sequence[str]) -> list[str]:

@@ -111,8 +111,9 @@ def scored_items(
         if unit.max() == 0:
             raise ValueError("groups has one group only: at least two are needed")
     given = ScoredItems(
-        {name: _item_means(x) for name, x in read.items()},
-        of_judge and {name: _item_means(x) for name, x in of_judge.items()},
+        # An item that lacks one of its repeats has no mean
+        {name: x.mean(axis=1) for name, x in read.items()},
+        of_judge and {name: x.mean(axis=1) for name, x in of_judge.items()},
         np.ones(n) if label_probability is None else probabilities(label_probability, n),
         unit,
         _bounds(bounds, [*read.values(), *(of_judge or {}).values()]),
@@ -159,11 +160,6 @@ def _check_complete(x: Float[np.ndarray, "n r"], what: str, remedy: str) -> None
             f"{what} is missing in {int(is_missing.sum())} of {len(x)} items, first in row "
             f"{int(is_missing.argmax())} (counting from 0){remedy}"
         )
-
-
-def _item_means(x: Float[np.ndarray, "n r"]) -> Float[np.ndarray, " n"]:
-    """Return the mean over each item's repeats; an item that lacks one has none."""
-    return x.mean(axis=1)
 
 
 def check_scored(given: ScoredItems, what: str) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.arrays import as_array, is_missing, plain
 from dmfroc.inputs.indexes import Rows, row_index, row_names
+from dmfroc.inputs.labels import encode, factorize
 from dmfroc.inputs.messages import IN_MEMORY, listing
 from dmfroc.inputs.predictions import Predictions, as_predictions
 
@@ -72,7 +73,6 @@ def judged_rows(
             f"judge has a missing label at {IN_MEMORY.row(int(lacking.argmax()))}: a judge must "
             "label all rows"
         )
-    true, said = _of_one_kind(true), _of_one_kind(said)
     is_verified = np.array([not is_missing(x) for x in true.tolist()])
     if is_verified.sum() < _FEWEST_VERIFIED:
         raise ValueError(
@@ -122,37 +122,25 @@ def _drawn_in_strata(
 
 def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:
     """Return the judge's labels of rows that are all verified, as codes of their classes."""
-    said = _of_one_kind(Rows(predictions.index).arranged(_labels(judge, "judge"), judge, "judge"))
+    said = factorize(_labels(judge, "judge"), "judge", IN_MEMORY)
     n = predictions.n_observations
-    if len(said) != n:
+    if len(said.codes) != n:
         raise ValueError(
-            f"judge must have a label for each of the {n} rows, but it has {len(said)}"
+            f"judge must have a label for each of the {n} rows, but it has {len(said.codes)}"
         )
-    place = {label: code for code, label in enumerate(predictions.labels)}
-    for row, label in enumerate(said.tolist()):
-        if label not in place:
-            raise ValueError(
-                f"judge has {label!r} at {IN_MEMORY.row(row)}, which is none of the classes "
-                f"{listing(predictions.labels)}"
-            )
-    return np.array([place[label] for label in said.tolist()], np.int32)
+    codes = encode(said, predictions.labels, "judge", IN_MEMORY, has_scores=False)
+    return Rows(predictions.index).arranged(codes, judge, "judge")
 
 
 def _labels(values: Any, what: str) -> NDArray[np.object_]:
+    """Return labels; beside missing ones whole numbers were floats, and are integers again."""
     array = as_array(values, what)
     if array.ndim != 1:
         raise ValueError(f"{what} must have shape (n,) when labels are judged, not {array.shape}")
     found = np.empty(len(array), object)
-    found[:] = [plain(x) for x in array.tolist()]
-    return found
-
-
-def _of_one_kind(labels: NDArray[np.object_]) -> NDArray[np.object_]:
-    """Return whole numbers as integers: beside missing ones they were floats."""
-    found = labels.copy()
-    for place, x in enumerate(labels.tolist()):
-        if isinstance(x, bool) or (isinstance(x, float) and x.is_integer()):
-            found[place] = int(x)
+    for place, x in enumerate(map(plain, array.tolist())):
+        is_whole = isinstance(x, bool) or (isinstance(x, float) and x.is_integer())
+        found[place] = int(x) if is_whole else x
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -237,7 +237,12 @@ def _padded(digits: re.Match[str]) -> str:
 
 
 def encode(
-    factor: Factor, labels: Sequence[Label], what: str, source: Source, *, has_scores: bool = True
+    factor: Factor,
+    labels: Sequence[Hashable],
+    what: str,
+    source: Source,
+    *,
+    has_scores: bool = True,
 ) -> NDArray[np.int32]:
     """Codes into `labels` instead of into the distinct labels of one column."""
     position = {label: code for code, label in enumerate(labels)}

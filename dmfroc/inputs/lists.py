@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from dmfroc.inputs.contradictions import ROUNDING
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.messages import listing
 
@@ -70,10 +71,10 @@ def table_of_lists(
     able = [name for name in able if _may_be_scores(cells[name][0])] or able
     if not able:
         raise errors[0] if errors else ValueError(f"columns {listing(naming)} list classes only")
+    if len(able) > 1:  # one may be probabilities, others features
+        able = [name for name in able if all(map(_sums_to_one, cells[name]))] or able
     if len(able) > 1:
-        raise ValueError(
-            f"columns {listing(able)} hold lists: choose the scores with scores={able[:1]}"
-        )
+        raise ValueError(f"columns {listing(able)} hold lists: choose the scores with scores=")
     [name] = able
     lists = cells[name]
     if isinstance(lists[0], list) and len(naming) == 1:
@@ -109,6 +110,8 @@ def _cells(name: str, column: Any) -> list[Any]:
         if isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], list):
             inner = cell[0]  # of one observation, unless it is a pair of a class and its score
             cell = cell if any(isinstance(x, str) for x in inner) else inner
+        if isinstance(cell, list) and all(map(_is_judged, cell)):
+            cell = [float(x) for x, _ in cell]
         if not (isinstance(cell, list | Mapping) and cell):
             raise ValueError(
                 f"column {name!r} has no list of scores at data row {row + 1}: save one column "
@@ -118,14 +121,24 @@ def _cells(name: str, column: Any) -> list[Any]:
     return cells
 
 
+def _is_judged(item: Any) -> bool:
+    """Whether an item is the log-probability of an answer and whether the model would give it."""
+    return isinstance(item, list) and len(item) == 2 and str(item[1]) in ("True", "False")
+
+
 def _may_be_scores(cell: Any) -> bool:
     """Whether a list has no texts, or an object only numbers or, beside others, a list of them."""
     if not isinstance(cell, Mapping):
         return not isinstance(cell[0], str)
-    lists = [x for x in cell.values() if isinstance(x, list)]
-    return any(map(_may_be_scores, filter(None, lists))) or not any(
+    inner = [x for x in cell.values() if isinstance(x, list | Mapping)]
+    return any(map(_may_be_scores, filter(None, inner))) or not any(
         isinstance(x, str | Mapping) for x in cell.values()
     )
+
+
+def _sums_to_one(cell: Any) -> bool:
+    is_numbers = isinstance(cell, list) and all(isinstance(x, float | int) for x in cell)
+    return is_numbers and abs(sum(cell) - 1) <= ROUNDING
 
 
 def _name_classes(lists: Sequence[Any], distinct: list[Label]) -> bool:
@@ -172,7 +185,8 @@ def _classes(
     [n_classes] = lengths
     if labels is None:
         # Sorted names would be a guess: Spark, for one, has the most frequent class first
-        if not set(distinct) <= set(range(n_classes)):
+        places = range(n_classes)
+        if not (set(distinct) <= set(places) or set(distinct) <= set(map(str, places))):
             raise ValueError(
                 f"column {name!r} holds lists of {n_classes} numbers, which do not say to which "
                 "classes they belong: pass labels= with the classes in the order of the lists"
@@ -189,6 +203,9 @@ def _classes(
 def _by_class(name: str, row: int, cell: Any, distinct: list[Label]) -> dict[str, Any]:
     """Return the scores of one row by class."""
     if isinstance(cell, Mapping):
+        objects = [x for x in cell.values() if isinstance(x, Mapping)]
+        if len(objects) == 1:
+            return _by_class(name, row, objects[0], distinct)
         lists = [x for x in cell.values() if isinstance(x, list) and x]
         scores = [x for x in lists if not any(isinstance(item, str) for item in x)]
         names = [x for x in lists if x not in scores or _name_classes([x], distinct)]

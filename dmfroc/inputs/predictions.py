@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dmfroc._kit.options import column_names, instance
 from dmfroc._kit.remarks import note
 from dmfroc._kit.text import printable
-from dmfroc.inputs.arrays import read_only
+from dmfroc.inputs.arrays import Floats, read_only
 from dmfroc.inputs.checks import (
     Inputs,
     check_hard_labels,
@@ -32,11 +32,11 @@ from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import Names, read
 from dmfroc.inputs.folds import fold_codes
 from dmfroc.inputs.messages import listing, shortened
-from dmfroc.inputs.scores import Floats
 
 __all__ = ["Predictions", "as_predictions"]
 
 
+_BESIDE_TRUE = ("y_score", "labels", "sample_weight", "y_pred", "frequency_weight")
 Needs = Literal["scores", "labels", "probabilities"]
 """What is judged: any real scores, hard labels, or scores that are probabilities."""
 
@@ -312,25 +312,18 @@ class Predictions:
             raise FileNotFoundError(f"{file}: there is no such file; check the path")
         as_read = None
         try:
-            columns = {"label": label, "sample_weight": sample_weight, "y_pred": y_pred}
-            columns |= {"frequency_weight": frequency_weight, "id": id}
-            for argument, column in columns.items():
-                if column is not None or argument == "label":
-                    instance(argument, column, str)
+            given = {"label": label, "sample_weight": sample_weight, "y_pred": y_pred}
+            given |= {"frequency_weight": frequency_weight, "id": id}
+            columns = {
+                argument: instance(argument, column, str)
+                for argument, column in given.items()
+                if column is not None or argument == "label"
+            }
             if scores is not None and not isinstance(scores, str):
                 scores = column_names("scores", scores, least=0)
-            names = Names(
-                label,
-                scores,
-                labels,
-                sample_weight,
-                y_pred,
-                tuple(column_names("other_columns", other_columns, least=0)),
-                checked_format(separator, decimal, encoding),
-                frequency_weight,
-                id,
-            )
-            inputs = read(file, names)
+            others = tuple(column_names("other_columns", other_columns, least=0))
+            text = checked_format(separator, decimal, encoding)
+            inputs = read(file, Names(columns, scores, labels, others, text))
             as_read = inputs.source.note
             check = check_table if inputs.source.is_table_file else check_scores
             predictions = cls(*check(inputs))
@@ -382,17 +375,11 @@ class Predictions:
 
     def rows(self, chosen: NDArray[Any]) -> Predictions:
         """Return the predictions of some of the observations, unchecked: a class may lack."""
-        return Predictions(
-            self.labels,
-            read_only(self.true[chosen]),
-            read_only(self.scores[chosen]),
-            read_only(self.sample_weight[chosen]),
-            None if self.predicted is None else read_only(self.predicted[chosen]),
-            None if self.folds is None else read_only(self.folds[chosen]),
-            None if self.index is None else self.index[chosen],
-            None if self.ids is None else read_only(self.ids[chosen]),
-            has_scores=self.has_scores,
-        )
+        of_rows = {x: getattr(self, x) for x in ("true", "scores", "sample_weight", "predicted")}
+        of_rows |= {"folds": self.folds, "ids": self.ids}
+        some = {x: read_only(array[chosen]) for x, array in of_rows.items() if array is not None}
+        index = None if self.index is None else self.index[chosen]
+        return replace(self, **some, index=index, unused=None)
 
     def in_folds(self, folds: Any) -> Predictions:
         """Return the predictions as those of a cross-validation.
@@ -544,28 +531,16 @@ def as_predictions(
     >>> as_predictions(predictions) is predictions
     True
     """
+    inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, frequency_weight, copy=copy)
     if not isinstance(y_true, Predictions):
-        if y_score is not None:
-            inputs = Inputs(
-                y_true, y_score, labels, sample_weight, y_pred, frequency_weight, copy=copy
-            )
-            found = Predictions(*check_scores(inputs))
-            return found if pos_label is None else found.with_positive_class(pos_label)
-        if y_pred is None:
+        if y_score is None and y_pred is None:
             raise TypeError(
                 "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"
             )
-        predictions = Predictions.from_labels(
-            y_true,
-            y_pred,
-            labels=labels,
-            sample_weight=sample_weight,
-            frequency_weight=frequency_weight,
-        )
+        check = check_hard_labels if y_score is None else check_scores
+        predictions = Predictions(*check(inputs))
     else:
-        others = {"y_score": y_score, "labels": labels, "sample_weight": sample_weight}
-        others |= {"y_pred": y_pred, "frequency_weight": frequency_weight}
-        given = [name for name, value in others.items() if value is not None]
+        given = [name for name in _BESIDE_TRUE if getattr(inputs, name) is not None]
         if given:
             raise TypeError(
                 f"{', '.join(given)} cannot be given together with a Predictions, which has its "

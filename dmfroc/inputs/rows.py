@@ -62,16 +62,20 @@ def _check_unused_columns(
     """Refuse files whose rows are in different orders, as an unused column shows."""
     if first.unused is None or other.unused is None:
         return
+    others = {name.casefold(): name for name in other.unused.column_names}
     for name_of_column in first.unused.column_names:
-        if name_of_column not in other.unused.column_names:
+        if name_of_column.casefold() not in others:
             continue
-        columns = [p.unused[name_of_column] for p in (first, other)]
+        columns = [first.unused[name_of_column], other.unused[others[name_of_column.casefold()]]]
         if columns[0].equals(columns[1]) or len(columns[0]) != len(columns[1]):
             continue
-        a, b = map(_texts, columns)
+        items = [column.to_pylist() for column in columns]
+        # Whole numbers are alike whatever their type
+        a, b = ([f"{x:.0f}" if _is_whole(x) else str(x) for x in column] for column in items)
         if a == b or len({*a}) <= len(first.labels):  # hard labels may differ
             continue
-        are_ids = len({*a}) == len(a) and len({*b}) == len(b) and not any(map(_is_real, columns))
+        is_real = any(isinstance(x, float) and not _is_whole(x) for column in items for x in column)
+        are_ids = len({*a}) == len(a) and len({*b}) == len(b) and not is_real
         if are_ids or sorted(a) == sorted(b):
             row = next(row for row, (x, y) in enumerate(zip(a, b, strict=True)) if x != y)
             raise ValueError(
@@ -82,17 +86,8 @@ def _check_unused_columns(
             )
 
 
-def _texts(column: Any) -> list[str]:
-    """Return the values of a column of pyarrow as text, whole numbers alike whatever their type."""
-    return [
-        f"{x:.0f}" if isinstance(x, float) and x % 1 == 0 else str(x) for x in column.to_pylist()
-    ]
-
-
-def _is_real(column: Any) -> bool:
-    """Whether a column has numbers that are not whole, which name no rows."""
-    values = column.to_pylist()
-    return any(isinstance(x, float) and x % 1 != 0 for x in values)
+def _is_whole(x: Any) -> bool:
+    return isinstance(x, float) and x % 1 == 0
 
 
 def check_same_observations(named: Mapping[str, Predictions]) -> None:

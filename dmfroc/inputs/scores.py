@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from decimal import Decimal
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import (
+    Floats,
     as_array,
     as_floats,
     check_distinct,
@@ -31,17 +31,19 @@ from dmfroc.inputs.columns import (
     positional_classes,
     single_score_classes,
 )
+from dmfroc.inputs.contradictions import (
+    MOST_ROWS,
+    are_shares,
+    names_features,
+    outside_message,
+    same_values_message,
+)
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.messages import Source, check_length, listing
 
-_MOST_ROWS = 0.9  # without some score, as of a list of the classes with the largest ones
 _LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
 
-type Floats = NDArray[np.float32] | NDArray[np.float64]
-
-_TOGETHER = 0.25  # average correlation of the scores of several classifiers
-_ROUNDING = 0.02  # of the sum of the probabilities of a row
-_FEW = 4  # scores, which may all differ, or be the same twice, by chance
+_FEW = 4  # scores, which may all differ by chance
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
 
 
@@ -108,11 +110,8 @@ def class_scores(
         for place, column in enumerate(columns):
             scores[:, place] = column
     scores = _checked(scores, names, labels, source, has_all)
-    same_values = _same_values_message(scores, labels if names is None else names, source)
-    warn([same_values, _outside_message(scores, source)])
-    if source.is_table_file and type(labels[0]) is int and not source.has_chosen_scores:
-        assert names is not None
-        warn([_together_message(scores, names, source)])
+    same_values = same_values_message(scores, labels if names is None else names, source)
+    warn([same_values, outside_message(scores, source)])
     return ClassScores(labels, scores, False, names)
 
 
@@ -201,9 +200,10 @@ def _single_score(series: list[Any], labels: list[Label], source: Source) -> int
     others = {place: code for place, code in named.items() if code is not None}
     if len(numbers) == 1 and set(others) <= set(numbers):
         return numbers[0]
-    fractions = [place for place in numbers if not _is_whole(_score_column(series[place], source))]
-    is_single = len(fractions) == 1 and fractions[0] in others
-    return fractions[0] if is_single and len(set(others.values())) == 1 else None
+    fractions = _fractions(series, source)
+    place = [plain(x.name) for x in series].index(fractions[0]) if len(fractions) == 1 else -1
+    is_single = place in others and len(set(others.values())) == 1
+    return place if is_single and not names_features(names[place]) else None
 
 
 def _fractions(series: list[Any], source: Source) -> list[Hashable]:
@@ -234,13 +234,6 @@ def _rivals_message(
         f"scores of the classes do not sum to one without {it}: leave {it} out{remedy}, or pass "
         f"labels={sorted({*labels, *rivals})} if {is_that} without observations"
     )
-
-
-def are_shares(columns: Sequence[NDArray[Any]]) -> bool:
-    """Whether rows sum to one, or to 100, up to rounding, so that no class is lacking."""
-    sums = np.sum(columns, axis=0)
-    is_share = min(column.min() for column in columns) >= 0
-    return bool(is_share and any((abs(sums / total - 1) <= _ROUNDING).all() for total in (1, 100)))
 
 
 def _is_identifier(values: NDArray[Any]) -> bool:
@@ -299,7 +292,10 @@ def _score_column(column: Any, source: Source) -> NDArray[Any]:
     except TypeError as error:
         if not source.is_table_file:
             raise
-        raise TypeError(f"{error}; name the score columns with scores=") from error
+        raise TypeError(
+            f"{error}; name the score columns with scores=, or a column of predicted classes with "
+            "y_pred="
+        ) from error
 
 
 def _without_percent(values: NDArray[Any]) -> NDArray[Any]:
@@ -316,60 +312,6 @@ def _without_percent(values: NDArray[Any]) -> NDArray[Any]:
         for share in shares
     ]
     return np.array(numbers, dtype=object)
-
-
-def _same_values_message(scores: Floats, names: Sequence[Hashable], source: Source) -> str | None:
-    """Say which columns are the same, as one that was copied twice is."""
-    with np.errstate(over="ignore"):
-        totals = scores.sum(axis=0)
-    if len(set(totals.tolist())) == len(totals):
-        return None
-    order = np.argsort(totals, kind="stable")
-    for first, second in itertools.pairwise(order):
-        column = scores[:, first]
-        if (
-            totals[first] == totals[second]
-            and np.array_equal(column, scores[:, second])
-            and len(np.unique(column)) > _FEW
-        ):
-            pair = listing([names[place] for place in sorted((int(first), int(second)))])
-            return f"two columns of {source.scores} hold the same values in every row: {pair}"
-    return None
-
-
-def _together_message(scores: Floats, names: Sequence[Hashable], source: Source) -> str | None:
-    """Say that columns with numbers in their names may be those of several classifiers."""
-    if not scores.size or float(scores.min()) < 0 or float(scores.max()) > 1:
-        return None
-    sums = scores.sum(axis=1)
-    # The variance of a sum of columns that are correlated by so much on average
-    together = (1 + _TOGETHER * (scores.shape[1] - 1)) * scores.var(axis=0).sum()
-    if np.abs(sums - 1).max() <= _ROUNDING or sums.var() <= together:
-        return None
-    return (
-        f"{source.scores}: columns {listing(names)} are taken for the classes that their numbers "
-        "name, but they do not sum to one, and rise and fall together: if they are of several "
-        "classifiers, judge one at a time"
-    )
-
-
-def _outside_message(scores: Floats, source: Source) -> str | None:
-    """Say which rows are no probabilities if nearly all are, as of codes for a missing value."""
-    if not scores.size or (float(scores.min()) >= 0 and float(scores.max()) <= 1):
-        return None
-    with np.errstate(over="ignore"):
-        is_share = np.abs(scores.sum(axis=1) - 1) <= _ROUNDING
-    if np.count_nonzero(is_share) < _MOST_ROWS * len(scores):
-        return None
-    is_outside = ((scores < 0) | (scores > 1)).any(axis=1)
-    if float(np.mean(is_share & ~is_outside)) < _MOST_ROWS:
-        return None
-    row = int(is_outside.argmax())
-    return (
-        f"{np.count_nonzero(is_outside)} rows of {source.scores} have scores outside 0 to 1, first "
-        f"{source.row(row)} with {listing(scores[row].tolist())}, although nearly all rows are "
-        "probabilities: if these are codes for missing values, drop the rows"
-    )
 
 
 def _checked(
@@ -400,7 +342,7 @@ def _checked(
 
 def _remedy(scores: NDArray[Any]) -> str:
     missing = np.isnan(scores)
-    if missing.any(axis=1).mean() < _MOST_ROWS or missing.all(axis=1).any():
+    if missing.any(axis=1).mean() < MOST_ROWS or missing.all(axis=1).any():
         return "replace them or drop their rows"
     n_kept = (~missing).sum(axis=1)
     return (

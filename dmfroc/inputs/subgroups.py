@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
+from dmfroc.inputs.arrays import plain
 from dmfroc.inputs.indexes import row_names
 
 THE_OTHERS = "all others"
@@ -31,28 +32,25 @@ def crossed(by: Any, n: int, index: Any) -> tuple[list[str], Int[np.ndarray, " n
     ValueError
         If there is no column, or one has another length or missing values.
     """
+    import pandas as pd
+
     if by is None:
         raise ValueError("by is missing: pass the subgroup of each observation")
     columns = _columns(by)
     if not columns:
         raise ValueError("by has no column: pass the subgroup of each observation")
-    codes = []
-    for name, values in columns.items():
-        what = "by" if len(columns) == 1 else f"by[{name!r}]"
-        distinct, of_column = np.unique(
-            row_names(values, what, n, index, "a subgroup"), return_inverse=True
+    named = {
+        name: row_names(
+            values, "by" if len(columns) == 1 else f"by[{name!r}]", n, index, "a subgroup"
         )
-        codes.append((distinct.tolist(), of_column))
-    of_row = codes[0][1]
-    for distinct, of_column in codes[1:]:
-        _, of_row = np.unique(of_row * len(distinct) + of_column, return_inverse=True)
+        for name, values in columns.items()
+    }
+    of_row = pd.DataFrame(named).groupby(list(named)).ngroup().to_numpy()
     _, first_rows = np.unique(of_row, return_index=True)
     names = []
     for row in first_rows:
-        entries = [str(distinct[of_column[row]]) for distinct, of_column in codes]
-        if len(columns) > 1:
-            entries = [f"{name}={entry}" for name, entry in zip(columns, entries, strict=True)]
-        names.append(", ".join(entries))
+        entries = [(name, str(plain(values[row]))) for name, values in named.items()]
+        names.append(", ".join(map("=".join, entries)) if len(columns) > 1 else entries[0][1])
     return names, of_row
 
 

@@ -16,8 +16,8 @@ from dmfroc.curves.curve import Line
 from dmfroc.inference.band import CurveBand, band_around
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Sample, sample_of
+from dmfroc.inputs.arrays import Floats
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.scores import Floats
 from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.measures.ranking import hand_till, pairwise_auc_matrix
 from dmfroc.multiclass.curve import (

@@ -238,7 +238,7 @@ def test_plan_with_a_judge():
     assert both[1] < both[0]
     with pytest.raises(ValueError, match="a classifier or a judge is perfect"):
         dmfroc.plan(pilot, measure="hand_till", half_width=0.03, judge=TRUE)
-    with pytest.raises(ValueError, match="none of the classes"):
+    with pytest.raises(ValueError, match="judge has labels not in labels=: 3, first at row"):
         dmfroc.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE + 1)
     with pytest.raises(ValueError, match="for each of the 2000 rows"):
         dmfroc.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE[1:])

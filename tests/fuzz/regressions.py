@@ -362,7 +362,7 @@ CASES = {
     ),
     "12 classes as text": (
         lambda: dmfroc.hand_till_score([str(x) for x in range(12)], np.eye(12)),
-        (ValueError, "y_true holds text with numbers in it"),
+        (ValueError, "y_true holds labels with two orders"),
     ),
     "runs without any variation": (
         lambda: (

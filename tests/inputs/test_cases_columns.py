@@ -332,7 +332,10 @@ def test_the_positive_class_of_two(command, parsed, failure, cases_directory):
     assert "AUC  " in command(line.replace(measure, "")).stdout
     assert "DMF-AUC" not in command(line.replace(measure, "")).stdout
     y, score = data[0]["y"], data[0]["score"].to_numpy()
-    found = dmfroc.compare(y, {"a": score, "b": -score}, measure="average_precision", pos_label=0)
+    with pytest.warns(UserWarning, match="of class 1 is larger in class 0"):
+        found = dmfroc.compare(
+            y, {"a": score, "b": -score}, measure="average_precision", pos_label=0
+        )
     assert found.estimates["a"].value == pytest.approx(first, abs=1e-12)
 
 

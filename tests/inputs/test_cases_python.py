@@ -294,3 +294,25 @@ def test_several_labels_per_row_are_refused(labels, message):
     ):
         with pytest.raises(ValueError, match=message):
             function()
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        lambda y: pd.Categorical(y, ["low", "mid", "high"], ordered=True),
+        lambda y: pd.Series(pd.Categorical(y, ["low", "mid", "high"], ordered=True)),
+        lambda y: pl.Series(y, dtype=pl.Enum(["low", "mid", "high"])),
+    ],
+    ids=["categorical", "series", "polars"],
+)
+def test_ordered_categories_have_two_orders(order):
+    rng = np.random.default_rng(0)
+    y = np.array(["high", "low", "mid"])[np.arange(60) % 3]
+    scores = pd.DataFrame(rng.random((60, 3)), columns=["high", "low", "mid"])
+    with pytest.raises(ValueError, match=r"or of the categories \('low', 'mid', 'high'\)"):
+        dmfroc.hand_till_score(order(y), scores.to_numpy())
+    with pytest.raises(ValueError, match=r"or of the categories \('mid', 'high'\)"):
+        dmfroc.hand_till_score(order(y[y != "low"]), scores["mid"][y != "low"].to_numpy())
+    expected = dmfroc.hand_till_score(y, scores.to_numpy())
+    assert dmfroc.hand_till_score(order(y), scores) == expected
+    assert dmfroc.hand_till_score(order(y), scores.to_numpy(), labels=[*scores]) == expected

@@ -218,7 +218,7 @@ def test_a_letter_after_the_first_megabyte(tmp_path, capsys):
 
 
 def test_numbers_written_in_another_way_after_the_first_megabyte(tmp_path):
-    rows = [["a", "0", "1"], ["b", "1", "0"]] * 150_000
+    rows = [["a", "1", "0"], ["b", "0", "1"]] * 150_000
     for cell, value in (("0,5", 0.5), ("50%", None), ("1e-3", 1e-3), ("NA", None)):
         path = written(
             tmp_path / "s.csv", ["y", "a", "b"], [*rows, ["b", "0", cell]], separator=";"

@@ -45,8 +45,8 @@ def test_class_names_are_what_was_written(tmp_path, encoding):
 def test_letters_after_the_first_megabyte(tmp_path):
     words = ["кот", "пёс"]
     path = tmp_path / "long.csv"
-    text = "y,a,b,note\n" + "a,0.25,0.75,x\n" * 100_000
-    text += "".join(f"b,0.5,0.25,{word}\n" for word in words)
+    text = "y,a,b,note\n" + "a,0.75,0.25,x\n" * 100_000
+    text += "".join(f"b,0.25,0.5,{word}\n" for word in words)
     path.write_bytes(text.encode("cp1251"))
     with pytest.warns(UserWarning, match="taken for cp1251, in which its words are 'кот', 'пёс'"):
         Predictions.from_file(path, label="y", other_columns=["note"])

@@ -4,10 +4,13 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
 import dmfroc
 from dmfroc import Predictions
+from dmfroc.cli.commands import app
 
 CLASSES = ["cat", "dog", "owl"]
 TRUE = np.arange(60) % 3
@@ -240,5 +243,99 @@ def test_columns_of_several_classifiers_are_no_classes(tmp_path):
     path = tmp_path / "export.csv"
     score = SHARES[:, 0]
     pd.DataFrame({"y": TRUE % 2, "model0": score, "model1": score**2}).to_csv(path, index=False)
-    with pytest.warns(UserWarning, match="rise and fall together: if they are of several class"):
+    with pytest.raises(ValueError, match="or the scores of several classifiers: if they are scor"):
         Predictions.from_file(path, label="y")
+
+
+LISTS = SHARES.tolist()
+AS_TEXT = WIDE.astype(str)
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def write_stream(path):
+    table = pa.Table.from_pandas(WIDE)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("datasets.arrow", write_stream),
+        ("text.parquet", AS_TEXT.to_parquet),
+        ("text.json", lambda path: AS_TEXT.to_json(path, orient="records")),
+        ("index.json", lambda path: WIDE.to_json(path, orient="index")),
+        (
+            "powershell.jsonl",
+            lambda path: path.write_text(lines(WIDE.to_dict("records")), encoding="utf-16"),
+        ),
+        (
+            "nested.jsonl",
+            lambda path: path.write_text(
+                lines(
+                    {"y": y, "model": {"name": "m", "probs": dict(zip(CLASSES, x, strict=True))}}
+                    for y, x in zip(LABELS, LISTS, strict=True)
+                )
+            ),
+        ),
+        (
+            "harness.jsonl",
+            lambda path: path.write_text(
+                lines(
+                    {"y": str(y), "filtered_resps": [[str(p), p == max(x)] for p in x]}
+                    for y, x in zip(TRUE, LISTS, strict=True)
+                )
+            ),
+        ),
+        (
+            "embedded.parquet",
+            lambda path: pd.DataFrame(
+                {"y": TRUE, "embedding": [[1.0, 2.0, 3.0]] * 60, "probs": LISTS}
+            ).to_parquet(path),
+        ),
+        (
+            "scientific.csv",
+            lambda path: np.savetxt(
+                path, np.column_stack([TRUE, SHARES]), delimiter=",", header="y,0,1,2", fmt="%.18e"
+            ),
+        ),
+        (
+            "classes.npz",
+            lambda path: np.savez(
+                path, y=LABELS, y_score=SHARES[:, ::-1], classes_=CLASSES[::-1], target=LABELS
+            ),
+        ),
+    ],
+)
+def test_files_of_other_kinds(tmp_path, name, write):
+    write(tmp_path / name)
+    found = Predictions.from_file(tmp_path / name, label="y")
+    assert dmfroc.hand_till_score(found) == pytest.approx(EXPECTED, abs=1e-12)
+
+
+def test_an_unknown_separator_is_asked_for(tmp_path):
+    WIDE.to_csv(tmp_path / "caret.csv", sep="^", index=False)
+    with pytest.raises(ValueError, match=r"no character separates .* say which one does by separ"):
+        Predictions.from_file(tmp_path / "caret.csv", label="y")
+    found = Predictions.from_file(tmp_path / "caret.csv", label="y", separator="^")
+    assert dmfroc.hand_till_score(found) == EXPECTED
+
+
+def test_ids_in_another_order_are_found_whatever_the_case_of_their_name(tmp_path):
+    frame = WIDE.sort_values("y", ignore_index=True)
+    frame.assign(ID=np.arange(60)).to_csv(tmp_path / "a.csv", index=False)
+    frame.assign(id=np.arange(60)[::-1]).to_csv(tmp_path / "b.csv", index=False)
+    with pytest.warns(UserWarning, match="columns that match no class are ignored"):
+        read = {x: Predictions.from_file(tmp_path / f"{x}.csv", label="y") for x in "ab"}
+    with pytest.raises(ValueError, match="column 'ID' differs between 'a' and 'b', first at data"):
+        dmfroc.compare(read)
+
+
+def test_reports_show_warnings_about_their_input(tmp_path):
+    WIDE.assign(note="x").to_csv(tmp_path / "a.csv", index=False)
+    arguments = ["report", str(tmp_path / "a.csv"), "--label", "y"]
+    done = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path / "r.html")])
+    assert "columns that match no class are ignored: 'note'" in done.stdout

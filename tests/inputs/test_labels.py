@@ -42,7 +42,7 @@ from dmfroc.inputs.predictions import as_predictions
         (pd.Series([2, 1, 2], dtype="Int64"), (1, 2)),
         (pd.Series([False, True, False], dtype="boolean"), (False, True)),
         (pd.Index([2, 1, 2]), (1, 2)),
-        (pl.Series(["x", "yy", "x"], dtype=pl.Enum(["yy", "x"])), ("x", "yy")),
+        (pl.Series(["x", "yy", "x"], dtype=pl.Enum(["x", "yy"])), ("x", "yy")),
         (pl.Series(["x", "yy", "x"], dtype=pl.Categorical), ("x", "yy")),
         (pa.array(["x", "yy", "x"]).dictionary_encode(), ("x", "yy")),
         (pa.chunked_array([[1], [2, 1]]), (1, 2)),

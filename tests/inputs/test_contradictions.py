@@ -1,0 +1,113 @@
+"""Scores that the data contradict: features, several classifiers, the other direction."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+import dmfroc
+from dmfroc import Predictions
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+CODES = np.arange(120) % 3
+
+
+def frame_of(prefix, scores, first):
+    names = [f"{prefix}{first + code}" for code in range(np.shape(scores)[1])]
+    return pd.DataFrame(scores, columns=names)
+
+
+@pytest.mark.parametrize(("prefix", "first"), [("x", 1), ("feature_", 0), ("V", 1), ("q", 0)])
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_features_are_no_scores_because_they_are_numbered(tmp_path, load, prefix, first):
+    X, y = load(return_X_y=True)
+    frame = frame_of(prefix, X[:, :3], first)
+    with pytest.warns(UserWarning, match="match classes only by the numbers in their names"):
+        dmfroc.hand_till_score(y + first, frame)
+    frame.assign(y=y + first).to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(ValueError, match=rf"if they are scores pass scores=\['{prefix}{first}', "):
+        Predictions.from_file(tmp_path / "x.csv", label="y")
+    names = list(frame)
+    read = Predictions.from_file(tmp_path / "x.csv", label="y", scores=names)
+    assert (read.scores == X[:, :3]).all()
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize(
+    ("classifier", "method"),
+    [
+        (LogisticRegression(max_iter=5000), "predict_proba"),
+        (LogisticRegression(max_iter=5000), "decision_function"),
+        (LogisticRegression(C=1e-4), "decision_function"),
+        (LinearDiscriminantAnalysis(), "decision_function"),
+        (GaussianNB(), "predict_joint_log_proba"),
+    ],
+)
+def test_scores_of_classifiers_are_not_doubted(tmp_path, load, classifier, method):
+    X, y = load(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    scores = getattr(classifier.fit(X[::2], y[::2]), method)(X[1::2])
+    if scores.ndim == 1:
+        scores = np.stack([-scores, scores], axis=1)
+    for prefix in ("x", "feature_", "V", "model_", "", "logit_", "prob"):
+        frame = frame_of(prefix, scores, 0).assign(y=y[1::2])
+        frame.to_csv(tmp_path / "x.csv", index=False)
+        Predictions.from_file(tmp_path / "x.csv", label="y")  # without a warning
+
+
+@pytest.mark.parametrize(("prefix", "is_doubted"), [("rf_", True), ("prob_", False)])
+def test_scores_at_chance_are_doubted_unless_their_names_speak_of_scores(prefix, is_doubted):
+    scores = frame_of(prefix, np.random.default_rng(0).normal(size=(120, 3)), 0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dmfroc.hand_till_score(CODES, scores)
+    assert len(caught) == is_doubted
+
+
+def test_a_numbered_feature_is_not_the_single_score_of_a_file(tmp_path):
+    rng = np.random.default_rng(0)
+    y = CODES % 2
+    frame = pd.DataFrame({"y": y, "x1": rng.normal(size=120), "age": rng.integers(20, 90, 120)})
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(ValueError, match=r"the one score for both classes pass scores=\['x1'\]"):
+        Predictions.from_file(tmp_path / "x.csv", label="y")
+
+
+# The other direction
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        dmfroc.hand_till_score,
+        dmfroc.decisions.choose_threshold,
+        dmfroc.decisions.optimal_operating_points,
+        dmfroc.curves.roc_curve,
+        dmfroc.curves.precision_recall_curve,
+        dmfroc.multiclass_roc,
+        dmfroc.plots.ROCDisplay.from_predictions,
+        Predictions.from_arrays,
+    ],
+)
+def test_every_entry_tells_of_a_score_in_the_other_direction(call):
+    rng = np.random.default_rng(0)
+    y = CODES % 2
+    score = rng.normal(size=120) - y
+    with pytest.warns(UserWarning, match=r"larger in class 0, .* pass labels=\[1, 0\] if larger"):
+        call(y, score)
+    with pytest.warns(UserWarning, match="check labels= and the order of the score columns"):
+        call(y, np.stack([-score, score], axis=1))
+    call(y, -score)  # without a warning
+    call(y, rng.normal(size=120))
+
+
+def test_the_direction_counts_how_often_rows_were_observed():
+    with pytest.warns(UserWarning, match="y_score of class 1 is larger in class 0"):
+        Predictions.from_arrays([0, 0, 1, 1], [1, 2, 1, 2], frequency_weight=[1, 30, 30, 1])
+    Predictions.from_arrays([0, 0, 1, 1], [1, 2, 1, 2], frequency_weight=[30, 1, 1, 30])
