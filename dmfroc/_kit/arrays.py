@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int, Num, Shaped
+from jaxtyping import Float, Int, Integer, Num, Shaped
 
 from dmfroc._kit.threads import parallel
 
@@ -91,7 +91,7 @@ def map_rows(function: Callable[..., Any], *arrays: Any, xp: Any) -> Any:
 def segment_sum(
     x: Float[AnyArray, " n"],
     starts: Int[AnyArray, " segments"],
-    segment: Int[AnyArray, " n"],
+    segment: Integer[AnyArray, " n"],
     xp: Any,
 ) -> Float[AnyArray, " segments"]:
     """Add up the numbers of each segment; segments lie one after the other, none is empty."""

@@ -27,6 +27,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 from option_names import option_names
 
 mpl.use("agg")
+mpl.rcParams["figure.max_open_warning"] = 0
 RNG = np.random.default_rng(0)
 Y = np.arange(60) % 3
 S = RNG.dirichlet(np.ones(3), 60) + 0.3 * np.eye(3)[Y]

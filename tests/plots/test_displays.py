@@ -530,6 +530,11 @@ def test_gains_are_shown_down_to_minus_one(ax, classes, scores, aspect):
     assert ax.get_aspect() == aspect
 
 
+def test_rates_of_a_boc_chart_end_at_one(ax):
+    plots.BOCDisplay.from_predictions(TRUE, PROBABILITY, ax=ax)
+    assert ax.get_ylim()[1] == pytest.approx(1, abs=0.02)
+
+
 def test_hulls(ax):
     for display, function in (
         (plots.ROCDisplay, curves.roc_curve),

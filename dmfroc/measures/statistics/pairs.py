@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Integer
 
 from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows, segment_sum, sum_at
 from dmfroc._kit.threads import parallel
@@ -43,7 +43,7 @@ class PairCounts(Statistic):
     """
 
     rows: Int[AnyArray, " n"]  # grouped position -> observation
-    row_class: Int[AnyArray, " n"]
+    row_class: Integer[AnyArray, " n"]
     sorted_rows: Int[AnyArray, " n"]  # own-class rank -> observation
     starts: Int[AnyArray, " c"]
     stops: Int[AnyArray, " c"]
