@@ -147,6 +147,7 @@ COMMON = [
     "train_fraction",
     "judge",
     "label_probability",
+    "label_strata",
     "target_prevalence",
     "importance",
     "groups",
@@ -177,7 +178,7 @@ def test_interval_options_have_the_documented_defaults():
     defaults = dict(zip(names, ["fits", None, None, None, 0.95, None, 0], strict=True))
     defaults |= {"train_fraction": None, "n_draws": None}
     names = ["labels", "sample_weight", "frequency_weight", "y_pred", "pos_label", "folds"]
-    names += ["judge", "label_probability", "target_prevalence", "importance"]
+    names += ["judge", "label_probability", "label_strata", "target_prevalence", "importance"]
     defaults |= dict.fromkeys(names)
     of_folds = {"target", "train_fraction", "folds", "pos_label", *names[6:]}
     for function, without in ((estimate, set()), (compare_subgroups, of_folds)):
