@@ -114,7 +114,7 @@ class JudgedEvidence(EvidenceInMemory):
         """All independent units: those with verified rows, and the others, of each stratum."""
         return self._units_in(2 * self.stratum + ~self.has_verified)
 
-    def _units_in(self, stratum: Int[np.ndarray, " u"]) -> Units:
+    def _units_in(self, stratum: Int[np.ndarray, " u"] | Bool[np.ndarray, " u"]) -> Units:
         place = np.unique(stratum, return_inverse=True)[1]
         n_sets = self.sample.units.n_complete_sets
         return Units(self._unit, place, np.bincount(place), n_sets)

@@ -64,8 +64,8 @@ class CurveCounts(Statistic):
 
     def count(self, weights: Num[AnyArray, "*draws n"], xp: Any) -> CurvePoints:
         if xp is np and weights.ndim == 1 and (weights == 1).all():
-            tp = cumulative_sum(self.is_positive.astype(float), np)
-            fp = np.arange(tp.shape[-1]) - tp
+            tp = cumulative_sum(self.is_positive.astype(weights.dtype), np)
+            fp = np.arange(tp.shape[-1], dtype=tp.dtype) - tp
         else:
             ordered = weights[..., self.rows]
             tp, fp = (
