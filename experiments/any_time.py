@@ -25,7 +25,7 @@ from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import Measure, bind
 
 N_ROWS, BASELINE, LEVEL = 1_200, 0.88, 0.95
-N_STREAMS, N_STREAMS_OF_AREAS, N_PAIRS = 1_000, 1_000, 200
+N_STREAMS, N_STREAMS_OF_AREAS, N_PAIRS = 1_000, 200, 200
 ROWS_PER_LOOK = 25  # at which evidence is weighed first
 NEAR_ALARM = 0.2  # p-value from which on every row is looked at
 SHIFT, N_POPULATION = 1.5, 300_000
@@ -81,8 +81,8 @@ def draw(generator: np.random.Generator, n: int, shift: float) -> tuple[np.ndarr
 def watched(measure: Measure, y: np.ndarray, scores: np.ndarray, baseline: float) -> Watched:
     """Watch a stream as an accumulator does, whose values are the same with so few rows.
 
-    The evidence is that of a look after each row: it is weighed at some, and between two of them
-    at every row if it comes near to an alarm at the later one.
+    The evidence is weighed at some rows, and at every row between two of them if it comes near to
+    an alarm at the later one.
     """
     monitor = DriftMonitor(baseline, 1)
     alarm_at, has_failed, last = N_ROWS + 1, False, 0
@@ -183,8 +183,9 @@ every 50 rows); and as many whose accuracy falls to .79 halfway.
 
 {markdown_table(header, rows)}
 
-M and the DMF-AUC of three classes: {n_streams:,} healthy streams of {N_ROWS:,} rows, looked at
-after each row, with the true value as the baseline. The delay is that of
+M and the DMF-AUC of three classes: {n_streams:,} healthy streams of {N_ROWS:,} rows, with the
+true value as the baseline. They are looked at every {ROWS_PER_LOOK} rows (every 3 of the first 50),
+and after each row if the p-value is below {NEAR_ALARM:g}. The delay is that of
 {n_streams // 10} streams whose classes move together halfway.
 
 {markdown_table(of_areas, areas(generator, n_streams))}

@@ -484,9 +484,9 @@ same samples, so that this page does not confirm the new rules:
 * the ROC area by the upper staircase
 * lift and its area, and weighted relative accuracy
 
-The limits of informedness, markedness, kappas and areas under precision-recall curves have since
-moved in the third digit if class sizes are random. The integrated calibration index has another
-interval. In the first 40 samples of each design some estimates have warnings that are no longer
+The limits of informedness, markedness, kappas, average precision, mutual information, the area
+under kappa and the integrated calibration index changed as well. They were evaluated again, too.
+In the first 40 samples of each design some estimates have warnings that are no longer
 given.
 {not_run}
 A cell is a measure and a design.

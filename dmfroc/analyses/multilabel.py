@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.options import check_level, seed_of
+from dmfroc._kit.options import check_level, choice, seed_of
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.threads import parallel_map
 from dmfroc.analyses.catalogue import get_measure
@@ -278,8 +278,7 @@ def multilabel(
     level, seed = check_level(level), seed_of(random_state)
     hypothesis = Hypothesis(alternative, margin, rope)
     hypothesis.check(level, measure.largest_difference)
-    if average not in ("macro", "micro"):
-        raise ValueError(f"average must be 'macro' or 'micro', but it is {average!r}")
+    average = choice("average", average, ("macro", "micro"))
     rows = _labelled_rows(y_true, y_score, y_pred, labels, groups)
     if measure.needs == "labels" and not rows.predicted:
         raise ValueError(

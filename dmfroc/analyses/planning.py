@@ -527,10 +527,12 @@ def _design(
     moments = moments_of(phi, units)
     if len(found) == 1:
         value = found[0].value
-        bounds, on_line = measure.range_in(weighted, sizes_are_fixed=True), True
-        of_sizes = measure.range_in(weighted)
-        if pools_classes(measure, weighted):
+        is_pooled, on_line = pools_classes(measure, weighted), True
+        if is_pooled:
             kurtosis = moments_of(phi, units.in_one_stratum).kurtoses
+        has_strata = len(units.sizes) > 1 and not is_pooled
+        bounds = measure.range_in(weighted, sizes_are_fixed=has_strata)
+        of_sizes = measure.range_in(weighted)
     else:
         low, high = measure.bounds
         value = found[0].value - found[1].value

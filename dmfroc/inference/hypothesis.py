@@ -9,13 +9,14 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.optimize import brentq
 
-from dmfroc._kit.options import is_one_of, number
+from dmfroc._kit.options import choice, number
 from dmfroc.inference.interval import IntervalAt
 from dmfroc.results.difference import Difference
 
 Alternative = Literal["two-sided", "greater", "less"]
 
-_SMALLEST, _LARGEST = -690.0, -1e-9  # logarithms of error probabilities
+# Logarithms of error probabilities; beyond, quantiles of t distributions overflow
+_SMALLEST, _LARGEST = -300.0, -1e-9
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,7 @@ class Hypothesis:
     rope: float = 0.0
 
     def __post_init__(self) -> None:
-        choices = get_args(Alternative)
-        if not is_one_of(self.alternative, choices):
-            raise ValueError(
-                f"alternative must be one of {choices}, but it is {self.alternative!r}"
-            )
+        choice("alternative", self.alternative, get_args(Alternative))
         for name in ("margin", "rope"):
             value = number(name, getattr(self, name))
             object.__setattr__(self, name, value)
@@ -157,7 +154,7 @@ def error_reaching(
     """Return the error probability whose interval reaches a threshold with one of its ends.
 
     It is 1 if the threshold is inside of all intervals, or on their other side, and never below
-    the ``least`` error probability that has an interval.
+    the ``least`` error probability that has an interval, nor below 1e-130.
     """
     smallest = max(_SMALLEST, float(np.log(least))) if least > 0 else _SMALLEST
 
@@ -167,7 +164,7 @@ def error_reaching(
         return -1.0 if math.isnan(beyond) else beyond  # quantiles at such errors overflow
 
     if distance(smallest) > 0:
-        return least
+        return float(np.exp(smallest))
     if distance(_LARGEST) <= 0:
         return 1.0
     return float(np.exp(brentq(distance, smallest, _LARGEST, xtol=1e-10)))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import as_array, as_numpy, is_missing, plain, read_only
+from dmfroc.inputs.arrays import as_array, is_missing, plain, read_only
 from dmfroc.inputs.messages import IN_MEMORY, Source, check_length
 
 
@@ -117,9 +117,12 @@ def row_names(values: Any, what: str, n: int, index: Any, noun: str) -> NDArray[
     noun : str
         What is named, as in "a group".
     """
-    # NumPy would turn 1 and "1" of a list into the same, NaN into "nan"
-    is_list = isinstance(values, list | tuple)
-    array = as_numpy(values, what, object) if is_list else as_array(values, what)
+    array: NDArray[Any]
+    if isinstance(values, list | tuple) and not _holds_arrays(values):
+        # NumPy would turn 1 and "1" into the same, NaN into "nan", and pairs into rows
+        array = np.fromiter(values, object, len(values))
+    else:
+        array = as_array(values, what)
     if array.shape != (n,):
         raise ValueError(
             f"{what} must have one entry for each of the {n} observations, but its shape is "
@@ -130,6 +133,15 @@ def row_names(values: Any, what: str, n: int, index: Any, noun: str) -> NDArray[
     elif (array != array).any():  # NaN or NaT
         raise _missing(what, int((array != array).argmax()), noun)
     return Rows(index).arranged(array, values, what)
+
+
+def _holds_arrays(values: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether some of the values are lists, or arrays of no dimension of another library."""
+    return any(
+        kind is list
+        or (hasattr(kind, "__array__") and not issubclass(kind, np.generic | np.ma.MaskedArray))
+        for kind in set(map(type, values))
+    )
 
 
 def check_ids(values: Any, n: int, source: Source) -> NDArray[Any]:

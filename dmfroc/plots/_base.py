@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.cbook import normalize_kwargs
-from matplotlib.collections import PolyCollection
-from matplotlib.lines import Line2D
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.options import instance, number
@@ -38,6 +34,11 @@ from dmfroc.plots._style import (
     style_of,
 )
 from dmfroc.plots._trace import finite, trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.lines import Line2D
 
 _ISOMETRIC = "#6F93B5"
 _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide the curves
@@ -459,6 +460,9 @@ class CurveDisplay(Display):
         name: str | None,
         line_kwargs: dict[str, Any],
     ) -> None:
+        from matplotlib.cbook import normalize_kwargs
+        from matplotlib.lines import Line2D
+
         chosen = normalize_kwargs(line_kwargs, Line2D)
         rest = f"{len(self.curves) - _NAMED_OF_MANY} other classes"
         self.lines_ = {}

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from dmfroc._kit.options import instance
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.ranking import one_vs_rest_auc_per_class
 from dmfroc.plots import curves
 from dmfroc.plots._base import CurveDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _PANELS: tuple[tuple[type[CurveDisplay], str, dict[str, Any]], ...] = (
     (curves.ROCDisplay, "ROC", {}),

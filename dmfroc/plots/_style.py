@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.colors import to_hex
-from matplotlib.font_manager import FontProperties
-from matplotlib.lines import Line2D
 
 from dmfroc._kit.options import flag, instance
 
 if TYPE_CHECKING:
     from typing import Self as Self
+
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.lines import Line2D
 else:
     Self = Any  # run-time checks of types do not know the class that a function belongs to
 
@@ -40,6 +38,8 @@ def style_of(position: int) -> dict[str, Any]:
 
 def next_style(ax: Axes) -> dict[str, Any]:
     """Return the next dashes, and the first colour that no curve on the axes has, if any."""
+    from matplotlib.colors import to_hex
+
     drawn = [line for line in ax.lines if line.get_gid() == CURVE_ID]
     taken = {to_hex(line.get_color()).upper() for line in drawn}
     free = [color for color in COLORS if color not in taken]
@@ -75,6 +75,8 @@ class Display:
         self, ax: Axes | None, width: float = 6.4, height: float = 6.4, **flags: Any
     ) -> Axes:
         """Return the axes, by default those of a new figure of a size in inches; check options."""
+        from matplotlib.axes import Axes
+
         for option, value in flags.items():
             flag(option, value)
         self.ax_ = new_axes(width, height) if ax is None else instance("ax", ax, Axes)
@@ -115,6 +117,9 @@ def draw_legend(ax: Axes, location: str) -> None:
 
     Curves come first, then the grey rest, then chance and break-even. Long entries are wrapped.
     """
+    from matplotlib.artist import Artist
+    from matplotlib.font_manager import FontProperties
+
     handles, texts = ax.get_legend_handles_labels()
     if not handles:
         return

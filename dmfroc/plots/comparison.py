@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
-from matplotlib.container import BarContainer
-from matplotlib.lines import Line2D
+from typing import TYPE_CHECKING, Any
 
 from dmfroc._kit.options import instance
 from dmfroc._kit.text import legend_text
@@ -16,6 +11,12 @@ from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.forest import drawn_ends
 from dmfroc.results.text import decimals, format_probability
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.container import BarContainer
+    from matplotlib.lines import Line2D
 
 _MOST_ORDERS = 8
 
@@ -84,6 +85,8 @@ class ComparisonDisplay(Display):
         ComparisonDisplay
             This display.
         """
+        from matplotlib.axes import Axes
+
         if ax_orders is not None:
             instance("ax_orders", ax_orders, Axes)
         if ax is None:

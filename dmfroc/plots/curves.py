@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from dmfroc import curves
 from dmfroc._kit.options import flag, positive
@@ -18,6 +17,9 @@ from dmfroc.inference.band import CurveBand, curve_band
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay, Limits, Look
 from dmfroc.plots._style import BASELINE_ID, Self
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _DATA: Limits = (None, None)
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)

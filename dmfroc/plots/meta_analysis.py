@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection, PolyCollection
-from matplotlib.lines import Line2D
 from scipy.stats import beta
 
 from dmfroc._kit.text import legend_text
@@ -15,6 +12,9 @@ from dmfroc.plots._style import COLORS, Display, draw_band
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection, PolyCollection
+    from matplotlib.lines import Line2D
 
     from dmfroc.meta_analysis.result import SummaryROC
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.lines import Line2D
 
 from dmfroc._kit.options import choice, flag
 from dmfroc._kit.text import legend_text
@@ -27,6 +24,10 @@ from dmfroc.results.estimate import Estimate
 from dmfroc.results.text import decimals
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection, PolyCollection
+    from matplotlib.lines import Line2D
+
     from dmfroc.bayes.curve import PosteriorCurve
     from dmfroc.bayes.posterior import Posterior
 
@@ -302,6 +303,8 @@ class MulticlassROCDisplay(CurveDisplay):
 
     def _draw_faintly(self, curves: list[tuple[Any, Any]]) -> LineCollection:
         """Draw curves so faintly that ninety of them leave the one in the centre visible."""
+        from matplotlib.collections import LineCollection
+
         lines = [np.stack(curve, axis=-1) for curve in curves]
         alpha, color = float(np.clip(4 / len(lines), 0.12, 0.4)), self.line_.get_color()
         drawn = LineCollection(lines, colors=color, linewidths=0.8, alpha=alpha, zorder=1.8)

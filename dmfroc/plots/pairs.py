@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib.axes import Axes
-from matplotlib.image import AxesImage
-from matplotlib.text import Text
 
 from dmfroc._kit.text import legend_text
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.ranking import pairwise_auc_matrix
 from dmfroc.plots._style import Display
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+    from matplotlib.text import Text
 
 _MOST_VALUES, _MOST_TICKS = 12, 25  # classes
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.lines import Line2D
 
 from dmfroc._kit.options import check_level, integer
 from dmfroc._kit.text import legend_text
@@ -33,6 +30,11 @@ from dmfroc.plots._style import (
     draw_legend,
     style_of,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.lines import Line2D
 
 _GRID = np.linspace(0, 1, 201)
 _N_BINS = 20  # of the histogram

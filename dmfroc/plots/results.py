@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-
 from dmfroc._kit.options import flag
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
@@ -29,6 +26,9 @@ from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
 from dmfroc.results.estimate import Estimate
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
     from dmfroc.bayes.posterior import Posterior
 
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.lines import Line2D
+from typing import TYPE_CHECKING, Any
 
 from dmfroc._kit.options import check_level
 from dmfroc._kit.text import legend_text
@@ -21,6 +17,11 @@ from dmfroc.plots._style import (
     draw_legend,
     style_of,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.lines import Line2D
 
 _MOST_BANDS = 3
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import stdtr, stdtrit
 from simulations import normal_scores
 
 from dmfroc import Predictions, compare, estimate, influences
 from dmfroc.inference import independent
-from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.hypothesis import Hypothesis, error_reaching
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.units import units_of
@@ -82,3 +83,18 @@ def test_several_independent_samples_at_once():
     low, high = np.moveaxis(np.stack(ends), -1, 0)
     assert (np.diff(low, axis=0) < 0).all()
     assert (np.diff(high, axis=0) > 0).all()
+
+
+@pytest.mark.parametrize("freedom", [1.5, 3, 10, 100])
+@pytest.mark.parametrize("threshold", [1.0, 1e3])
+def test_the_error_that_reaches_a_threshold_is_that_of_the_t_test(freedom, threshold):
+    """Quantiles overflow at the smallest errors, which are not taken for evidence."""
+
+    def interval_at(error):
+        half_width = -stdtrit(freedom, error / 2)
+        return Interval(-half_width, half_width)
+
+    expected = max(2 * stdtr(freedom, -threshold), np.exp(-300))
+    for upper, side in ((True, 1), (False, -1)):
+        found = error_reaching(side * threshold, interval_at, upper=upper)
+        assert found == pytest.approx(expected, rel=1e-6)
