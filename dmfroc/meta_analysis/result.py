@@ -16,7 +16,6 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 import dmfroc
-from dmfroc._kit.options import choice
 from dmfroc.bayes.posterior import estimate_from_draws, interval_of_draws, r_hat
 from dmfroc.inference.band import CurveBand
 from dmfroc.meta_analysis.curve import area_under_line, line_at, region_around
@@ -113,7 +112,8 @@ class SummaryROC(Result):
             Corners of a closed line, false positive rate and sensitivity: the ellipse of logits
             that holds a share `level` of the draws.
         """
-        choice("kind", kind, ("credible", "prediction"))
+        if kind not in ("credible", "prediction"):
+            raise ValueError(f"kind must be 'credible' or 'prediction', but it is {kind!r}")
         mean, new = self._logits(threshold, pair)
         return region_around((mean if kind == "credible" else new)[:, ::-1], self.level)
 
