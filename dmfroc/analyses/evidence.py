@@ -200,7 +200,13 @@ class JudgedEvidence(EvidenceInMemory):
 
     def facts(self, measure: Measure) -> CombinedFacts:
         """Return what verified rows and the judge say together."""
-        facts, on_all, on_verified = self.parts(measure)
+        return self.facts_of_parts(*self.parts(measure))
+
+    def facts_of_parts(
+        self, facts: FactsInMemory, on_all: Part, on_verified: Part
+    ) -> CombinedFacts:
+        """Return what the parts say together."""
+        measure = facts.measure
         verified = Part(facts.value, self.of_all(facts.influences.influences))
         found = self.judged(verified, on_all, on_verified, facts.moments)
         n, n_verified = len(self.rows.is_verified), int(self.rows.is_verified.sum())
@@ -282,8 +288,8 @@ def joint_estimates_with_judge(
     first = next(iter(named.values()))
     [method] = first.methods([measure])
     assert isinstance(method, CombinedJackknife)
-    facts = {name: evidence.facts(measure) for name, evidence in named.items()}
     parts = {name: evidence.parts(measure) for name, evidence in named.items()}
+    facts = {name: evidence.facts_of_parts(*parts[name]) for name, evidence in named.items()}
     moments, values = {}, {}
     for a, b in itertools.combinations(named, 2):
         (verified, all_a, some_a), (other, all_b, some_b) = parts[a], parts[b]
