@@ -160,8 +160,7 @@ def error_reaching(
 
     def distance(log_error: float) -> float:
         ends = interval_at(float(np.exp(log_error)))
-        beyond = threshold - ends.high if upper else ends.low - threshold
-        return -1.0 if math.isnan(beyond) else beyond  # quantiles at such errors overflow
+        return threshold - ends.high if upper else ends.low - threshold
 
     if distance(smallest) > 0:
         return float(np.exp(smallest))
