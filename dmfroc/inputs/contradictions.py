@@ -16,7 +16,7 @@ from dmfroc.inputs.messages import Source, listing
 
 MOST_ROWS = 0.9  # nearly all
 ROUNDING = 0.02  # of the sum of the probabilities of a row
-_FEW = 4  # scores, which may all differ, or be the same twice, by chance
+FEW = 4  # scores, which may all differ, or be the same twice, by chance
 _MANY = 20  # rows, whose scores are hardly all above 1/2, or all largest elsewhere, by chance
 _FAIR_KAPPA = 0.5  # which features and the scores of several classifiers hardly reach
 _BETTER = 2.5  # standard errors above chance
@@ -111,7 +111,7 @@ def same_values_message(scores: Floats, names: Sequence[Hashable], source: Sourc
         if (
             totals[first] == totals[second]
             and np.array_equal(column, scores[:, second])
-            and len(np.unique(column)) > _FEW
+            and len(np.unique(column)) > FEW
         ):
             pair = listing([names[place] for place in sorted((int(first), int(second)))])
             return f"two columns of {source.scores} hold the same values in every row: {pair}"

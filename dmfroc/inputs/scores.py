@@ -32,6 +32,7 @@ from dmfroc.inputs.columns import (
     single_score_classes,
 )
 from dmfroc.inputs.contradictions import (
+    FEW,
     MOST_ROWS,
     are_shares,
     names_features,
@@ -43,7 +44,6 @@ from dmfroc.inputs.messages import Source, check_length, listing
 
 _LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
 
-_FEW = 4  # scores, which may all differ by chance
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
 
 
@@ -238,7 +238,7 @@ def _rivals_message(
 
 def _is_identifier(values: NDArray[Any]) -> bool:
     """Whether more than a few values are whole and all differ."""
-    return _is_whole(values) and len(values) > _FEW and len(np.unique(values)) == len(values)
+    return _is_whole(values) and len(values) > FEW and len(np.unique(values)) == len(values)
 
 
 def _is_whole(values: NDArray[Any]) -> bool:

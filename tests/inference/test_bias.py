@@ -146,7 +146,7 @@ def test_average_precision_reaches_to_where_it_would_be_without_its_own_share(n)
     bias = plain.value - without.value
     assert bias > plain.standard_error / 4
     assert without.interval[0] == pytest.approx(plain.interval[0], abs=0.3 * without.standard_error)
-    is_told = any("leave_one_out" in remark for remark in plain.warnings)
+    is_told = any("leave_one_out" in warning for warning in plain.warnings)
     assert is_told == (bias > plain.standard_error) == (n == 30)
 
 

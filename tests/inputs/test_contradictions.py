@@ -58,7 +58,8 @@ def test_scores_of_classifiers_are_not_doubted(tmp_path, load, classifier, metho
     for prefix in ("x", "feature_", "V", "model_", "", "logit_", "prob"):
         frame = frame_of(prefix, scores, 0).assign(y=y[1::2])
         frame.to_csv(tmp_path / "x.csv", index=False)
-        Predictions.from_file(tmp_path / "x.csv", label="y")  # without a warning
+        read = Predictions.from_file(tmp_path / "x.csv", label="y")  # without a warning
+        assert read.scores == pytest.approx(scores, rel=1e-12)
 
 
 @pytest.mark.parametrize(("prefix", "is_doubted"), [("rf_", True), ("prob_", False)])
