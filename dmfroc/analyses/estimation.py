@@ -116,9 +116,9 @@ def estimate(
     -------
     Estimate
         If the value is not finite, its error and interval are NaN, with a warning. If no
-        observation makes a difference, as for a perfect classifier, the interval is the exact bound
-        of Clopper and Pearson, and a warning says so. It is for as many sets of one observation per
-        class as the smallest class allows.
+        observation makes a difference, as for a perfect classifier, the interval is Clopper and
+        Pearson's exact one, and a warning says so. Its number of trials is that of the
+        observations in the smallest class.
 
     Raises
     ------

@@ -32,8 +32,8 @@ class Curve:
     which then keep all points (``drop_intermediate=False``). They are ``fpr, tpr, thresholds``;
     ``precision, recall, thresholds``, from the lowest threshold on, with the precision 1 at recall
     0, which has no threshold; and ``fpr, fnr, thresholds`` of a DET curve. These go from the
-    highest threshold without misses to the lowest without false alarms. Other charts unpack as ``x,
-    y, thresholds``.
+    highest threshold without misses to the lowest without false alarms. Other charts unpack as
+    ``x, y, thresholds``.
 
     Attributes
     ----------

@@ -564,8 +564,8 @@ def skew_sensitive_accuracy(tpr: Any, fpr: Any, *, c: Any, prevalence: Any) -> A
 
     Notes
     -----
-    Flach and Kull print c and 1 - c the other way round. Then the boundary would lie at the score 1
-    - c. But by their own calibration map :math:`c = \pi r / (\pi r + 1 - \pi)` of a hull segment of
+    Flach and Kull print c and 1 - c the other way round. Then the boundary would lie at 1 - c.
+    But by their own calibration map :math:`c = \pi r / (\pi r + 1 - \pi)` of a hull segment of
     slope r, the points at either end of the segment are equally good. With the formula above they
     are.
 

@@ -206,9 +206,9 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     Measure
         In [0, 1]; 0 for calibrated forecasts on average of all bins. In a sample it is larger than
         in the population. Each bin of a class adds about p (1 - p) / (2 n), p being how often the
-        class occurs in it and n the size of the sample. ``brier_score = brier_reliability -
-        brier_resolution + uncertainty``, with the uncertainty half the sum of p (1 - p) over the
-        classes.
+        class occurs in it and n the size of the sample.
+        ``brier_score = brier_reliability - brier_resolution + uncertainty``, with the uncertainty
+        half the sum of p (1 - p) over the classes.
 
     Raises
     ------

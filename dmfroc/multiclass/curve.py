@@ -363,10 +363,10 @@ def multiclass_roc(
         What an error of each pair weighs. ``"equal"`` does not depend on how frequent the
         classes are; ``"prevalence"`` weights each rate by the size of the class it counts. Costs
         have observed classes in their rows and predicted classes in their columns. They are an
-        array in the order of the labels, a pandas table with class names, or a dict ``{(observed,
-        predicted): cost}`` in which every other pair costs 1. A tuple holds the weights of the true
-        and of the false positive rates of the pairs (row: classification class, column: reference
-        class). Only ratios matter.
+        array in the order of the labels, a pandas table with class names, or a dict
+        ``{(observed, predicted): cost}`` in which every other pair costs 1. A tuple holds the
+        weights of the true and of the false positive rates of the pairs (row: classification
+        class, column: reference class). Only ratios matter.
     n_thresholds : int
         Number of quantile levels t / (n_thresholds + 1); the median is always among them. By
         default the 99 percentiles; the AUC hardly depends on it.
