@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import inspect
+from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -86,6 +87,21 @@ def instance[T](name: str, value: Any, kind: type[T]) -> T:
     """Return what must be an object of a class."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be of type {kind.__name__}, but it is {_found(value)}")
+    return value
+
+
+def function_of[**P, R](
+    name: str, value: Callable[P, R], parameters: str, *arguments: Any
+) -> Callable[P, R]:
+    """Return a function that can be called with such arguments."""
+    if not callable(value):
+        raise TypeError(f"{name} must be a function {parameters}, but it is {_found(value)}")
+    try:
+        inspect.signature(value).bind(*arguments)
+    except TypeError as error:
+        raise TypeError(f"{name} must be a function {parameters}: {error}") from error
+    except ValueError:  # functions of C may have no signature
+        pass
     return value
 
 

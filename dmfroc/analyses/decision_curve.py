@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import stdtr, stdtrit
 
-from dmfroc._kit.options import numbers
+from dmfroc._kit.options import function_of, numbers
 from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import NO_VARIATION, moments_of_sums
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
@@ -227,8 +227,8 @@ def decision_curve(
         raise ValueError("thresholds must be one or more numbers in rising order")
     if costs is not None and (prevalence is not None or pos_label is not None):
         raise ValueError("costs are those of all classes: leave prevalence and pos_label out")
-    if costs is not None and not callable(costs):
-        raise ValueError(f"costs must be a function of a threshold, but it is {costs!r}")
+    if costs is not None:
+        function_of("costs", costs, "of a threshold", 0.5)
     counted, units = options.sample_of(predictions)
     if costs is not None:
         return _curve([_of_costs(counted, costs(float(t))) for t in at], at, None, units, options)

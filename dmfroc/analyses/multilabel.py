@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.options import check_level, choice, seed_of
+from dmfroc._kit.options import check_level, choice, listed, seed_of
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.threads import parallel_map
 from dmfroc.analyses.catalogue import get_measure
@@ -450,9 +450,7 @@ def _labelled_rows(
     if labels is None:
         columns = getattr(y_true, "columns", range(true.shape[1]))
         labels = list(columns)
-    if not isinstance(labels, Iterable):
-        raise ValueError(f"labels must name each column of y_true, but it is {labels!r}")
-    names = tuple(str(label) for label in labels)
+    names = tuple(map(str, listed("labels", labels)))
     if len(names) != true.shape[1] or len(set(names)) < len(names):
         raise ValueError(
             f"labels must name each of the {true.shape[1]} columns of y_true once, not {names}"

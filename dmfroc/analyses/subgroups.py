@@ -204,8 +204,8 @@ def compare_subgroups(
         warn([f"left out: {name}, {reason}" for name, reason in left_out.items()])
     if len(members) < 2:
         raise ValueError(
-            f"at least two groups are needed, but of {len(names)} there are {len(members)} with "
-            f"{min_class_size} observations of each class"
+            f"Need at least two groups with {min_class_size} observations of each class; found "
+            f"{len(members)} of {len(names)}."
         )
     found = parallel(
         lambda rows: _estimated(measure, chosen, predictions, rows, intervals),

@@ -326,8 +326,8 @@ def _n_runs(y_score: Any) -> int:
     n_runs = next(iter(counts.values()))
     if n_runs < 2:
         raise ValueError(
-            "at least two runs of each classifier are needed, but there is one: with one run each "
-            "nothing tells how runs vary; dmfroc.compare compares the fitted models"
+            f"at least two runs of each classifier are needed, but there is {n_runs or 'none'}: "
+            "fewer do not show how runs vary; dmfroc.compare compares fitted models"
         )
     return n_runs
 

@@ -301,7 +301,7 @@ class BatchReader:
             tuple("one" if x else _ONE_EACH for x in is_alone),
             _MISSING if weights is None else _GIVEN,
             tuple(_MISSING if x.y_pred is None else _GIVEN for x in all_inputs.values()),
-            _MISSING if of_rows is None else _KINDS.get(of_rows.dtype.kind, of_rows.dtype.name),
+            _MISSING if of_rows is None else _kind_of(of_rows),
         )
         sizes = np.bincount(true, minlength=len(labels))
         batch = Batch(np.zeros(len(true), np.uint64), true, scores, predicted, weights, of_rows)
@@ -315,10 +315,18 @@ class BatchReader:
 _KINDS = {"i": "integers", "u": "unsigned integers", "U": "text", "b": "True or False"}
 
 
+def _kind_of(groups: NDArray[Any]) -> str:
+    """Return what groups are, which must be the same in all batches: kinds may not compare."""
+    if groups.dtype.kind != "O":
+        return _KINDS.get(groups.dtype.kind, groups.dtype.name)
+    kinds = set(map(type, groups))
+    return kinds.pop().__name__ if len(kinds) == 1 else "numbers"
+
+
 def _moderate(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Refuse weights whose powers overflow; those of the other batches are not known."""
-    largest = weights.max(initial=1)
-    least = weights.min(initial=1, where=weights > 0)
+    largest = weights.max(initial=0)
+    least = weights.min(initial=np.inf, where=weights > 0)
     if largest > _LARGEST_WEIGHT or least < _LEAST_WEIGHT:
         raise ValueError(
             f"sample_weight has positive weights from {least} to {largest}: those of batches must "
@@ -378,7 +386,8 @@ def _checked_groups(groups: Any, n: int, rows: Rows) -> NDArray[Any] | None:
     if groups is None:
         return None
     array = row_names(groups, "groups", n, rows.index, "a group")
-    return array.astype(np.str_) if array.dtype.kind == "O" else array
+    is_text = array.dtype.kind == "O" and isinstance(array[0], str)
+    return array.astype(np.str_) if is_text else array
 
 
 def items_of(raw: Any) -> list[Any]:

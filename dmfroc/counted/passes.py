@@ -54,10 +54,10 @@ def read_part[S: State](
 
     def batches() -> Iterator[Batch]:
         nonlocal content
-        row = 0
+        row = part.first_row
         for raw in part.batches(reader.fields):
             check_stopped()
-            with _blaming(part, row) as where:
+            with blaming(part, row) as where:
                 if not has_rows(raw, reader.fields):
                     continue
                 batch, of_batch = reader.read(raw, where)
@@ -70,7 +70,7 @@ def read_part[S: State](
 
 
 @contextmanager
-def _blaming(part: Part, row: int = 0) -> Iterator[str]:
+def blaming(part: Part, row: int) -> Iterator[str]:
     """Say in which part, from which row on, something is wrong."""
     where = part.name if row == 0 else f"{part.name}, the batch from row {row} on"
     try:
@@ -111,11 +111,13 @@ class LabelSet:
 def labels_of_part(part: Part, fields: Fields) -> LabelSet:
     """Find the labels that occur."""
     labels = LabelSet({}, part.name)
-    for number, raw in enumerate(part.batches(fields)):
-        with _blaming(part) as where:
+    row = part.first_row
+    for raw in part.batches(fields):
+        with blaming(part, row) as where:
             if has_rows(raw, fields):
-                where += f", batch {number}" * (number > 0)
-                labels = labels.merged(LabelSet(rows_by_label(raw, fields), where))
+                found = LabelSet(rows_by_label(raw, fields), where)
+                row += sum(found.rows.values())
+                labels = labels.merged(found)
     return labels
 
 

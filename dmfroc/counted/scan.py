@@ -42,6 +42,7 @@ from dmfroc.counted.engine import State, map_reduce
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.passes import (
     Read,
+    blaming,
     collect_scores,
     count,
     draw_rows,
@@ -132,8 +133,9 @@ class Scan:
         reader = self.reader
         for part in self.parts:
             for raw in part.batches(self.fields):
-                if has_rows(raw, self.fields):
-                    return reader.labels(raw)
+                with blaming(part, part.first_row):
+                    if has_rows(raw, self.fields):
+                        return reader.labels(raw)
         raise changed_error("there are no rows now")
 
     @cached_property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import inspect
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dmfroc._kit.options import function_of
 from dmfroc.counted.batches import Fields
 from dmfroc.inputs.messages import listing, repeated
 
@@ -25,6 +25,8 @@ _IGNORED = ("_", ".")  # prefixes of what is no data, as for data sets of pyarro
 
 class Part(ABC):
     """Some of the batches; it can be sent to a worker."""
+
+    first_row: int = 0  # among those of its file
 
     @abstractmethod
     def batches(self, fields: Fields) -> Iterator[Any]:
@@ -68,6 +70,7 @@ class ParquetPart(Part):
     row_groups: tuple[int, ...]
     file: FileIdentity
     filesystem: Any = None
+    first_row: int = 0
 
     @property
     def name(self) -> str:
@@ -185,13 +188,7 @@ def parts_of(source: Any) -> list[Part]:
     if hasattr(source, "to_delayed"):  # Dask
         return [FramePart(table, number) for number, table in enumerate(source.to_delayed())]
     if callable(source):
-        try:
-            inspect.signature(source).bind()
-        except TypeError as error:
-            raise TypeError(f"source must be a function without arguments: {error}") from error
-        except ValueError:  # of C, which tells no signature
-            pass
-        return [MemoryPart(source)]
+        return [MemoryPart(function_of("source", source, "without arguments"))]
     is_frame = hasattr(source, "columns")  # whose iterators are of names
     if is_frame or isinstance(source, Iterator) or not isinstance(source, Iterable):
         raise TypeError(
@@ -269,13 +266,13 @@ def _parts_of_files(files: Sequence[str], filesystem: Any) -> list[Part]:
             sizes = [metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)]
         identity = FileIdentity.at(path, filesystem)
         groups: list[int] = []
-        rows = 0
+        first, rows = 0, 0
         for group, size in enumerate(sizes):
             groups.append(group)
             rows += size
             if rows >= _ROWS_OF_PART or group == len(sizes) - 1:
-                parts.append(ParquetPart(path, tuple(groups), identity, filesystem))
-                groups, rows = [], 0
+                parts.append(ParquetPart(path, tuple(groups), identity, filesystem, first))
+                groups, first, rows = [], first + rows, 0
     if not parts:
         raise ValueError("source is empty: its files have no rows")
     return parts

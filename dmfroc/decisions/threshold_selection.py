@@ -11,7 +11,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import (
     StratifiedGroupKFold,
@@ -153,9 +153,11 @@ def splits_of(
         (_rows(train, len(y)), _rows(test, len(y)))
         for train, test in splitter(cv, y, seed).split(X, y, groups)
     ]
-    if not splits:
-        raise ValueError("cv yields no split: give two or more, or a number of folds")
-    seen: dict[tuple[bytes, bytes], int] = {}
+    if len(splits) < 2:
+        raise ValueError(
+            f"cv yields {len(splits) or 'no'} split: give two or more, or a number of folds"
+        )
+    tested_by: dict[bytes, Bool[np.ndarray, " n"]] = {}  # training rows
     for place, (train, test) in enumerate(splits):
         counts = np.bincount(test, minlength=len(y))
         if counts.max() > 1:
@@ -168,13 +170,14 @@ def splits_of(
                 f"cv has row {train[counts[train].argmax()]} (counting from 0) among both the "
                 f"training and the test rows of split {place}: what was trained on cannot be judged"
             )
-        key = (np.sort(train).tobytes(), np.sort(test).tobytes())
-        if key in seen:
+        is_tested = tested_by.setdefault(np.sort(train).tobytes(), np.zeros(len(y), bool))
+        if is_tested[test].any():
             raise ValueError(
-                f"cv yields the same training and test rows in splits {seen[key]} and {place} "
-                "(counting from 0): a repeat must be another division of the rows"
+                f"cv has the training rows of split {place} (counting from 0) and test row "
+                f"{test[is_tested[test].argmax()]} in an earlier split, too: a repeat must be "
+                "another division of the rows"
             )
-        seen[key] = place
+        is_tested[test] = True
     return splits
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -343,9 +343,7 @@ def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> lis
 def _products_of_powers(x: Float[np.ndarray, "m u"]) -> Float[np.ndarray, "3 m m"]:
     """Return the sums over the units of a b, a^3 b and a^2 b^2 of every two rows a and b."""
     found = np.zeros((3, len(x), len(x)))
-    at_once = max(_NUMBERS_AT_ONCE // len(x), 1)
-    for start in range(0, x.shape[1], at_once):
-        part = x[:, start : start + at_once]
+    for part in _pieces(x):
         square = part * part
         found[0] += part @ part.T
         found[1] += (square * part) @ part.T
@@ -353,14 +351,23 @@ def _products_of_powers(x: Float[np.ndarray, "m u"]) -> Float[np.ndarray, "3 m m
     return found
 
 
+def _pieces(x: Float[np.ndarray, "m u"]) -> Iterator[Float[np.ndarray, "m _"]]:
+    """Yield some columns after the other: BLAS ends for an interrupt between two products only."""
+    at_once = max(_NUMBERS_AT_ONCE // len(x), 1)
+    for start in range(0, x.shape[1], at_once):
+        yield x[:, start : start + at_once]
+
+
 def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Float[np.ndarray, "m m"]:
     """Return the covariance of the values, with `Moments.spread`'s care for rare classes."""
     own = np.maximum(units.sizes - units.n_means, 0)
-    squares = []
-    for size, is_own, part in zip(units.sizes, own > 0, units.centred_parts(sums), strict=True):
-        squares.append(size**2 * is_own * (part @ part.T))
+    products = np.zeros((len(own), len(sums), len(sums)))
+    for stratum, part in zip(products, units.centred_parts(sums), strict=True):
+        for piece in _pieces(part):
+            stratum += piece @ piece.T
+    products *= (units.sizes**2 * (own > 0))[:, None, None]
     moments = moments_of_sums(sums, units)
-    return covariance_from_products(np.stack(squares), units.totals(sums), units, moments)
+    return covariance_from_products(products, units.totals(sums), units, moments)
 
 
 def covariance_from_products(

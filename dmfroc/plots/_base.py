@@ -27,6 +27,7 @@ from dmfroc.plots._style import (
     OTHERS_ZORDER,
     Display,
     Self,
+    checked_name,
     draw_band,
     draw_legend,
     next_style,
@@ -156,7 +157,7 @@ class CurveDisplay(Display):
             {curves.label: curves} if isinstance(curves, Curve) else dict(curves)
         )
         self.bands: dict[Hashable, CurveBand] = {}
-        self.name = name
+        self.name = checked_name(name)
 
     @classmethod
     def from_predictions(
@@ -291,8 +292,7 @@ class CurveDisplay(Display):
         CurveDisplay
             This display.
         """
-        if name is not None:
-            instance("name", name, str)
+        name = checked_name(name)
         ax = self._draws_on(
             ax,
             plot_chance=plot_chance,

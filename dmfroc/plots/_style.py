@@ -84,6 +84,11 @@ class Display:
         return self.ax_
 
 
+def checked_name(name: Any) -> str | None:
+    """Return the name of a classifier, if it has one."""
+    return None if name is None else instance("name", name, str)
+
+
 def draw_band(ax: Axes, x: Any, low: Any, high: Any, color: Any, **style: Any) -> PolyCollection:
     """Draw a band beneath its curve."""
     style = {"alpha": 0.18, "linewidth": 0, "zorder": 1.5} | style

@@ -16,6 +16,7 @@ from dmfroc.plots._style import (
     CURVE_ID,
     Display,
     Self,
+    checked_name,
     draw_band,
     draw_legend,
     style_of,
@@ -71,7 +72,7 @@ class DecisionDisplay(Display):
         self.curves: dict[Hashable, DecisionCurve] = (
             {curves.label: curves} if isinstance(curves, DecisionCurve) else dict(curves)
         )
-        self.name = name
+        self.name = checked_name(name)
 
     @classmethod
     def from_predictions(

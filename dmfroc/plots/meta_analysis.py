@@ -141,8 +141,8 @@ class SummaryROCDisplay(Display):
 
     def _draw_point(self, threshold: float | None, plot_regions: bool) -> None:
         summary, percent = self.summary, f"{100 * self.summary.level:g} %"
-        at = "" if threshold is None else f" at {threshold:g}"
         tpr, specificity = summary.point(threshold)[["sensitivity", "specificity"]]
+        at = "" if threshold is None else f" at {threshold:g}"
         self.ax_.plot(
             1 - specificity,
             tpr,

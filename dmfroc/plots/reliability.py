@@ -26,6 +26,7 @@ from dmfroc.plots._style import (
     CURVE_ID,
     Display,
     Self,
+    checked_name,
     draw_band,
     draw_legend,
     style_of,
@@ -106,7 +107,8 @@ class ReliabilityDisplay(Display):
     ) -> None:
         if (obstacle := no_events(pos_label, predictions)) is not None:
             raise ValueError(f"a reliability diagram {obstacle}")
-        self.predictions, self.pos_label, self.name = predictions.counted, pos_label, name
+        self.predictions, self.pos_label = predictions.counted, pos_label
+        self.name = checked_name(name)
         self.level, self.n_draws = check_level(level), integer("n_draws", n_draws, 99)
         self.random_state = random_state
 

@@ -193,8 +193,10 @@ A, B = np.flatnonzero(EVEN), np.flatnonzero(ODD)
 @pytest.mark.parametrize(
     ("cv", "kind", "message"),
     [
-        ([(A, B)] * 2, ValueError, "the same training and test rows in splits 0 and 1"),
-        ([(A, B), (B, A), (A[::-1], B[::-1])], ValueError, "rows in splits 0 and 2"),
+        ([(A, B)] * 2, ValueError, "training rows of split 1 .* test row 1 in an earlier split"),
+        ([(A, B), (A[::-1], B[3:])], ValueError, "training rows of split 1 .* test row 7 in an"),
+        ([(A, B)], ValueError, "cv yields 1 split: give two or more"),
+        ([(A, B), (B, A), (A[::-1], B[::-1])], ValueError, "training rows of split 2"),
         ([(A, B), (B, np.append(A, 0))], ValueError, "cv names test row 0 twice in split 1"),
         ([(A, B), (B, A - 2)], ValueError, "cv yields row -2, but rows are counted from 0 to 177"),
         ([(A, B), (B, A + 9)], ValueError, "cv yields row 185"),
@@ -217,7 +219,7 @@ def test_splits_that_count_rows_twice_or_are_none_are_refused(cv, kind, message)
 
 
 def test_nested_selection_needs_each_row_once():
-    for cv in ([(A, B)], [(A, B), (B, A), (A[1:], B)]):
+    for cv in ([(A, B), (B, A[1:])], [(A, B), (B, A), (A[1:], B)]):
         with pytest.raises(ValueError, match="cv must put each observation in one test set, but"):
             dmfroc.decisions.nested_class_weights(GaussianNB(), X, Y, cv=cv, inner_cv=2)
 
@@ -265,6 +267,6 @@ def test_nested_intervals_are_around_the_value():
 
 def test_the_first_class_that_a_training_set_lacks_is_named():
     y = np.repeat([1, 2, 8], 20)
-    folds = [(np.arange(20, 40), np.r_[0:20, 40:60])]
+    folds = [(np.arange(20, 40), np.r_[0:20, 40:60]), (np.r_[0:20, 40:60], np.arange(20, 40))]
     with pytest.raises(ValueError, match="a training set lacks class 1: stratify"):
         cross_validate(GaussianNB(), X[:60], y, cv=folds)

@@ -199,7 +199,7 @@ def test_bootstrap_agrees_with_the_jackknife():
         ({}, "by has no column"),
         (["a"] * 3, r"by must have one entry for each of the 240 observations, .*\(3,\)"),
         ([None] + ["a"] * 239, r"by has a missing value in row 0"),
-        (["a"] * 240, "at least two groups are needed, but of 1 there are 1"),
+        (["a"] * 240, "Need at least two groups with 5 observations of each class; found 1 of 1"),
     ],
 )
 def test_bad_groups_are_refused(by, message):

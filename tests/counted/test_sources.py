@@ -1,6 +1,9 @@
 """What a scan takes: files that are data, batches of one form, and words for all else."""
 
 import os
+import re
+from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -8,6 +11,7 @@ import pytest
 from simulations import normal_scores
 
 import dmfroc
+from dmfroc.counted import sources
 
 Y, S = normal_scores(0, 600, 3, 1.0)
 ROWS = np.arange(600)
@@ -189,6 +193,29 @@ def test_groups_of_several_kinds():
 
 
 @pytest.mark.parametrize(
+    ("names", "like"),
+    [
+        ([True, 1, 1.0, 2, 2.0], [1, 1, 1, 2, 2]),
+        ([Decimal("1"), Decimal("1.0"), Decimal("2.00")], [1, 1, 2]),
+        ([("a", 1), ("a", 1.0), ("b", 1)], ["a1", "a1", "b1"]),
+        ([date(2024, 5, day) for day in (1, 1, 2)], ["1", "1", "2"]),
+        (["a", "b", "c"], [3, 4, 5]),
+    ],
+)
+def test_groups_that_are_equal_are_one_group(names, like):
+    """Neither their kind nor how they are written matters, nor how batches divide them."""
+    place = ROWS // 5 % len(names)
+
+    def grouped(groups, kind):
+        values = np.fromiter((groups[i] for i in place), kind, len(ROWS))
+        return estimate(halves({"groups": values}, {"groups": values}))
+
+    found = grouped(names, object).standard_error
+    assert found == pytest.approx(grouped(like, np.asarray(like).dtype).standard_error, rel=1e-12)
+    assert found != pytest.approx(EXPECTED.standard_error, rel=0.01)
+
+
+@pytest.mark.parametrize(
     ("weights", "message"),
     [
         (0 * ONES, "sample_weight is zero in every row"),
@@ -209,6 +236,29 @@ def test_rows_are_counted_with_those_of_weight_zero():
     batches[1]["y_score"] = bad[300:]
     with pytest.raises(ValueError, match="the batch from row 300 on"):
         estimate(lambda: iter(batches))
+
+
+@pytest.mark.parametrize("row", [5, 140, 330, 599])
+@pytest.mark.parametrize("column", ["y", "1"])
+def test_rows_of_files_are_counted_from_their_beginning(tmp_path, monkeypatch, row, column):
+    """Whatever row groups, parts and batches a file is read in, and in whichever pass."""
+    monkeypatch.setattr(sources, "ROWS_AT_ONCE", 70)
+    monkeypatch.setattr(sources, "_ROWS_OF_PART", 200)
+    table = TABLE.astype({"y": "Int64"})
+    table.loc[row, column] = pd.NA if column == "y" else np.nan
+    table.to_parquet(tmp_path / "a.parquet", index=False, row_group_size=100)
+    with pytest.raises(ValueError, match=r"a\.parquet") as caught:
+        estimate(tmp_path / "a.parquet", **COLUMNS)
+    first = re.search(r"the batch from row (\d+) on", str(caught.value))
+    in_batch = re.search(r"at data row (\d+)", str(caught.value))
+    assert (int(first[1]) if first else 0) + int(in_batch[1]) == row + 1
+
+
+def test_errors_of_the_first_batch_name_it():
+    bad = S.copy()
+    bad[0] = np.nan
+    with pytest.raises(ValueError, match=r"^batch 0 \(counting from 0\): y_score must be finite"):
+        estimate([(Y, bad), (Y, S)])
 
 
 @pytest.mark.parametrize("bad", [None, 5, "x", (1,), {"y_true": Y}, pd.DataFrame({"a": [1]})])

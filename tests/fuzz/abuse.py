@@ -340,12 +340,8 @@ def cases(*, slowly):
         given = base(name, function)
         for option in parameters_of(name, function):
             # A class that a measure names is refused when it meets the classes of data
-            is_name = name.startswith("plots.") and option == "name"  # of a classifier
-            if (
-                is_name
-                or (name, option) in FREE
-                or (name.startswith("measures.") and option == "pos_label")
-            ):
+            is_class = name.startswith("measures.") and option == "pos_label"
+            if is_class or (name, option) in FREE:
                 continue
             for values, may_pass in ((NEVER, False), (PERHAPS, True)):
                 if may_pass and name.startswith(("bayesian_", "summary_")):

@@ -144,6 +144,22 @@ CASES = {
         lambda: cross_validated(GaussianNB(), cv=[(ROWS, ROWS[::2]), (ROWS[::2], ROWS[1::2])]),
         (ValueError, "cv has row 0 (counting from 0) among both"),
     ),
+    "folds that judge a fit twice": (
+        lambda: cross_validated(GaussianNB(), cv=[(ROWS[::2], ROWS[1::2]), (ROWS[::2], ROWS[3:4])]),
+        (ValueError, "test row 3 in an earlier split"),
+    ),
+    "a masked number as labels": (
+        lambda: dmfroc.multilabel(np.eye(3)[Y], S, labels=np.ma.masked),
+        (TypeError, "labels must be a list"),
+    ),
+    "costs that depend on nothing": (
+        lambda: dmfroc.curves.decision_curve(B, P, costs=lambda: 0),
+        (TypeError, "costs must be a function of a threshold: too many positional"),
+    ),
+    "a number as the name of a classifier": (
+        lambda: dmfroc.plots.ROCDisplay.from_predictions(B, P, name=5),
+        (TypeError, "name must be of type str"),
+    ),
     "offsets that overflow": (
         lambda: dmfroc.dmf([[0.5, 0.2]], offset=1e308),
         (ValueError, "offset must be between -1e+06 and 1e+06"),
