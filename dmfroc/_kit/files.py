@@ -78,6 +78,18 @@ def checked_path(name: str, path: Any) -> Path:
     return Path(path)
 
 
+def made_directory(name: str, path: Any) -> Path:
+    """Return a directory, which is made where there is none; errors call it by a name."""
+    directory = checked_path(name, path)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:  # a name with NUL is a ValueError
+        raise ValueError(
+            f"{name} {directory} is no directory, and cannot be made one: {error}"
+        ) from error
+    return directory
+
+
 def remove_strays(directory: Path) -> None:
     """Remove what processes that were killed while they wrote have left in a directory."""
     with contextlib.suppress(OSError), os.scandir(directory) as entries:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dmfroc._kit.files import checked_path
+from dmfroc._kit.files import made_directory
 from dmfroc._kit.options import integer
 from dmfroc.counted.batches import Batch, Content, Form, row_hashes
 from dmfroc.counted.counts import Counts
@@ -43,13 +43,7 @@ class Checkpoint:
         """
         if path is None:
             return cls(None, {})
-        directory = checked_path("checkpoint", path)
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except (OSError, ValueError) as error:
-            raise ValueError(
-                f"checkpoint {directory} is no directory, and cannot be made one: {error}"
-            ) from error
+        directory = made_directory("checkpoint", path)
         texts = {name: json.dumps(value, default=str) for name, value in key.items()}
         return cls(
             directory,

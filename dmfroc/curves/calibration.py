@@ -16,7 +16,7 @@ from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve, wilson_intervals
 from dmfroc.curves.local_regression import loess
 from dmfroc.curves.points import OperatingPoints, count_points
-from dmfroc.measures.statistics.forecasts import bin_numbers
+from dmfroc.measures.statistics.forecasts import MOST_BINS, bin_numbers
 
 Axes = Literal["standard", "vuk_curk"]
 
@@ -143,7 +143,7 @@ def calibration_curve(
     >>> round(curve.expected_error, 3)
     0.05
     """
-    n_bins = n_bins if n_bins is None else integer("n_bins", n_bins, 1)
+    n_bins = n_bins if n_bins is None else integer("n_bins", n_bins, 1, MOST_BINS)
     choice("axes", axes, get_args(Axes))
     probabilities, outcomes = cases.scores, cases.is_positive.astype(np.float64)
     _check_probabilities(cases)

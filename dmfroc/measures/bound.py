@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.autodiff import value_and_derivatives, value_and_pull_back
+from dmfroc._kit.options import function_of
 from dmfroc._kit.threads import check_stopped, parallel
 from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
@@ -240,8 +241,8 @@ class FunctionOfWeights(BoundMeasures):
 def number_of_weights(function: Any, name: str) -> Callable[[Float[AnyArray, " n"]], Any]:
     """Return a user's function of the weights, which names the measure if it is none."""
     what = f"bind= of the measure {name!r} must return a function of the weights, which returns "
-    if not callable(function):
-        raise TypeError(f"{what}a number, but it returns a {type(function).__name__}")
+    returned = f"what bind= of the measure {name!r} returns"
+    function_of(returned, function, "of the weights, which returns a number", None)
 
     def number(weights: Float[AnyArray, " n"]) -> Any:
         if isinstance(weights, np.ndarray):

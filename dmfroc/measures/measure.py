@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.options import function_of
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.bound import (
@@ -220,6 +221,8 @@ class Measure:
             raise TypeError(
                 f"the measure {self.name!r} needs either bind=, or statistic= and summary="
             )
+        if self.bind is not None:
+            function_of("bind", self.bind, "of Predictions", None)
         low, high = self.bounds
         if not low < high:
             raise ValueError(f"bounds must be a smaller and a larger value, not {self.bounds!r}")

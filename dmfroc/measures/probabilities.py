@@ -24,6 +24,7 @@ from dmfroc.measures.curve_summaries import divide
 from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT, Measure, WithOptions
 from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.forecasts import (
+    MOST_BINS,
     Bins,
     bins_with_variances,
     class_bins,
@@ -36,7 +37,6 @@ from dmfroc.measures.statistics.forecasts import (
 from dmfroc.measures.statistics.statistic import Sums
 
 DEFAULT_N_BINS = 10
-_MOST_BINS = 10**6
 
 
 def _uncertainty(class_weights: Any, total: Any) -> Any:
@@ -95,7 +95,7 @@ forecasts = family(
 def _in_bins(
     title: str, bins: Callable[..., Any], n_bins: int, summary: Summary, **attributes: Any
 ) -> Measure:
-    statistic = WithOptions(bins, n_bins=integer("n_bins", n_bins, 1, _MOST_BINS))
+    statistic = WithOptions(bins, n_bins=integer("n_bins", n_bins, 1, MOST_BINS))
     return forecasts(title, statistic, summary, **attributes)
 
 

@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dmfroc._kit.dask import checked_scheduler
-from dmfroc._kit.files import checked_path, remove_strays
-from dmfroc._kit.options import instance, integer, listed, number
+from dmfroc._kit.files import checked_path, made_directory, remove_strays
+from dmfroc._kit.options import instance, integer, listed, positive
 from dmfroc._kit.progress import progress_bar
 from dmfroc.simulation._study_files import (
     PROVENANCE,
@@ -155,7 +155,8 @@ class Study:
     _code: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        instance("name", self.name, str)
+        if Path(instance("name", self.name, str)).name != self.name or self.name == "..":
+            raise ValueError(f"name must be that of a file, without a folder, not {self.name!r}")
         checked_path("directory", self.directory)
         if not callable(self.function):
             raise TypeError(
@@ -251,14 +252,13 @@ class Study:
         if chunk_size is not None:
             chunk_size = integer("chunk_size", chunk_size, 1)
         if time_limit is not None:
-            time_limit = number("time_limit", time_limit)
-            if not time_limit > 0:
-                raise ValueError(f"time_limit must be > 0 seconds, but it is {time_limit:g}")
+            time_limit = positive("time_limit", time_limit)
             if scheduler is not None:
                 raise ValueError("time_limit is for processes of this machine, not for a scheduler")
             in_main_thread = threading.current_thread() is threading.main_thread()
             if n_workers == 1 and not in_main_thread:
                 raise ValueError("time_limit with n_workers=1 works in the main thread only")
+        made_directory("directory", self.directory)
         for directory in (self.path.parent, *self._directory_of_parts.glob("*")):
             remove_strays(directory)  # of runs that were killed
         self._restore_parts()

@@ -171,6 +171,30 @@ CASES = {
     "study without a function": (lambda: study(5), (TypeError, "function must be a function")),
     "study of text": (lambda: study(settings="x"), (TypeError, "settings must be a list")),
     "study of a number": (lambda: study(settings=[1]), (TypeError, "each setting must be a dict")),
+    "study in another folder": (
+        lambda: study(name="../x"),
+        (ValueError, "name must be that of a file, without a folder"),
+    ),
+    "study in a device": (
+        lambda: study(directory="/dev/null").run(n_workers=1),
+        (ValueError, "directory /dev/null is no directory"),
+    ),
+    "study with an infinite limit": (
+        lambda: study(directory="/dev/null").run(n_workers=1, time_limit=float("inf")),
+        (ValueError, "time_limit must be positive and finite"),
+    ),
+    "a number as bind": (
+        lambda: dmfroc.Measure(name="own", bind=5),
+        (TypeError, "bind must be a function of Predictions"),
+    ),
+    "bind without weights": (
+        lambda: dmfroc.Measure(name="own", bind=lambda p: lambda: 1)(Y, S),
+        (TypeError, "what bind= of the measure 'own' returns must be a function of the weights"),
+    ),
+    "bins of a curve beyond memory": (
+        lambda: dmfroc.curves.calibration_curve(B, P, n_bins=10**12),
+        (ValueError, "n_bins must be an integer from 1 to 1000000, but it is larger"),
+    ),
     "study nowhere": (lambda: study(directory=5), (TypeError, "directory must be a path")),
     "empty batches": (lambda: scanned([EMPTY, (Y, S), EMPTY]), 0.95),
     "nothing but empty batches": (lambda: scanned([EMPTY] * 2), (ValueError, "source is empty")),

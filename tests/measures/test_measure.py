@@ -390,9 +390,10 @@ def test_an_error_of_the_function_is_its_own():
 @pytest.mark.parametrize(
     ("bound", "message"),
     [
-        (None, "returns a number, but it returns a NoneType"),
-        ("text", "returns a number, but it returns a str"),
-        (np.ones(3), "returns a number, but it returns a ndarray"),
+        (None, "returns a number, but it is None"),
+        ("text", "returns a number, but it is 'text', of type str"),
+        (np.ones(3), "returns a number, but it is array"),
+        (lambda: 1, "returns a number: too many positional arguments"),
         (lambda weights: None, "but that returns a NoneType"),
         (lambda weights: "text", "but that returns a str"),
         (lambda weights: {"value": 1}, "but that returns a dict"),
@@ -400,13 +401,13 @@ def test_an_error_of_the_function_is_its_own():
         (lambda weights: weights.sum() * 1j, "but that returns complex128 values"),
         (lambda weights: weights.sum() > 0, "but that returns bool values"),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 @pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
 def test_a_users_measure_that_is_no_number_is_refused_by_name(method, bound, message):
     classes, scores = normal_scores(8, 60, 2)
     own = Measure(name="own", bind=lambda predictions: bound)
-    with pytest.raises(TypeError, match=f"bind= of the measure 'own' must .*{message}"):
+    with pytest.raises(TypeError, match=f"bind= of the measure 'own' .*must .*{message}"):
         estimate(own, classes, scores, method=method)
 
 

@@ -86,6 +86,9 @@ class BinnedForecasts(Statistic):
         return gradient
 
 
+MOST_BINS = 10**6
+
+
 def bin_numbers(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.ndarray, "*n"]:
     """Return the bins of equal width, closed on their right; the first includes 0."""
     return np.searchsorted(np.linspace(0, 1, n_bins + 1)[1:-1], probabilities)
