@@ -8,6 +8,7 @@ which measure nor which kind of sample they are about.
 from __future__ import annotations
 
 import itertools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -212,11 +213,38 @@ class FactsInMemory(Facts):
 
     def bias_beside(self, error: float) -> float:
         """Return the bias that shows, if it is notable beside a standard error."""
-        return (
-            super().bias_beside(error)
-            or bias_of_halves(self.measure, self.value, Sample(self.predictions, self.units), error)
-            or self.bias_beside_another(error)
-        )
+        other = self.bias_beside_another(error)
+        if self.measure.threshold is not None:  # halves have other thresholds, a step away
+            return other
+        sample = Sample(self.predictions, self.units)
+        of_halves = bias_of_halves(self.measure, self.value, sample, error)
+        return super().bias_beside(error) or of_halves or other
+
+    @cached_property
+    def _at_fixed_threshold(self) -> FactsInMemory | None:
+        threshold, predictions = self.measure.threshold, self.predictions
+        if threshold is None or predictions.folds is not None:
+            return None
+        bound, sample = bind(threshold.fixed, predictions), Sample(predictions, self.units)
+        return facts_of([threshold.fixed], bound, sample)[0]
+
+    def unbiased_interval_at(self, error: float) -> Interval:
+        """Return the interval with this error probability as if the value were not biased.
+
+        Where a threshold is estimated, the squares of the distances of the ends from the value add
+        up, for a fixed threshold and for those at the limits of the threshold.
+        """
+        measure, fixed, evidence = self.measure, self._at_fixed_threshold, self.units.evidence
+        if not (fixed and measure.threshold and measure.statistic) or evidence is None:
+            return super().unbiased_interval_at(error)
+        ends, predictions = fixed.unbiased_interval_at(error), self.predictions
+        table = measure.statistic(predictions).count(predictions.sample_weight, np)
+        below, above = measure.threshold.distances(table, evidence, error)
+        if below == above == 0:
+            return ends
+        low = self.value - math.hypot(self.value - ends.low, below)
+        high = self.value + math.hypot(ends.high - self.value, above)
+        return Interval(max(low, self.bounds[0]), min(high, self.bounds[1]))
 
 
 def facts_of(

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -45,6 +45,23 @@ type CrossFit = Callable[
     [Predictions, Int[np.ndarray, " n"], ValueAndInfluences], ValueAndInfluences | None
 ]
 """Takes predictions, the unit of each observation, and the measure's own value and influences."""
+
+
+class Threshold(NamedTuple):
+    """What an estimated threshold does to a measure that is read there.
+
+    Attributes
+    ----------
+    fixed : Measure
+        The measure at a threshold that does not vary.
+    distances : callable
+        Takes the table of the statistic, the effective sizes of the classes that occur and an error
+        probability. Returns how far below and above the value those at the limits of the threshold
+        are.
+    """
+
+    fixed: Measure
+    distances: Callable[[Any, Float[np.ndarray, " c"], float], tuple[float, float]]
 
 
 class WithOptions(partial[Any]):
@@ -172,6 +189,8 @@ class Measure:
         unit of each observation, and the value with the influences on it. Returns the same two with
         thresholds chosen by other observations than judge them, or None. The interval is about that
         value.
+    threshold : Threshold, optional
+        For a measure that is read at an estimated threshold: what that does to it.
     obstacle : callable
         Says, to complete a sentence that begins with the name, what keeps the measure from being
         defined for given predictions; None where nothing does. By default nothing ever does, but
@@ -208,6 +227,7 @@ class Measure:
     is_unbiased: bool = False
     less_biased: Measure | None = field(default=None, compare=False)
     cross_fit: CrossFit | None = field(default=None, compare=False)
+    threshold: Threshold | None = field(default=None, compare=False)
     obstacle: Caveat = nothing
     caveats: tuple[Caveat, ...] = (absent_classes_message,)
     of_rare_errors: Measure | None = field(default=None, compare=False)

@@ -1,23 +1,26 @@
 """Values at one point of a curve: a rate, precision or accuracy where another number is given.
 
 Between its points the curve is straight. A point is uncertain for two reasons: the numbers at its
-threshold are, and so is the threshold. The second part is the slope of the curve there times the
-error of what is given. Neighbouring points show a slope too badly: it is that of the chord over one
-and a half standard errors of what is given, to either side.
+threshold are, and so is the threshold. In a standard error, the second part is the slope of the
+curve there times the error of what is given. Neighbouring points show a slope too badly: it is that
+of the chord over one and a half standard errors of what is given, to either side. An interval has
+the values at both limits of the threshold instead, between which the curve may be steep or level.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from scipy.special import bdtrik
 
 from dmfroc._kit.options import number, proportion
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import UNIT, Measure, WithOptions
+from dmfroc.measures.measure import UNIT, Measure, Threshold, WithOptions
 from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.curves import (
     CurveCounts,
@@ -45,11 +48,18 @@ class AtPoint:
         That share; from 1 on a number of observations, and each has a point of its own.
     value : {"tpr", "fpr", "tnr", "precision"}
         What is read off there.
+    is_fixed : bool
+        Whether the threshold stays where it is, to derivatives.
+    counts_half : bool
+        Whether half of a positive is added to its share: the threshold of the population lies
+        beyond the scores that should exceed it, on average halfway to the next.
     """
 
     given: str
     share: float
     value: str
+    is_fixed: bool = False
+    counts_half: bool = False
 
     def __call__(self, points: CurvePoints, xp: Any) -> Any:
         tp, fp, positives, negatives = (
@@ -59,7 +69,10 @@ class AtPoint:
             points.fp[..., -1:],
         )
         x, total = self._along(tp, fp, positives, negatives)
-        at = self._around(x, self._share_of(x) * total, xp)
+        share = self._share_of(x)
+        if self.counts_half:
+            share = share + 0.5 / xp.asarray(points.n_positives)[..., None]
+        at = self._around(x, share * total, xp)
         tp, fp = _between(tp, at, xp), _between(fp, at, xp)
         return self._read(tp, fp, positives, negatives)[..., 0].sum(-1) * points.share
 
@@ -70,8 +83,8 @@ class AtPoint:
             return tp, positives
         return tp + fp, positives + negatives
 
-    def _share_of(self, points: Any) -> float:
-        return self.share if self.share < 1 else self.share / (points.shape[-1] - 1)
+    def _share_of(self, x: Any) -> float:
+        return self.share if self.share < 1 else self.share / (x.shape[-1] - 1)
 
     def _around(self, x: Any, target: Any, xp: Any) -> tuple[Any, Any, Any]:
         """Return the points around a place of the curve, and the share of the second.
@@ -113,6 +126,8 @@ class AtPoint:
         by = self._gradient(_between(tp, at, np), _between(fp, at, np), positives, negatives)
         rise = [_between(y, ends[0], np) - _between(y, ends[1], np) for y in (tp, fp)]
         moved = (by[0] * rise[0] + by[1] * rise[1]) / ((high - low) * total)
+        if self.is_fixed:
+            moved = np.zeros_like(moved)
         moves = {"fpr": (0, 1), "tpr": (1, 0), "predicted": (1, 1)}[self.given]
         derivatives = []
         for own, of_total, is_given in zip(by[:2], by[2:], moves, strict=True):
@@ -129,6 +144,32 @@ class AtPoint:
             return table._replace(tp=d_tp, fp=d_fp)
 
         return value, pull_back
+
+    def distances(
+        self, points: CurvePoints, evidence: Float[np.ndarray, " c"], error: float
+    ) -> tuple[float, float]:
+        """Return how far below and above the value those at the limits of the thresholds are.
+
+        How many of the given cases are above the true threshold is binomial; so it lies between two
+        scores, whatever their distribution (Woodruff 1952). The thresholds of different curves
+        count as independent. The classes that occur have the effective sizes ``evidence``.
+        """
+        tp, fp = points.tp, points.fp
+        positives, negatives = tp[..., -1:], fp[..., -1:]
+        x, total = self._along(tp, fp, positives, negatives)
+        given, of_class = self._share_of(x), evidence[-len(x) :, None]
+        n = {"tpr": of_class, "fpr": evidence.sum() - of_class}.get(self.given, evidence.sum())
+        limits = np.ceil(bdtrik(np.array([error / 2, 1 - error / 2])[:, None, None], n, given))
+        shares = (np.nan_to_num(limits) + np.array([0, 1])[:, None, None]) / n
+        value, *ends = (
+            self._read(_between(tp, at, np), _between(fp, at, np), positives, negatives)
+            for at in (self._around(x, share * total, np) for share in (given, *shares.clip(0, 1)))
+        )
+        below, above = (
+            float(np.linalg.norm(np.max(x, axis=0).clip(0) * points.share))
+            for x in ([value - end for end in ends], [end - value for end in ends])
+        )
+        return below, above
 
     def _gradient(
         self, tp: Any, fp: Any, positives: Any, negatives: Any
@@ -159,8 +200,19 @@ _selective = family(
 )
 
 
+def _with_threshold(make: Callable[..., Measure], *args: Any, **attributes: Any) -> Measure:
+    """Return a measure that also says how it varies at a fixed threshold, and with it."""
+    *others, summary = args
+    fixed = make(*others, replace(summary, is_fixed=True), **attributes)
+    return make(*args, **attributes, threshold=Threshold(fixed, summary.distances))
+
+
 def _at_point(title: str, given: str, share: float, value: str, **attributes: Any) -> Measure:
-    return _operating_point(title, curve_counts, AtPoint(given, share, value), **attributes)
+    summary = AtPoint(given, share, value)
+    if given == "tpr":
+        halfway = replace(summary, counts_half=True)
+        attributes["less_biased"] = _operating_point(title, curve_counts, halfway)
+    return _with_threshold(_operating_point, title, curve_counts, summary, **attributes)
 
 
 @register()
@@ -320,7 +372,9 @@ def _at_first(title: str, k: Any, value: str) -> Measure:
     # Counts in bins do not show how many observations there are
     statistic = curve_counts if size < 1 else WithOptions(curve_counts)
     summary, obstacle = AtPoint("predicted", size, value), partial(_too_few, size)
-    return _operating_point(title, statistic, summary, obstacle=obstacle)
+    # A recall counts what is given itself, and does not vary at a fixed threshold and with it
+    make = _operating_point if value == "tpr" else partial(_with_threshold, _operating_point)
+    return make(title, statistic, summary, obstacle=obstacle)
 
 
 @register()
@@ -467,4 +521,5 @@ def accuracy_at_coverage(coverage: float = 0.8) -> Measure:
     1.0
     """
     summary = AtPoint("predicted", proportion("coverage", coverage, "(0, 1)"), "precision")
-    return _selective("Accuracy at coverage", WithOptions(by_confidence), summary)
+    statistic = WithOptions(by_confidence)
+    return _with_threshold(_selective, "Accuracy at coverage", statistic, summary)

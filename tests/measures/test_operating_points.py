@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_curve, roc_curve
@@ -14,6 +15,7 @@ from dmfroc import Predictions, estimate, influences, measures
 from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import bind
 from dmfroc.measures.ordered import polytomous_discrimination_per_class
+from dmfroc.measures.statistics.curves import curve_counts
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(2, size=150)
@@ -75,6 +77,36 @@ def test_standard_errors_are_those_of_many_samples(name):
         values.append(found.value)
         errors.append(found.standard_error)
     assert np.mean(errors) == pytest.approx(np.std(values), rel=0.2)
+
+
+@pytest.mark.parametrize("name", ["fpr_at", "specificity_at", "precision_at"])
+def test_limits_of_a_threshold_are_those_of_a_binomial_count(name):
+    """The threshold lies between the scores whose ranks a binomial count has with 95 %."""
+    measure, positives = MEASURES[name], np.sort(SCORE[Y == 1])[::-1]
+    share, n = measure.summary.share, len(positives)
+    table = curve_counts(Predictions.from_arrays(Y, SCORE)).count(np.ones(len(Y)), np)
+    below, above = measure.threshold.distances(table, np.array([len(Y) - n, n]), 0.05)
+    least, most = binom.ppf([0.025, 0.975], n, share).astype(int)
+    assert binom.cdf(most, n, share) - binom.cdf(least - 1, n, share) >= 0.95
+    ends = []
+    for count in (least, most + 1):
+        false = np.count_nonzero(SCORE[Y == 0] > positives[count - 1])
+        rate = false / (len(Y) - n)
+        ends.append({"fpr_at": rate, "specificity_at": 1 - rate}.get(name, count / (count + false)))
+    value = measure(Y, SCORE)
+    assert (value - below, value + above) == pytest.approx((min(ends), max(ends)))
+
+
+def test_intervals_hold_where_a_few_wrong_labels_decide():
+    """The rate jumps from 0 to a half if three of forty positives are negatives."""
+    rng, n_covered = np.random.default_rng(5), 0
+    for _ in range(60):
+        y, is_wrong = np.repeat([0, 1], 40), rng.random(80) < 0.04
+        score = rng.normal(size=80) + 6 * (y ^ is_wrong)
+        low, high = estimate("fpr_at", y, score).interval
+        truth = 0.04  # the negatives that are positives, but for 1 in 1,000
+        n_covered += low < truth < high
+    assert n_covered >= 54
 
 
 def test_risk_and_coverage():
