@@ -15,6 +15,9 @@ demo: $(VENV)/.installed
 	@mkdir -p build
 	$(BIN)/dmfroc demo --plot build/dmfroc-demo.png
 
+# What several processes of the tests compile is compiled once.
+test: export JAX_COMPILATION_CACHE_DIR := $(CURDIR)/build/compiled
+test: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS := 0.1
 test: doctest
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 

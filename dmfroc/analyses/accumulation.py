@@ -34,7 +34,7 @@ from dmfroc.analyses.sequences import (
     watched_from,
 )
 from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows
-from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
+from dmfroc.counted.bound import BoundCounts, Valued
 from dmfroc.counted.checkpoint import (
     counts_as_state,
     counts_from_state,
@@ -510,22 +510,22 @@ class Accumulator:
         assert self._counts is not None
         return {ONLY: BoundCounts(self._counts, self._learned(), ONLY, self.labels)}
 
-    def value(self, measure: Measure, classifier: str) -> Valued:
-        """Return a measure's value."""
-        return self.bound[classifier].value(measure)
+    def values(self, measures: Sequence[Measure], classifier: str) -> list[Valued]:
+        """Return the values of measures."""
+        return [self.bound[classifier].value(measure) for measure in measures]
 
     def spreads(self, values: Mapping[str, Sequence[Valued]], *, stratify: bool | None) -> Spreads:
         """Return how the influences of the sampled rows vary."""
         assert self._counts is not None
         sample = self.sample
         look_ups = {name: [x.look_up for x in of_one] for name, of_one in values.items()}
-        each = np.eye(len(look_ups[ONLY]))
-        grids = {ONLY: self._learned()}
-        sums = sum_influences(iter([sample.batch]), grids, look_ups, each, sample.count)
+        grids, each = {ONLY: self._learned()}, np.eye(len(look_ups[ONLY]))
+        of_drawn = iter([sample.batch])
+        sums = sum_influences(of_drawn, grids, look_ups, each, self.labels, sample.count)
         assert sums is not None
-        return Spreads(
-            sums, sample.sizes, totals_by_class(self.bound, look_ups), self._counts, stratify
-        )
+        bound = self.bound[ONLY]
+        totals = np.stack([bound.totals_by_class(x) for x in look_ups[ONLY]])
+        return Spreads(sums, sample.sizes, totals, self._counts, stratify)
 
     # Files
 

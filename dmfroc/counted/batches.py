@@ -16,6 +16,7 @@ from dmfroc.inputs.files import Names, table_inputs
 from dmfroc.inputs.indexes import Rows, row_index, row_names
 from dmfroc.inputs.labels import Label, encode, factorize, label_order
 from dmfroc.inputs.messages import check_length, listing, shortened
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
 from dmfroc.inputs.weights import real_weights
 
@@ -43,6 +44,11 @@ class Batch(NamedTuple):
     def unit_weights(self) -> NDArray[np.float64]:
         """The weights, ones where there are none."""
         return np.ones(len(self.true)) if self.weights is None else self.weights
+
+    def predictions(self, classifier: str, labels: Sequence[Label]) -> Predictions:
+        """Return the rows as predictions of one classifier."""
+        scores, predicted = self.scores[classifier].T, self.predicted[classifier]
+        return Predictions(tuple(labels), self.true, scores, self.unit_weights, predicted)
 
     def some(self, rows: Int[np.ndarray, " m"]) -> Batch:
         """Return some of the rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,11 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from dmfroc._kit.autodiff import value_and_derivatives
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, curves_of_cells
 from dmfroc.counted.counts import CountedPredictions, Counts
 from dmfroc.counted.cuts import Grid
 from dmfroc.counted.thresholds import Thresholds, find_thresholds
+from dmfroc.inputs.labels import Label
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import SummariesOfCounts, Summary
 from dmfroc.measures.measure import Measure, within
 from dmfroc.measures.ranking import mean_pairwise_area
@@ -32,6 +35,14 @@ from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import LEAST_SHRINKAGE, CurveOptions, RateTable, ordered_pairs
 
 
+class RowInfluences(NamedTuple):
+    """The influences of rows on a summary of what each of them adds to a table."""
+
+    statistic: Callable[[Predictions], Statistic]
+    table: Any
+    derivatives: Any
+
+
 class LookUp(NamedTuple):
     """A row's influence per unit of weight: what its bins and its hard label say.
 
@@ -44,16 +55,23 @@ class LookUp(NamedTuple):
     scores : numpy.ndarray of shape (columns, bins, arms)
     labels : numpy.ndarray of shape (K, K), or None
         By predicted and observed class.
+    rows : RowInfluences, optional
+        What computes it from the row itself.
     """
 
     columns: Int[np.ndarray, " columns"]
     arms: Int[np.ndarray, "columns k"]
     scores: Float[np.ndarray, "columns bins arms"]
     labels: Float[np.ndarray, "k k"] | None
+    rows: RowInfluences | None = None
 
 
 def influences(
-    look_ups: Sequence[LookUp], batch: Batch, classifier: str, grid: Grid
+    look_ups: Sequence[LookUp],
+    batch: Batch,
+    classifier: str,
+    grid: Grid,
+    labels: Sequence[Label],
 ) -> Float[np.ndarray, "measures n"]:
     """Return the influences of a batch's rows on several values of one classifier."""
     found = np.zeros((len(look_ups), len(batch.true)))
@@ -75,6 +93,13 @@ def influences(
     for row, x in zip(found, look_ups, strict=True):
         if x.labels is not None and predicted is not None:
             row += x.labels[predicted, batch.true]
+    of_rows = [(row, x.rows) for row, x in zip(found, look_ups, strict=True) if x.rows is not None]
+    if of_rows:
+        predictions = batch.predictions(classifier, labels)
+        bound = {x.statistic: x.statistic(predictions) for _, x in of_rows}
+        for row, of_row in of_rows:
+            statistic, table, derivatives = of_row
+            row += bound[statistic].pull_back(predictions.sample_weight, table, derivatives)
     if batch.weights is not None:
         found *= batch.weights
     return found
@@ -88,8 +113,8 @@ class Valued(NamedTuple):
     look_up: LookUp
 
 
-def refusal(measure: Measure) -> str | None:
-    """Say why a measure cannot be computed from counts of bins, if that is so."""
+def refusal(measure: Measure, *, are_rows_read: bool) -> str | None:
+    """Say why a measure cannot be computed from counts of bins, or of rows, if that is so."""
     options = curve_options_of(measure)
     if options is not None:
         if options.rank > 1:
@@ -101,6 +126,8 @@ def refusal(measure: Measure) -> str | None:
             "is a function of all observations at once, not a summary of counts: read the files "
             "with Predictions.from_file and estimate it from them"
         )
+    if measure.adds_rows and are_rows_read:
+        return None
     if measure.statistic not in (pair_counts, curve_counts, confusion_counts):
         return (
             "needs more of each row than in which bin of each column its scores are, such as a "
@@ -110,9 +137,9 @@ def refusal(measure: Measure) -> str | None:
 
 
 def has_exact_value(measure: Measure) -> bool:
-    """Whether refining some bins makes the value that of all scores."""
+    """Whether the value is that of all scores, perhaps once some bins are refined."""
     is_of_pairs = measure.statistic in (pair_counts, confusion_counts)
-    return is_of_pairs or curve_options_of(measure) is not None
+    return is_of_pairs or measure.adds_rows or curve_options_of(measure) is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +151,11 @@ class BoundCounts:
     correction : numpy.ndarray of shape (K, K), optional
         Pairs won within bins beyond one half, where these are known exactly; see
         `dmfroc.counted.refinement`.
+    row_tables : mapping, optional
+        By statistic of measures that add rows: the table of all rows. None if rows cannot be read
+        again.
+    typical_probability : float, optional
+        If the scores are probabilities, what is typical of those of unobserved classes.
     """
 
     counts: Counts
@@ -131,11 +163,13 @@ class BoundCounts:
     classifier: str
     labels: tuple[Hashable, ...]
     correction: Float[np.ndarray, "k k"] | None = None
+    row_tables: Mapping[Any, Any] | None = None
+    typical_probability: float | None = None
 
     @cached_property
     def predictions(self) -> CountedPredictions:
         """What is asked for before measures are bound."""
-        return self.counts.in_small(self.classifier, self.labels)
+        return self.counts.in_small(self.classifier, self.labels, self.typical_probability)
 
     @cached_property
     def present(self) -> Int[np.ndarray, " c"]:
@@ -163,7 +197,7 @@ class BoundCounts:
         ValueError
             If the measure is not defined for the sample, or cannot be computed from counts.
         """
-        obstacle = refusal(measure) or measure.obstacle(self.predictions)
+        obstacle = self.refusal(measure) or measure.obstacle(self.predictions)
         if obstacle is not None:
             raise ValueError(f"{measure.name} {obstacle}")
         options = curve_options_of(measure)
@@ -174,11 +208,17 @@ class BoundCounts:
                 return self._of_pairs(measure, mean_pairwise_area, columns)
             return self._of_rates(measure, options)
         assert measure.summary is not None
+        if measure.adds_rows:
+            return self._of_rows(measure, measure.summary)
         if measure.statistic is confusion_counts:
             return self._of_hard_labels(measure, measure.summary)
         if measure.statistic is curve_counts:
             return self._of_curves(measure, measure.summary)
         return self._of_pairs(measure, measure.summary, np.arange(len(self.present)))
+
+    def refusal(self, measure: Measure) -> str | None:
+        """Say why a measure cannot be computed from what is known, if that is so."""
+        return refusal(measure, are_rows_read=self.row_tables is not None)
 
     def totals_by_class(self, look_up: LookUp) -> Float[np.ndarray, " k"]:
         """Return the sums of all rows' influences on a value."""
@@ -192,6 +232,17 @@ class BoundCounts:
             total += (self.counts.confusion[self.classifier] * look_up.labels).sum(axis=0)
         return total
 
+    # Rows, each by itself
+
+    def _of_rows(self, measure: Measure, summary: Summary) -> Valued:
+        assert self.row_tables is not None
+        assert measure.statistic is not None
+        table = self.row_tables[measure.statistic]
+        value, derivatives = value_and_derivatives(summary, table)
+        of_rows = RowInfluences(measure.statistic, table, derivatives)
+        look_up = LookUp(np.zeros(0, int), *_no_columns(len(self.labels)), None, of_rows)
+        return Valued(float(within(value, measure.range_in(self.predictions))), 0.0, look_up)
+
     # Hard labels
 
     def _of_hard_labels(self, measure: Measure, summary: Summary) -> Valued:
@@ -199,8 +250,7 @@ class BoundCounts:
         k = len(table)
         statistic = ConfusionCounts(np.arange(k * k), k, label_values(self.labels))
         value, gradient = self._value_and_gradient(measure, statistic, summary, table.ravel())
-        no_columns = np.zeros((0, k), int), np.zeros((0, 1, 1))
-        look_up = LookUp(np.zeros(0, int), *no_columns, gradient.reshape(k, k))
+        look_up = LookUp(np.zeros(0, int), *_no_columns(k), gradient.reshape(k, k))
         return Valued(value, 0.0, look_up)
 
     # Pairs of classes
@@ -338,13 +388,8 @@ class BoundCounts:
         return float(within(value, measure.range_in(self.predictions))), gradient
 
 
-def totals_by_class(
-    bound: Mapping[str, BoundCounts], look_ups: Mapping[str, Sequence[LookUp]]
-) -> Float[np.ndarray, "look_ups k"]:
-    """Return the sums of all rows' influences on the values of each classifier."""
-    return np.stack(
-        [bound[name].totals_by_class(x) for name, of_one in look_ups.items() for x in of_one]
-    )
+def _no_columns(k: int) -> tuple[Int[np.ndarray, "0 k"], Float[np.ndarray, "0 1 1"]]:
+    return np.zeros((0, k), int), np.zeros((0, 1, 1))
 
 
 def _error_bound(value: float, low: float, high: float) -> float:

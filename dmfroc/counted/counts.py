@@ -122,16 +122,23 @@ class Counts:
         occurs = self.sizes > 0
         return self.totals[occurs] ** 2 / self.squares[occurs]
 
-    def in_small(self, classifier: str, labels: tuple[Hashable, ...]) -> CountedPredictions:
-        """Return predictions of one row for each cell of the table, weighted by what is in it."""
+    def in_small(
+        self, classifier: str, labels: tuple[Hashable, ...], typical_probability: float | None
+    ) -> CountedPredictions:
+        """Return predictions of one row for each cell of the table, weighted by what is in it.
+
+        Probabilities are those of a row that gives this one to each class but the observed one.
+        """
         confusion = self.confusion[classifier]
         has_labels = bool(confusion.any())
         table = confusion if has_labels else np.diag(self.totals)
         predicted, true = np.nonzero(table)
+        k, p = len(labels), typical_probability
+        scores = np.zeros((k, k)) if p is None else np.where(np.eye(k) > 0, 1 - (k - 1) * p, p)
         return CountedPredictions(
             labels,
             true.astype(np.int32),
-            np.broadcast_to(np.zeros(1), (len(true), len(labels))),
+            scores[true],
             table[predicted, true],
             predicted.astype(np.int32) if has_labels else None,
             sizes=self.sizes,

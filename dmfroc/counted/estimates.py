@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc.counted.band import rates_of_counts
-from dmfroc.counted.bound import BoundCounts, Valued, has_exact_value, refusal
+from dmfroc.counted.bound import BoundCounts, Valued, has_exact_value
 from dmfroc.counted.influence_sums import Spreads, strata_of
 from dmfroc.counted.sample import RowSample
 from dmfroc.inference.band import BandKind, CurveBand, band_from_rates
@@ -55,8 +55,8 @@ class Counted(Protocol):
     def sample(self) -> RowSample:
         """Rows drawn from all of them."""
 
-    def value(self, measure: Measure, classifier: str) -> Valued:
-        """Return a measure's value for a classifier."""
+    def values(self, measures: Sequence[Measure], classifier: str) -> list[Valued]:
+        """Return the values of measures for a classifier."""
 
     def spreads(self, values: Mapping[str, Sequence[Valued]], *, stratify: bool | None) -> Spreads:
         """Return how the influences vary."""
@@ -105,14 +105,14 @@ def joint_estimates_of_counts(
 ) -> JointEstimates:
     """Estimate a measure of several classifiers, and their differences."""
     names = sample.classifiers
-    values = {name: sample.value(measure, name) for name in names}
+    values = {name: sample.values([measure], name)[0] for name in names}
     check_finite(measure, {name: x.value for name, x in values.items()})
     spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=stratify)
     if pools_classes(measure, sample.bound[names[0]].predictions):
         spreads = spreads.in_one_stratum
     moments = dict(zip(names, spreads.moments, strict=False))  # those of differences follow
     facts = {
-        name: _facts(measure, values[name], sample.bound[name], spreads.units, moments[name])
+        name: _facts(measure, values[name], sample, name, spreads.units, moments[name])
         for name in names
     }
     differences = dict(zip(combinations(names, 2), spreads.moments[len(names) :], strict=True))
@@ -145,23 +145,30 @@ def _products(
 class CountedFacts(Facts):
     """What counts in bins say of a measure."""
 
-    bound: BoundCounts
+    counted: Counted
+    classifier: str
 
     def value_of(self, other: Measure) -> float:
         """Return the value of another measure in the same sample."""
-        return self.bound.value(other).value
+        return self.counted.values([other], self.classifier)[0].value
 
 
 def _facts(
-    measure: Measure, value: Valued, bound: BoundCounts, units: Units, moments: Moments
+    measure: Measure,
+    value: Valued,
+    counted: Counted,
+    classifier: str,
+    units: Units,
+    moments: Moments,
 ) -> CountedFacts:
     return CountedFacts(
         measure,
-        bound.predictions,
+        counted.bound[classifier].predictions,
         units,
         value.value,
         moments,
-        bound,
+        counted,
+        classifier,
         error_bound=value.error_bound,
     )
 
@@ -211,7 +218,7 @@ class CountedEvidence:
         """Return the measures that counts give; of an exact scan, those it has exactly."""
         if self.counted.exact:
             return [measure for measure in measures if has_exact_value(measure)]
-        return [measure for measure in measures if refusal(measure) is None]
+        return [measure for measure in measures if self.bound.refusal(measure) is None]
 
     def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
         """Return the jackknife for each measure."""
@@ -227,14 +234,14 @@ class CountedEvidence:
     def facts_of(self, measures: Sequence[Measure]) -> list[CountedFacts]:
         """Return what the counts say of measures."""
         name, bound = self.classifier, self.bound
-        values = [self.counted.value(measure, name) for measure in measures]
+        values = self.counted.values(measures, name)
         spreads = self.counted.spreads({name: values}, stratify=self.options.stratify)
         facts = []
         for place, (measure, value) in enumerate(zip(measures, values, strict=True)):
             is_pooled = pools_classes(measure, bound.predictions)
             of_measure = spreads.in_one_stratum if is_pooled else spreads
             moments = of_measure.moments[place]
-            facts.append(_facts(measure, value, bound, of_measure.units, moments))
+            facts.append(_facts(measure, value, self.counted, name, of_measure.units, moments))
         return facts
 
     def curve(self, options: CurveOptions) -> MulticlassROC:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -29,6 +30,9 @@ from dmfroc.counted.refinement import ScoresOfBins
 from dmfroc.counted.sample import RowSample
 from dmfroc.counted.sources import Part
 from dmfroc.inputs.labels import Label
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.statistics.forecasts import is_no_distribution, probabilities_of
+from dmfroc.measures.statistics.statistic import Statistic
 
 
 @dataclass(frozen=True)
@@ -144,11 +148,56 @@ def count(batches: Iterator[Batch], grids: dict[str, Grid]) -> Counts:
     return counts
 
 
+@dataclass(frozen=True)
+class RowTables:
+    """Tables of rows, by classifier and statistic."""
+
+    tables: dict[tuple[str, Any], Any]
+
+    def merged(self, other: RowTables) -> RowTables:
+        """Return the tables of both."""
+        pairs = ((key, x, other.tables[key]) for key, x in self.tables.items())
+        return RowTables(
+            {key: type(x)(*(a + b for a, b in zip(x, y, strict=True))) for key, x, y in pairs}
+        )
+
+
+def add_rows(
+    batches: Iterator[Batch],
+    statistics: Sequence[Callable[[Predictions], Statistic]],
+    classifiers: Sequence[str],
+    labels: Sequence[Label],
+) -> RowTables | None:
+    """Add up what each row adds to the tables of statistics."""
+    tables: RowTables | None = None
+    for batch in batches:
+        of_batch = {}
+        for name in classifiers:
+            predictions = batch.predictions(name, labels)
+            _check_probabilities(predictions)
+            for bind in statistics:
+                of_batch[name, bind] = bind(predictions).count(predictions.sample_weight, np)
+        tables = RowTables(of_batch) if tables is None else tables.merged(RowTables(of_batch))
+    return tables
+
+
+def _check_probabilities(predictions: Predictions) -> None:
+    probabilities = probabilities_of(predictions)
+    is_wrong = is_no_distribution(probabilities)
+    if is_wrong.any():
+        raise ValueError(
+            "measures of probabilities need rows of numbers in [0, 1] that sum to one, but a row "
+            f"is {probabilities[is_wrong.argmax()].tolist()}: calibrate the scores first, or take "
+            "measures of their ranks"
+        )
+
+
 def sum_influences(
     batches: Iterator[Batch],
     grids: Mapping[str, Grid],
     look_ups: Mapping[str, Sequence[LookUp]],
     combinations: Float[np.ndarray, "values look_ups"],
+    labels: Sequence[Label],
     times: Int[np.ndarray, " n"] | None = None,
 ) -> InfluenceSums | None:
     """Add up powers of influences, and of sums and differences of them.
@@ -160,6 +209,7 @@ def sum_influences(
         Of each classifier, in the order in which ``combinations`` has them in its columns.
     combinations : numpy.ndarray of shape (values, look-ups)
         What the sums are of.
+    labels : sequence of label
     times : numpy.ndarray of int, optional
         How many rows each row stands for.
     """
@@ -167,7 +217,7 @@ def sum_influences(
     n_classes = min(len(grid.cuts) for grid in grids.values())
     for batch in batches:
         of_rows = np.concatenate(
-            [influences(x, batch, name, grids[name]) for name, x in look_ups.items()]
+            [influences(x, batch, name, grids[name], labels) for name, x in look_ups.items()]
         )
         of_batch = InfluenceSums.of_batch(combinations @ of_rows, batch, n_classes, times)
         sums = of_batch if sums is None else sums.merged(of_batch)

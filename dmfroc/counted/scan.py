@@ -26,7 +26,7 @@ from dmfroc.counted.batches import (
     has_rows,
     items_of,
 )
-from dmfroc.counted.bound import BoundCounts, Valued, totals_by_class
+from dmfroc.counted.bound import BoundCounts, Valued
 from dmfroc.counted.checkpoint import (
     Checkpoint,
     counts_as_state,
@@ -42,6 +42,7 @@ from dmfroc.counted.engine import State, map_reduce
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.passes import (
     Read,
+    add_rows,
     blaming,
     collect_scores,
     count,
@@ -53,9 +54,11 @@ from dmfroc.counted.passes import (
 from dmfroc.counted.refinement import pairs_beyond_half, portions, refined
 from dmfroc.counted.sample import RowSample, rows_per_class
 from dmfroc.counted.sources import Part, parts_of
+from dmfroc.inference.rare_errors import typical_probability_of_others
 from dmfroc.inputs.labels import Label, factorize
 from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.measures.measure import Measure
+from dmfroc.measures.statistics.forecasts import no_probabilities
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import CurveOptions
 
@@ -208,14 +211,49 @@ class Scan:
     def bound(self) -> dict[str, BoundCounts]:
         """The counts of each classifier, ready for all measures."""
         return {
-            name: BoundCounts(self.counts, self.grids[name], name, self.labels)
+            name: BoundCounts(
+                self.counts,
+                self.grids[name],
+                name,
+                self.labels,
+                row_tables=self._row_tables[name],
+                typical_probability=self._typical_probability(name),
+            )
             for name in self.classifiers
         }
 
+    @cached_property
+    def _row_tables(self) -> dict[str, dict[Any, Any]]:
+        return {name: {} for name in self.classifiers}
+
+    def _typical_probability(self, classifier: str) -> float | None:
+        sample = self.sample
+        predictions = sample.batch.predictions(classifier, self.labels)
+        if no_probabilities(predictions) is not None:
+            return None
+        weights = predictions.sample_weight * sample.count
+        drawn = np.bincount(predictions.true, weights, len(self.labels))
+        weights *= (self.counts.totals / np.maximum(drawn, 1e-300))[predictions.true]
+        return typical_probability_of_others(replace(predictions, sample_weight=weights))
+
     # Values
 
-    def value(self, measure: Measure, classifier: str) -> Valued:
-        """Return a measure's value for a classifier, with its influences."""
+    def values(self, measures: Sequence[Measure], classifier: str) -> list[Valued]:
+        """Return the values of measures for a classifier, with their influences."""
+        known = self._row_tables[classifier]
+        # A warning of bias gives the value of the less biased measure.
+        asked = [m for x in measures for m in (x, x.less_biased) if m is not None and m.adds_rows]
+        statistics = dict.fromkeys(m.statistic for m in asked if m.statistic is not None)
+        new = [x for x in statistics if x not in known]
+        if new:
+            task = partial(
+                add_rows, statistics=new, classifiers=self.classifiers, labels=self.labels
+            )
+            for (name, statistic), table in self._run_again(task, "Rows")[1].tables.items():
+                self._row_tables[name][statistic] = table
+        return [self._value(measure, classifier) for measure in measures]
+
+    def _value(self, measure: Measure, classifier: str) -> Valued:
         found = self.bound[classifier].value(measure)
         if not self.exact or found.error_bound == 0:
             return found
@@ -267,11 +305,14 @@ class Scan:
         look_ups = {name: [v.look_up for v in of_one] for name, of_one in values.items()}
         combinations = with_differences([len(of_one) for of_one in values.values()])
         task = partial(
-            sum_influences, grids=self.grids, look_ups=look_ups, combinations=combinations
+            sum_influences,
+            grids=self.grids,
+            look_ups=look_ups,
+            combinations=combinations,
+            labels=self.labels,
         )
         _, sums = self._run_again(task, "Influences")
-        totals = combinations @ totals_by_class(self.bound, look_ups)
-        return Spreads(sums, self.counts.sizes, totals, self.counts, stratify)
+        return Spreads(sums, self.counts.sizes, sums.powers[0], self.counts, stratify)
 
 
 def with_differences(n_values: Sequence[int]) -> np.ndarray:

@@ -310,7 +310,7 @@ def _classes_of(measure: Measure, predictions: Predictions) -> _Classes:
     classes = _certain_classes(predictions)
     if measure.needs != "probabilities" or _is_of_ranks(measure):
         return classes
-    return classes._replace(floor=_typical_probability_of_others(predictions))
+    return classes._replace(floor=typical_probability_of_others(predictions))
 
 
 @once_per_predictions
@@ -324,7 +324,7 @@ def _certain_classes(predictions: Predictions) -> _Classes:
 
 
 @once_per_predictions
-def _typical_probability_of_others(predictions: Predictions) -> float:
+def typical_probability_of_others(predictions: Predictions) -> float:
     """Return the geometric mean of the probabilities that were given to unobserved classes."""
     logs = np.log(np.maximum(probabilities_of(predictions), _LEAST_PROBABILITY))
     observed = np.take_along_axis(logs, predictions.true[:, None], axis=1)[:, 0]

@@ -82,7 +82,7 @@ def checked_prevalence(prevalence: Any) -> float | None:
     return None if prevalence is None else proportion("prevalence", prevalence, "(0, 1)")
 
 
-_decisions = family("decisions", needs="probabilities", caveats=())
+_decisions = family("decisions", needs="probabilities", adds_rows=True, caveats=())
 
 
 def _at_threshold(

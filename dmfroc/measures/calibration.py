@@ -39,6 +39,7 @@ from dmfroc.measures.statistics.statistic import Sums, once_per_predictions
 _LARGEST_ODDS = 1e6  # of the weights of one observation and of all others
 
 calibration = family("calibration", needs="probabilities", caveats=())
+_of_sums = partial(calibration, adds_rows=True)
 
 
 @once_per_predictions
@@ -249,7 +250,7 @@ def observed_expected_ratio(pos_label: Any = None) -> Measure:
     """
     statistic = WithOptions(_observed_and_expected, pos_label=pos_label)
     attributes = {"target": 1.0, "obstacle": partial(no_single_class, pos_label)}
-    return calibration("O/E ratio", statistic, _ratio, bounds=POSITIVE, **attributes)
+    return _of_sums("O/E ratio", statistic, _ratio, bounds=POSITIVE, **attributes)
 
 
 def brier_excess(
@@ -321,7 +322,7 @@ def spiegelhalter_z(pos_label: Any = None) -> Measure:
         WithOptions(_excesses, pos_label=pos_label),
         partial(_no_excess, pos_label),
     )
-    return calibration("Spiegelhalter's z", statistic, _z, target=0.0, obstacle=obstacle)
+    return _of_sums("Spiegelhalter's z", statistic, _z, target=0.0, obstacle=obstacle)
 
 
 # Isotonic recalibration, the CORP decomposition of the Brier score
@@ -469,7 +470,7 @@ def brier_discrimination(pos_label: Any = None) -> Measure:
 def _event_sums(predictions: Predictions, pos_label: Hashable) -> RowSums:
     outcome = events(predictions, pos_label)[0]
     none = np.zeros_like(outcome)
-    numbers = np.stack([none, none, outcome], axis=1).reshape(-1, outcome.shape[1])
+    numbers = np.stack([none, none, outcome], axis=1).reshape(3 * len(none), none.shape[1])
     return RowSums(np.vstack([numbers, np.ones(outcome.shape[1])]).T)
 
 
@@ -507,7 +508,7 @@ def brier_uncertainty(pos_label: Any = None) -> Measure:
     >>> round(brier_uncertainty()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
     0.24
     """
-    return calibration(
+    return _of_sums(
         "Brier uncertainty",
         WithOptions(_event_sums, pos_label=pos_label),
         WithOptions(_brier_part, first=_CONSTANT, minus=None),

@@ -201,6 +201,9 @@ class Measure:
     of_rare_errors : Measure, optional
         Another measure that loses about as much by rare errors: one that takes less time for the
         many pairs of many classes, or to which errors that tie count too.
+    adds_rows : bool
+        Whether each row adds to the table of ``statistic`` by itself, whatever the other rows are.
+        `dmfroc.scan` then finds the value without bins.
     is_dmf_auc : bool
         Whether it is the area under the multiclass ROC curve, as `dmfroc.measures.dmf_auc` makes
         it; its options are then those of the curve.
@@ -231,6 +234,7 @@ class Measure:
     obstacle: Caveat = nothing
     caveats: tuple[Caveat, ...] = (absent_classes_message,)
     of_rare_errors: Measure | None = field(default=None, compare=False)
+    adds_rows: bool = False
     is_dmf_auc: bool = False
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
 

@@ -88,6 +88,7 @@ forecasts = family(
     needs="probabilities",
     obstacle=no_probabilities,
     greater_is_better=False,
+    adds_rows=True,
     caveats=(),
 )
 

@@ -12,6 +12,7 @@ import pytest
 from slow_part import SlowPart
 
 import dmfroc
+from dmfroc import measures
 from dmfroc.counted.cuts import Grid
 from dmfroc.counted.finder import Finder
 from dmfroc.counted.scan import Scan
@@ -206,6 +207,69 @@ def test_comparison_in_one_scan(folder, groups, measure):
         assert there.value_intervals[name] == pytest.approx(expected, rel=1e-6)
     expected = here.order_probabilities["a", "b"]
     assert there.order_probabilities["a", "b"] == pytest.approx(expected, abs=0.005)
+
+
+BIASED = {"brier_reliability", "brier_resolution"}  # in memory the interval is extended, not told
+KINKED = {"expected_calibration_error"}  # in memory by the bootstrap
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("groups", [None, np.arange(1200) // 3])
+@pytest.mark.parametrize("weights", [None, np.arange(1200) % 4 / 2])
+@pytest.mark.parametrize("k", [2, 3])
+def test_sums_of_rows_are_those_of_memory(k, weights, groups):
+    y, p = make(k=k, dtype=np.float64)
+    p = p if k > 2 else p[:, 1]
+    predictions = dmfroc.Predictions.from_arrays(y, p, sample_weight=weights)
+    registered = measures.MEASURES.values()
+    names = [m.name for m in registered if m.adds_rows and m.applies_to(predictions)]
+    given = {"y_true": y, "y_score": p, "sample_weight": weights, "groups": groups}
+    # A part of one row has one class, and may have no weight.
+    parts = [slice(0, 700), slice(700, 701), slice(701, 1200)]
+    n_passes = 0
+
+    def read():
+        nonlocal n_passes
+        n_passes += 1
+        return [{key: x[rows] for key, x in given.items() if x is not None} for rows in parts]
+
+    found = dmfroc.evaluate(dmfroc.scan(read, n_bins=16), measures=names).estimates
+    # The kind of source, labels, their order, a sample, counts, rows, influences
+    assert n_passes <= 7
+    expected = dmfroc.evaluate(
+        predictions, measures=names, groups=groups, method="jackknife"
+    ).estimates
+    assert len(names) >= 11
+    for name in names:
+        assert found[name].error_bound == 0
+        for field in ("value", "standard_error", "interval"):
+            if field == "interval" and name in BIASED | KINKED:
+                continue
+            assert getattr(found[name], field) == pytest.approx(
+                getattr(expected[name], field), rel=1e-9, abs=1e-12
+            ), (name, field)
+
+
+def test_compared_sums_of_rows_are_those_of_memory():
+    y, p = make(dtype=np.float64)
+    q = 0.9 * p + 0.1 / 3
+    source = [(y[rows], {"p": p[rows], "q": q[rows]}) for rows in (slice(500), slice(500, 1200))]
+    for exact in (False, True):
+        [found] = dmfroc.compare(dmfroc.scan(source, exact=exact), measure="log_loss").differences
+        [expected] = dmfroc.compare(y, {"p": p, "q": q}, measure="log_loss").differences
+        assert found.value == pytest.approx(expected.value, rel=1e-12)
+        assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-9)
+
+
+def test_sums_of_rows_need_the_rows():
+    y, p = make(dtype=np.float64)
+    accumulator = dmfroc.Accumulator([0, 1, 2], n_bins=16)
+    accumulator.update(y, p)
+    with pytest.raises(ValueError, match="log_loss needs more of each row"):
+        accumulator.compute(measures=["log_loss"])
+    p[900] = [0.5, 0.4, 0.3]
+    with pytest.raises(ValueError, match=r"sum to one, but a row is \[0.5, 0.4, 0.3\]: calibrate"):
+        dmfroc.estimate("log_loss", dmfroc.scan(batches(2, y, p)))
 
 
 @pytest.mark.parametrize("stratify", [None, True, False])
