@@ -143,6 +143,15 @@ class Facts(ABC):
             return 0.0
         return self.bias_beside(self.moments.standard_error)
 
+    def without_bias(self, bias: float) -> float | None:
+        """Return the value less a bias, inside of the range; None if there is no such value.
+
+        What remains of a choice of thresholds only cross-fitting shows.
+        """
+        if not bias or self.measure.cross_fit is not None:
+            return None
+        return float(np.clip(self.value - bias, *self.reach))
+
     @property
     def deciding_moments(self) -> Moments:
         """The moments on which `interval_at` rests."""

@@ -83,7 +83,7 @@ class Jackknife(IntervalMethod):
         """Return the estimate that follows from what a sample says of a measure."""
         measure, predictions, units = facts.measure, facts.predictions, facts.units
         value, moments = facts.value, facts.deciding_moments
-        corrected = facts.cross_fitted and facts.cross_fitted[0]
+        corrected = facts.cross_fitted[0] if facts.cross_fitted else facts.without_bias(facts.bias)
         ends, error = Interval(np.nan, np.nan), np.nan
         if np.isfinite(value):
             ends = facts.interval_at(1 - self.level)
@@ -99,7 +99,7 @@ class Jackknife(IntervalMethod):
             of_rare_class,
         ]
         if of_rare_class is None and np.isfinite(value):
-            remarks.append(bias_message(facts, error, facts.bias))
+            remarks.append(bias_message(facts, facts.bias))
         if ends.is_degenerate:
             remarks.append(no_variation_message(facts))
         elif facts.rare is None and few_decide(measure, value, facts.bounds, moments):

@@ -120,71 +120,22 @@ def few_clusters_message(units: Units, n_observations: int) -> str | None:
     )
 
 
-def bias_message(facts: Facts, standard_error: float, allowed_for: float) -> str | None:
-    """Say that a value is biased, and whether its interval accounts for that.
-
-    A bias that the interval accounts for and that is smaller than the standard error is not told.
-    """
-    if facts.measure.cross_fit is not None or 0 < abs(allowed_for) < standard_error:
-        return None
-    message = _many_cells_message if facts.measure.bias_of_chance else _small_classes_message
-    return message(facts, allowed_for) or _less_biased_message(facts, standard_error, allowed_for)
-
-
-def _small_classes_message(facts: Facts, allowed_for: float) -> str | None:
+def bias_message(facts: Facts, allowed_for: float) -> str | None:
+    """Say that a value may be biased, unless its interval accounts for that."""
     measure, predictions, units = facts.measure, facts.predictions, facts.units
     n_classes = len(predictions.present)
+    if allowed_for or measure.cross_fit is not None or measure.bias_of_chance is not None:
+        return None
     if not has_many_small_classes(measure, units, n_classes):
         return None
     shows_none = units.n_complete_sets >= _FEW_UNITS and facts.has_all_scores
-    if not allowed_for and shows_none and has_halves(predictions, units):
+    if shows_none and has_halves(predictions, units):
         return None
-    if allowed_for:
-        what = (
-            f"halves of the sample show that {measure.name} is biased, and its interval reaches "
-            f"{_further(allowed_for)}"
-        )
-    else:
-        what = (
-            "the value may be biased by as much as its standard error, and the interval cover less "
-            "than it says"
-        )
     return (
         f"there are {n_classes} classes, the rarest with {count(units.n_complete_sets)} "
-        f"independent observations: {what}"
+        "independent observations: the value may be biased by as much as its standard error, and "
+        "the interval cover less than it says"
     )
-
-
-def _many_cells_message(facts: Facts, allowed_for: float) -> str | None:
-    if not allowed_for:
-        return None
-    n_classes = len(facts.predictions.present)
-    return (
-        f"chance in the {n_classes} x {n_classes} cells of the table biases {facts.measure.name}, "
-        f"with so many observations by up to about {abs(allowed_for):.2g}: its interval reaches "
-        f"{_further(allowed_for)}"
-    )
-
-
-def _less_biased_message(facts: Facts, standard_error: float, allowed_for: float) -> str | None:
-    bias, other = facts.bias_beside_another(standard_error), facts.measure.less_biased
-    if bias == 0 or other is None:
-        return None
-    if bias < 0:
-        return (
-            f"{facts.measure.name} is too small for gaps that are as small as their errors, here "
-            f"by up to {-bias:.2g}. Its interval extends up by that much and covers more than it "
-            "says."
-        )
-    so = "" if allowed_for else ", and its interval covers less than it says"
-    return (
-        f"{facts.measure.name} is biased here by a notable share of its standard error{so}: "
-        f"{other.name}, which is {facts.value - bias:.4f}, is less so"
-    )
-
-
-def _further(bias: float) -> str:
-    return f"{abs(bias):.2g} further {'down' if bias > 0 else 'up'}"
 
 
 def few_units_message(units: Units) -> str | None:

@@ -131,6 +131,7 @@ class Resampling(IntervalMethod):
             None if errors is None else errors[is_defined],
         )
         error = float(np.std(replicates.values, ddof=1)) if is_defined.sum() > 1 else np.nan
+        bias = 0.0
         remarks = [
             *caveats([measure], predictions),
             self.caveat,
@@ -162,13 +163,14 @@ class Resampling(IntervalMethod):
             ends = _as_long_as_a_normal_one(bias, ends, value, error, self.level).reaching(
                 -bias, bounds
             )
-            remarks += [not_resampled_message(measure), bias_message(facts, error, bias)]
+            remarks += [not_resampled_message(measure), bias_message(facts, bias)]
         return Estimate(
             measure=measure.name,
             title=measure.title,
             value=value,
             standard_error=error,
             interval=ends.ends,
+            bias_corrected=facts.without_bias(bias),
             level=self.level,
             method=self.name,
             class_sizes=class_sizes_of(moments, units),

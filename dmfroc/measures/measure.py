@@ -182,8 +182,8 @@ class Measure:
         Whether the mean over samples is the value in the population, as that of a mean over pairs
         of observations is.
     less_biased : Measure, optional
-        Another measure of the same, with a smaller bias in small samples. A warning gives its value
-        if it is far from this one's.
+        Another measure of the same, with a smaller bias in small samples. The interval extends to
+        its value's side if it is far from this one's.
     cross_fit : callable, optional
         For a measure with kinks because it chooses thresholds. Takes predictions, the independent
         unit of each observation, and the value with the influences on it. Returns the same two with

@@ -161,10 +161,13 @@ class AtPoint:
         n = {"tpr": of_class, "fpr": evidence.sum() - of_class}.get(self.given, evidence.sum())
         limits = np.ceil(bdtrik(np.array([error / 2, 1 - error / 2])[:, None, None], n, given))
         shares = (np.nan_to_num(limits) + np.array([0, 1])[:, None, None]) / n
-        value, *ends = (
-            self._read(_between(tp, at, np), _between(fp, at, np), positives, negatives)
-            for at in (self._around(x, share * total, np) for share in (given, *shares.clip(0, 1)))
-        )
+        places = [self._around(x, share * total, np) for share in (given, *shares.clip(0, 1))]
+        with np.errstate(invalid="ignore"):  # without predictions, a precision counts as 0
+            read = [
+                self._read(_between(tp, at, np), _between(fp, at, np), positives, negatives)
+                for at in places
+            ]
+        value, *ends = np.nan_to_num(read)
         below, above = (
             float(np.linalg.norm(np.max(x, axis=0).clip(0) * points.share))
             for x in ([value - end for end in ends], [end - value for end in ends])

@@ -26,6 +26,7 @@ from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.forecasts import (
     MOST_BINS,
     Bins,
+    bins_and_squared_weights,
     bins_with_variances,
     class_bins,
     mean_of_rows,
@@ -64,9 +65,12 @@ def _resolution(table: Bins, xp: Any) -> Any:
 
 def _without_chance(part: Summary, table: Bins, xp: Any) -> Any:
     """Return reliability or resolution less what chance adds: the variances of the bins' means."""
+    k = len(table.weight) // 2
+    squared_weights, table = table.squared[k:], Bins(*(x[:k] for x in table))
+    one = divide(squared_weights, table.weight, xp)  # weight of an outcome
     share = divide(table.forecast, table.weight, xp)  # counts as one more outcome of each bin
-    share = xp.where(table.weight > 0, (table.outcome + share) / (table.weight + 1), 0.0)
-    return part(table, xp) - (share * (1 - share)).sum() / (2 * table.weight[0].sum())
+    share = divide(table.outcome + share * one, table.weight + one, xp)
+    return part(table, xp) - (share * (1 - share) * one).sum() / (2 * table.weight[0].sum())
 
 
 def _expected_error(table: Bins, xp: Any) -> Float[AnyArray, ""]:
@@ -102,7 +106,7 @@ def _in_bins(
 
 def _part_of_brier_score(name: str, n_bins: int, part: Summary, **attributes: Any) -> Measure:
     title, summary = f"Brier {name}", partial(_without_chance, part)
-    corrected = _in_bins(title, class_bins, n_bins, summary, **attributes)
+    corrected = _in_bins(title, bins_and_squared_weights, n_bins, summary, **attributes)
     corrected = replace(corrected, name=f"brier_{name} less what chance adds")
     return _in_bins(title, class_bins, n_bins, part, less_biased=corrected, **attributes)
 

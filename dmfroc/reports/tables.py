@@ -87,10 +87,8 @@ def _explained(e: Estimate) -> Iterator[str]:
         twice = f"; {COUNTED_TWICE}" if e.gross_errors == 2 else ""
         yield f"The {e.exact_limit} limit is exact: {EXACT_LIMIT}{twice}."
     elif e.bias_corrected is not None:
-        yield (
-            "Thresholds are chosen on the observations that they judge, which biases the value "
-            "upwards. The interval is about the value with thresholds chosen on other observations."
-        )
+        side = "upwards" if e.bias_corrected < e.value else "downwards"
+        yield f"The value is biased {side}. The interval accounts for that."
     elif max(below, above) > _LOPSIDED * min(below, above):
         yield (
             f"The interval is longer {'below' if below > above else 'above'} the value, as is "

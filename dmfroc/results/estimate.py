@@ -50,8 +50,9 @@ class Estimate(Result):
         Whether the error includes that the class sizes are a matter of chance, as it does by
         default where the value depends on them; None where the method does not say.
     bias_corrected : float or None
-        For measures that choose thresholds on the observations that they judge, such as maximal
-        informedness: the value where others choose them, about which the interval is.
+        The value without its bias, if that is notable. For measures that choose thresholds on the
+        observations that they judge, such as maximal informedness, it is the value where others
+        choose them, about which the interval is. For others the interval extends by the bias.
     exact_limit : {"lower", "upper"} or None
         The limit that is exact for one more gross error than the sample contains. It is further
         from the value than the standard error suggests, because a sample can lack rare errors.
@@ -126,10 +127,12 @@ class Estimate(Result):
     def as_text(self, *, warnings: bool = True) -> str:
         """Return the estimate in one line, and each warning in another."""
         low, high = (plain(end, self.standard_error) for end in self.interval)
+        corrected, error = self.bias_corrected, self.standard_error
         line = (
             f"{printable(self.measure)} {plain(self.value, self.standard_error)} "
             f"({100 * self.level:g} % {self.method} interval {low} to {high}"
             + (f", exact {self.exact_limit} limit" if self.exact_limit else "")
+            + ("" if corrected is None else f"; bias-corrected {plain(corrected, error)}")
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
         return "\n".join([line, *warning_lines(self.warnings if warnings else ())])
@@ -160,6 +163,9 @@ def estimates_table(estimates: Iterable[Estimate]) -> Table:
         Column("method", several, methods, "name"),
         Column("exact_limit", "exact limit" if any(limits) else "", limits, "name"),
     ]
+    without_bias = [e.bias_corrected for e in shown]
+    if any(x is not None for x in without_bias):
+        columns.append(Column("bias_corrected", "bias-corrected", without_bias))
     if any(bounds):
         columns.append(Column("error_bound", "binning error", bounds, "bound"))
     return Table("estimates", "Measures", columns, is_by_name=True)

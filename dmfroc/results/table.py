@@ -163,6 +163,8 @@ def _cells(column: Column, value: Any, digits: Digits) -> list[Cell]:
 
 
 def _cell(column: Column, value: Any, digits: Digits) -> Cell:
+    if value is None:
+        return Cell("")
     match column.kind:
         case "name":
             return Cell(" > ".join(map(str, value)) if _is_list(value) else str(value))

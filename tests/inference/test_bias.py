@@ -83,7 +83,7 @@ def test_halves_of_what_is_linear_show_no_bias(name):
 
 
 def test_intervals_reach_to_where_the_truth_is():
-    """Of many small classes average precision is too large, and the remark says what was done."""
+    """Of many small classes average precision is too large, and the estimate says by how much."""
     sample = many_small_classes()
     found = estimate("average_precision", sample)
     large = normal_scores(5, 30_000, MANY, 1.5)
@@ -92,9 +92,9 @@ def test_intervals_reach_to_where_the_truth_is():
     assert found.value - truth > 2 * found.standard_error
     assert low < truth < found.value < high
     assert found.value - low > 1.5 * (high - found.value)
-    assert any("halves of the sample show" in w and "further down" in w for w in found.warnings)
-    few = estimate("average_precision", *normal_scores(0, 600, 3, 1.5))
-    assert not any("halves" in w for w in few.warnings)
+    assert low < found.bias_corrected < found.value - found.standard_error
+    assert f"bias-corrected {found.bias_corrected:.4f}" in str(found)
+    assert estimate("average_precision", *normal_scores(0, 600, 3, 1.5)).bias_corrected is None
 
 
 def test_intervals_of_mutual_information_reach_down_and_of_conditional_entropy_up():
@@ -107,7 +107,8 @@ def test_intervals_of_mutual_information_reach_down_and_of_conditional_entropy_u
     )
     assert entropy.interval[1] - entropy.value > 3 * (entropy.value - entropy.interval[0])
     assert entropy.interval[1] <= np.log(MANY)
-    assert any("further up" in w for w in entropy.warnings)
+    assert information.bias_corrected < information.value
+    assert entropy.bias_corrected > entropy.value
 
 
 @pytest.mark.parametrize("name", ["max_informedness", "convex_hull_auc", "h_measure"])
@@ -125,7 +126,7 @@ def test_intervals_of_replicates_allow_for_the_same_bias(method):
     found = estimate("mutual_information", classes, scores, method=method, n_draws=300)
     assert found.draws.min() > 0.05
     assert found.interval[0] == pytest.approx(0, abs=1e-12)
-    assert any("further down" in remark for remark in found.warnings)
+    assert found.bias_corrected < found.value
 
 
 @pytest.mark.parametrize("measure", ["max_informedness", "convex_hull_auc", "h_measure"])
@@ -137,7 +138,7 @@ def test_replicates_of_chosen_thresholds_are_told_to_be_too_good(measure):
 
 @pytest.mark.parametrize("n", [30, 60])
 def test_average_precision_reaches_to_where_it_would_be_without_its_own_share(n):
-    """A warning tells of a bias that is larger than the standard error."""
+    """Intervals without the bias reach no further, and no warning is due."""
     classes, scores = normal_scores(5, n, 3, 0.0)
     plain, without = (
         estimate(m, classes, scores, stratify=True)
@@ -146,8 +147,8 @@ def test_average_precision_reaches_to_where_it_would_be_without_its_own_share(n)
     bias = plain.value - without.value
     assert bias > plain.standard_error / 4
     assert without.interval[0] == pytest.approx(plain.interval[0], abs=0.3 * without.standard_error)
-    is_told = any("leave_one_out" in warning for warning in plain.warnings)
-    assert is_told == (bias > plain.standard_error) == (n == 30)
+    assert plain.bias_corrected == pytest.approx(without.value)
+    assert plain.warnings == without.warnings == ()
 
 
 def test_reliability_and_resolution_reach_down_by_what_chance_adds():

@@ -226,3 +226,12 @@ def bins_with_variances(
     binned = bins(predictions, n_bins)
     variances = predictions.sample_weight * binned.forecast * (1 - binned.forecast)
     return replace(binned, squared=variances)
+
+
+def bins_and_squared_weights(predictions: Predictions, n_bins: int) -> BinnedForecasts:
+    """Bind `class_bins` twice, the second time with squared weights instead of squared errors."""
+    once = class_bins(predictions, n_bins)
+    weights = np.broadcast_to(predictions.sample_weight, once.squared.shape)
+    bins, forecast, outcome = (np.tile(x, (2, 1)) for x in (once.bins, once.forecast, once.outcome))
+    squared = np.concatenate([once.squared, weights])
+    return BinnedForecasts(bins, forecast, outcome, squared, n_bins)
