@@ -6,15 +6,19 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 
 import pytest
 
 from dmfroc._kit.threads import (
+    Stopped,
+    become_worker,
     check_ticket,
     in_order,
     interruptible,
     parallel,
     parallel_map,
+    result_of,
     ticket,
 )
 
@@ -156,6 +160,22 @@ def test_interruptible_call_does_not_wait_for_its_work():
         signal.signal(signal.SIGINT, previous)
     assert time.monotonic() - before < 1
     assert ended.wait(1)
+
+
+def test_a_worker_that_waits_for_another_ends_when_it_is_stopped():
+    stop, ended = threading.Event(), threading.Event()
+
+    def wait_for_ever():
+        become_worker(stop, is_alone=True)
+        try:
+            result_of(Future())
+        except Stopped:
+            ended.set()
+
+    threading.Thread(target=wait_for_ever, daemon=True).start()
+    assert not ended.wait(0.2)
+    stop.set()
+    assert ended.wait(2)
 
 
 def test_interruptible_call_returns_and_raises_as_usual():
