@@ -1,5 +1,7 @@
 """Influences: derivatives, what leaving an observation out changes, DeLong's placements."""
 
+import itertools
+
 import delong
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ from scipy import stats
 from simulations import normal_scores
 
 from dmfroc import Measure, Predictions, estimate, hand_till_score, influences
-from dmfroc.inference.influences import interval, moments_of
+from dmfroc.inference import evidence
+from dmfroc.inference.influences import interval, moments_of, moments_of_sums
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.rare_errors import RareErrors, pools_classes, rare_errors
 from dmfroc.inference.units import units_of
@@ -316,3 +319,25 @@ def test_random_sizes_are_added_on_the_measures_own_scale():
     ends = interval(value, moments, 0.1, (0, 1), (0, 1), symmetric_on_line=False)
     assert 0 < ends.low < value < ends.high < 1
     assert ends.high - value == pytest.approx(value - ends.low, rel=1e-12)
+
+
+@pytest.mark.parametrize("at_once", [16, 1 << 20])
+def test_moments_of_differences_are_those_of_the_differences(monkeypatch, at_once):
+    """However many influences are multiplied at once; those of two copies are nothing."""
+    monkeypatch.setattr(evidence, "_NUMBERS_AT_ONCE", at_once)
+    classes, scores = normal_scores(3, 90, 3)
+    units = units_of(Predictions.from_arrays(classes, scores))
+    sums = np.random.default_rng(4).standard_exponential((4, 90)) / 90
+    sums = np.concatenate([sums, sums[:1]])
+    found = evidence._moments_of_differences(sums, units)
+    pairs = itertools.combinations(range(5), 2)
+    for (first, second), moments in zip(pairs, found, strict=True):
+        [expected] = moments_of_sums((sums[first] - sums[second])[None], units)
+        for name in ("variances", "kurtoses", "of_sizes"):
+            np.testing.assert_allclose(
+                getattr(moments, name), getattr(expected, name), rtol=1e-9, atol=1e-15
+            )
+    covariance = evidence.joint_covariance(sums, units)
+    for row, moments in enumerate(moments_of_sums(sums, units)):
+        assert covariance[row, row] == pytest.approx(moments.standard_error**2, rel=1e-12)
+    assert covariance[0] == pytest.approx(covariance[4], rel=1e-12)

@@ -7,6 +7,7 @@ from dmfroc import Predictions
 WORDS = {
     "cp1252": ["Müller", "naïve", "Größe"],
     "latin-1": ["niño", "¿qué?"],
+    "iso8859_15": ["þríhyrningur", "ferð"],
     "mac_roman": ["Käse", "été"],
     "cp1250": ["łódź", "žluťoučký", "zdravý"],
     "cp1254": ["şüpheli", "düşük", "sağ"],

@@ -44,6 +44,8 @@ def test_tables_are_as_wide_as_their_contents():
     ).splitlines()
     assert lines[2] == f"{long}    1"
     assert [width(line) for line in lines[1:]] == [505] * 4
+    with pytest.raises(ValueError, match="zip"):
+        format_table(["name", "n"], [["a", "1"], ["b"]])
 
 
 def test_names_of_classifiers_must_be_strings():

@@ -69,6 +69,8 @@ def test_file_holds_the_table_and_its_provenance(tmp_path):
     assert provenance["settings"] == SETTINGS
     assert provenance["function"] == "study_functions.moments"
     assert provenance["versions"][0]["numpy"] == np.__version__
+    packages = {"python", "dmfroc", "jax", "numpy", "scipy", "scikit-learn"}
+    assert set(provenance["versions"][0]) == packages
     assert not list(tmp_path.rglob("*.partial"))
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "other.parquet")
     with pytest.raises(ValueError, match="was not written by a study"):
