@@ -13,7 +13,7 @@ from dmfroc._kit.threads import parallel
 AnyArray = Any
 """An array of NumPy, of JAX, or one that is being differentiated."""
 
-_BLOCK = 32
+_BLOCK = 8
 _FEW = 256  # numbers whose cumulative sum is one small matrix product
 
 
