@@ -23,6 +23,7 @@ from dmfroc import measures
 RESULT = Path(__file__).parent / "results" / "decisions.csv"
 SIZES = RESULT.with_name("calibration_sizes.csv")
 N_SAMPLES, N_TRUTH = 400, 400_000
+SEED = 5000  # other samples than those on which the rule of the calibration index was chosen
 N_TESTS, N_DRAWS = 2000, 99  # samples of calibrated forecasts, and draws behind each p-value
 ZERO_IF_CALIBRATED = ("debiased ECE", "Brier miscalibration", "calibration index")
 DESIGNS = {  # classes, observations, mean of the logit, slope of the forecast's logit
@@ -109,7 +110,7 @@ def main():
     n_samples = options.samples
     rows = []
     for number, (title, design) in enumerate(DESIGNS.items()):
-        rng = np.random.default_rng(number)
+        rng = np.random.default_rng(SEED + number)
         n_classes, n, shift, slope = design
         found = chosen(n_classes)
         truth = truths(rng, design, found)
