@@ -15,8 +15,8 @@ from dmfroc.results.difference import Difference
 
 Alternative = Literal["two-sided", "greater", "less"]
 
-# Logarithms of error probabilities; beyond, quantiles of t distributions overflow
-_SMALLEST, _LARGEST = -300.0, -1e-9
+# Logarithms of error probabilities; beyond, some quantiles of t distributions are NaN
+_SMALLEST, _LARGEST = -250.0, -1e-9
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def error_reaching(
     """Return the error probability whose interval reaches a threshold with one of its ends.
 
     It is 1 if the threshold is inside of all intervals, or on their other side, and never below
-    the ``least`` error probability that has an interval, nor below 1e-130.
+    the ``least`` error probability that has an interval, nor below 1e-108.
     """
     smallest = max(_SMALLEST, float(np.log(least))) if least > 0 else _SMALLEST
 
