@@ -35,6 +35,7 @@ from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
 from dmfroc.inputs.judge import judged_rows
+from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.inputs.rows import check_same_observations, matched
 from dmfroc.measures.measure import Measure, caveats
@@ -101,7 +102,8 @@ def compare(
         As for `estimate`.
     judge, label_probability, label_strata, target_prevalence, importance
         As for `estimate`. With a judge every difference has a weight of its own, so that it is not
-        exactly the difference of the values.
+        exactly the difference of the values. With ``paired=False``, ``importance`` is a dict of
+        weights by name of the classifier.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
         As for `estimate`. Influences of the same observations are subtracted; replicates of the
         bootstraps are the same for all classifiers. Posteriors under ``"bayes"`` are coupled:
@@ -177,15 +179,12 @@ def compare(
                 "target_prevalence of a comparison must be shares, which are the same for all "
                 "classifiers, not scores"
             )
-        if population.get("importance") is not None and not paired:
-            raise ValueError(
-                "importance belongs to the rows of one sample, but independent samples have rows "
-                "of their own: weigh those of each, Predictions.from_arrays(..., sample_weight=)"
-            )
         predictions = _predictions(y_true, y_score, measure.needs, paired, given)
         if population:
+            weights = _importance_of_each(population["importance"], predictions, paired)
             for name, one in predictions.items():
-                predictions[name], with_population = in_population(one, intervals, **population)
+                own = population | {"importance": weights[name]}
+                predictions[name], with_population = in_population(one, intervals, **own)
             intervals = with_population
         joint, units = _jointly(predictions, measure, intervals, paired, hypothesis)
     return Comparison(
@@ -393,6 +392,24 @@ def _predictions(
             raise ValueError("folds cannot be given for independent samples (paired=False)")
         named = {name: p.in_folds(folds) for name, p in named.items()}
     return named
+
+
+def _importance_of_each(given: Any, named: Iterable[str], paired: bool) -> Mapping[str, Any]:
+    """Return the importance of each classifier's rows, which independent samples have by name."""
+    if paired or given is None:
+        return dict.fromkeys(named, given)
+    names = list(named)
+    if not isinstance(given, Mapping) or set(given) != set(names):
+        raise ValueError(
+            "importance of independent samples must be a dict with the weights of each one's rows, "
+            f"by name of the classifier, {listing(names)}"
+        )
+    if any(isinstance(weights, tuple) for weights in given.values()):
+        raise ValueError(
+            "importance estimated from features of one target makes samples dependent: give "
+            "known weights of each sample, or compare classifiers on the same rows"
+        )
+    return given
 
 
 def _check_names(named: Mapping[Any, Any], what: str) -> None:

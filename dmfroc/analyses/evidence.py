@@ -252,9 +252,11 @@ class JudgedEvidence(EvidenceInMemory):
     def estimates(
         self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
     ) -> list[Estimate]:
-        """Estimate measures."""
-        method = CombinedJackknife(self.options.level, self.options.seed)
-        found = [method.estimate(self.facts(measure)) for measure in measures]
+        """Estimate measures, each by its method."""
+        found = []
+        for measure, method in zip(measures, methods, strict=True):
+            assert isinstance(method, CombinedJackknife)
+            found.append(method.estimate(self.facts(measure)))
         warn([self.selection_message])
         return found
 

@@ -463,8 +463,29 @@ def test_features_in_tables_are_matched_by_name(library):
     assert values == pytest.approx(values[:1] * 3)
 
 
-@pytest.mark.parametrize("importance", [np.ones(800), (P[:, None], P[::2, None] + 0.1)])
-def test_independent_samples_have_no_importance_in_common(importance):
+def test_independent_samples_have_weights_of_their_own():
+    samples = {"a": dmfroc.Predictions.from_arrays(TWO, P)}
+    samples["b"] = dmfroc.Predictions.from_arrays(TWO[:500], P[:500] ** 2)
+    weights = {"b": 0.5 + P[:500], "a": 1.5 - P}
+    found = dmfroc.compare(samples, measure="hand_till", paired=False, importance=weights)
+    for name, sample in samples.items():
+        alone = dmfroc.estimate("hand_till", sample, importance=weights[name])
+        assert found.estimates[name].value == alone.value
+        assert found.estimates[name].interval == pytest.approx(alone.interval)
+    errors = [x.standard_error for x in found.estimates.values()]
+    assert found.differences[0].standard_error == pytest.approx(np.hypot(*errors))
+
+
+@pytest.mark.parametrize(
+    ("importance", "message"),
+    [
+        (np.ones(800), "by name of the classifier, 'a', 'b'"),
+        ({"a": np.ones(800)}, "by name of the classifier, 'a', 'b'"),
+        (dict.fromkeys("ab", (P[:, None], P[::2, None])), "makes samples dependent"),
+        (dict.fromkeys("ab", -np.ones(800)), "not negative"),
+    ],
+)
+def test_importance_of_independent_samples_is_refused(importance, message):
     samples = {name: dmfroc.Predictions.from_arrays(TWO, P) for name in "ab"}
-    with pytest.raises(ValueError, match="importance belongs to the rows of one sample"):
+    with pytest.raises(ValueError, match=message):
         dmfroc.compare(samples, measure="hand_till", paired=False, importance=importance)
