@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
 from _study import arguments, markdown_table, write_page
+from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from dmfroc import Accumulator, compare, estimate
 from dmfroc.analyses.sequences import DriftMonitor, seen_of_facts
 from dmfroc.inference.anytime import (
     error_at_one_time,
+    evidence_of_change,
     evidence_of_shares,
+    evidence_of_sums,
     limits_of_share,
     next_possible_change,
 )
@@ -25,11 +27,11 @@ from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import Measure, bind
 
 N_ROWS, BASELINE, LEVEL = 1_200, 0.88, 0.95
-N_STREAMS, N_STREAMS_OF_AREAS, N_PAIRS = 1_000, 200, 200
-ROWS_PER_LOOK = 25  # at which evidence is weighed first
-NEAR_ALARM = 0.2  # p-value from which on every row is looked at
+N_STREAMS, N_PAIRS = 1_000, 200
+N_STREAMS_OF_AREAS, N_WORSE = {"hand_till": 1_000, "dmf_auc": 1_000}, 20
+FIRST_LOOK = 8
+FARTHEST = 3.0  # standard deviations that no sum is expected to move between two looks
 SHIFT, N_POPULATION = 1.5, 300_000
-AREAS = ("hand_till", "dmf_auc")
 
 
 class Watched(NamedTuple):
@@ -78,58 +80,71 @@ def draw(generator: np.random.Generator, n: int, shift: float) -> tuple[np.ndarr
     return y, generator.normal(size=(n, 3)) + shift * np.eye(3)[y]
 
 
+def rows_without_news(monitor: DriftMonitor, has_failed: bool) -> int:
+    """Return after how many rows the first alarm, or the first limits that fail, may come.
+
+    The standardized sum moves by one in a row. It follows from the last limits: where they reach
+    the baseline, it is at their boundary. Each row where a change may begin is looked at.
+    """
+    n, value, (low, high), _ = monitor.looks[-1]
+    boundary = -ndtri(error_at_one_time(n, 1 - LEVEL) / 2) * np.sqrt(n)
+    is_above = value > monitor.baseline
+    reach = value - low if is_above else high - value
+    total = boundary * (value - monitor.baseline) / reach if reach > 0 else 0.0
+    n_since = n - np.array(monitor.starts, float)
+
+    def missing_evidence(drop: float) -> float:
+        logs = evidence_of_sums(total - drop - np.array(monitor.sums), n_since)
+        return evidence_of_change(logs[n_since > 0])[0] + np.log(1 - LEVEL)
+
+    nearest = np.inf if has_failed else max(boundary - abs(total), 0.0)
+    if monitor.alarm_at is None:
+        is_near = missing_evidence(0) >= 0
+        nearest = min(nearest, 0.0 if is_near else brentq(missing_evidence, 0, 10 * boundary))
+    return int(np.clip((nearest / FARTHEST) ** 2, 1, monitor.next_start - n))
+
+
 def watched(measure: Measure, y: np.ndarray, scores: np.ndarray, baseline: float) -> Watched:
     """Watch a stream as an accumulator does, whose values are the same with so few rows.
 
-    The evidence is weighed at some rows, and at every row between two of them if it comes near to
-    an alarm at the later one.
+    Rows after which nothing can be decided are passed over.
     """
     monitor = DriftMonitor(baseline, 1)
-    alarm_at, has_failed, last = N_ROWS + 1, False, 0
-
-    def evidence_of_alarm(monitor: DriftMonitor, n: int) -> float:
-        nonlocal alarm_at, has_failed
+    n, has_failed = FIRST_LOOK, False
+    while n <= N_ROWS and not (has_failed and monitor.alarm_at):
         if len(np.unique(y[:n])) < scores.shape[1]:
-            return 1.0
+            n += 1
+            continue
         predictions = Predictions.from_arrays(y[:n], scores[:n])
         [facts] = facts_of([measure], bind(measure, predictions), sample_of(predictions))
-        monitor.p_value = 1.0
         monitor.add_facts(seen_of_facts(facts, n), LEVEL)
         low, high = monitor.looks[-1].interval
         has_failed |= not low <= baseline <= high
-        if monitor.p_value <= 1 - LEVEL:
-            alarm_at = min(alarm_at, n)
-        return monitor.p_value
-
-    for n in (*range(8, 50, 3), *range(50, N_ROWS + 1, ROWS_PER_LOOK)):
-        before = deepcopy(monitor)
-        if evidence_of_alarm(monitor, n) <= NEAR_ALARM:
-            for between in range(last + 1, n):
-                evidence_of_alarm(before, between)
-        last = n
-    return Watched(alarm_at, has_failed)
+        n += rows_without_news(monitor, has_failed)
+    return Watched(monitor.alarm_at or N_ROWS + 1, has_failed)
 
 
-def areas(generator: np.random.Generator, n_streams: int) -> list[list[object]]:
+def areas(generator: np.random.Generator) -> list[list[object]]:
     """Return false alarms, and how often limits at all times fail at any, of M and the DMF-AUC."""
     rows: list[list[object]] = []
-    healthy = [draw(generator, N_ROWS, SHIFT) for _ in range(n_streams)]
+    healthy = [draw(generator, N_ROWS, SHIFT) for _ in range(max(N_STREAMS_OF_AREAS.values()))]
     half = N_ROWS // 2
     worse = [
         tuple(
             map(np.concatenate, zip((y[:half], s[:half]), draw(generator, half, 1.0), strict=True))
         )
-        for y, s in healthy[: n_streams // 10]
+        for y, s in healthy[:N_WORSE]
     ]
     truths = draw(generator, N_POPULATION, SHIFT)
-    for name in AREAS:
+    for name, n_streams in N_STREAMS_OF_AREAS.items():
         measure, truth = MEASURES[name], estimate(name, *truths).value
-        found = [watched(measure, *stream, truth) for stream in healthy]
+        found = [watched(measure, *stream, truth) for stream in healthy[:n_streams]]
         delays = [watched(measure, *stream, truth).alarm_at for stream in worse]
         alarms = np.mean([x.alarm_at <= N_ROWS for x in found])
         failures = np.mean([x.has_failed for x in found])
         delay = np.median(np.minimum(delays, N_ROWS)) - half
-        rows.append([f"`{name}`", f"{100 * alarms:.1f}", f"{100 * failures:.1f}", f"{delay:.0f}"])
+        rows.append([f"`{name}`", f"{n_streams:,}", f"{100 * alarms:.1f}",
+                     f"{100 * failures:.1f}", f"{delay:.0f}"])  # fmt: skip
         print(rows[-1], flush=True)
     return rows
 
@@ -161,7 +176,7 @@ def widths() -> list[list[object]]:
     return rows
 
 
-def page(generator: np.random.Generator, n_streams: int, n_pairs: int) -> str:
+def page(generator: np.random.Generator, n_pairs: int) -> str:
     healthy, dropped = shares(generator, BASELINE), shares(generator, 0.79)
     rules = ["`drift`", "limits at all times below the baseline", "95 % interval after each row"]
     rows = [
@@ -174,7 +189,13 @@ def page(generator: np.random.Generator, n_streams: int, n_pairs: int) -> str:
         for rule, a, b in zip(rules, healthy, dropped, strict=True)
     ]
     header = ["rule", "false alarms, %", "found after the change, %", "median delay, rows"]
-    of_areas = ["measure", "false alarms, %", "limits that ever fail, %", "median delay, rows"]
+    of_areas = [
+        "measure",
+        "streams",
+        "false alarms, %",
+        "limits that ever fail, %",
+        "median delay, rows",
+    ]
     return f"""# Streams that are looked at all the time
 
 Made by `experiments/any_time.py`. Accuracy: {N_STREAMS:,} streams of {N_ROWS:,} rows with
@@ -183,12 +204,12 @@ every 50 rows); and as many whose accuracy falls to .79 halfway.
 
 {markdown_table(header, rows)}
 
-M and the DMF-AUC of three classes: {n_streams:,} healthy streams of {N_ROWS:,} rows, with the
-true value as the baseline. They are looked at every {ROWS_PER_LOOK} rows (every 3 of the first 50),
-and after each row if the p-value is below {NEAR_ALARM:g}. The delay is that of
-{n_streams // 10} streams whose classes move together halfway.
+M and the DMF-AUC of three classes: healthy streams of {N_ROWS:,} rows, with the true value as the
+baseline, looked at after each row. Rows are passed over while the next alarm or failure of the
+limits is more than {FARTHEST:g} standard deviations of the stream away. The delay is that of
+{N_WORSE} streams whose classes move together halfway.
 
-{markdown_table(of_areas, areas(generator, n_streams))}
+{markdown_table(of_areas, areas(generator))}
 
 Two streams of the same accuracy, compared every 50 rows by `compare`: in
 {stopped_comparisons(generator, n_pairs)} % of {n_pairs:,} pairs the p-value is ever below .05.
@@ -200,14 +221,15 @@ How much wider limits at all times are than a 95 % interval at one time:
 
 
 def main() -> None:
-    global N_STREAMS, N_ROWS, N_POPULATION
+    global N_STREAMS, N_STREAMS_OF_AREAS, N_ROWS, N_POPULATION
     options = arguments(__doc__)
-    n_streams, n_pairs = N_STREAMS_OF_AREAS, N_PAIRS
+    n_pairs = N_PAIRS
     if options.quick:
-        N_STREAMS, N_ROWS, N_POPULATION, n_streams, n_pairs = 10, 100, 2_000, 10, 2
+        N_STREAMS, N_ROWS, N_POPULATION, n_pairs = 10, 100, 2_000, 2
+        N_STREAMS_OF_AREAS = dict.fromkeys(N_STREAMS_OF_AREAS, 10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        text = page(np.random.default_rng(1), n_streams, n_pairs)
+        text = page(np.random.default_rng(1), n_pairs)
     if options.quick:
         print(text)
     else:
