@@ -1,11 +1,13 @@
 """Kill a study again and again at random moments: its results are those of an undisturbed run."""
 
 import argparse
+import os
 import random
-import subprocess
+import signal
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 from pandas.testing import assert_frame_equal
@@ -24,28 +26,39 @@ def study_in(directory, replications):
     return Study("noise", noise, grid(n=[5, 50]), replications=replications, directory=directory)
 
 
+def n_parts_in(folder):
+    """Count the files of finished replications."""
+    return len(list(Path(folder).rglob("*.parquet")))
+
+
+def has_not_ended(child):
+    """Tell whether a process runs, and leave it to be waited for."""
+    return os.waitid(os.P_PID, child, os.WNOHANG | os.WNOWAIT | os.WEXITED) is None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--run", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    warnings.simplefilter("ignore", DeprecationWarning)  # a fork beside threads
     replications = 200 * options.kills
-    if options.run:
-        study_in(options.run, replications).run(n_workers=1, chunk_size=2)
-        return
     n_killed = 0
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, "--kills", str(options.kills), "--run", folder]
         for _ in range(options.kills):
-            process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-            before = len(list(Path(folder).rglob("*.parquet")))
-            while len(list(Path(folder).rglob("*.parquet"))) <= before and process.poll() is None:
+            before = n_parts_in(folder)
+            child = os.fork()
+            if child == 0:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what killed processes leave is told
+                try:
+                    study_in(folder, replications).run(n_workers=1, chunk_size=2)
+                finally:
+                    os._exit(1)
+            while n_parts_in(folder) <= before and has_not_ended(child):
                 time.sleep(0.02)
             time.sleep(random.uniform(0, 0.2))
-            n_killed += process.poll() is None
-            process.kill()
-            process.wait()
-        finished = 2 * len(list(Path(folder).rglob("*.parquet")))
+            os.kill(child, signal.SIGKILL)
+            n_killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        finished = 2 * n_parts_in(folder)
         n = max(2, finished // 2)  # replications of each setting that the comparison needs
         found = study_in(folder, n).run(n_workers=1)
         strays = list(Path(folder).rglob("*.partial"))

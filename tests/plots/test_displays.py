@@ -754,3 +754,12 @@ def test_public_names():
         assert callable(getattr(getattr(dmfroc, package), name))
         with pytest.raises(AttributeError, match=rf"{name} is now dmfroc\.{package}\.{name}$"):
             getattr(dmfroc, name)
+
+
+def test_isometrics_are_drawn_in_equal_steps():
+    looks = (getattr(getattr(plots, name), "look", None) for name in plots.__all__)
+    values = [look.isometric_values for look in looks if look and look.isometric_values]
+    assert values
+    for of_chart in values:
+        steps = np.diff(of_chart)
+        assert steps == pytest.approx(steps[:1].repeat(len(steps)))

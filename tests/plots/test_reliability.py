@@ -20,6 +20,8 @@ def test_reliability_of_one_class():
     curve = isotonic_calibration_curve(Y, P)
     line = display.lines_[1]
     assert line.get_ydata() == pytest.approx(curve.y)
+    for ends in (display.ax_.get_xlim(), display.ax_.get_ylim()):
+        assert ends == pytest.approx((0, 1), abs=0.05)
     assert f"MCB {MEASURES['brier_miscalibration'](Y, P):.4f}" in line.get_label()
     heights = [bar.get_height() for bar in display.histogram_]
     assert max(heights) == pytest.approx(0.16)
