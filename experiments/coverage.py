@@ -473,6 +473,12 @@ def page(tables: dict[str, pd.DataFrame], cells: pd.DataFrame, replications: dic
 Made by `experiments/coverage.py`. Nominal coverage is 95 %, and the level of the tests 5 %. The
 truth is measured in about {POPULATION:,} observations with the same class proportions.
 
+The numbers of the jackknife, the bootstraps and the paired tests on this page are of an earlier
+version. They were computed before the limits for rare errors, the single stratum of measures such
+as accuracy, and the sign flips. [Can I trust it?](trust.md) and
+[Intervals near perfection](near_perfect.md) have those of today's intervals, and
+[Paired tests near perfection](paired_tests.md) those of today's tests.
+
 ## Which method when
 
 * **Jackknife, the default: use this.** It costs one evaluation, and accounts for rare classes and

@@ -165,3 +165,19 @@ def test_reliability_and_resolution_reach_down_by_what_chance_adds():
         assert chance[0] == pytest.approx(chance[1], rel=1e-9)
         excess.append(found.value - chance[0])
     assert abs(np.mean(excess)) < 3 * np.std(excess) / np.sqrt(len(excess))
+
+
+def test_unequal_weights_add_more_chance_to_reliability():
+    """Calibrated forecasts have a reliability of 0, on average of samples less what chance adds."""
+    generator, corrected, plain = np.random.default_rng(8), [], []
+    measure = measures.brier_reliability()
+    for _ in range(150):
+        p = generator.beta(2, 2, size=150)
+        y, weight = (generator.random(150) < p).astype(int), np.exp(generator.normal(size=150))
+        scores = np.stack([1 - p, p], axis=1)
+        corrected.append(measure.less_biased(y, scores, sample_weight=weight))
+        plain.append(measure(y, scores, sample_weight=weight))
+    error = np.std(corrected) / np.sqrt(len(corrected))
+    assert np.mean(corrected) == pytest.approx(0, abs=4 * error + 0.1 * np.mean(plain))
+    alike = measure.less_biased(y, scores, sample_weight=np.full(150, 3.0))
+    assert alike == pytest.approx(measure.less_biased(y, scores))
