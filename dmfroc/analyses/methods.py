@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from dmfroc._kit.options import is_one_of
+from dmfroc._kit.options import choice
 from dmfroc.inference.bootstrap import BayesianBootstrap, Bootstrap
 from dmfroc.inference.corrected_resampling import CorrectedResampling
 from dmfroc.inference.interval_method import IntervalMethod
@@ -39,8 +39,8 @@ def choose_methods(
         If there is no such method, an option is out of its range, or an option was given that no
         measure's method uses.
     """
-    if name is not None and not is_one_of(name, METHODS):
-        raise ValueError(f"method must be one of {METHODS}, but it is {name!r}")
+    if name is not None:
+        choice("method", name, METHODS)
     if options.target == "learner":
         if predictions.folds is None:
             raise ValueError("target='learner' needs folds=, whose values vary as fits do")

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import stdtr, stdtrit
 
-from dmfroc._kit.options import check_level, flag, is_one_of
+from dmfroc._kit.options import check_level, choice, flag
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.inference.influences import influences_of
@@ -34,8 +34,6 @@ from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Name, Table
 
 __all__ = ["ErrorCovariances", "RunsComparison", "RunsTest", "compare_runs"]
-
-Inference = Literal["random_runs", "fixed_runs", "fixed_cases"]
 
 
 class ErrorCovariances(NamedTuple):
@@ -256,10 +254,7 @@ def compare_runs(
     measure = get_measure(measure)
     check_level(level)
     crossed = flag("crossed", crossed)
-    if not is_one_of(covariances, ("influences", "leave_one_out")):
-        raise ValueError(
-            f"covariances must be 'influences' or 'leave_one_out', but it is {covariances!r}"
-        )
+    choice("covariances", covariances, ("influences", "leave_one_out"))
     n_runs = _n_runs(y_score)
     rows, values, errors = Rows(row_index(y_true)), {}, []
     remarks: dict[str, dict[str, None]] = {name: {} for name in y_score}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.options import check_level, integer, is_one_of, positive, proportion, seed_of
+from dmfroc._kit.options import check_level, choice, integer, positive, proportion, seed_of
 from dmfroc.inputs.class_shares import class_shares, in_class_shares
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.results.result import Result
@@ -193,8 +193,7 @@ def choose_threshold(
     >>> bool(low < 0.75 < high)
     True
     """
-    if not is_one_of(by, get_args(Criterion)):
-        raise ValueError(f"by must be one of {get_args(Criterion)}, but it is {by!r}")
+    choice("by", by, get_args(Criterion))
     at_least = proportion("at_least", at_least, "(0, 1)")
     costs = positive("cost_fp", cost_fp), positive("cost_fn", cost_fn)
     level, n_draws = check_level(level), integer("n_draws", n_draws, _FEWEST_DRAWS)

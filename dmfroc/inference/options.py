@@ -8,7 +8,7 @@ from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
-from dmfroc._kit.options import check_level, flag, is_one_of, number, seed_of
+from dmfroc._kit.options import check_level, choice, flag, number, seed_of
 from dmfroc._kit.text import did_you_mean
 from dmfroc.inference.units import EstimatedWeights, Sample, sample_of
 from dmfroc.inputs.predictions import Predictions
@@ -134,8 +134,7 @@ class Options:
         object.__setattr__(self, "level", check_level(self.level))
         if self.stratify is not None:
             object.__setattr__(self, "stratify", flag("stratify", self.stratify))
-        if not is_one_of(self.target, TARGETS):
-            raise ValueError(f"target must be one of {TARGETS}, but it is {self.target!r}")
+        choice("target", self.target, TARGETS)
         if self.train_fraction is None:
             return
         if self.target != "learner":

@@ -20,7 +20,7 @@ from scipy import special
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled, double_precision
-from dmfroc._kit.options import integer, is_one_of, numbers
+from dmfroc._kit.options import choice, integer, numbers
 from dmfroc.multiclass.center import center
 from dmfroc.multiclass.links import Link, link_of, log_rates
 from dmfroc.multiclass.rank_one import Center, binomial_deviance
@@ -139,8 +139,7 @@ def dmf(
     (True, True)
     """
     rates, weights, offset = _checked_cells(rates, weights, offset)
-    if not is_one_of(link, ("logit", "probit", "cloglog")):
-        raise ValueError(f"link must be 'logit', 'probit' or 'cloglog', but it is {link!r}")
+    choice("link", link, ("logit", "probit", "cloglog"))
     if not (isinstance(rank, int | np.integer) and 1 <= rank <= min(rates.shape)):
         raise ValueError(
             f"rank must be an integer from 1 to {min(rates.shape)}, but it is {rank!r}"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmfroc._kit.options import is_one_of
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
 from dmfroc.decisions.threshold_choice import ThresholdChoice
+from dmfroc.inference.band import BandKind, check_kind
 from dmfroc.plots._style import (
     BASELINE_ID,
     CURVE_ID,
@@ -82,7 +82,7 @@ class DecisionDisplay(Display):
         *,
         name: str | None = None,
         ax: Axes | None = None,
-        band: Literal["pointwise", "simultaneous"] | None = "pointwise",
+        band: BandKind | None = "pointwise",
         difference: bool = False,
         **options: Any,
     ) -> Self:
@@ -113,7 +113,7 @@ class DecisionDisplay(Display):
         self,
         ax: Axes | None = None,
         *,
-        band: Literal["pointwise", "simultaneous"] | None = "pointwise",
+        band: BandKind | None = "pointwise",
         difference: bool = False,
         plot_legend: bool = True,
         **options: Any,
@@ -143,10 +143,8 @@ class DecisionDisplay(Display):
         ValueError
             If there is no such band.
         """
-        if not (band is None or is_one_of(band, ("pointwise", "simultaneous"))):
-            raise ValueError(
-                f"band must be 'pointwise', 'simultaneous' or None, but it is {band!r}"
-            )
+        if band is not None:
+            check_kind("band", band)
         axes = self._draws_on(ax, height=4.8, difference=difference, plot_legend=plot_legend)
         self.lines_, self.bands_, self.baselines_ = {}, {}, []
         is_single = len(self.curves) == 1

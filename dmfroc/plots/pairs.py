@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.text import legend_text
 from dmfroc.inputs.estimators import scores_of
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.ranking import pairwise_auc_matrix
 from dmfroc.plots._style import Display
 
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 _MOST_VALUES, _MOST_TICKS = 12, 25  # classes
+
+
+def areas_of_pairs(predictions: Predictions) -> Float[np.ndarray, "k k"]:
+    """Return A(i|j) of the pairs of classes that occur, and NaN elsewhere."""
+    areas = pairwise_auc_matrix(predictions)
+    is_absent = predictions.class_counts == 0
+    areas[is_absent] = areas[:, is_absent] = np.nan
+    np.fill_diagonal(areas, np.nan)
+    return areas
 
 
 class PairwiseAUCDisplay(Display):
@@ -92,9 +101,8 @@ class PairwiseAUCDisplay(Display):
         TypeError, ValueError
             As for `from_predictions`, or if the estimator gives no score to each class.
         """
-        return cls.from_predictions(
-            y, scores_of(estimator, X, y), labels=estimator.classes_, **kwargs
-        )
+        scores = scores_of(estimator, X, y)
+        return cls.from_predictions(y, scores, labels=estimator.classes_, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -129,11 +137,7 @@ class PairwiseAUCDisplay(Display):
             As for `pairwise_auc_matrix`.
         """
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
-        areas = pairwise_auc_matrix(predictions)
-        is_absent = predictions.class_counts == 0
-        areas[is_absent] = areas[:, is_absent] = np.nan
-        np.fill_diagonal(areas, np.nan)
-        return cls(areas, predictions.labels).plot(ax, **image_kwargs)
+        return cls(areas_of_pairs(predictions), predictions.labels).plot(ax, **image_kwargs)
 
     def plot(
         self, ax: Axes | None = None, *, plot_colorbar: bool = True, **image_kwargs: Any

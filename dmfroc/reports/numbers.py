@@ -19,7 +19,7 @@ from dmfroc.inference.units import Sample, sample_of
 from dmfroc.inputs.arrays import Floats
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.contingency_table import ContingencyTable
-from dmfroc.measures.ranking import hand_till, pairwise_auc_matrix
+from dmfroc.measures.ranking import hand_till
 from dmfroc.multiclass.curve import (
     MeanROC,
     MulticlassROC,
@@ -28,6 +28,7 @@ from dmfroc.multiclass.curve import (
     vertical_mean,
 )
 from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.plots.pairs import areas_of_pairs
 from dmfroc.results.estimate import Estimate
 
 # The time for a threshold of the band grows with the product of observations and classes, and with
@@ -108,7 +109,7 @@ def numbers_of(sample: Sample, curve_options: CurveOptions, level: float) -> Num
         curve=curve,
         band=band,
         n_band_thresholds=n_thresholds,
-        areas=np.mean([_areas(part) for part in _by_fold(predictions)], axis=0),
+        areas=np.mean([areas_of_pairs(part) for part in _by_fold(predictions)], axis=0),
         classes=_classes(sample, level),
         confusion=None if table is None else table.counts.T,
         rates={}
@@ -130,14 +131,6 @@ def _by_fold(predictions: Predictions) -> list[Predictions]:
         return [predictions]
     whole, folds = replace(predictions, folds=None), predictions.folds
     return [whole.rows(folds == fold) for fold in np.unique(folds)]
-
-
-def _areas(predictions: Predictions) -> Float[np.ndarray, "k k"]:
-    areas = pairwise_auc_matrix(predictions)
-    is_absent = predictions.class_counts == 0
-    areas[is_absent] = areas[:, is_absent] = np.nan
-    np.fill_diagonal(areas, np.nan)
-    return areas
 
 
 def _classes(sample: Sample, level: float) -> dict[Hashable, OfClass]:

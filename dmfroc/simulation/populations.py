@@ -17,10 +17,10 @@ from scipy.special import softmax
 from scipy.stats.qmc import MultivariateNormalQMC
 
 from dmfroc._kit.options import (
+    choice,
     generator_of,
     instance,
     integer,
-    is_one_of,
     number,
     numbers,
     positive,
@@ -123,10 +123,7 @@ class MultinomialPopulation:
                 "coefficients must have one row per covariate and one column per class, at least "
                 f"two, but their shape is {self.coefficients.shape}"
             )
-        if not is_one_of(self.label_rule, get_args(LabelRule)):
-            raise ValueError(
-                f"label_rule must be 'sampled' or 'argmax', but it is {self.label_rule!r}"
-            )
+        choice("label_rule", self.label_rule, get_args(LabelRule))
 
     @classmethod
     def random(
