@@ -160,14 +160,8 @@ def _plain(name: str) -> str:
     return "".join(filter(str.isalnum, folded))
 
 
-def _by_plain_name() -> dict[str, str]:
-    """Return the measures' names by all that they are known by."""
-    known = {_plain(text): m.name for m in MEASURES.values() for text in (m.title, m.name)}
-    synonyms = {_plain(x): name for name, xs in _SYNONYMS.items() for x in xs.split(", ")}
-    return synonyms | known
-
-
-_NAMES = _by_plain_name()
+_NAMES = {_plain(x): name for name, xs in _SYNONYMS.items() for x in xs.split(", ")}
+_NAMES |= {_plain(text): m.name for m in MEASURES.values() for text in (m.title, m.name)}
 _HINTS = {_plain(x): hint for names, hint in _AMBIGUOUS.items() for x in names.split(", ")}
 _PLAIN_AREAS = frozenset(map(_plain, _AREA_NAMES.split(", ")))
 _N_NEAR = 5

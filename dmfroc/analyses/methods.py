@@ -55,8 +55,12 @@ def choose_methods(
     chosen: list[type[IntervalMethod]]
     if options.target == "learner":
         chosen = [CorrectedResampling] * len(measures)
+    elif name == "bayes":
+        from dmfroc.bayes.method import Bayes  # imports NumPyro, which takes seconds
+
+        chosen = [Bayes] * len(measures)
     elif name is not None:
-        chosen = [_class_named(name)] * len(measures)
+        chosen = [_CLASSES[name]] * len(measures)
     else:
         defaults = [measure.default_method for measure in measures]
         # The derivative alone accounts for the error of estimated weights, also where it has kinks.
@@ -71,11 +75,3 @@ def choose_methods(
             )
     with_options = {method: method.from_options(options) for method in dict.fromkeys(chosen)}
     return [with_options[method] for method in chosen]
-
-
-def _class_named(name: str) -> type[IntervalMethod]:
-    if name in _CLASSES:
-        return _CLASSES[name]
-    from dmfroc.bayes.method import Bayes  # imports NumPyro, which takes seconds
-
-    return Bayes

@@ -46,14 +46,6 @@ def next_style(ax: Axes) -> dict[str, Any]:
     return style_of(len(drawn)) | ({"color": free[0]} if free else {})
 
 
-def new_axes(width: float = 6.4, height: float = 6.4) -> Axes:
-    """Return the axes of a new figure, of a size in inches."""
-    from matplotlib import pyplot
-
-    _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
-    return ax
-
-
 class Display:
     """A picture of what was computed: it holds the data, and draws them on any axes.
 
@@ -79,7 +71,11 @@ class Display:
 
         for option, value in flags.items():
             flag(option, value)
-        self.ax_ = new_axes(width, height) if ax is None else instance("ax", ax, Axes)
+        if ax is None:
+            from matplotlib import pyplot
+
+            _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+        self.ax_ = instance("ax", ax, Axes)
         self.figure_ = self.ax_.figure
         return self.ax_
 

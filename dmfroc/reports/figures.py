@@ -170,7 +170,8 @@ def calibration(
                 for x, a, b in zip(curve.mean_predicted, low, high, strict=True)
             )
             text = f"ECE {number(curve.expected_error)}, Brier {number(curve.brier)}"
-            line = _dots(curve.mean_predicted, curve.fraction_positive)
+            places = SMALL_SIZE * curve.mean_predicted, SMALL_SIZE * (1 - curve.fraction_positive)
+            line = " ".join(f"M{x:.4g},{y:.4g}h0.01" for x, y in zip(*places, strict=True))
             lines.append(Line(position, name, line, bars, text))
         if lines:
             charts.append(Small(label, 1.0, lines))
@@ -211,11 +212,6 @@ def decisions(
         if lines:
             charts.append(Small(label, 1.0, lines, reference))
     return charts
-
-
-def _dots(x: Float[np.ndarray, " m"], y: Float[np.ndarray, " m"]) -> str:
-    places = zip(SMALL_SIZE * x, SMALL_SIZE * (1 - y), strict=True)
-    return " ".join(f"M{a:.4g},{b:.4g}h0.01" for a, b in places)
 
 
 def heat_maps(named: Mapping[str, Numbers], labels: Sequence[Hashable]) -> list[Matrix]:
