@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float, Shaped
 
 from dmfroc._kit.hull import ROUNDING
-from dmfroc._kit.options import generator_of, is_one_of, number, numbers
+from dmfroc._kit.options import choice, generator_of, nonnegative, number, numbers
 from dmfroc.curves.cases import one_class
 from dmfroc.curves.points import OperatingPoints, count_points
 from dmfroc.inputs.messages import IN_MEMORY
@@ -125,12 +125,8 @@ class OptimalOperatingPoints:
 
 def check_choices(tie_break: Any, placement: Any) -> None:
     """Raise unless both are among their choices."""
-    for name, value, choices in (
-        ("tie_break", tie_break, get_args(TieBreak)),
-        ("placement", placement, get_args(Placement)),
-    ):
-        if not is_one_of(value, choices):
-            raise ValueError(f"{name} must be one of {list(choices)}, but it is {value!r}")
+    choice("tie_break", tie_break, get_args(TieBreak))
+    choice("placement", placement, get_args(Placement))
 
 
 class Economy:
@@ -201,10 +197,7 @@ def check_conditions(
                 f"prevalence must lie strictly between 0 and 1, but it is {given}; for class "
                 "totals P and N pass P / (P + N)"
             )
-    for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
-        if not 0 <= number(name, cost) < np.inf:
-            raise ValueError(f"{name} must be finite and >= 0, but it is {cost}")
-    cost_fp, cost_fn = float(cost_fp), float(cost_fn)
+    cost_fp, cost_fn = nonnegative("cost_fp", cost_fp), nonnegative("cost_fn", cost_fn)
     if cost_fp == 0 and cost_fn == 0:
         raise ValueError("cost_fp and cost_fn are both 0: then every threshold is optimal")
     return prevalence, cost_fp, cost_fn

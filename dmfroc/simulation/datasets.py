@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from dmfroc._kit.text import did_you_mean
 
 if TYPE_CHECKING:
     import numpy
@@ -86,9 +87,8 @@ def load_dataset(name: str) -> Dataset:
         If the set is not at hand locally and OpenML cannot be reached.
     """
     if name not in _OPENML:
-        close = difflib.get_close_matches(name, _OPENML, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"name={name!r} is not a data set.{hint} Known: {', '.join(_OPENML)}.")
+        hint = did_you_mean(name, _OPENML)
+        raise ValueError(f"name={name!r} is not a data set{hint}. Known: {', '.join(_OPENML)}.")
     directory = os.environ.get("DMFROC_DATA")
     if directory and (path := Path(directory) / f"{name}.csv").is_file():
         import pandas

@@ -21,9 +21,10 @@ from dmfroc._kit.options import (
     generator_of,
     instance,
     integer,
-    number,
+    nonnegative,
     numbers,
     positive,
+    proportion,
 )
 from dmfroc.inputs.predictions import Predictions
 
@@ -77,8 +78,7 @@ class SimulatedClassifier:
         if self.n_available is not None:
             integer("n_available", self.n_available, 0)
         positive("temperature", self.temperature)
-        if not 0 <= number("noise", self.noise) < np.inf:
-            raise ValueError(f"noise must be finite and >= 0, but it is {self.noise!r}")
+        nonnegative("noise", self.noise)
         if self.levels is not None:
             integer("levels", self.levels, 1)
 
@@ -162,9 +162,7 @@ class MultinomialPopulation:
         generator = generator_of(random_state)
         n_classes = integer("n_classes", n_classes, 2)
         n_covariates = integer("n_covariates", n_covariates, 1)
-        strength = number("strength", strength)
-        if not 0 <= strength < np.inf:
-            raise ValueError(f"strength must be finite and >= 0, but it is {strength}")
+        strength = nonnegative("strength", strength)
         coefficients = strength * generator.normal(size=(n_covariates, n_classes))
         return cls(coefficients, label_rule)
 
@@ -467,8 +465,7 @@ def simulate_predictions(
     >>> (pair["all"].true == pair["half"].true).all()
     np.True_
     """
-    if not 0 <= number("noise_correlation", noise_correlation) <= 1:
-        raise ValueError(f"noise_correlation must be in [0, 1], but it is {noise_correlation!r}")
+    proportion("noise_correlation", noise_correlation, "[0, 1]")
     generator = generator_of(random_state)
     instance("population", population, MultinomialPopulation)
     several = classifiers if isinstance(classifiers, Mapping) else {"": classifiers}

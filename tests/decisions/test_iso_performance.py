@@ -358,7 +358,7 @@ def test_large_counts_are_exact():
         (
             lambda: optimal_operating_points([0, 1], [0.1, 0.2], cost_fn=-1.0),
             ValueError,
-            "cost_fn must be finite and >= 0, but it is -1.0",
+            "cost_fn must be a finite number >= 0, but it is -1.0",
         ),
         (
             lambda: operating_point([0, 1], [0.1, 0.2], 0.5, cost_fp=0, cost_fn=0),

@@ -318,12 +318,12 @@ X, Y = binary_sample(8, n=40)
         (
             lambda: IsoPerformanceClassifierCV(GaussianNB(), tie_break="first").fit(X, Y),
             ValueError,
-            "tie_break must be one of ['highest', 'lowest'], but it is 'first'",
+            "tie_break must be one of ('highest', 'lowest'), but it is 'first'",
         ),
         (
             lambda: IsoPerformanceClassifierCV(GaussianNB(), placement="gap").fit(X, Y),
             ValueError,
-            "placement must be one of ['score', 'midpoint'], but it is 'gap'",
+            "placement must be one of ('score', 'midpoint'), but it is 'gap'",
         ),
         (
             lambda: IsoPerformanceClassifierCV(GaussianNB(), response_method="proba").fit(X, Y),

@@ -148,7 +148,8 @@ def test_without_a_network_the_error_names_the_remedy(openml, monkeypatch):
 
 
 def test_an_unknown_name_is_answered_with_the_close_and_all_known_ones():
-    with pytest.raises(ValueError, match=r"'waveform' .*mean 'waveform5000'\? Known: car, .*zoo"):
+    unknown = r"'waveform' .*mean 'waveform5000'\?\)\. Known: car, .*zoo"
+    with pytest.raises(ValueError, match=unknown):
         load_dataset("waveform")
     with pytest.raises(ValueError, match=r"'qqq' is not a data set\. Known: car"):
         load_dataset("qqq")

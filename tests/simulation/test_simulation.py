@@ -182,7 +182,7 @@ def test_same_seed_same_predictions():
             "noise_correlation must be in [0, 1], but it is 1.5",
         ),
         (lambda: SimulatedClassifier(temperature=0.0), "temperature must be positive and finite"),
-        (lambda: SimulatedClassifier(noise=-1.0), "noise must be finite and >= 0"),
+        (lambda: SimulatedClassifier(noise=-1.0), "noise must be a finite number >= 0"),
         (lambda: SimulatedClassifier(levels=0), "levels must be an integer >= 1, but it is 0"),
         (lambda: SimulatedClassifier(n_available=-1), "n_available must be an integer >= 0"),
         (lambda: MultinomialPopulation(np.zeros((3, 1))), "their shape is (3, 1)"),
