@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtri
 
-from dmfroc._kit.options import is_one_of
+from dmfroc._kit.options import choice, integer
 from dmfroc.inference.draws import compare_draws
 from dmfroc.inference.evidence import FactsInMemory, facts_of
 from dmfroc.inference.hypothesis import Hypothesis
@@ -64,14 +64,8 @@ class Resampling(IntervalMethod):
     n_draws: int = DEFAULT_N_DRAWS
 
     def __post_init__(self) -> None:
-        if not is_one_of(self.interval_type, INTERVAL_TYPES):
-            raise ValueError(
-                f"interval_type must be one of {INTERVAL_TYPES}, but it is {self.interval_type!r}"
-            )
-        if not (isinstance(self.n_draws, int | np.integer) and self.n_draws >= _FEWEST_DRAWS):
-            raise ValueError(
-                f"n_draws must be an integer >= {_FEWEST_DRAWS}, but it is {self.n_draws!r}"
-            )
+        choice("interval_type", self.interval_type, INTERVAL_TYPES)
+        integer("n_draws", self.n_draws, _FEWEST_DRAWS)
 
     @classmethod
     def from_options(cls, options: Options) -> Resampling:
