@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
         (["experiments/weights.py"], "| K | 0.1 | 0.25 | 0.5 | 1 | 2 | 4 | 10 |"),
         (["experiments/sampled_pairs.py"], "| 5 | all |"),
         (["experiments/sbc.py"], "| ordinal | spread |"),
+        (["experiments/items.py"], "| 20 | 95.9 | 97.6 |"),
         (["-m", "benchmarks"], "dmfroc Hand-Till M with SE"),
         (["-m", "benchmarks.gpu"], "| cpu | 300x3 | hand_till |"),
     ],
