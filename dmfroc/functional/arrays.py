@@ -44,7 +44,7 @@ def _as_configured(x: Array) -> Array:
     return lax.convert_element_type(x, jnp.result_type(float)) if is_float else x
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)  # a program may hold the data of a bootstrap
 def _program(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function with derivatives of any order, which are computed with 64 bits, too.
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import arviz
 import jax
@@ -13,35 +12,45 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro
 import xarray
-from jaxtyping import Float
+from jax import lax
+from jaxtyping import Array, Float
 from numpyro import distributions as dist
 from numpyro.infer import Predictive
 
 from dmfroc._kit.compiled import compiled, in_double_precision
 from dmfroc._kit.options import choice, integer, positive
-from dmfroc.functional.arrays import observations
+from dmfroc.functional.arrays import run
 from dmfroc.functional.roc import center, multiclass_roc
+from dmfroc.inputs.predictions import as_predictions
+from dmfroc.measures.bound import BoundMeasures
+from dmfroc.measures.measure import Measure, WithOptions, bind
 from dmfroc.multiclass.rates import ordered_pairs
 
-_NUMBERS_AT_ONCE = 1 << 19  # weights of the draws that are computed as one
+_NUMBERS_AT_ONCE = 1 << 16  # weights of the draws that are computed as one
 
 
 def bootstrap_model(
-    function: Callable[..., Any],
-    y: Any,
-    scores: Any,
-    weights: Any = None,
+    measure: Measure,
+    y_true: Any,
+    y_score: Any = None,
     *,
-    n_classes: int,
+    labels: Any = None,
+    sample_weight: Any = None,
+    y_pred: Any = None,
     kind: Literal["bootstrap", "bayesian_bootstrap"] = "bootstrap",
-    **options: Any,
 ) -> Callable[[], None]:
     """Return a NumPyro model of the resampled weights of observations and a measure's value.
 
+    The value is computed as in the bootstraps of `dmfroc.estimate`: sorting and thresholds come
+    from the data and are the same in all draws.
+
     Parameters
     ----------
-    function, y, scores, weights, n_classes, **options
-        As for `estimate`. The arrays cannot be traced.
+    measure : Measure
+        Such as ``dmfroc.measures.hand_till()``, or one of your own.
+    y_true, y_score, labels, sample_weight, y_pred
+        As for `dmfroc.Predictions.from_arrays`; ``y_true`` may be a `dmfroc.Predictions`. The
+        arrays cannot be traced.
     kind : {"bootstrap", "bayesian_bootstrap"}
         Whether as many rows are drawn from each class as it has, with replacement, or the shares
         of its rows are Dirichlet distributed.
@@ -50,13 +59,14 @@ def bootstrap_model(
     -------
     callable
         A model without arguments. Its sites are the rows of each class, or numbers proportional
-        to their shares, ``weights`` of shape (n,), and ``value``. Thresholds of pairs stay where
-        the data place them.
+        to their shares, ``weights`` of shape (n,) for the n rows of positive weight, and
+        ``value``.
 
     Raises
     ------
     ValueError, TypeError
-        As the function does, or if the kind is another.
+        As for `dmfroc.Predictions.from_arrays`, if the kind is another, or if JAX cannot compute
+        the measure.
 
     References
     ----------
@@ -64,41 +74,62 @@ def bootstrap_model(
 
     Examples
     --------
-    >>> from dmfroc.functional import hand_till
-    >>> model = bootstrap_model(hand_till, [0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], n_classes=2)
+    >>> from dmfroc.measures import hand_till
+    >>> model = bootstrap_model(hand_till(), [0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9])
     >>> tree = resample(model, n_draws=200, random_state=1)
     >>> 0.2 < float(tree["posterior"]["value"].std()) < 0.3
     True
     """
     choice("kind", kind, ("bootstrap", "bayesian_bootstrap"))
-    data = observations(y, scores, weights, n_classes)
-    y, base = np.asarray(data.y), np.asarray(data.weights, float)
-    if "threshold_weights" in inspect.signature(function).parameters and n_classes > 2:
-        options = {"threshold_weights": base, **options}
-    rows_by_class = [np.flatnonzero(y == place) for place in range(n_classes)]
+    if not isinstance(measure, Measure):
+        raise TypeError(
+            "measure must be a Measure, such as dmfroc.measures.hand_till(), but it is of type "
+            f"{type(measure).__name__}"
+        )
+    predictions = as_predictions(
+        y_true,
+        y_score,
+        labels=labels,
+        sample_weight=sample_weight,
+        y_pred=y_pred,
+        needs=measure.needs,
+    ).counted
+    bound = bind(measure, predictions)
+    if not bound.is_compiled:
+        raise ValueError(
+            f"{measure.name} has no form in JAX: take dmfroc.estimate with method={kind!r}"
+        )
+    sizes = predictions.class_counts[predictions.present]
+    value = WithOptions(_weighted_value, bound=bound)
+    place_of_row = np.argsort(np.argsort(predictions.true, kind="stable"))
 
     def model() -> None:
-        counts = jnp.zeros(len(y))
-        for place, rows in enumerate(rows_by_class):
-            m = len(rows)
+        by_class = []
+        for place, m in zip(predictions.present, sizes, strict=True):
             if kind == "bootstrap":
                 # A multinomial vector of counts; NumPyro's Multinomial takes the square of the time
                 drawn = numpyro.sample(
                     f"rows_{place}", dist.DiscreteUniform(0, m - 1).expand([m]).to_event(1)
                 )
-                class_counts = jnp.zeros(m).at[drawn].add(1.0)
+                by_class.append(jnp.zeros(m).at[drawn].add(1.0))
             else:
                 # Flat Dirichlet shares; Gamma variates, by which NumPyro draws them, are slower
                 drawn = numpyro.sample(
                     f"exponential_{place}", dist.Exponential(1.0).expand([m]).to_event(1)
                 )
-                class_counts = m * drawn / drawn.sum()
-            counts = counts.at[rows].set(class_counts)
-        numpyro.deterministic("weights", counts)
-        value = function(data.y, data.scores, counts * base, n_classes=n_classes, **options)
-        numpyro.deterministic("value", value)
+                by_class.append(m * drawn / drawn.sum())
+        # Stored, since XLA would compute them anew wherever they are used
+        weights = lax.optimization_barrier(jnp.concatenate(by_class)[place_of_row])
+        numpyro.deterministic("weights", weights)
+        numpyro.deterministic("value", run(value, weights, predictions.sample_weight))
 
     return model
+
+
+def _weighted_value(
+    counts: Float[Array, " n"], base: Float[Array, " n"], *, bound: BoundMeasures
+) -> Float[Array, ""]:
+    return bound(counts * base)[0]
 
 
 def rates_model(
@@ -182,10 +213,26 @@ def rates_model(
     return model
 
 
+class _Program(NamedTuple):
+    """What draws from a model: so many draws at a time of the sites with these names."""
+
+    draw: Callable[[Array], dict[str, Array]]
+    n_at_once: int
+    names: list[str]
+
+
 @functools.lru_cache(maxsize=32)
-def _batch(model: Callable[[], None], size: int, names: tuple[str, ...]) -> Callable[[Any], Any]:
-    predictive = Predictive(model, num_samples=size, return_sites=list(names), parallel=True)
-    return compiled(lambda key: predictive(key))
+def _program(model: Callable[[], None], *, with_weights: bool) -> _Program:
+    def sites() -> dict[str, Array]:
+        trace = numpyro.handlers.trace(numpyro.handlers.seed(model, 0)).get_trace()
+        return {name: site["value"] for name, site in trace.items()}
+
+    shapes = jax.eval_shape(sites)  # to run the model, each of its operations would be compiled
+    largest = max(site.size for site in shapes.values())
+    n_at_once = min(max(_NUMBERS_AT_ONCE // largest, 1), 256)
+    names = [name for name in shapes if with_weights or name in ("value", "fpr", "tpr")]
+    predictive = Predictive(model, num_samples=n_at_once, return_sites=names, parallel=True)
+    return _Program(compiled(lambda key: predictive(key)), n_at_once, names)
 
 
 def resample(
@@ -221,27 +268,22 @@ def resample(
 
     Examples
     --------
-    >>> from dmfroc.functional import hand_till
-    >>> model = bootstrap_model(hand_till, [0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], n_classes=2)
+    >>> from dmfroc.measures import hand_till
+    >>> model = bootstrap_model(hand_till(), [0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9])
     >>> resample(model, n_draws=100, with_weights=True)["posterior"]["weights"].shape
     (1, 100, 4)
     """
     n_draws = integer("n_draws", n_draws, 1)
     seed = integer("random_state", random_state, 0, most=1 << 63)
     with in_double_precision():
-        sites = numpyro.handlers.trace(numpyro.handlers.seed(model, 0)).get_trace()
-        largest = max(np.size(site["value"]) for site in sites.values())
-        size = min(max(_NUMBERS_AT_ONCE // largest, 1), 256)
-        names = ["value", *(n for n in ("fpr", "tpr") if n in sites)]
-        names = list(sites) if with_weights else names
-        keys = jax.random.split(jax.random.key(seed), -(-n_draws // size))
-        draw = _batch(model, size, tuple(names))
+        draw, n_at_once, names = _program(model, with_weights=with_weights)
+        keys = jax.random.split(jax.random.key(seed), -(-n_draws // n_at_once))
         parts = [draw(key) for key in keys]
     draws: dict[str, Float[np.ndarray, "chain draw *shape"]] = {
         name: np.concatenate([np.asarray(part[name]) for part in parts])[None, :n_draws]
         for name in names
     }
-    dims = {"weights": ["observation"]} if with_weights and "weights" in sites else {}
+    dims = {"weights": ["observation"]} if "weights" in names else {}
     tree: xarray.DataTree = arviz.from_dict({"posterior": draws}, dims=dims)
     tree["posterior"].attrs.update(seed=seed)
     return tree

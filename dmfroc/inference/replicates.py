@@ -21,7 +21,7 @@ from dmfroc.inference.options import IntervalType
 from dmfroc.inference.scale import scale_of
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.bound import BoundMeasures, FunctionOfWeights, MeanOverFolds, SummariesOfCounts
+from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
 
 _SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one
 _NUMBERS_PER_TASK = 1 << 21  # weights that are drawn at a time
@@ -119,7 +119,7 @@ def _evaluator(
     base, n_scores = predictions.sample_weight, predictions.scores.size
     if isinstance(bound, MeanOverFolds):
         return _evaluator_of_folds(bound, predictions, units, standard_errors)
-    if isinstance(bound, SummariesOfCounts | FunctionOfWeights) and not bound.is_compiled:
+    if not bound.is_compiled:
         if standard_errors:
             raise ValueError(
                 "interval_type='studentized' needs the derivative in every replicate, which this "

@@ -40,6 +40,11 @@ class BoundMeasures(ABC):
     def n_values(self) -> int:
         """Number of measures."""
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether JAX has all that the measures need."""
+        return True
+
     @abstractmethod
     def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
         """Return the values by JAX, which can compile and differentiate it."""
@@ -71,7 +76,7 @@ class SummariesOfCounts(BoundMeasures):
 
     statistic: Statistic
     summaries: tuple[Summary, ...]
-    is_compiled: bool = True  # whether JAX has all that the summaries need
+    is_compiled: bool = True
 
     @property
     def n_values(self) -> int:
@@ -148,6 +153,10 @@ class MeanOverFolds(BoundMeasures):
     @property
     def n_values(self) -> int:
         return self.bound[0].n_values
+
+    @property
+    def is_compiled(self) -> bool:
+        return all(of_fold.is_compiled for of_fold in self.bound)
 
     def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
         return sum(b(weights[r]) for r, b in zip(self.rows, self.bound, strict=True)) / len(

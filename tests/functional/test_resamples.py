@@ -6,7 +6,7 @@ import pytest
 import xarray
 
 import dmfroc
-from dmfroc import functional
+from dmfroc import functional, measures
 from dmfroc.functional.resamples import bootstrap_model, rates_model, resample
 
 GENERATOR = np.random.default_rng(0)
@@ -17,7 +17,7 @@ SCORES = GENERATOR.normal(size=(N, K)) + np.eye(K)[Y]
 
 @pytest.mark.parametrize("kind", ["bootstrap", "bayesian_bootstrap"])
 def test_weights_and_values_are_those_of_estimate(kind):
-    model = bootstrap_model(functional.hand_till, Y, SCORES, n_classes=K, kind=kind)
+    model = bootstrap_model(measures.hand_till(), Y, SCORES, kind=kind)
     tree = resample(model, n_draws=2000, random_state=3, with_weights=True)
     assert isinstance(tree, xarray.DataTree)
     draws = tree["posterior"]
@@ -41,15 +41,29 @@ def test_weights_and_values_are_those_of_estimate(kind):
     assert not np.array_equal(again, other)
 
 
+def test_values_are_those_of_the_bound_measure():
+    """Weights, labels of any kind, hard labels, and rows of weight zero, which are left out."""
+    base = GENERATOR.integers(0, 3, N).astype(float)
+    names = np.array(["b", "c", "a"])[Y]
+    columns = ["b", "c", "a"]
+    for measure in (measures.cohen_kappa(), measures.average_precision()):
+        model = bootstrap_model(measure, names, SCORES, labels=columns, sample_weight=base)
+        draws = resample(model, n_draws=100, with_weights=True)["posterior"]
+        weights = np.zeros((100, N))
+        weights[:, base > 0] = draws["weights"].to_numpy()[0] * base[base > 0]
+        expected = [measure(names, SCORES, labels=columns, sample_weight=w) for w in weights[:5]]
+        np.testing.assert_allclose(draws["value"].to_numpy()[0, :5], expected, atol=1e-12)
+
+
 def test_thresholds_stay_where_the_data_place_them():
-    model = bootstrap_model(functional.dmf_auc, Y, SCORES, n_classes=K, n_thresholds=5)
+    measure = measures.dmf_auc(n_thresholds=5)
+    model = bootstrap_model(measure, Y, SCORES)
     ones = {f"rows_{place}": np.arange(30) for place in range(K)}
     fixed = numpyro.handlers.substitute(model, ones)
     value = numpyro.handlers.trace(fixed).get_trace()["value"]["value"]
-    expected = dmfroc.dmf_auc_score(Y, SCORES, n_thresholds=5)
-    np.testing.assert_allclose(value, expected, rtol=1e-6)
+    np.testing.assert_allclose(value, measure(Y, SCORES), rtol=1e-6)
     found = resample(model, n_draws=300)["posterior"]["value"].std()
-    jackknife = dmfroc.estimate(dmfroc.measures.dmf_auc(n_thresholds=5), Y, SCORES)
+    jackknife = dmfroc.estimate(measure, Y, SCORES)
     np.testing.assert_allclose(found, jackknife.standard_error, rtol=0.2)
 
 
@@ -73,16 +87,22 @@ def test_rates_are_drawn_about_the_fitted_curve():
     ("call", "match"),
     [
         (
-            lambda: bootstrap_model(functional.hand_till, Y, SCORES, n_classes=K, kind="x"),
+            lambda: bootstrap_model(measures.hand_till(), Y, SCORES, kind="x"),
             "kind must be",
         ),
         (lambda: rates_model(Y, SCORES, n_classes=K, kind="x"), "kind"),
         (lambda: rates_model(Y, SCORES, n_classes=K, tempering=0), "tempering"),
         (lambda: rates_model(Y > 0, SCORES[:, 1], n_classes=2), "at least 3"),
         (lambda: resample(lambda: None, n_draws=0), "n_draws"),
-        (lambda: bootstrap_model(functional.hand_till, Y + 5, SCORES, n_classes=K), "row"),
+        (lambda: bootstrap_model(measures.hand_till(), Y, SCORES[:, :2]), "y_score"),
+        (lambda: bootstrap_model(measures.convex_hull_auc(), Y, SCORES), "no form in JAX"),
     ],
 )
 def test_errors_name_the_argument(call, match):
     with pytest.raises(ValueError, match=match):
         call()
+
+
+def test_a_function_is_no_measure():
+    with pytest.raises(TypeError, match=r"measures\.hand_till\(\)"):
+        bootstrap_model(functional.hand_till, Y, SCORES)
