@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from threading import Lock
 from typing import ClassVar
 
-import arviz
+import arviz_base
 import numpy as np
 import xarray
 from jaxtyping import Float
@@ -273,7 +273,7 @@ def posterior_of_curves(
     coupled = couple(named, correlation_of(np.stack(influences)), curves[0].seed)
     classes = np.stack(list(coupled.values()), axis=-1)
     shape = curves[0].posterior["posterior"]["auc"].shape
-    tree = arviz.from_dict(
+    tree = arviz_base.from_dict(
         {
             "posterior": {
                 measure.name: classes.sum(axis=-1).reshape(shape),

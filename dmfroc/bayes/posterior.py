@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import arviz
+import arviz_stats
 import numpy as np
 import xarray
 from jaxtyping import Float
@@ -320,7 +320,7 @@ def sampling_problems(
             f"the chains disagree about {worst}: R-hat is {r_hats[worst]:.3f}, more than "
             f"{_LARGEST_R_HAT}; draw more, n_draws= and n_warmup="
         )
-    sizes = {str(name): float(x.min()) for name, x in arviz.ess(draws).data_vars.items()}
+    sizes = {str(name): float(x.min()) for name, x in arviz_stats.ess(draws).data_vars.items()}
     least = min(sizes, key=sizes.__getitem__)
     if sizes[least] < _LEAST_SAMPLE_SIZE:
         remarks.append(
@@ -338,4 +338,4 @@ def r_hat(draws: xarray.Dataset) -> xarray.Dataset:
         bare = [x.drop_vars(["chain", "draw"], errors="ignore") for x in halves]
         draws = xarray.concat(bare, dim="chain")
     with np.errstate(invalid="ignore"):  # of two classes the pair effect is 1 in all draws
-        return arviz.rhat(draws)
+        return arviz_stats.rhat(draws)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
 
-import arviz
+import arviz_base
 import jax.numpy as jnp
 import numpy as np
 import xarray
@@ -434,7 +434,7 @@ def _tree(
     }
     if draws.sample_stats:
         groups["sample_stats"] = draws.sample_stats
-    return arviz.from_dict(
+    return arviz_base.from_dict(
         groups,
         dims=dimensions,
         coords={

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-import arviz
+import arviz_base
 import numpy as np
 from jaxtyping import Float
 
@@ -59,11 +59,11 @@ def table_posterior(
     generator = np.random.default_rng(seed)
     tables = _draw_tables(predictions, given, pseudo_count, size, generator)
     assert measure.summary is not None
-    labels = list(predictions.labels)
+    labels: list[Any] = list(predictions.labels)
     of_labels = label_values(labels)
     matrices = (ConfusionMatrix(x, of_labels) for x in tables.reshape(-1, *tables.shape[2:]))
     values = np.reshape([measure.summary(matrix, np) for matrix in matrices], size)
-    posterior = arviz.from_dict(
+    posterior = arviz_base.from_dict(
         {"posterior": {measure.name: values, "table": tables}},
         dims={"table": ["predicted", "class"]},
         coords={"predicted": labels, "class": labels},

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-import arviz
+import arviz_base
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -284,6 +284,6 @@ def resample(
         for name in names
     }
     dims = {"weights": ["observation"]} if "weights" in names else {}
-    tree: xarray.DataTree = arviz.from_dict({"posterior": draws}, dims=dims)
+    tree: xarray.DataTree = arviz_base.from_dict({"posterior": draws}, dims=dims)
     tree["posterior"].attrs.update(seed=seed)
     return tree

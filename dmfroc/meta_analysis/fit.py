@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import arviz
+import arviz_base
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -136,7 +136,7 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
     }
     if studies.pairs:
         coords["pair"] = list(studies.pairs)
-    tree = arviz.from_dict(
+    tree = arviz_base.from_dict(
         groups,
         dims={
             "location": ["effect"],

@@ -105,11 +105,11 @@ class Estimate(Result):
                 f"an estimate by method={self.method!r} has no draws: use a bootstrap, or "
                 "bayesian_roc, whose posterior is a tree"
             )
-        import arviz
+        import arviz_base
 
         import dmfroc
 
-        tree = arviz.from_dict({"posterior": {self.measure: self.draws[None]}})
+        tree = arviz_base.from_dict({"posterior": {self.measure: self.draws[None]}})
         tree["posterior"].attrs.update(
             method=self.method, level=self.level, seed=self.seed, dmfroc_version=dmfroc.__version__
         )
