@@ -118,10 +118,11 @@ class Facts(ABC):
         return 2 if self.rare is not None and self.rare.is_top_heavy else 1
 
     def bias_beside(self, error: float) -> float:
-        """Return the bias that shows, if it is notable beside a standard error.
+        """Return the bias that shows, if it is notable beside a standard error."""
+        return self.bias_of_chance(error) or self.bias_beside_another(error)
 
-        Here it is that of chance in the table of hard labels, or in each fold's.
-        """
+    def bias_of_chance(self, error: float) -> float:
+        """Return the notable bias by chance in the table of hard labels, or in each fold's."""
         evidence, folds = self.units.evidence, self.predictions.folds
         if evidence is None or self.measure.bias_of_chance is None:
             return 0.0
@@ -227,7 +228,7 @@ class FactsInMemory(Facts):
             return other
         sample = Sample(self.predictions, self.units)
         of_halves = bias_of_halves(self.measure, self.value, sample, error)
-        return super().bias_beside(error) or of_halves or other
+        return self.bias_of_chance(error) or of_halves or other
 
     @cached_property
     def _at_fixed_threshold(self) -> FactsInMemory | None:
