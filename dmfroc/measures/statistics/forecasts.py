@@ -116,7 +116,7 @@ def no_probabilities(predictions: Predictions) -> str | None:
 def is_no_distribution(probabilities: Float[AnyArray, "n k"]) -> Bool[AnyArray, " n"]:
     """Return which rows are not numbers in [0, 1] that sum to one."""
     is_inside = ((probabilities >= 0) & (probabilities <= 1)).all(axis=1)
-    return ~is_inside | (abs(probabilities.sum(axis=1) - 1) > _SUM_TOLERANCE)
+    return ~is_inside | (abs(probabilities.clip(0, 1).sum(axis=1) - 1) > _SUM_TOLERANCE)
 
 
 def wrong_probabilities(probabilities: Float[np.ndarray, "n k"]) -> str | None:
