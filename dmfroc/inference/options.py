@@ -48,26 +48,35 @@ class InputOptions(TypedDict, total=False):
     y_pred: Any
 
 
-class SubgroupOptions(InputOptions, IntervalOptions, total=False):
-    """What comes with the rows, and how intervals are made, where there are no folds."""
-
-
-class EvaluationOptions(InputOptions, IntervalOptions, total=False):
-    """All that `evaluate`, `estimate` and `compare` have in common.
-
-    `dmfroc.estimate` explains each option. By default there are no labels, weights and folds, the
-    target is ``"fits"`` and the share of the training sets is what the folds leave.
-    """
-
+class _FoldOptions(TypedDict, total=False):
     pos_label: Any
     folds: Any
     target: Target
     train_fraction: float | None
+
+
+class SubgroupOptions(InputOptions, IntervalOptions, total=False):
+    """What comes with the rows, and how intervals are made, where there are no folds."""
+
+
+class PopulationOptions(TypedDict, total=False):
+    """A judge of rows that nobody verified, and another population than the sample's."""
+
     judge: Any
     label_probability: Any
     label_strata: Any
     target_prevalence: Any
     importance: Any
+
+
+class EvaluationOptions(
+    InputOptions, _FoldOptions, PopulationOptions, IntervalOptions, total=False
+):
+    """All that `evaluate`, `estimate` and `compare` have in common.
+
+    `dmfroc.estimate` explains each option. By default there are no labels, weights and folds, the
+    target is ``"fits"`` and the share of the training sets is what the folds leave.
+    """
 
 
 @dataclass(frozen=True)
@@ -157,6 +166,6 @@ class Options:
 
 def inputs_from(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the user gave with the rows: labels, weights, hard labels, folds."""
-    of_intervals = (*IntervalOptions.__annotations__, "target", "train_fraction")
-    names = [name for name in EvaluationOptions.__annotations__ if name not in of_intervals]
+    others = PopulationOptions.__annotations__
+    names = (*InputOptions.__annotations__, "pos_label", "folds", *others)
     return {name: given[name] for name in names if name in given}
