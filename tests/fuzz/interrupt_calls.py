@@ -89,7 +89,8 @@ CALLS = {
     "class weights": "dmfroc.decisions.select_class_weights(y, np.exp(s), n_starts=5000)",
     "curve of many classes": "while True: dmfroc.multiclass_roc(np.arange(3000) % 300, "
     "generator.normal(size=(3000, 300)))",
-    "scan of one part": "dmfroc.evaluate(dmfroc.scan([(np.tile(y, 100), np.tile(s, (100, 1)))]))",
+    "scan of one part": "while True: dmfroc.evaluate(dmfroc.scan([(np.tile(y, 100), "
+    "np.tile(s, (100, 1)))]))",
     "exact scan": "while True: dmfroc.estimate('dmf_auc', dmfroc.scan([(y, s)] * 500, exact=True,"
     " n_bins=64))",
     "scan of a function": "dmfroc.estimate('hand_till', dmfroc.scan(lambda: ((y, s) for _ in "
