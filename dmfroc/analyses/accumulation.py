@@ -512,7 +512,8 @@ class Accumulator:
 
     def values(self, measures: Sequence[Measure], classifier: str) -> list[Valued]:
         """Return the values of measures."""
-        return [self.bound[classifier].value(measure) for measure in measures]
+        bound = self.bound[classifier]
+        return [bound.value(measure) for measure in measures]
 
     def spreads(self, values: Mapping[str, Sequence[Valued]], *, stratify: bool | None) -> Spreads:
         """Return how the influences of the sampled rows vary."""
@@ -523,8 +524,7 @@ class Accumulator:
         of_drawn = iter([sample.batch])
         sums = sum_influences(of_drawn, grids, look_ups, each, self.labels, sample.count)
         assert sums is not None
-        bound = self.bound[ONLY]
-        totals = np.stack([bound.totals_by_class(x) for x in look_ups[ONLY]])
+        totals = np.stack(list(map(self.bound[ONLY].totals_by_class, look_ups[ONLY])))
         return Spreads(sums, sample.sizes, totals, self._counts, stratify)
 
     # Files

@@ -113,29 +113,6 @@ class Valued(NamedTuple):
     look_up: LookUp
 
 
-def refusal(measure: Measure, *, are_rows_read: bool) -> str | None:
-    """Say why a measure cannot be computed from counts of bins, or of rows, if that is so."""
-    options = curve_options_of(measure)
-    if options is not None:
-        if options.rank > 1:
-            return "has rank 1 here: leave rank out"
-        is_sample = options.n_pairs is not None
-        return "takes all pairs of classes here: leave n_pairs out" if is_sample else None
-    if measure.bind is not None:
-        return (
-            "is a function of all observations at once, not a summary of counts: read the files "
-            "with Predictions.from_file and estimate it from them"
-        )
-    if measure.adds_rows and are_rows_read:
-        return None
-    if measure.statistic not in (pair_counts, curve_counts, confusion_counts):
-        return (
-            "needs more of each row than in which bin of each column its scores are, such as a "
-            "probability or the scores of several columns together, which counts do not show"
-        )
-    return None
-
-
 def has_exact_value(measure: Measure) -> bool:
     """Whether the value is that of all scores, perhaps once some bins are refined."""
     is_of_pairs = measure.statistic in (pair_counts, confusion_counts)
@@ -217,8 +194,26 @@ class BoundCounts:
         return self._of_pairs(measure, measure.summary, np.arange(len(self.present)))
 
     def refusal(self, measure: Measure) -> str | None:
-        """Say why a measure cannot be computed from what is known, if that is so."""
-        return refusal(measure, are_rows_read=self.row_tables is not None)
+        """Say why a measure cannot be computed from counts of bins, or of rows, if that is so."""
+        options = curve_options_of(measure)
+        if options is not None:
+            if options.rank > 1:
+                return "has rank 1 here: leave rank out"
+            is_sample = options.n_pairs is not None
+            return "takes all pairs of classes here: leave n_pairs out" if is_sample else None
+        if measure.bind is not None:
+            return (
+                "is a function of all observations at once, not a summary of counts: read the "
+                "files with Predictions.from_file and estimate it from them"
+            )
+        if measure.adds_rows and self.row_tables is not None:
+            return None
+        if measure.statistic not in (pair_counts, curve_counts, confusion_counts):
+            return (
+                "needs more of each row than in which bin of each column its scores are, such as a "
+                "probability or the scores of several columns together, which counts do not show"
+            )
+        return None
 
     def totals_by_class(self, look_up: LookUp) -> Float[np.ndarray, " k"]:
         """Return the sums of all rows' influences on a value."""

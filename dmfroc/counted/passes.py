@@ -31,7 +31,11 @@ from dmfroc.counted.sample import RowSample
 from dmfroc.counted.sources import Part
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.forecasts import is_no_distribution, probabilities_of
+from dmfroc.measures.statistics.forecasts import (
+    is_no_distribution,
+    probabilities_message,
+    probabilities_of,
+)
 from dmfroc.measures.statistics.statistic import Statistic
 
 
@@ -185,11 +189,8 @@ def _check_probabilities(predictions: Predictions) -> None:
     probabilities = probabilities_of(predictions)
     is_wrong = is_no_distribution(probabilities)
     if is_wrong.any():
-        raise ValueError(
-            "measures of probabilities need rows of numbers in [0, 1] that sum to one, but a row "
-            f"is {probabilities[is_wrong.argmax()].tolist()}: calibrate the scores first, or take "
-            "measures of their ranks"
-        )
+        found = f"a row is {probabilities[is_wrong.argmax()].tolist()}"
+        raise ValueError(f"a measure of the scan {probabilities_message(found)}")
 
 
 def sum_influences(

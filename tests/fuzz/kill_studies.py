@@ -48,7 +48,9 @@ def main():
             before = n_parts_in(folder)
             child = os.fork()
             if child == 0:
-                os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what killed processes leave is told
+                os.dup2(
+                    os.open(os.devnull, os.O_WRONLY), 2
+                )  # hides what Python says of killed processes
                 try:
                     study_in(folder, replications).run(n_workers=1, chunk_size=2)
                 finally:
