@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from os import cpu_count
 from queue import SimpleQueue
 from typing import Any
@@ -125,7 +125,15 @@ def in_background[R](function: Callable[[], R]) -> Future[R]:
 
 
 def _start(work: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=work, daemon=True)  # Python's end would wait for others
+    # `with jax.default_device(...)` holds for one thread. Another one may be importing JAX.
+    jax = sys.modules.get("jax")
+    device = getattr(getattr(jax, "config", None), "jax_default_device", None)
+
+    def run() -> None:
+        with jax.default_device(device) if jax and device is not None else nullcontext():
+            work()
+
+    thread = threading.Thread(target=run, daemon=True)  # Python's end would wait for others
     thread.start()
     _started.add(thread)
     return thread

@@ -1,6 +1,7 @@
 """The one way to use all cores: order, errors, no pools within pools, and Ctrl-C."""
 
 import contextvars
+import os
 import signal
 import subprocess
 import sys
@@ -36,6 +37,20 @@ def test_items_are_worked_on_side_by_side(monkeypatch):
     monkeypatch.setattr("dmfroc._kit.threads.cpu_count", lambda: 3)
     barrier = threading.Barrier(3, timeout=10)
     assert sorted(parallel_map(lambda item: barrier.wait(), range(3))) == [0, 1, 2]
+
+
+def test_work_is_done_on_the_device_of_the_caller():
+    code = """if True:
+        import jax, numpy as np
+        from dmfroc._kit.threads import interruptible, parallel_map
+        work = lambda _: jax.jit(lambda x: x + 1)(np.ones(1)).devices().pop().id
+        with jax.default_device(jax.devices()[1]):
+            print(parallel_map(work, range(3)), interruptible(work)(0))
+        print(parallel_map(work, range(3)), interruptible(work)(0))
+    """
+    two = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | two)
+    assert out.stdout == "[1, 1, 1] 1\n[0, 0, 0] 0\n", out.stderr
 
 
 def test_few_results_are_computed_ahead(monkeypatch):
