@@ -28,7 +28,7 @@ from dmfroc.measures.measure import Measure, bind
 
 N_ROWS, BASELINE, LEVEL = 1_200, 0.88, 0.95
 N_STREAMS, N_PAIRS = 1_000, 200
-N_STREAMS_OF_AREAS, N_WORSE = {"hand_till": 1_000, "dmf_auc": 200}, 20
+N_STREAMS_OF_AREAS, N_WORSE = {"hand_till": 1_000, "dmf_auc": 1_000}, 20
 FIRST_LOOK = 8
 FARTHEST = 3.0  # standard deviations that no sum is expected to move between two looks
 SHIFT, N_POPULATION = 1.5, 300_000
