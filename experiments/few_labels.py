@@ -14,8 +14,8 @@ from dmfroc.measures import MEASURES
 MEASURES_SHOWN = ("hand_till", "informedness", "gorodkin_correlation", "average_precision")
 N_ROWS, N_VERIFIED = 5_000, 200
 SHARES_RIGHT = (0.6, 0.8, 0.95)
-N_SAMPLES, N_SAMPLES_OF_PREVALENCE = 400, 400
-N_POPULATION = 300_000
+N_SAMPLES, N_SAMPLES_OF_PREVALENCE = 1_000, 1_000
+N_POPULATION = 2_000_000
 PREVALENCE, N_OF_SAMPLE = 0.01, 1_000
 
 
@@ -60,7 +60,7 @@ def binary(generator: np.random.Generator, n: int, share: float) -> tuple[np.nda
 def of_prevalence(generator: np.random.Generator) -> list[list[object]]:
     """Return coverage at a prevalence of 1 % of samples with one half of positives."""
     rows: list[list[object]] = []
-    y, score, hard = binary(generator, 20 * N_POPULATION, PREVALENCE)
+    y, score, hard = binary(generator, 3 * N_POPULATION, PREVALENCE)
     for name in ("average_precision", "f1", "accuracy", "hand_till"):
         truth = estimate(name, y, score, y_pred=hard).value
         covers = []
@@ -82,7 +82,7 @@ def of_estimated(generator: np.random.Generator) -> list[list[object]]:
             moved = share if shift == "features" else 0.0
             return features_and_classes(generator, n, moved, share if shift == "classes" else None)
 
-        _, y, p = target(2 * N_POPULATION)
+        _, y, p = target(N_POPULATION)
         truth = evaluate(y, p, measures=names).estimates
         covers: dict[str, list[bool]] = {name: [] for name in names}
         for _ in range(N_SAMPLES_OF_PREVALENCE):
