@@ -58,9 +58,9 @@ class Population:
         Shares of the observations whose class is another one, and whose logits are reversed.
     is_tied : bool
         Whether the probabilities are votes of ten.
-    model : str, optional
-        Instead of normal logits: a model that was fitted to half of the digits data, and predicts
-        the other half, which is resampled.
+    model, data : str, optional
+        Instead of normal logits: a model that was fitted to half of some data of scikit-learn, and
+        predicts the other half, which is resampled.
     role : {"ordinary", "smooth", "noisy"}
         With what it is summarized.
     is_chosen : bool
@@ -74,6 +74,7 @@ class Population:
     inverted: float = 0.0
     is_tied: bool = False
     model: str | None = None
+    data: str = "digits"
     role: str = "smooth"
     is_chosen: bool = True
 
@@ -134,6 +135,17 @@ POPULATIONS = {
 }
 
 
+# Never looked at by anybody who chose a rule; `trust` draws from them
+FRESH = {
+    "breast cancer, naive Bayes": Population((100, 60), model="bayes", data="breast_cancer"),
+    "wine, neighbours": Population((25, 30, 20), model="neighbours", data="wine"),
+    "digits, tree": Population((30,) * 10, model="tree"),
+    "K=4, lognormal noise": Population(
+        (80, 60, 40, 30), 2.0, lambda generator, shape: generator.lognormal(size=shape)
+    ),
+}
+
+
 def _softmax(logits: np.ndarray) -> np.ndarray:
     odds = np.exp(logits - logits.max(axis=1, keepdims=True))
     return odds / odds.sum(axis=1, keepdims=True)
@@ -142,9 +154,9 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
 @functools.cache
 def pool(name: str) -> Pool:
     """Return a population."""
-    population = POPULATIONS[name]
+    population = (POPULATIONS | FRESH)[name]
     if population.model is not None:
-        return _digits(population.model)
+        return _predicted(population.model, population.data)
     generator = np.random.default_rng(7)
     sizes = np.array(population.sizes)
     y = np.repeat(np.arange(len(sizes)), np.maximum(POOL * sizes // sizes.sum(), 1))
@@ -158,19 +170,23 @@ def pool(name: str) -> Pool:
     return y, np.round(10 * scores) / 10 if population.is_tied else scores
 
 
-def _digits(model: str) -> Pool:
-    from sklearn.datasets import load_digits
+def _predicted(model: str, data: str) -> Pool:
+    from sklearn import datasets
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
     from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.tree import DecisionTreeClassifier
 
     models = {
         "logistic": LogisticRegression(C=0.01, max_iter=2000),
         "forest": RandomForestClassifier(100, random_state=0),
         "neighbours": KNeighborsClassifier(10),
         "boosting": HistGradientBoostingClassifier(max_iter=30, random_state=0),
+        "bayes": GaussianNB(),
+        "tree": DecisionTreeClassifier(min_samples_leaf=10, random_state=0),
     }
-    x, y = load_digits(return_X_y=True)
+    x, y = getattr(datasets, f"load_{data}")(return_X_y=True)
     is_training = np.random.default_rng(5).permutation(len(y)) < len(y) // 2
     fitted = models[model].fit(x[is_training], y[is_training])
     return y[~is_training], fitted.predict_proba(x[~is_training])
@@ -179,7 +195,7 @@ def _digits(model: str) -> Pool:
 def sample_of(name: str, generator: np.random.Generator) -> Pool:
     """Draw a sample in which every class occurs twice."""
     y, scores = pool(name)
-    sizes = POPULATIONS[name].sizes
+    sizes = (POPULATIONS | FRESH)[name].sizes
     while True:
         rows = generator.integers(len(y), size=sum(sizes))
         if np.bincount(y[rows], minlength=len(sizes)).min() >= 2:

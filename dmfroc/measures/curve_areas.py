@@ -425,7 +425,9 @@ def precision_recall_area() -> Measure:
     0.875902
     """
     summary, shares = curve_summaries.precision_recall_area, ranges.precision_recall
-    return _precision_recall("Precision-recall area", summary, range_of_shares=shares)
+    return _precision_recall(
+        "Precision-recall area", summary, range_of_shares=shares, of_rare_errors=average_precision()
+    )
 
 
 @register()

@@ -376,6 +376,19 @@ def expected_calibration_error(
     return replace(plain, less_biased=replace(corrected, name=name))
 
 
+def _among_first(k: int, **attributes: Any) -> Measure:
+    return forecasts(
+        f"Top-{k} accuracy",
+        WithOptions(top_ranks, k=k),
+        mean_of_rows,
+        family="ranking",
+        needs="scores",
+        obstacle=partial(_too_few_classes, k),
+        greater_is_better=True,
+        **attributes,
+    )
+
+
 @register()
 def top_k_accuracy(k: int = 2) -> Measure:
     """Return how often the observed class is among those of the k largest scores.
@@ -405,12 +418,5 @@ def top_k_accuracy(k: int = 2) -> Measure:
     """
     if not (isinstance(k, int) and k >= 1):
         raise ValueError(f"k must be a positive integer, but it is {k!r}")
-    return forecasts(
-        f"Top-{k} accuracy",
-        WithOptions(top_ranks, k=k),
-        mean_of_rows,
-        family="ranking",
-        needs="scores",
-        obstacle=partial(_too_few_classes, k),
-        greater_is_better=True,
-    )
+    # An error may rank below all k, so that it counts in full
+    return _among_first(k, of_rare_errors=_among_first(1))

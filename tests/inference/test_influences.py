@@ -270,6 +270,26 @@ def test_an_unobserved_error_of_average_precision_counts_as_two():
         ).worse_limits(0.6, 1e-3, [0.05])
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("top_k_accuracy", "accuracy"),
+        ("auc_mu", "hand_till"),
+        ("precision_recall_area", "average_precision"),
+    ],
+)
+def test_measures_that_lose_alike_by_an_unobserved_error_have_one_limit(name, other):
+    """Such an error may rank last, though the typical one ties with cases of other classes."""
+    classes = np.repeat([0, 1, 2], 40)
+    predictions = Predictions.from_arrays(classes, np.eye(3)[classes])
+    found, expected = (
+        rare_errors(get_measure(m), predictions, np.full(3, 40.0), (0.0, 1.0))
+        for m in (name, other)
+    )
+    assert found.limit == pytest.approx(expected.limit, rel=1e-12)
+    assert found.is_top_heavy == expected.is_top_heavy
+
+
 def test_no_limit_excludes_anything_without_an_error_probability():
     classes, scores = normal_scores(1, 60, 3, 2.0)
     predictions = Predictions.from_arrays(classes, scores)

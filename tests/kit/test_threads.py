@@ -49,7 +49,9 @@ def test_work_is_done_on_the_device_of_the_caller():
         print(parallel_map(work, range(3)), interruptible(work)(0))
     """
     two = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | two)
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | two
+    )
     assert out.stdout == "[1, 1, 1] 1\n[0, 0, 0] 0\n", out.stderr
 
 
