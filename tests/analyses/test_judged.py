@@ -7,6 +7,7 @@ import pytest
 from sklearn import metrics
 
 import dmfroc
+from dmfroc.analyses.evidence import _left_out
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.influences import influences_of, moments_of
 from dmfroc.measures.measure import bind
@@ -46,6 +47,23 @@ def test_the_value_is_the_combination(name):
     assert found.standard_error < 0.95 * alone.standard_error
     assert labels.effective_labels > 1.1 * N_VERIFIED
     assert found.interval[0] < found.value < found.interval[1]
+
+
+@pytest.mark.parametrize("name", [m for m in MEASURES if m != "dmf_auc"])  # its thresholds move
+def test_verified_rows_add_what_is_missing_without_them(name):
+    measure = dmfroc.measures.MEASURES[name]
+    y, scores = TRUE[IS_VERIFIED], SCORES[IS_VERIFIED]
+    predictions = dmfroc.Predictions.from_arrays(y, scores)
+    [plain] = influences_of([measure], bind(measure, predictions), predictions)
+    found = _left_out(measure, predictions, plain).influences
+    without = [measure(*(np.delete(x, row, axis=0) for x in (y, scores))) for row in range(40)]
+    n = N_VERIFIED
+    np.testing.assert_allclose(
+        found[:40], (n - 1) / n * (plain.value - np.array(without)), atol=1e-9
+    )
+    if name == "accuracy":  # a mean
+        np.testing.assert_allclose(found, plain.influences, atol=1e-12)
+    assert 0 <= found.std() / plain.influences.std() - 1 < 0.1
 
 
 def test_accuracy_is_ppi():
