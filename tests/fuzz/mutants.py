@@ -2,31 +2,35 @@
 
     python tests/fuzz/mutants.py --n 150 --seed 0 --minutes 120
 
-Of each changed line only the test files that reach it are run, the fastest first, in copies of the
-tree, until one fails. Which file reaches which line is found once, by running each test file with
-Python's monitoring of lines, and kept in ``build/mutants.json`` until package or tests change.
+All tests and examples run once, and the lines that each reaches are noted; ``build/mutants.json``
+keeps that until package or tests change. Each mutant is then judged in a copy of the tree by the
+tests that reach the line, or its file if the line runs while the module is imported, until one
+fails: those of the same room first, then the examples, then the others, fast ones before slow ones.
 """
 
 import argparse
 import ast
 import collections
 import hashlib
+import importlib
+import inspect
 import json
+import multiprocessing
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import SimpleQueue
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "dmfroc"
-COPIED = ("dmfroc", "tests", "conftest.py", "pyproject.toml", "benchmarks", "experiments", "docs")
-SLOWEST = 600  # seconds of a test file
+CHECKED = "--jaxtyping-packages=dmfroc,beartype.beartype"  # as `make doctest` does
+EXAMPLES = ("--doctest-modules", "--doctest-glob=*.md", CHECKED)
+HEAVY = ("jax", "matplotlib.pyplot", "numpyro", "pandas", "scipy.stats", "sklearn.linear_model")
 OTHER = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
@@ -35,32 +39,6 @@ OTHER = {
     ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
 NAMES = {"min": "max", "max": "min", "all": "any", "any": "all", "sorted": "list"}
-
-# Told to pytest by `-p`: lines of the package that a process reaches
-RECORDER = """
-import atexit, json, os, sys
-
-lines = {}
-root = os.environ["MUTANTS_PACKAGE"]
-monitoring = sys.monitoring
-
-
-def reached(code, line):
-    if code.co_filename.startswith(root):
-        lines.setdefault(os.path.relpath(code.co_filename, root), set()).add(line)
-    return monitoring.DISABLE
-
-
-def write():
-    with open(os.environ["MUTANTS_LINES"], "w") as stream:
-        json.dump({name: sorted(some) for name, some in lines.items()}, stream)
-
-
-monitoring.use_tool_id(monitoring.COVERAGE_ID, "mutants")
-monitoring.register_callback(monitoring.COVERAGE_ID, monitoring.events.LINE, reached)
-monitoring.set_events(monitoring.COVERAGE_ID, monitoring.events.LINE)
-atexit.register(write)
-"""
 
 
 # Mutants
@@ -160,78 +138,107 @@ def changed(data, text, first, last):
 # Which tests reach which lines
 
 
-def test_files():
-    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py"))
+class Notes:
+    """Write down of each test that passes how long it takes and which lines it reaches."""
+
+    def __init__(self, folder, path):
+        self.root = os.path.join(folder, "dmfroc", "")
+        self.path = path
+        self.lines = collections.defaultdict(set)
+
+    def pytest_sessionstart(self):
+        monitoring, line = sys.monitoring, sys.monitoring.events.LINE
+        monitoring.use_tool_id(monitoring.COVERAGE_ID, "mutants")
+        monitoring.register_callback(monitoring.COVERAGE_ID, line, self.reached)
+        monitoring.set_events(monitoring.COVERAGE_ID, line)
+
+    def reached(self, code, line):
+        # What runs while a module is imported belongs to no test.
+        if code.co_filename.startswith(self.root) and code.co_flags & inspect.CO_OPTIMIZED:
+            self.lines[code.co_filename.removeprefix(self.root)].add(line)
+        return sys.monitoring.DISABLE
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        self.lines.clear()
+        sys.monitoring.restart_events()
+        n_failed, started = item.session.testsfailed, time.perf_counter()
+        result = yield
+        seconds = time.perf_counter() - started
+        if item.session.testsfailed == n_failed:
+            lines = {name: sorted(some) for name, some in self.lines.items()}
+            with self.path.open("a") as stream:
+                print(json.dumps([item.nodeid, seconds, lines]), file=stream)
+        return result
 
 
-def digest():
-    """Return what changes when the package or the tests do."""
-    paths = sorted([*PACKAGE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+class Order:
+    """Run certain tests in a certain order."""
+
+    def __init__(self, tests):
+        self.place = {test: place for place, test in enumerate(tests)}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        items[:] = [item for item in items if item.nodeid in self.place]
+        items.sort(key=lambda item: self.place[item.nodeid])
 
 
-def pytest(folder, files, timeout, **variables):
-    """Run tests of a copy; return the status, or None if they took too long."""
-    environment = os.environ | variables | {"PYTHONPATH": str(folder), "MPLBACKEND": "Agg"}
-    environment.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(tempfile.gettempdir(), "mutants")))
-    environment.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
-    plugin = ["-p", "mutants_recorder"] if "MUTANTS_LINES" in variables else []
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *plugin]
-    try:
-        done = subprocess.run(
-            [*command, *files],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    return done.returncode
+def tracked():
+    """Return the files of the tree, and what changes when one of package or tests does."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    files = sorted(name for name in found.split("\0") if (ROOT / name).is_file())
+    content = [(ROOT / name).read_bytes() for name in files if name.startswith(("dmfroc", "tests"))]
+    return files, hashlib.sha256(b"".join(content)).hexdigest()
 
 
 def copy_to(folder):
-    for name in COPIED:
-        if (ROOT / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "_build", ".hypothesis")
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-        elif (ROOT / name).exists():
-            shutil.copy(ROOT / name, folder / name)
-    (folder / "mutants_recorder.py").write_text(RECORDER)
+    for name in tracked()[0]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes((ROOT / name).read_bytes())
 
 
-def lines_by_test(path, jobs):
-    """Return for each test file how long it takes and which lines it reaches."""
+def pytest_in(folder, arguments, plugin):
+    os.chdir(folder)
+    sys.path[:0] = [str(folder), str(folder / "tests")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    os._exit(pytest.main(["-q", "-p", "no:cacheprovider", *arguments], plugins=[plugin]))
+
+
+def run(folder, arguments, plugin, timeout=None):
+    """Run pytest in a copy; return its status, or None if it took too long."""
+    # A copy of this process has the heavy libraries already.
+    process = multiprocessing.get_context("fork").Process(
+        target=pytest_in, args=(folder, arguments, plugin)
+    )
+    process.start()
+    process.join(timeout)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+        return None
+    return process.exitcode
+
+
+def notes(folder):
+    """Return of each test its name, how long it takes, and the lines it reaches in each file."""
+    path = ROOT / "build" / "mutants.json"
     kept = json.loads(path.read_text()) if path.exists() else {}
-    if kept.get("digest") == digest():
-        return kept["tests"]
-    found = {}
-
-    def record(file):
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            copy_to(folder)
-            started = time.perf_counter()
-            status = pytest(
-                folder,
-                [file],
-                SLOWEST,
-                MUTANTS_LINES=str(folder / "lines.json"),
-                MUTANTS_PACKAGE=str(folder / "dmfroc"),
-            )
-            seconds = time.perf_counter() - started
-            if status in (0, 5) and (folder / "lines.json").exists():
-                lines = json.loads((folder / "lines.json").read_text())
-                found[file] = {"seconds": seconds, "lines": lines}
-            print(f"{file}: {seconds:.0f} s, status {status}", file=sys.stderr, flush=True)
-
-    with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(record, test_files()))
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({"digest": digest(), "tests": found}))
-    return found
+    files, digest = tracked()
+    if kept.get("digest") != digest:
+        lines = folder / "notes"
+        pages = [name for name in files if name.endswith(".md")]
+        run(folder, ["tests"], Notes(folder, lines))
+        run(folder, [*EXAMPLES, "dmfroc", *pages], Notes(folder, lines))
+        tests = [json.loads(line) for line in lines.read_text().splitlines()]
+        kept = {"digest": digest, "tests": tests}
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(kept))
+    return kept["tests"]
 
 
 # Runs
@@ -242,7 +249,7 @@ def room_of(name):
 
 
 def chosen(n, seed, only):
-    """Return random mutants, of every room at least one."""
+    """Return random mutants, first one of each room."""
     generator = random.Random(seed)
     rooms = collections.defaultdict(list)
     for file in sorted(PACKAGE.rglob("*.py")):
@@ -257,31 +264,53 @@ def chosen(n, seed, only):
     return (first + rest)[:n]
 
 
-def verdict(folder, mutant, tests, longest):
-    """Return which test file notices a mutant, or why none does."""
+def within(seconds, tests):
+    """Return the first tests that together take so long."""
+    chosen, total = [], 0.0
+    for test, needed in tests.items():
+        total += needed
+        if total > seconds:
+            break
+        chosen.append(test)
+    return chosen
+
+
+def tests_of(notes, name, line):
+    """Return the tests that reach a line, or its file if it runs at import, by kind; fast first."""
+    kinds = {"its room": {}, "the examples": {}, "others": {}}
+    own = f"tests/{room_of(name).strip('_')}/"
+    of_file = [(test, seconds, lines[name]) for test, seconds, lines in notes if name in lines]
+    of_line = [of_test for of_test in of_file if line in of_test[2]]
+    for test, seconds, _ in sorted(of_line or of_file, key=lambda of_test: of_test[1]):
+        is_test = test.startswith("tests/")
+        kind = "its room" if test.startswith(own) else "others" if is_test else "the examples"
+        kinds[kind][test] = seconds
+    return kinds
+
+
+def verdict(folder, mutant, notes, seconds):
+    """Return which kind of tests notices a mutant, or that none does."""
     name, line, _, text, first, last = mutant
-    reaching = sorted(
-        (of["seconds"], test) for test, of in tests.items() if line in of["lines"].get(name, ())
-    )
-    if not reaching:
-        return "no test reaches it"
     target = folder / "dmfroc" / name
     original = target.read_bytes()
     source = changed(original, text, first, last)
     if source is None:
         return "no code"
-    deadline = time.monotonic() + longest
+    n_run = 0
     try:
         target.write_bytes(source)
-        for seconds, test in reaching:
-            left = deadline - time.monotonic()
-            if left < seconds:
-                return f"unnoticed in {longest / 60:g} minutes"
-            if pytest(folder, [test], 60 + 4 * seconds) not in (0, 5):
-                return test
+        for kind, some in tests_of(notes, name, line).items():
+            tests = within(seconds, some)
+            files = sorted({test.partition("::")[0] for test in tests})
+            options = ["-x", *(EXAMPLES if kind == "the examples" else ())]
+            if files:
+                status = run(folder, [*options, *files], Order(tests), 120 + 4 * seconds)
+                if status not in (0, 5):
+                    return f"caught by {kind}"
+            n_run += len(tests)
     finally:
         target.write_bytes(original)
-    return "unnoticed"
+    return f"unnoticed by {n_run} tests"
 
 
 def main():
@@ -289,8 +318,7 @@ def main():
     parser.add_argument("--n", type=int, default=150, help="how many mutants")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=240, help="of all mutants together")
-    parser.add_argument("--minutes-each", type=float, default=10)
-    parser.add_argument("--jobs", type=int, default=1, help="side by side")
+    parser.add_argument("--seconds", type=float, default=60, help="of each kind of tests")
     parser.add_argument("--only", default="", help="files whose path contains this")
     parser.add_argument("--list", action="store_true", help="show the mutants, run nothing")
     options = parser.parse_args()
@@ -299,32 +327,30 @@ def main():
         for name, line, was, became, *_ in mutants:
             print(f"{name}:{line}: {was[:70]} -> {became[:70]}")
         return
-    tests = lines_by_test(ROOT / "build" / "mutants.json", options.jobs)
-    ends = time.monotonic() + 60 * options.minutes
+    # Before anything imports NumPy and JAX
+    os.environ |= {"MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1"}
+    compiled = str(Path(tempfile.gettempdir(), "mutants"))
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", compiled)
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    for module in HEAVY:
+        importlib.import_module(module)
     counts = collections.defaultdict(collections.Counter)
-    folders = SimpleQueue()
-
-    def judge(mutant):
-        name, line, was, became, *_ = mutant
-        if time.monotonic() > ends:
-            return
-        folder = folders.get()
-        found = verdict(folder, mutant, tests, 60 * options.minutes_each)
-        folders.put(folder)
-        if found == "no code":
-            return
-        is_caught = found.startswith("tests/")
-        counts[room_of(name)]["caught" if is_caught else "unnoticed"] += 1
-        text = f"caught by {found}" if is_caught else found.upper()
-        print(f"{name}:{line}: {was[:60]} -> {became[:60] or 'nothing'}: {text}", flush=True)
-
-    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(options.jobs) as pool:
-        for place in range(options.jobs):
-            folder = Path(name, str(place))
-            folder.mkdir()
-            copy_to(folder)
-            folders.put(folder)
-        list(pool.map(judge, mutants))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        copy_to(folder)
+        tests = notes(folder)
+        ends = time.monotonic() + 60 * options.minutes
+        for mutant in mutants:
+            if time.monotonic() > ends:
+                break
+            name, line, was, became, *_ = mutant
+            found = verdict(folder, mutant, tests, options.seconds)
+            if found != "no code":
+                is_caught = found.startswith("caught")
+                counts[room_of(name)]["caught" if is_caught else "unnoticed"] += 1
+                text = found if is_caught else found.upper()
+                became = became[:60] or "nothing"
+                print(f"{name}:{line}: {was[:60]} -> {became}: {text}", flush=True)
     print(f"\n{'room':<16} {'caught':>6} {'unnoticed':>9}")
     for room, of in sorted(counts.items()):
         print(f"{room:<16} {of['caught']:>6} {of['unnoticed']:>9}")
