@@ -353,7 +353,7 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
         check_choices(self.tie_break, self.placement)
         check_conditions(self.prevalence, self.cost_fp, self.cost_fn)
         X, y = checked(X, y)
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        kind = type_of_target(y)
         if kind != "binary":
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {kind}; for "

@@ -206,6 +206,8 @@ A, B = np.flatnonzero(EVEN), np.flatnonzero(ODD)
         ([A, B], TypeError, "cv must yield pairs .* it yields a ndarray"),
         ([(A, B, A)], TypeError, "cv must yield pairs .* it yields a tuple"),
         ([1, 2], TypeError, "cv must yield pairs .* it yields a int"),
+        ("five", TypeError, "cv must be a number of folds, a splitter or pairs of training"),
+        (2.5, TypeError, "cv must be a number of folds, a splitter or pairs .* of type float"),
         (True, TypeError, "cv must be an integer >= 2"),
         (1, ValueError, "cv must be an integer >= 2"),
     ],

@@ -7,9 +7,11 @@ import pytest
 from sklearn import metrics
 
 import dmfroc
+from dmfroc import Predictions
 from dmfroc.analyses.evidence import _left_out
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.influences import influences_of, moments_of
+from dmfroc.inputs.class_shares import class_shares
 from dmfroc.measures.measure import bind
 
 RNG = np.random.default_rng(0)
@@ -207,6 +209,12 @@ def test_prevalence_is_that_of_repeated_rows(name):
     assert named.interval == found.interval
     given = dmfroc.estimate(name, TWO, P, y_pred=HARD, importance=repeats)
     assert given.value == pytest.approx(long, abs=1e-9)
+
+
+def test_rounded_shares_are_made_to_add_up_to_one():
+    shares = class_shares([0.2, 0.8 + 5e-7], Predictions.from_arrays(TWO, P))
+    assert shares.sum() == pytest.approx(1, abs=1e-15)
+    assert shares[1] / shares[0] == pytest.approx((0.8 + 5e-7) / 0.2, rel=1e-12)
 
 
 def test_f1_at_one_per_cent_in_closed_form():

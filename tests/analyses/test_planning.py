@@ -110,6 +110,7 @@ def test_simulated_pilots():
     found = plan(population, measure="hand_till", half_width=0.02, classifier=poor)
     low, high = found.n_interval
     assert high - low < 0.1 * found.n
+    assert found.seed == 0
     both = plan(
         population, measure="hand_till", difference=0.05, classifier={"poor": poor, "good": good}
     )
@@ -142,6 +143,8 @@ def test_curve_and_text():
         ({"half_width": 0.1, "difference": 0.1}, TypeError, "either half_width"),
         ({"half_width": 0}, ValueError, "half_width must be positive and finite"),
         ({"difference": 0}, ValueError, "difference must not be 0"),
+        ({"difference": "large"}, TypeError, "difference must be a number"),
+        ({"difference": np.nan}, ValueError, "difference"),
         ({"difference": 0.1, "power": 1}, ValueError, "power must be between"),
         ({"margin": 0.1}, ValueError, "margin compares two classifiers"),
         ({"half_width": 0.1, "prevalence": [1, 2]}, ValueError, "share of each of the 3"),

@@ -47,6 +47,11 @@ def test_limits_of_a_share_invert_the_mixture(n, share, error):
         assert mixture - log_likelihood == pytest.approx(-math.log(error), abs=1e-6)
 
 
+def test_limits_that_rounding_cannot_tell_from_zero_and_one_are_these():
+    assert limits_of_share(1, 10**12, 0.05)[0] == 0
+    assert limits_of_share(10**12 - 1, 10**12, 0.05)[1] == 1
+
+
 def test_all_limits_of_shares_hold_at_once():
     right = RNG.random((400, 600)) < 0.85
     k = right.cumsum(axis=1)
@@ -152,6 +157,13 @@ def test_looking_changes_nothing():
         watched_one.compute(["hand_till"]).estimates["hand_till"].value
     )
     assert len(watched_one.confidence_sequence("hand_till", level=0.9).looks) == 20
+    each, once = dmfroc.Accumulator([0, 1, 2]), dmfroc.Accumulator([0, 1, 2])
+    for row in range(40):
+        for accumulator in (each, once):
+            accumulator.update(y[[row]], scores[[row]])
+        found = each.drift(baseline=0.95)
+    assert found.p_value < 1
+    assert found.p_value == pytest.approx(once.drift(baseline=0.95).p_value, rel=1e-12)
 
 
 def test_drift_of_areas_and_of_errors():

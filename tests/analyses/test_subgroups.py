@@ -21,11 +21,15 @@ def sample(n=240, n_classes=3, seed=0, gap=0.0):
 @pytest.mark.parametrize("measure", ["hand_till", "informedness"])
 def test_each_group_has_its_own_estimate(measure):
     y, scores, site = sample()
+    weights = 0.5 + np.arange(len(y)) % 4
     found = compare_subgroups(y, scores, site, measure=measure)
-    assert list(found.estimates) == ["a", "b", "c"]
+    weighted = compare_subgroups(y, scores, site, measure=measure, sample_weight=weights)
+    assert list(found.estimates) == list(weighted.estimates) == ["a", "b", "c"]
     for name, of_group in found.estimates.items():
         rows = site == name
         assert of_group == estimate(measure, y[rows], scores[rows])
+        own = estimate(measure, y[rows], scores[rows], sample_weight=weights[rows])
+        assert weighted.estimates[name] == own
         assert found.sizes[name] == rows.sum()
 
 

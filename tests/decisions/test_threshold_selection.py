@@ -1,6 +1,7 @@
 """Classifiers that select thresholds and class weights, and their nested evaluation."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from golden import golden
 from prediction_samples import exactly
@@ -147,6 +148,9 @@ def test_weights_reach_estimator_and_curve():
     )
     assert weighted.threshold_ == pytest.approx(copied.threshold_)
     assert weighted.optimum_.expected_cost == pytest.approx(copied.optimum_.expected_cost)
+    assert weighted.n_features_in_ == X.shape[1]
+    named = pd.DataFrame(X).add_prefix("x")
+    assert weighted.fit(named, y, w).feature_names_in_.tolist() == named.columns.tolist()
     costs = [[0, 1], [3, 0]]
     weighted = ClassWeightsClassifierCV(
         GaussianNB(), cost_matrix=costs, cv=test_fold, random_state=0

@@ -392,6 +392,8 @@ def test_errors_of_other_functions():
         jax.jit(functional.dmf_auc)(Y, SCORES, n_classes=K)
     with pytest.raises(ValueError, match="y_pred must lie between"):
         functional.accuracy(Y, y_pred=Y + 1, n_classes=K)
+    with pytest.raises(ValueError, match=r"y_pred must have shape \(\d+,\), not \(1,\)"):
+        functional.accuracy(Y, y_pred=Y[:1], n_classes=K)
     with pytest.raises(TypeError, match=r"functional\.value"):
         functional.estimate(measures.gini(), Y > 0, SCORES[:, 1], n_classes=2)
     with pytest.raises(ValueError, match="do not broadcast"):

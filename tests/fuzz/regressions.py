@@ -386,6 +386,10 @@ CASES = {
         lambda: dmfroc.curves.gain_area([0.5, 0.7]),
         (TypeError, "points must be of type OperatingPoints"),
     ),
+    "points of another kind, of kappa": (
+        lambda: dmfroc.curves.area_under_kappa([0.5, 0.7]),
+        (TypeError, "points must be of type OperatingPoints"),
+    ),
     "masked within a list": (
         lambda: dmfroc.hand_till_score([0, 1, np.ma.masked], S[:3, :2]),
         (ValueError, "y_true has a missing label at row 2"),

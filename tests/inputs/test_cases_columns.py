@@ -301,6 +301,10 @@ def test_groups_and_folds_in_another_order(tmp_path):
     assert "column 'patient' differs between" in result.stderr
     assert "first at data row 15, which has 7 and 0: rows" in result.stderr
     assert "are matched by --id" in result.stderr
+    pd.read_csv(paths[1]).head(58).to_csv(paths[2], index=False)
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 2
+    assert "'0' has 60 observations and '2' has 58" in result.stderr
 
 
 def test_files_of_two_hospitals(parsed):

@@ -112,8 +112,10 @@ def written_by_weka(path, frame):
 
 def written_by_orange(path, frame):
     names, *rows = frame.to_csv(index=False, sep="\t").splitlines()
-    kinds = "\t".join(["continuous"] * 3 + ["discrete"])
-    path.write_text("\n".join([names, kinds, "\t\t\tclass", *rows, ""]))
+    kinds, role = ["continuous"] * 3 + ["discrete"], "class"
+    if path.stem == "short":
+        kinds, role = ["c", "c", "c", ""], "c"
+    path.write_text("\n".join([names, "\t".join(kinds), f"\t\t\t{role}", *rows, ""]))
 
 
 @pytest.mark.parametrize(
@@ -122,6 +124,7 @@ def written_by_orange(path, frame):
         ("a.dta", written_by_stata),
         ("a.arff", written_by_weka),
         ("a.tab", written_by_orange),
+        ("short.tab", written_by_orange),
         ("a.feather", lambda path, frame: frame.to_feather(path)),
         ("a.json", lambda path, frame: frame.to_json(path, orient="records")),
         ("b.json", lambda path, frame: frame.to_json(path, orient="records", lines=True)),

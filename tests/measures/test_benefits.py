@@ -84,6 +84,8 @@ def test_constant_decisions_of_several_classes():
     p = RNG.dirichlet(np.ones(3), size=90)
     found = compare(y, {"model": p, "two": "always 2"}, measure=expected_utility())
     assert found.estimates["two"].value == pytest.approx((y == 2).mean() - 1)
+    found = compare(y, {"model": p, "two": "always 2"}, measure="accuracy")
+    assert found.estimates["two"].value == pytest.approx((y == 2).mean())
     with pytest.raises(ValueError, match="two classes"):
         compare(y, {"model": p, "all": "treat all"}, measure=expected_utility())
 

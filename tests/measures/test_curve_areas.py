@@ -296,6 +296,7 @@ def test_perfect_and_constant_scores():
     ):
         assert make()(classes, classes * 1.0) == pytest.approx(perfect, rel=0, abs=1e-14)
         assert make()(classes, np.ones(12)) == pytest.approx(constant, rel=0, abs=1e-14)
+        assert make().chance == constant
 
 
 @pytest.mark.parametrize(
@@ -409,3 +410,5 @@ def test_precision_and_recall_of_perfect_and_constant_scores():
     ):
         assert measure(CLASSES, CLASSES * 1.0) == pytest.approx(1, rel=0, abs=1e-14)
         assert measure(CLASSES, np.ones(24)) == pytest.approx(constant, rel=0, abs=1e-14)
+        assert np.isnan(measure.chance) or measure.chance == constant
+    assert precision_recall_gain_area().chance == 0

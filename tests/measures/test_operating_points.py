@@ -34,6 +34,13 @@ def test_rates_are_read_off_the_curve(share):
     assert measures.fpr_at(tpr=share)(Y, SCORE) == pytest.approx(1 - found)
 
 
+def test_values_without_bias_are_half_a_positive_higher_on_the_curve():
+    for share in (0.3, 0.5, 0.7):
+        found = measures.specificity_at(sensitivity=share).less_biased(Y, SCORE)
+        halfway = measures.specificity_at(sensitivity=share + 0.5 / Y.sum())
+        assert found == pytest.approx(halfway(Y, SCORE), abs=1e-12)
+
+
 def test_precision_at_recall_of_a_point():
     precision, recall, _ = precision_recall_curve(Y, SCORE)
     place = 60

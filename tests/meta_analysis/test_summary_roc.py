@@ -686,6 +686,7 @@ def test_other_input():
     studies = read_studies(simulated(0)[:4], COLUMNS)
     [remark] = studies.remarks
     assert remark.startswith("there are only 4 studies: how much")
+    assert not read_studies(simulated(0)[:5], COLUMNS).remarks
     few_cases = simulated(0)
     few_cases.loc[:4, ["tp", "fn"]] = 0
     [remark] = read_studies(few_cases, COLUMNS).remarks

@@ -6,7 +6,9 @@ from simulations import normal_scores
 
 import dmfroc
 from dmfroc import Predictions, compare, dmf_auc_score, estimate, multiclass_roc
+from dmfroc.inference.evidence import facts_of_classifiers, joint_facts
 from dmfroc.inference.influences import PartInfluences
+from dmfroc.inference.units import sample_of
 from dmfroc.measures import dmf_auc
 from dmfroc.measures.measure import bind
 from dmfroc.multiclass import rates
@@ -151,6 +153,12 @@ def test_pairs_are_the_same_for_all_classifiers():
     assert differences["a", "b"].standard_error < np.hypot(*each)
     for name, error in zip("ab", each, strict=True):
         assert found.estimates[name].standard_error == error
+    samples = {x: sample_of(Predictions.from_arrays(classes, s)) for x, s in scores_of.items()}
+    joint = joint_facts(facts_of_classifiers(measure, samples))
+    scales = np.array([facts.moments.spread.scale for facts in joint.facts.values()])
+    assert np.diag(joint.covariance) == pytest.approx(scales**2, rel=1e-9)
+    moments = joint.differences["a", "b"]
+    assert moments.scaled(3.0).spread.scale == pytest.approx(3 * moments.spread.scale, rel=1e-12)
 
 
 def test_folds_draw_the_same_pairs():
