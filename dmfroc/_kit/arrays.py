@@ -1,12 +1,21 @@
-"""Linear maps of arrays that NumPy and JAX compute alike; ``xp`` says which of the two it is."""
+"""Functions of arrays that are written once for NumPy, JAX and autograd, and their derivatives.
+
+``xp`` says which of the three computes. A summary may use, besides what they have in common, the
+linear maps at the end of this file, each with its transpose. Autograd differentiates a summary over
+NumPy, so that nothing is compiled.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+import autograd.numpy as differentiated_numpy
 import numpy as np
-from jaxtyping import Float, Int, Integer, Num, Shaped
+from autograd.core import make_vjp
+from autograd.extend import defvjp, primitive
+from autograd.tracer import getval
+from jaxtyping import Float, Int, Num, Shaped
 
 from dmfroc._kit.threads import parallel
 
@@ -68,33 +77,115 @@ def sum_at(
     return xp.zeros(n_places).at[places].add(numbers, mode="drop")
 
 
-def map_rows(function: Callable[..., Any], *arrays: Any, xp: Any) -> Any:
+def map_rows(function: Callable[[tuple[Any, ...]], Any], *arrays: Any, xp: Any) -> Any:
     """Call ``function`` on the rows of the arrays, one after the other, and stack what it returns.
 
     What it works on stays in the processor's cache.
     """
     if xp is np:
-        first = function(*(x[0] for x in arrays))
-        found = np.empty((len(arrays[0]), *first.shape), first.dtype)
-        found[0] = first
-
-        def compute(row: int) -> None:
-            found[row] = function(*(x[row] for x in arrays))
-
-        parallel(compute, range(1, len(found)), sum(x.size for x in arrays))
-        return found
+        rows = list(zip(*arrays, strict=True))
+        return np.stack(parallel(function, rows, sum(x.size for x in arrays)))
     from jax import lax
 
-    return lax.map(lambda rows: function(*rows), arrays)
+    return lax.map(function, arrays)
 
 
-def segment_sum(
-    x: Float[AnyArray, " n"],
-    starts: Int[AnyArray, " segments"],
-    segment: Integer[AnyArray, " n"],
-    xp: Any,
-) -> Float[AnyArray, " segments"]:
-    """Add up the numbers of each segment; segments lie one after the other, none is empty."""
+def value_and_derivatives[T: NamedTuple](
+    summary: Callable[[T, Any], Any], table: T
+) -> tuple[Any, T]:
+    """Return a summary's value and its derivatives with respect to the table's real numbers.
+
+    Fields of the table that hold other things than floating-point arrays come back as they are.
+    """
+    value, pull_back = value_and_pull_back(summary, table)
+    return value, pull_back(np.float64(1))
+
+
+def value_and_pull_back[T: NamedTuple](
+    summary: Callable[[T, Any], Any], table: T
+) -> tuple[Any, Callable[[Any], T]]:
+    """Return the value, which may be an array, and what turns derivatives of it into a table's.
+
+    A summary that has a method of this name is differentiated by it, the others by autograd.
+    """
+    own = getattr(summary, "value_and_pull_back", None)
+    if own is not None:
+        return own(table)
+    is_variable = [isinstance(x, np.ndarray) and x.dtype.kind == "f" for x in table]
+
+    def of_variables(variables: Any) -> Any:  # a tuple, which autograd wraps
+        return summary(_with_variables(table, is_variable, variables), differentiated_numpy)
+
+    variables = tuple(x for x, is_one in zip(table, is_variable, strict=True) if is_one)
+    pull_back, value = make_vjp(of_variables, variables)
+    return value, lambda d_value: _with_variables(table, is_variable, pull_back(d_value))
+
+
+def _with_variables[T: NamedTuple](table: T, is_variable: list[bool], variables: Any) -> T:
+    remaining = iter(variables)
+    fields = zip(table, is_variable, strict=True)
+    return type(table)(*(next(remaining) if is_one else x for x, is_one in fields))
+
+
+def constant(x: Any, xp: Any) -> Any:
+    """Return the numbers without their dependence on what they were computed from."""
+    if xp is differentiated_numpy:
+        return getval(x)
     if xp is np:
-        return np.add.reduceat(x, starts)
-    return xp.zeros(len(starts)).at[segment].add(x, indices_are_sorted=True)
+        return x
+    from jax import lax
+
+    return lax.stop_gradient(x)
+
+
+def before(x: Float[AnyArray, "*rows m"]) -> Float[AnyArray, "*rows m_minus_1"]:
+    """Return all numbers of each row but the last: where the steps between them start."""
+    return _before(x) if _is_differentiated(x) else x[..., :-1]
+
+
+def after(x: Float[AnyArray, "*rows m"]) -> Float[AnyArray, "*rows m_minus_1"]:
+    """Return all numbers of each row but the first: where the steps between them end."""
+    return _after(x) if _is_differentiated(x) else x[..., 1:]
+
+
+def last(x: Float[AnyArray, "*rows m"]) -> Float[AnyArray, "*rows 1"]:
+    """Return the last number of each row."""
+    return _last(x) if _is_differentiated(x) else x[..., -1:]
+
+
+def take(
+    x: Float[AnyArray, "*rows m"], places: Int[AnyArray, "*rows k"], xp: Any
+) -> Float[AnyArray, "*rows k"]:
+    """Return the numbers at some places of each row."""
+    return _take(x, places) if _is_differentiated(x) else xp.take_along_axis(x, places, -1)
+
+
+def _is_differentiated(x: Any) -> bool:
+    return getval(x) is not x
+
+
+# The transpose of each puts the numbers back where they came from.
+_before, _after, _last = (
+    primitive(function)
+    for function in (lambda x: x[..., :-1], lambda x: x[..., 1:], lambda x: x[..., -1:])
+)
+_take = primitive(lambda x, places: np.take_along_axis(x, places, -1))
+
+
+def _placed(shape: tuple[int, ...], place: Any, numbers: Any) -> np.ndarray:
+    placed = np.zeros(shape)
+    placed[(..., place)] = numbers
+    return placed
+
+
+def _added(shape: tuple[int, ...], places: Any, numbers: Any) -> np.ndarray:
+    offsets = np.arange(0, np.prod(shape, dtype=int), shape[-1]).reshape(*shape[:-1], 1)
+    return np.bincount(
+        (places + offsets).ravel(), numbers.ravel(), np.prod(shape, dtype=int)
+    ).reshape(shape)
+
+
+defvjp(_before, lambda found, x: lambda d: _placed(x.shape, slice(None, -1), d))
+defvjp(_after, lambda found, x: lambda d: _placed(x.shape, slice(1, None), d))
+defvjp(_last, lambda found, x: lambda d: _placed(x.shape, slice(-1, None), d))
+defvjp(_take, lambda found, x, places: lambda d: _added(x.shape, places, d), argnums=(0,))

@@ -506,7 +506,7 @@ def _design(
     found, by_judge = [], []
     for pilot in pilots:
         counted = pilot.counted
-        totals = np.bincount(counted.true, counted.sample_weight, minlength=pilot.n_classes)
+        totals = counted.class_totals
         target = np.zeros(pilot.n_classes)
         target[pilot.present] = shares * totals.sum()
         factor = np.divide(target, totals, out=np.ones_like(target), where=totals > 0)

@@ -12,7 +12,7 @@ import numpy as np
 import xarray
 from jaxtyping import Float
 
-from dmfroc._kit.autodiff import value_and_derivatives
+from dmfroc._kit.arrays import value_and_derivatives
 from dmfroc._kit.options import is_one_of
 from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.bayes.posterior import Posterior, interval_of_draws, summarize

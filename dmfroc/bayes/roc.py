@@ -11,7 +11,7 @@ import numpy as np
 import xarray
 from jaxtyping import Float, Int
 
-from dmfroc._kit.autodiff import value_and_pull_back
+from dmfroc._kit.arrays import value_and_pull_back
 from dmfroc._kit.compiled import double_precision
 from dmfroc._kit.options import check_level, choice, seed_of
 from dmfroc._kit.threads import interruptible

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Int
 
-from dmfroc._kit.autodiff import value_and_pull_back
+from dmfroc._kit.arrays import value_and_pull_back
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.bound import BoundCounts

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.autodiff import value_and_derivatives
+from dmfroc._kit.arrays import value_and_derivatives
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, curves_of_cells
 from dmfroc.counted.counts import CountedPredictions, Counts

@@ -307,20 +307,12 @@ def _value_of(measure: Measure, predictions: Predictions) -> float:
 
 
 def _classes_of(measure: Measure, predictions: Predictions) -> _Classes:
-    classes = _certain_classes(predictions)
+    present, weights = predictions.present, predictions.class_totals[predictions.present]
+    shares = tuple(weights.tolist())
+    classes = _Classes(tuple(predictions.labels), tuple(present.tolist()), shares, 0.0)
     if measure.needs != "probabilities" or _is_of_ranks(measure):
         return classes
     return classes._replace(floor=typical_probability_of_others(predictions))
-
-
-@once_per_predictions
-def _certain_classes(predictions: Predictions) -> _Classes:
-    weights = np.bincount(
-        predictions.true, predictions.sample_weight, minlength=predictions.n_classes
-    )
-    present = predictions.present
-    labels, shares = tuple(predictions.labels), tuple(weights[present].tolist())
-    return _Classes(labels, tuple(present.tolist()), shares, 0.0)
 
 
 @once_per_predictions

@@ -18,9 +18,7 @@ _ROUNDING = 1e-6
 
 def in_class_shares(predictions: Predictions, shares: Float[np.ndarray, " k"]) -> Predictions:
     """Return predictions in which each class has its share of the weight."""
-    totals = np.bincount(
-        predictions.true, predictions.sample_weight, minlength=predictions.n_classes
-    )
+    totals = predictions.class_totals
     factor = np.divide(shares * totals.sum(), totals, out=np.zeros(len(totals)), where=totals > 0)
     return predictions.reweighted(predictions.sample_weight * factor[predictions.true])
 

@@ -368,6 +368,11 @@ class Predictions:
         return read_only(np.bincount(self.true, minlength=self.n_classes).astype(np.int64))
 
     @cached_property
+    def class_totals(self) -> NDArray[np.float64]:
+        """Total weight of each class, shape (K,)."""
+        return read_only(np.bincount(self.true, self.sample_weight, self.n_classes))
+
+    @cached_property
     def counted(self) -> Predictions:
         """The predictions without the rows of weight zero, which count for nothing."""
         counts = self.sample_weight > 0

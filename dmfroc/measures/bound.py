@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.autodiff import value_and_derivatives, value_and_pull_back
+from dmfroc._kit.arrays import AnyArray, value_and_derivatives, value_and_pull_back
 from dmfroc._kit.options import function_of
 from dmfroc._kit.threads import check_stopped, parallel
 from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.autodiff import value_and_derivatives
+from dmfroc._kit.arrays import value_and_derivatives
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.cross_fitting import folds_of
 from dmfroc.measures.measure import POSITIVE, UNIT, Measure, ValueAndInfluences, WithOptions

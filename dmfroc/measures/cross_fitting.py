@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.autodiff import value_and_derivatives
+from dmfroc._kit.arrays import value_and_derivatives
 from dmfroc._kit.hull import upper_hulls
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inputs.predictions import Predictions

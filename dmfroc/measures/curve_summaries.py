@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.autodiff import after, before, constant, last, take
+from dmfroc._kit.arrays import AnyArray, after, before, constant, last, take
 from dmfroc._kit.hull import upper_hulls
 from dmfroc.measures.statistics.curves import CurvePoints
 

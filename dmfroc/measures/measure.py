@@ -103,9 +103,7 @@ def absent_classes_message(predictions: Predictions) -> str | None:
 def counts_message(predictions: Predictions) -> str | None:
     """Say that weights which are whole numbers may be counts, which errors do not account for."""
     weight = predictions.sample_weight
-    if not predictions.is_weighted or (weight % 1).any():
-        return None
-    if not 2 <= weight.max() <= _LARGEST_COUNT:
+    if not 2 <= weight.max() <= _LARGEST_COUNT or (weight % 1).any():
         return None
     return (
         "the weights are whole numbers. If a row of weight 3 stands for 3 observations, pass them "
@@ -276,9 +274,7 @@ class Measure:
         """Return the bounds for the classes of these predictions, or for these very shares."""
         if self.range_of_shares is None:
             return self.bounds
-        weights = np.bincount(
-            predictions.true, predictions.sample_weight, minlength=predictions.n_classes
-        )
+        weights = predictions.class_totals
         low, high = self.range_of_shares(weights / weights.sum(), sizes_are_fixed)
         # Beside a class that has all weight but for rounding, the range is a point or undefined
         return (low, high) if low < high else self.bounds

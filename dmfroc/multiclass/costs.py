@@ -89,8 +89,7 @@ def weight_matrices(
         ones = np.broadcast_to(1.0, shape)
         return ones, ones
     if is_one_of(pair_weights, ("prevalence",)):
-        sizes = np.bincount(predictions.true, predictions.sample_weight, minlength=shape[0])
-        sizes = np.broadcast_to(sizes, shape)
+        sizes = np.broadcast_to(predictions.class_totals, shape)
         return sizes.T, sizes
     if isinstance(pair_weights, tuple):
         tpr, fpr = pair_weights

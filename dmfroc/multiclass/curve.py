@@ -10,8 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.autodiff import after, before, value_and_pull_back
+from dmfroc._kit.arrays import AnyArray, after, before, value_and_pull_back
 from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.options import choice, is_one_of
 from dmfroc._kit.remarks import warn

@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from jaxtyping import Float, Int, Integer, Shaped
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows, sum_at
-from dmfroc._kit.autodiff import take
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows, sum_at, take
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.options import choice, integer, nonnegative
 from dmfroc._kit.threads import parallel, tasks_of
@@ -110,9 +109,8 @@ class RateCounts(Statistic):
                 summed = xp.ldexp(weights, -exponents[self.class_of_row])
 
             # One group after the other: what is summed and looked up stays in the cache.
-            def count_group(
-                rows: Any, starts: Any, stops: Any, at_least: Any, above: Any, share: Any, of: Any
-            ) -> Float[AnyArray, "p 2 t"]:
+            def count_group(group: tuple[Any, ...]) -> Float[AnyArray, "p 2 t"]:
+                rows, starts, stops, at_least, above, share, of = group
                 up_to, starts = cumulative_sum(summed[rows], xp), starts[..., None]
                 before = up_to[stops][..., None], up_to[starts + above], up_to[starts + at_least]
                 counts = above_with_ties(*before, share)
@@ -350,7 +348,7 @@ def _all_pairs(predictions: Predictions) -> _PairScores:
     blocks = sort_blocks(by_class.scores, by_class.row_order, starts)
     counted = ordered_pairs(n_classes)
     i, j = np.triu_indices(n_classes, 1)
-    row_i, row_j = (x * by_class.n_observations for x in (i, j))
+    row_i, row_j = (x * len(by_class.row_order) for x in (i, j))
     pools = Pools(
         np.stack([row_i + starts[i], row_i + starts[j], row_j + starts[j], row_j + starts[i]], 1),
         np.diff(starts)[np.stack([i, j], axis=1)].astype(np.int64),

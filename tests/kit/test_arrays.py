@@ -4,8 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from dmfroc._kit.arrays import cumulative_sum, map_rows, segment_sum, sum_at
+from dmfroc._kit.arrays import cumulative_sum, map_rows, sum_at
 from dmfroc._kit.compiled import in_double_precision
+from dmfroc.measures.statistics.pairs import segment_sum
 
 generator = np.random.default_rng(0)
 
@@ -47,7 +48,7 @@ def test_rows_are_mapped_in_order():
     x, y = generator.normal(size=(4, 3)), generator.normal(size=4)
 
     def double(x, y, xp):
-        return map_rows(lambda row, number: xp.sort(row) * number, x, y, xp=xp)
+        return map_rows(lambda rows: xp.sort(rows[0]) * rows[1], x, y, xp=xp)
 
     for found in by_both(double, x, y):
         np.testing.assert_allclose(found, np.sort(x) * y[:, None], rtol=1e-15)

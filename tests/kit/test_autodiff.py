@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from dmfroc._kit.autodiff import (
+from dmfroc._kit.arrays import (
     after,
     before,
     constant,

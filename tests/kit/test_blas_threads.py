@@ -13,7 +13,7 @@ from simulations import normal_scores
 
 import dmfroc
 from dmfroc import Predictions
-from dmfroc._kit.autodiff import value_and_pull_back
+from dmfroc._kit.arrays import value_and_pull_back
 from dmfroc._kit.threads import one_blas_thread
 from dmfroc.multiclass.curve import area
 from dmfroc.multiclass.rates import CurveOptions

@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize
 from scipy.special import expit
 
-from dmfroc._kit.autodiff import value_and_pull_back
+from dmfroc._kit.arrays import value_and_pull_back
 from dmfroc._kit.compiled import in_double_precision
 from dmfroc.multiclass import center as module
 

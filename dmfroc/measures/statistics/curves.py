@@ -158,7 +158,7 @@ def _lost_beside(predictions: Predictions, *, alike: bool) -> str | None:
     beside a light class. If ``alike``, they do not for weights that are alike.
     """
     weights = np.where(predictions.sample_weight > 0, predictions.sample_weight, np.inf)
-    totals = np.bincount(predictions.true, predictions.sample_weight)[predictions.present]
+    totals = predictions.class_totals[predictions.present]
     rest = totals.sum() - totals
     is_lost = [totals > _LARGEST_ODDS * rest, rest > _LARGEST_ODDS * totals]
     if alike and np.any(is_lost):

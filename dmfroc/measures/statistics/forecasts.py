@@ -66,7 +66,8 @@ class BinnedForecasts(Statistic):
     n_bins: int
 
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> Bins:
-        def count_curve(bins: Any, *numbers: Any) -> Float[AnyArray, "4 bins"]:
+        def count_curve(curve: tuple[Any, ...]) -> Float[AnyArray, "4 bins"]:
+            bins, *numbers = curve
             weighted = (weights, *(weights * x for x in numbers))
             return xp.stack([sum_at(bins, x, self.n_bins, xp) for x in weighted])
 

@@ -33,13 +33,9 @@ class ClassBlocks(NamedTuple):
         return len(self.starts) - 1
 
     @property
-    def n_observations(self) -> int:
-        return len(self.row_order)
-
-    @property
     def class_of_row(self) -> Int[np.ndarray, " n"]:
         """Return the place of each observation's class among those that occur."""
-        place = np.empty(self.n_observations, np.int32)
+        place = np.empty(len(self.row_order), np.int32)
         places = np.arange(self.n_classes, dtype=np.int32)
         place[self.row_order] = np.repeat(places, np.diff(self.starts))
         return place
@@ -62,7 +58,7 @@ def group_by_class(predictions: Predictions) -> ClassBlocks:
     present = predictions.present
     row_order = rows_by_class(predictions)
     starts = np.concatenate([[0], np.cumsum(predictions.class_counts[present])]).astype(np.int32)
-    n = predictions.n_observations
+    n = len(row_order)
     scores = np.empty((len(present), n), f"i{predictions.scores.itemsize}")
     all_present = len(present) == predictions.n_classes
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Integer
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows, segment_sum, sum_at
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows, sum_at
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, run_ends
@@ -56,12 +56,12 @@ class PairCounts(Statistic):
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> PairTable:
         n_classes, grouped = len(self.starts), weights[self.rows]
         totals = segment_sum(grouped, self.starts, self.row_class, xp)
-        exponents = exponents_of(totals, weights, xp)
-        below = self._below(weights, exponents, xp)
+        exponents, below = self._below(weights, totals, xp)
         own_total = _weight_below(below, 2 * self.stops[self.columns], xp)
         grouped = None if below is None else grouped
 
-        def count_column(entry: Int[AnyArray, " n"], own_total: Any) -> Float[AnyArray, " c"]:
+        def count_column(column: tuple[Any, ...]) -> Float[AnyArray, " c"]:
+            entry, own_total = column
             won = _won(own_total, below, entry, xp)
             if below is not None:
                 won *= grouped
@@ -76,15 +76,16 @@ class PairCounts(Statistic):
         return PairTable(won, totals, predicted, self.columns)
 
     def _below(
-        self, weights: Float[AnyArray, " n"], exponents: Int[AnyArray, " c"] | None, xp: Any
-    ) -> Float[AnyArray, " entries"] | None:
-        """Return the weight of all sorted scores below each entry, ties by half.
+        self, weights: Float[AnyArray, " n"], totals: Float[AnyArray, " c"], xp: Any
+    ) -> tuple[Int[AnyArray, " c"] | None, Float[AnyArray, " entries"] | None]:
+        """Return the weight of all sorted scores below each entry, ties by half, after exponents.
 
         With exponents, that of each class is divided by two to the power of its own. Where all
         weights are one it is half the entry, and nothing is returned.
         """
         if xp is np and (weights == 1).all():
-            return None
+            return None, None
+        exponents = exponents_of(totals, weights, xp)
         ordered = weights[self.sorted_rows]
         if exponents is not None:
             ordered = xp.ldexp(ordered, -exponents[self.row_class])
@@ -93,20 +94,19 @@ class PairCounts(Statistic):
         if xp is not np:
             middle = (before[:-1] + before[1:]) / 2
             both = xp.append(xp.stack([before[:-1], middle], axis=1).ravel(), before[-1])
-            return both.at[self.tied_from + self.tied_to].set(tied)
+            return exponents, both.at[self.tied_from + self.tied_to].set(tied)
         below = np.empty(2 * len(before) - 1)
         below[::2], below[1::2] = before, before[:-1]
         below[1::2] += before[1:]
         below[1::2] /= 2
         below[self.tied_from + self.tied_to] = tied
-        return below
+        return exponents, below
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: PairTable, derivatives: PairTable
     ) -> Float[np.ndarray, " n"]:
         """Count an observation as one of j, by what is above it, and of i, by what is below."""
-        exponents = exponents_of(table.totals, weights, np)
-        below = self._below(weights, exponents, np)
+        exponents, below = self._below(weights, table.totals, np)
         grouped = None if below is None else weights[self.rows]
         d_grouped, lock = np.repeat(derivatives.totals, self.stops - self.starts), Lock()
         n, gradient = len(weights), np.zeros_like(weights)
@@ -174,6 +174,18 @@ def _won(own_total: Any, below: Any, entry: AnyArray, xp: Any) -> Float[AnyArray
     return np.subtract(own_total, found, out=found) if xp is np else own_total - found
 
 
+def segment_sum(
+    x: Float[AnyArray, " n"],
+    starts: Int[AnyArray, " segments"],
+    segment: Integer[AnyArray, " n"],
+    xp: Any,
+) -> Float[AnyArray, " segments"]:
+    """Add up the numbers of each segment; segments lie one after the other, none is empty."""
+    if xp is np:
+        return np.add.reduceat(x, starts)
+    return xp.zeros(len(starts)).at[segment].add(x, indices_are_sorted=True)
+
+
 @once_per_predictions
 def pair_counts(predictions: Predictions) -> PairCounts:
     """Bind the pairs of all classes that occur."""
@@ -183,34 +195,35 @@ def pair_counts(predictions: Predictions) -> PairCounts:
 def pair_counts_of(predictions: Predictions, columns: Int[np.ndarray, " columns"]) -> PairCounts:
     """Bind the pairs whose first class is one of ``columns``, places among those that occur."""
     blocks, present = group_by_class(predictions), predictions.present
-    n, rows, sizes = blocks.n_observations, blocks.row_order, np.diff(blocks.starts)
-    starts, stops = blocks.starts[:-1], blocks.starts[1:]
-    own_places, own_ends = (np.empty(n, np.int32) for _ in range(2))
+    rows, sizes = blocks.row_order, np.diff(blocks.starts)
+    starts, stops, n = blocks.starts[:-1], blocks.starts[1:], len(rows)
+    own, own_places = np.empty(n, blocks.scores.dtype), np.empty(n, np.int32)
     # Where they are as long, entries take the place of the scores.
     is_in_place = blocks.scores.itemsize == 4 and len(columns) == len(present)
     entry = blocks.scores if is_in_place else np.empty((len(columns), n), np.int32)
-    position = np.full(len(present), -1)
-    position[columns] = np.arange(len(columns))
 
-    def rank(place: int) -> None:
+    def sort(place: int) -> None:
+        start, stop = starts[place], stops[place]
+        order = start + np.argsort(blocks.scores[place, start:stop])
+        own_places[start:stop], own[start:stop] = order, blocks.scores[place][order]
+
+    def rank(position: int) -> None:
+        place = columns[position]
         scores, start, stop = blocks.scores[place], starts[place], stops[place]
-        order = np.argsort(scores[start:stop])
-        own = scores[start:stop][order]
-        ends = run_ends(own, np.array([0]))
-        own_places[start:stop], own_ends[start:stop] = start + order, start + ends
-        if position[place] < 0:
-            return
+        of_class, ends = own[start:stop], own_ends[start:stop]
         for first in range(0, n, _ROWS_AT_ONCE):
             some = slice(first, first + _ROWS_AT_ONCE)
-            below = own.searchsorted(scores[some])  # own scores below each score
-            up_to = below.copy()  # and up to the end of those that equal it
-            is_tied = np.flatnonzero(own.take(below, mode="clip") == scores[some])
+            below = of_class.searchsorted(scores[some])  # own scores below each score
+            up_to = below + start  # and up to the end of those that equal it
+            is_tied = np.flatnonzero(of_class.take(below, mode="clip") == scores[some])
             up_to[is_tied] = ends[below[is_tied]]
             below += up_to
-            below += 2 * start
-            entry[position[place], some] = below
+            below += start
+            entry[position, some] = below
 
-    parallel(rank, range(len(present)), entry.size)
+    parallel(sort, range(len(present)), n)
+    own_ends = run_ends(own, starts)
+    parallel(rank, range(len(columns)), entry.size)
     firsts = np.flatnonzero(np.append(True, own_ends[1:] != own_ends[:-1])).astype(np.int32)
     ends = own_ends[firsts]
     is_run = ends - firsts > 1
@@ -231,7 +244,7 @@ def pair_counts_of(predictions: Predictions, columns: Int[np.ndarray, " columns"
 def _places_of_predicted(predictions: Predictions) -> Int[np.ndarray, " n"]:
     n_present = len(predictions.present)
     if predictions.predicted is None:
-        return np.full(predictions.n_observations, n_present, np.int32)
+        return np.full(len(predictions.true), n_present, np.int32)
     if n_present == predictions.n_classes:
         return predictions.predicted
     place = np.full(predictions.n_classes, n_present, np.int32)

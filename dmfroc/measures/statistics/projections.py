@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, segment_sum
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import rows_by_class, run_ends, scores_to_add
+from dmfroc.measures.statistics.pairs import segment_sum
 from dmfroc.measures.statistics.statistic import Statistic
 
 _PLACES_AT_ONCE = 1 << 16  # what a processor's cache holds
