@@ -6,7 +6,6 @@ general one is in `dmfroc.multiclass.factorization`. Both take matrices and weig
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -14,17 +13,13 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.global_state import undisturbed
-from dmfroc._kit.threads import one_blas_thread
 from dmfroc.multiclass.by_products import Products
 from dmfroc.multiclass.rank_one import (
     Adjoint,
+    CellwiseRates,
     Center,
-    adjoint,
-    alternate,
-    as_columns,
     drawn_in,
     first_guess,
-    sigmoid,
 )
 
 _MAX_SWEEPS = 1000
@@ -51,34 +46,6 @@ class Problem(Protocol):
         self, solution: Center, rows: Float[np.ndarray, "halves t"]
     ) -> Float[np.ndarray, "q halves"]:
         """Return the same of the fitted rates."""
-
-
-@dataclass(frozen=True, eq=False)
-class CellwiseRates:
-    """Few rates, worked on cell by cell."""
-
-    rates: Float[np.ndarray, " q *row"]  # drawn in
-    weights: Float[np.ndarray, " #q *#row"]
-    shrinkage: float | int | Float[np.ndarray, ""]
-
-    def first_guess(self) -> tuple[Float[np.ndarray, "*row"], Float[np.ndarray, " q"]]:
-        return first_guess(self.rates, self.weights, np)
-
-    def fit(self, start: tuple[Any, Any], max_sweeps: int) -> Center:
-        with one_blas_thread():
-            return alternate(self.rates, self.weights, self.shrinkage, start, max_sweeps, np)
-
-    def adjoint(self, solution: Center) -> Adjoint:
-        return adjoint(self.rates, self.weights, self.shrinkage, solution, np)
-
-    def times(self, rows: Float[np.ndarray, "halves t"]) -> Float[np.ndarray, "q halves"]:
-        return np.einsum("qht,ht->qh", self.rates, rows)
-
-    def fitted_times(
-        self, solution: Center, rows: Float[np.ndarray, "halves t"]
-    ) -> Float[np.ndarray, "q halves"]:
-        eta = solution.row_effect * as_columns(solution.column_effect, self.rates.ndim)
-        return np.einsum("qht,ht->qh", sigmoid(eta, np), rows)
 
 
 def problem_of_counts(

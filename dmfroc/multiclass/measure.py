@@ -117,7 +117,11 @@ def dmf_auc(
 
 def curve_options_of(measure: Measure) -> CurveOptions | None:
     """Return the options of the curve whose area a measure is; None if it is no such area."""
-    return CurveOptions(**measure.options) if measure.is_dmf_auc else None
+    if not measure.is_dmf_auc:
+        return None
+    assert isinstance(measure.bind, partial)
+    options: CurveOptions = measure.bind.args[0]
+    return options
 
 
 def dmf_auc_score(

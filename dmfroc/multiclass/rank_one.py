@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.threads import one_blas_thread
 
 # Rates of exactly 0 and 1 have no finite logit. Drawing them in by this much (about 30 on the
 # logit scale) gives every fit a finite optimum. Every rate keeps 13 digits.
@@ -347,3 +349,31 @@ def _weighted_square(
     rest = matrix[n_whole * _COLUMNS_PER_BLOCK :]
     last = rest.T @ (rest * weights[n_whole * _COLUMNS_PER_BLOCK :, None])
     return lax.fori_loop(0, n_whole, add_block, last)
+
+
+@dataclass(frozen=True, eq=False)
+class CellwiseRates:
+    """Few rates, worked on cell by cell."""
+
+    rates: Float[np.ndarray, " q *row"]  # drawn in
+    weights: Float[np.ndarray, " #q *#row"]
+    shrinkage: float | int | Float[np.ndarray, ""]
+
+    def first_guess(self) -> tuple[Float[np.ndarray, "*row"], Float[np.ndarray, " q"]]:
+        return first_guess(self.rates, self.weights, np)
+
+    def fit(self, start: tuple[Any, Any], max_sweeps: int) -> Center:
+        with one_blas_thread():
+            return alternate(self.rates, self.weights, self.shrinkage, start, max_sweeps, np)
+
+    def adjoint(self, solution: Center) -> Adjoint:
+        return adjoint(self.rates, self.weights, self.shrinkage, solution, np)
+
+    def times(self, rows: Float[np.ndarray, "halves t"]) -> Float[np.ndarray, "q halves"]:
+        return np.einsum("qht,ht->qh", self.rates, rows)
+
+    def fitted_times(
+        self, solution: Center, rows: Float[np.ndarray, "halves t"]
+    ) -> Float[np.ndarray, "q halves"]:
+        eta = solution.row_effect * as_columns(solution.column_effect, self.rates.ndim)
+        return np.einsum("qht,ht->qh", sigmoid(eta, np), rows)

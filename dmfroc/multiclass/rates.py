@@ -13,17 +13,16 @@ from dmfroc._kit.memory import check_memory
 from dmfroc._kit.options import choice, integer, nonnegative
 from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.layout import group_by_class, rows_by_class, to_ordered_integers
+from dmfroc.measures.statistics.layout import (
+    SortedBlocks,
+    group_by_class,
+    rows_by_class,
+    sort_blocks,
+    to_ordered_integers,
+)
 from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.multiclass.costs import PairWeights, cell_weights, check_kind
-from dmfroc.multiclass.thresholds import (
-    Placed,
-    Pools,
-    SortedBlocks,
-    grid_levels,
-    place_thresholds,
-    sort_blocks,
-)
+from dmfroc.multiclass.thresholds import Placed, Pools, grid_levels, place_thresholds
 
 ThresholdPool = Literal["balanced", "pooled"]
 
@@ -140,8 +139,10 @@ class RateCounts(Statistic):
                 starts = self.starts[i][..., None]
                 places = starts + self.above[i], starts + self.at_least[i], self.stops[i]
                 changes = d_counts - tied, tied, -d_counts.sum(axis=-1)
-                at, x = (np.concatenate([x.ravel() for x in both]) for both in (places, changes))
-                above_each = np.bincount(at, x, length + 1)
+                at = np.concatenate([x.ravel() for x in places])
+                above_each = np.bincount(
+                    at, np.concatenate([x.ravel() for x in changes]), length + 1
+                )
                 np.cumsum(above_each, out=above_each)
                 found += np.bincount(self.sorted_rows[i], above_each[:-1], n)
             return found

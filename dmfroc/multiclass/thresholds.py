@@ -8,7 +8,6 @@ the pool's weight lies, u being its level: above or at it lies at least the shar
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -17,10 +16,9 @@ from jaxtyping import Bool, Float, Int, Integer, Shaped
 
 from dmfroc._kit.arrays import cumulative_sum
 from dmfroc._kit.threads import parallel, tasks_of
-from dmfroc.measures.statistics.layout import sort_rows
+from dmfroc.measures.statistics.layout import SortedBlocks, sort_rows
 
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
-_LARGE = 1 << 10  # scores of a class that is sorted by itself
 _POOLED_AT_ONCE = 1 << 17  # scores: enough for few calls; one thread at a time begins any
 _LARGEST_MERGED = 3 << 9  # scores of a pool, above which bisection is faster than sorting
 _CLASS_OF_BLOCK = [0, 1, 1, 0]  # of the pair's two
@@ -28,16 +26,6 @@ _OF_CLASS = [0, 3], [1, 2]  # the blocks of each
 _TASKS_PER_CORE = 8
 # One score of each block: four counts of 16 bits lie side by side, and are summed as one number
 _ONE_OF_BLOCK = np.eye(4, dtype="<u2").view("<i8")[:, 0]
-
-
-class SortedBlocks(NamedTuple):
-    """Scores of classes in columns, sorted; the blocks of a row lie one after the other.
-
-    Scores are integers, as in `ClassBlocks`.
-    """
-
-    scores: Int[np.ndarray, "g l"]
-    rows: Int[np.ndarray, "g l"]  # the observation at each place
 
 
 class Pools(NamedTuple):
@@ -79,30 +67,6 @@ def grid_levels(n_thresholds: int) -> Levels:
     """
     numerators = np.union1d(2 * np.arange(1, n_thresholds + 1), [n_thresholds + 1])
     return Levels(numerators, 2 * (n_thresholds + 1))
-
-
-def sort_blocks(
-    scores: Int[np.ndarray, "g l"],
-    names: Int[np.ndarray, " l"],
-    starts: Int[np.ndarray, " blocks_plus_1"],
-) -> SortedBlocks:
-    """Sort the blocks of every row in place; ``names`` are the observations in a row."""
-    sizes, rows = np.diff(starts), np.empty(scores.shape, np.int32)
-    # Small integers are sorted by their digits
-    block = np.repeat(np.arange(len(sizes), dtype=np.min_scalar_type(len(sizes))), sizes)
-
-    def sort_row(row: int) -> None:
-        if sizes.mean() < _LARGE:  # all at once, then by block
-            [order], [in_order] = sort_rows(scores[row, None])
-            by_block = np.argsort(block[order], kind="stable")
-            scores[row], rows[row] = in_order[by_block], names[order[by_block]]
-            return
-        for start, stop in itertools.pairwise(starts):
-            [order], scores[row, start:stop] = sort_rows(scores[row, None, start:stop])
-            rows[row, start:stop] = names[start:stop][order]
-
-    parallel(sort_row, range(len(scores)), scores.size)
-    return SortedBlocks(scores, rows)
 
 
 def place_thresholds(

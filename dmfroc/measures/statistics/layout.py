@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from dmfroc.inputs.predictions import Predictions
 
 _NUMBERS_PER_TASK = 1 << 17  # what a processor's cache holds
 _FEWEST_ROWS_PER_TASK = 256
+_LARGE = 1 << 10  # scores of a class that is sorted by itself
 _DECIMALS = 1e12  # of the last digit of scores whose sums are compared
 _LARGEST_WHOLE = 2.0**50  # several such numbers can be added without rounding
 
@@ -39,6 +41,16 @@ class ClassBlocks(NamedTuple):
         places = np.arange(self.n_classes, dtype=np.int32)
         place[self.row_order] = np.repeat(places, np.diff(self.starts))
         return place
+
+
+class SortedBlocks(NamedTuple):
+    """Scores of classes in columns, sorted; the blocks of a row lie one after the other.
+
+    Scores are integers, as in `ClassBlocks`.
+    """
+
+    scores: Int[np.ndarray, "g l"]
+    rows: Int[np.ndarray, "g l"]  # the observation at each place
 
 
 def scores_to_add(predictions: Predictions) -> Float[np.ndarray, "n k"]:
@@ -111,6 +123,30 @@ def sort_rows(
         order = np.argsort(x, axis=1) + firsts
         in_order = x.take(order)
     return order, in_order
+
+
+def sort_blocks(
+    scores: Int[np.ndarray, "g l"],
+    names: Int[np.ndarray, " l"],
+    starts: Int[np.ndarray, " blocks_plus_1"],
+) -> SortedBlocks:
+    """Sort the blocks of every row in place; ``names`` are the observations in a row."""
+    sizes, rows = np.diff(starts), np.empty(scores.shape, np.int32)
+    # Small integers are sorted by their digits
+    block = np.repeat(np.arange(len(sizes), dtype=np.min_scalar_type(len(sizes))), sizes)
+
+    def sort_row(row: int) -> None:
+        if sizes.mean() < _LARGE:  # all at once, then by block
+            [order], [in_order] = sort_rows(scores[row, None])
+            by_block = np.argsort(block[order], kind="stable")
+            scores[row], rows[row] = in_order[by_block], names[order[by_block]]
+            return
+        for start, stop in itertools.pairwise(starts):
+            [order], scores[row, start:stop] = sort_rows(scores[row, None, start:stop])
+            rows[row, start:stop] = names[start:stop][order]
+
+    parallel(sort_row, range(len(scores)), scores.size)
+    return SortedBlocks(scores, rows)
 
 
 def score_columns(
