@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.messages import IN_MEMORY
+from dmfroc.inputs.messages import IN_MEMORY, Source
 
 type Floats = NDArray[np.float32] | NDArray[np.float64]
 
@@ -180,6 +180,33 @@ def check_distinct(
         raise ValueError(
             f"{what} holds numbers that differ by so little that in double precision they would be "
             "ties: subtract what they share, or replace them by their ranks"
+        )
+
+
+def score_matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
+    """Return scores without names of columns as a matrix."""
+    try:
+        array = as_array(y_score, source.scores)
+    except ValueError as error:
+        raise ValueError(
+            f"{source.scores} is not a matrix; give every row the same number of scores ({error})"
+        ) from error
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"{source.scores} must have shape (n, K), or (n,) for two classes, but is "
+            f"{f'of shape {array.shape}' if array.ndim else f'a {type(y_score).__name__}'}"
+        )
+    matrix = as_floats(array, source.scores, copy=copy or None, name_row=source.row)
+    check_distinct(array, matrix, source.scores)
+    return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
+
+
+def check_length(what: str, found: int, n: int, source: Source) -> None:
+    """Raise unless an input has as many rows as there are observed labels."""
+    if found != n:
+        raise ValueError(
+            f"{source.true} has {n} rows but {what} has {found}: both must describe the same "
+            "observations, in the same order"
         )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import as_array, is_missing, plain, read_only
-from dmfroc.inputs.messages import IN_MEMORY, Source, check_length
+from dmfroc.inputs.arrays import as_array, check_length, is_missing, plain, read_only
+from dmfroc.inputs.messages import IN_MEMORY, Source
 
 
 def row_index(values: Any) -> Any:

@@ -232,6 +232,38 @@ def natural_order(labels: Collection[Label]) -> list[Label]:
     return sorted_labels(labels)
 
 
+def positional_classes(
+    width: int, distinct: list[Label], order: list[Label] | None, source: Source
+) -> list[Label]:
+    """Classes of columns without names."""
+    labels = distinct if order is None else order
+    if len(labels) == width:
+        if order is None:
+            check_order(labels, natural_order(labels), "numbers", source)
+        return labels
+    if order is not None:
+        remedy = "name one class per column"
+    elif len(labels) > width:
+        remedy = "give one column per class"
+    else:
+        remedy = "pass labels= with the class of each column, in column order"
+    raise ValueError(
+        f"{source.true if order is None else 'labels'} has {len(labels)} distinct labels "
+        f"({listing(labels)}) but {source.scores} has {width} columns: {remedy}"
+    )
+
+
+def check_order(labels: list[Label], other: list[Label], of: str, source: Source) -> None:
+    """Refuse labels that have two orders, since columns without names may have either."""
+    if sorted(labels) != other:
+        raise ValueError(
+            f"{source.true} holds labels with two orders, and {source.scores} has no column names: "
+            f"the columns may be in the order of the text ({listing(sorted(labels))}), as those of "
+            f"scikit-learn are, or of the {of} ({listing(other)}). Pass labels= with the class of "
+            "each column, in column order, such as labels=classifier.classes_"
+        )
+
+
 def _padded(digits: re.Match[str]) -> str:
     return digits[0].zfill(20)
 

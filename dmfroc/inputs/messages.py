@@ -32,15 +32,6 @@ class Source:
 IN_MEMORY = Source()
 
 
-def check_length(what: str, found: int, n: int, source: Source) -> None:
-    """Raise unless an input has as many rows as there are observed labels."""
-    if found != n:
-        raise ValueError(
-            f"{source.true} has {n} rows but {what} has {found}: both must describe the same "
-            "observations, in the same order"
-        )
-
-
 def repeated[Item](items: Sequence[Item]) -> list[Item]:
     """Items that occur more than once."""
     return [item for item, count in Counter(items).items() if count > 1]

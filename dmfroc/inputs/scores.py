@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import (
     Floats,
-    as_array,
     as_floats,
     check_distinct,
+    check_length,
     from_library,
     is_table,
     plain,
+    score_matrix,
     series_values,
 )
 from dmfroc.inputs.columns import (
@@ -28,7 +29,6 @@ from dmfroc.inputs.columns import (
     mismatch,
     named_class,
     plain_numbers,
-    positional_classes,
     single_score_classes,
 )
 from dmfroc.inputs.contradictions import (
@@ -39,8 +39,8 @@ from dmfroc.inputs.contradictions import (
     outside_message,
     same_values_message,
 )
-from dmfroc.inputs.labels import Label
-from dmfroc.inputs.messages import Source, check_length, listing
+from dmfroc.inputs.labels import Label, positional_classes
+from dmfroc.inputs.messages import Source, listing
 
 _LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
 
@@ -76,7 +76,7 @@ def class_scores(
     names: list[Hashable] | None
     columns: Sequence[NDArray[Any]] | NDArray[Any]
     if wrapped is None:
-        names, columns = None, _matrix(y_score, source, copy=copy).T
+        names, columns = None, score_matrix(y_score, source, copy=copy).T
     elif _are_default(wrapped):
         names, columns = None, [_score_column(column, source) for column in wrapped.iter_columns()]
     else:
@@ -253,23 +253,6 @@ def _is_text(column: Any, source: Source) -> bool:
     except TypeError:
         return True
     return False
-
-
-def _matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
-    try:
-        array = as_array(y_score, source.scores)
-    except ValueError as error:
-        raise ValueError(
-            f"{source.scores} is not a matrix; give every row the same number of scores ({error})"
-        ) from error
-    if array.ndim not in (1, 2):
-        raise ValueError(
-            f"{source.scores} must have shape (n, K), or (n,) for two classes, but is "
-            f"{f'of shape {array.shape}' if array.ndim else f'a {type(y_score).__name__}'}"
-        )
-    matrix = as_floats(array, source.scores, copy=copy or None, name_row=source.row)
-    check_distinct(array, matrix, source.scores)
-    return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
 
 
 def _are_default(wrapped: Any) -> bool:
