@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dmfroc.analyses.calibration_tests import CalibrationTests
+from dmfroc.analyses.decision_curve import DecisionCurve
 from dmfroc.analyses.planning import Plan
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.analyses.training_runs import RunsComparison
+from dmfroc.decisions.threshold_choice import ThresholdChoice
+from dmfroc.inputs.subgroups import THE_OTHERS
 from dmfroc.plots.forest import ForestRow, difference_rows, group_rows
 from dmfroc.plots.results import run_rows
 from dmfroc.reports import figures
-from dmfroc.reports.design_verdicts import (
-    plan_verdict,
-    plan_watch_out,
-    result_verdict,
-    runs_verdict,
-    subgroups_verdict,
-    subgroups_watch_out,
-    summary_verdict,
-)
 from dmfroc.reports.rendering import page, versions
 from dmfroc.reports.tables import page_table
-from dmfroc.reports.verdict import number, which_is_better
+from dmfroc.reports.verdict import (
+    against_chance,
+    better_first,
+    ends_text,
+    interval_text,
+    joined,
+    lead,
+    listed,
+    number,
+    turned_around,
+    which_is_better,
+)
+from dmfroc.results.difference import Difference
+from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
+from dmfroc.results.text import equals_p_value
 
 if TYPE_CHECKING:
     from dmfroc.meta_analysis.result import SummaryROC
@@ -192,3 +202,203 @@ def plan_page(plan: Plan, title: str | None = None) -> str:
         [*provenance, *versions()],
         plan_watch_out(plan),
     )
+
+
+_MOST_DIFFERENCES = 6
+_SIGNIFICANT = 0.05
+_FEWER = 0.95  # of the cases, to be worth other shares of the classes
+_WIDE = 2.0  # ratio of the ends of a number's interval
+
+
+def result_verdict(result: Result) -> list[str]:
+    """Say what a result without a report of its own shows."""
+    match result:
+        case Estimate():
+            return [against_chance(result)]
+        case CalibrationTests():
+            least = min(result.tests.values(), key=lambda test: test.p_value)
+            adjusted = min(len(result.tests) * least.p_value, 1.0)
+            claim = "contradict" if adjusted < _SIGNIFICANT else "do not contradict"
+            return [
+                f"The data {claim} calibrated probabilities: the smallest of {len(result.tests)} "
+                f"p-values is that of the test of the {least.title}, {equals_p_value(adjusted)} "
+                "after Bonferroni's adjustment."
+            ]
+        case DecisionCurve():
+            ranges = result.better_text()
+            return [
+                f"The classifier is better than the better baseline at {ranges} "
+                f"({100 * result.level:g} %, all at once)."
+                if ranges
+                else "The data show no threshold at which the classifier beats both baselines."
+            ]
+        case ThresholdChoice():
+            return [
+                f"Predict {result.label} at a score of at least {number(result.threshold.value)}. "
+                f"For new observations, {result.maximized} is then {number(result.corrected)} "
+                f"({100 * result.level:g} % interval {ends_text(result.value.interval)})."
+            ]
+    return [*result.head(), *result.foot()]
+
+
+def summary_verdict(summary: SummaryROC) -> list[str]:
+    """Say how accurate a test is on average, and in a further study."""
+    percent = f"{100 * summary.level:g} %"
+    table = summary.tables()[0]
+    values = [row[1] for row in table.rows]
+    means = joined([f"{e.title} {number(e.value)} ({interval_text(e)})" for e in values])
+    sentences = [f"In the mean study: {means}, with {percent} intervals."]
+    new = summary.heterogeneity
+    expected = [
+        f"{name} between {number(new['low'][key])} and {number(new['high'][key])}"
+        for name in ("sensitivity", "specificity")
+        if (key := f"{name} of a new study") in new.index
+    ]
+    if expected:
+        sentences.append(f"Studies differ: a new one is expected to have {joined(expected)}.")
+    return sentences
+
+
+def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
+    """Say whether the groups differ, which ones do, and how large a difference stays possible."""
+    percent = f"{100 * groups.level:g} %"
+    sign = 1 if groups.greater_is_better else -1
+    ordered = sorted(groups.estimates, key=lambda name: sign * groups.estimates[name].value)
+    worst, best = (
+        f"{name}, {number(e.value, e.standard_error)} ({percent} interval {interval_text(e)})"
+        for name in (ordered[0], ordered[-1])
+        for e in [groups.estimates[name]]
+    )
+    n = len(ordered)
+    # Of two groups it is the hypothesis of their difference, whose p-value the table has
+    p_value = groups.differences[0].p_value if n == 2 else groups.omnibus.p_value
+    ends = f"best in {best}, worst in {worst}"
+    if not math.isfinite(p_value):
+        sentences = [
+            f"{groups.title} is {ends}; whether all {n} groups are equal cannot be tested, because "
+            "a group shows no variation."
+        ]
+    elif p_value < 1 - groups.level:
+        sentences = [
+            f"{groups.title} differs between the {n} groups: it is {ends} "
+            f"({equals_p_value(p_value)})."
+        ]
+    else:
+        sentences = [
+            f"The data do not show that {groups.title} differs between the {n} groups "
+            f"({equals_p_value(p_value)}): it is {ends}."
+        ]
+    decided = [d for d in groups.differences if d.adjusted_p_value < 1 - groups.level]
+    decided.sort(key=lambda d: d.adjusted_p_value)
+    sentences += [_group_sentence(groups, d) for d in decided[:_MOST_DIFFERENCES]]
+    if (more := len(decided) - _MOST_DIFFERENCES) > 0:
+        sentences.append(f"{more} more differences are decided, see the table.")
+    undecided = [d for d in groups.differences if d not in decided]
+    if undecided:
+        largest = max(undecided, key=lambda d: max(map(abs, d.interval)))
+        which = "Of the other differences" if decided else "This does not show that they are equal"
+        sentences.append(
+            f"{which}: a difference of up to {number(max(map(abs, largest.interval)))}, between "
+            f"{largest.first} and {largest.second}, is not excluded."
+        )
+    if len(groups.differences) > 1:
+        sentences.append(
+            f"Intervals and p-values are adjusted for all {len(groups.differences)} differences: "
+            f"with probability {groups.level:g} all intervals of differences hold at once."
+        )
+    return sentences
+
+
+def _group_sentence(groups: SubgroupComparison, d: Difference) -> str:
+    is_better = (d.value > 0) == groups.greater_is_better
+    if not is_better and d.second != THE_OTHERS:
+        d, is_better = turned_around(d), True
+    return (
+        f"{groups.title} is {'better' if is_better else 'worse'} in {d.first} than in {d.second}: "
+        f"difference {number(d.value, d.standard_error)} (simultaneous {100 * groups.level:g} % "
+        f"interval {interval_text(d)})."
+    )
+
+
+def subgroups_watch_out(groups: SubgroupComparison) -> list[str]:
+    """Say what is not known, and what a difference does not say."""
+    remarks = [f"Left out: {name}, {reason}." for name, reason in groups.left_out.items()]
+    return [
+        *remarks,
+        "A difference between groups does not say why: some may have harder cases than others.",
+    ]
+
+
+def runs_verdict(runs: RunsComparison) -> list[str]:
+    """Say which learner is better, and for which cases and runs that holds."""
+    test, percent = runs.random_runs, f"{100 * runs.level:g} %"
+    significance = 1 - runs.level
+    sign = 1 if runs.greater_is_better else -1
+    means = {name: float(values.mean()) for name, values in runs.values.items()}
+    best_first = sorted(means, key=lambda name: sign * means[name], reverse=True)
+    decided = {d for d in test.differences if d.adjusted_p_value < significance}
+    turned = {better_first(d): d in decided for d in test.differences}
+    n_runs = len(next(iter(runs.values.values())))
+    sentence, _ = lead(
+        f"mean {runs.title} of {n_runs} runs",
+        {name: number(means[name]) for name in best_first},
+        {(d.first, d.second) for d, is_decided in turned.items() if is_decided},
+    )
+    sentences = [sentence, "This holds for new cases and new training runs."] + [
+        f"{d.first} {'is better than' if is_decided else 'may be no better than'} {d.second}: "
+        f"difference {number(d.value, d.standard_error)} ({percent} interval {interval_text(d)})."
+        for d, is_decided in turned.items()
+    ]
+    if (more := len(sentences) - _MOST_DIFFERENCES) > 0:
+        sentences = [*sentences[:_MOST_DIFFERENCES], f"{more} more differences: see the table."]
+    only_models = [
+        f"{better.first} than {better.second}"
+        for d, whole in zip(runs.fixed_runs.differences, test.differences, strict=True)
+        for better in [better_first(d)]
+        if d.adjusted_p_value < significance and whole not in decided
+    ]
+    if only_models:
+        sentences.append(
+            "For new cases and these trained models only, on average, better are: "
+            f"{listed(only_models)}. Other training runs may reverse that."
+        )
+    if len(test.differences) > 1:
+        sentences.append(
+            f"P-values are Holm-adjusted for {len(test.differences)} comparisons; intervals are "
+            "not adjusted."
+        )
+    return sentences
+
+
+def plan_verdict(plan: Plan) -> list[str]:
+    """Say how many cases are needed, how certain that is, and what would need fewer."""
+    low, high = plan.n_interval
+    counts = listed([f"{count:,} of class {label}" for label, count in plan.class_counts.items()])
+    sentences = [
+        f"The test set needs {plan.n:,} cases ({counts}) for {plan.aim}, judged by {plan.title}.",
+        f"It then shows such a difference in {100 * plan.power(plan.n):.0f} % of studies."
+        if plan.difference is not None
+        else f"The half-width of the interval is then about {number(plan.half_width(plan.n))}.",
+        f"The pilot of {plan.n_pilot:,} observations determines that number only roughly: it is "
+        f"between {low:,} and {high:,} ({100 * plan.level:g} % interval).",
+    ]
+    shares = listed([f"{100 * s:.0f} % of class {k}" for k, s in plan.optimal_prevalence.items()])
+    if plan.n_optimal < _FEWER * plan.n:
+        sentences.append(
+            f"With the shares of the classes that need fewest cases ({shares}), "
+            f"{plan.n_optimal:,} are enough."
+        )
+    else:
+        sentences.append(f"Other shares of the classes, at best {shares}, hardly need fewer.")
+    return sentences
+
+
+def plan_watch_out(plan: Plan) -> list[str]:
+    """Say where the plan rests on little."""
+    low, high = plan.n_interval
+    remarks = ["The plan holds for a classifier and cases like those of the pilot."]
+    if high > _WIDE * low:
+        remarks.append(
+            "The pilot leaves the number wide open: plan for the upper end, or extend the pilot."
+        )
+    return remarks

@@ -13,8 +13,7 @@ from slow_part import SlowPart
 
 import dmfroc
 from dmfroc import measures
-from dmfroc.counted.cuts import Grid
-from dmfroc.counted.finder import Finder
+from dmfroc.counted.cuts import Finder, Grid
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.band import curve_band
 

@@ -12,8 +12,7 @@ import dmfroc
 from dmfroc.curves import decision_curve
 from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.reports.design_verdicts import result_verdict
-from dmfroc.reports.designs import subgroups_page
+from dmfroc.reports.designs import result_verdict, subgroups_page
 from dmfroc.reports.figures import heat_maps
 from dmfroc.reports.numbers import numbers_of
 from dmfroc.reports.page import comparison_page, evaluation_page
