@@ -18,19 +18,19 @@ from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evidence import (
     JudgedEvidence,
     below_chance_message,
+    choose_methods,
     counted_sample,
     joint_estimates_with_judge,
     take_judge,
     take_population,
 )
-from dmfroc.analyses.methods import choose_methods
 from dmfroc.analyses.population import in_population
 from dmfroc.analyses.sequences import joint_of_streams
 from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import JointEstimates, Sample
-from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
+from dmfroc.inference.options import EvaluationOptions, Options
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Units
@@ -149,13 +149,12 @@ def compare(
     >>> compare(y, y_pred=predicted).best_set()
     ('good',)
     """
-    given = inputs_from(options)
     if measure is None:
-        has_scores = y_score is not None or given.get("y_pred") is None
+        has_scores = y_score is not None or options.get("y_pred") is None
         measure = "dmf_auc" if has_scores else "informedness"
     measure = get_measure(measure)
     paired, hypothesis = flag("paired", paired), Hypothesis(alternative, margin, rope)
-    intervals = Options.from_user("compare", options, EvaluationOptions)
+    intervals, given = Options.from_user("compare", options, EvaluationOptions)
     hypothesis.check(intervals.level, measure.largest_difference)
     scan = counted_sample(y_true, {"y_score": y_score} | given)
     predictions: dict[str, Predictions] = {}
@@ -250,7 +249,7 @@ def _jointly(
 ) -> tuple[JointEstimates, Units | None]:
     """Return estimates and differences, and the units that all classifiers share."""
     first = next(iter(predictions.values()))
-    [method] = choose_methods(options.method, [measure], first, options)
+    [method] = choose_methods([measure], first, options)
     if (refusal := method.refusal_to_compare(paired=paired)) is not None:
         raise ValueError(refusal)
     if options.groups is not None and not paired:
@@ -360,7 +359,7 @@ def _all_at_once(
         for pair, difference in joint.differences.items()
     )
     level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
-    intervals = {x: at(1 - level_of_value).ends for x, at in joint.intervals_of_values.items()}
+    intervals = {x: at(1 - level_of_value)[:2] for x, at in joint.intervals_of_values.items()}
     winner = winner_of(
         joint, largest_size, greater_is_better=greater_is_better, level=level, seed=seed
     )

@@ -21,7 +21,7 @@ from dmfroc.decisions.threshold_selection import check_estimator, checked, split
 from dmfroc.inference.influences import influences_of, moments_of
 from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL, Method, Target
-from dmfroc.inference.scale import IDENTITY, scale_of
+from dmfroc.inference.t_intervals import IDENTITY, scale_of
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.indexes import row_index, row_names

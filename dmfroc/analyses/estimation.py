@@ -11,7 +11,7 @@ from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evidence import evidence_of, warned_estimates
 from dmfroc.inference.influences import influences_of
-from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
+from dmfroc.inference.options import EvaluationOptions, Options
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.measure import (
     Measure,
@@ -141,10 +141,8 @@ def estimate(
     hand_till 0.9315 (95 % jackknife interval 0.8752 to 0.9634)
     """
     measure = get_measure(measure)
-    intervals = Options.from_user("estimate", options, EvaluationOptions)
-    evidence = evidence_of(
-        y_true, y_score, intervals, needs=measure.needs, copy=False, **inputs_from(options)
-    )
+    intervals, inputs = Options.from_user("estimate", options, EvaluationOptions)
+    evidence = evidence_of(y_true, y_score, intervals, needs=measure.needs, copy=False, **inputs)
     [found] = warned_estimates(evidence, [measure])
     return found
 

@@ -14,9 +14,9 @@ from dmfroc._kit.options import is_one_of, listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.evidence import Evidence, JudgedEvidence, evidence_of, warned_estimates
 from dmfroc.inference.band import BandKind, CurveBand, check_kind
-from dmfroc.inference.options import EvaluationOptions, Options, inputs_from
+from dmfroc.inference.options import EvaluationOptions, Options
 from dmfroc.inference.units import Sample
-from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.predictions import Needs, Predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC
@@ -223,18 +223,13 @@ def evaluate(
     """
     is_scored = options.get("y_pred") is None and getattr(y_true, "has_scores", True)
     has_scores = y_score is not None or is_scored
-    intervals = Options.from_user("evaluate", options, EvaluationOptions)
+    intervals, inputs = Options.from_user("evaluate", options, EvaluationOptions)
     are_of_labels = not has_scores
     if not (measures is None or isinstance(measures, str)):
         measures = listed("measures", measures)  # what may be read once is read now
         are_of_labels = all(get_measure(measure).needs == "labels" for measure in measures)
-    evidence = evidence_of(
-        y_true,
-        y_score,
-        intervals,
-        needs="labels" if are_of_labels else "scores",
-        **inputs_from(options),
-    )
+    needs: Needs = "labels" if are_of_labels else "scores"
+    evidence = evidence_of(y_true, y_score, intervals, needs=needs, **inputs)
     return evaluation_of(evidence, measures, pair_weights, has_scores=has_scores)
 
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.threads import parallel_map
-from dmfroc.analyses.methods import choose_methods
 from dmfroc.analyses.population import in_population
 from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.band import BandKind, CurveBand, band_around
+from dmfroc.inference.bootstrap import BayesianBootstrap, Bootstrap
 from dmfroc.inference.combined import CombinedFacts, CombinedJackknife, combined
+from dmfroc.inference.corrected_resampling import CorrectedResampling
 from dmfroc.inference.evidence import FactsInMemory, JointFacts, facts_of, joint_facts
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
@@ -32,7 +35,7 @@ from dmfroc.inference.influences import (
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.judge import Judged, Part, judged, selection_message
-from dmfroc.inference.options import Options
+from dmfroc.inference.options import Method, Options
 from dmfroc.inference.units import Sample, Units, effective_sizes, group_names, sample_of
 from dmfroc.inputs.judge import JudgedRows, judged_rows
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
@@ -41,9 +44,18 @@ from dmfroc.measures.measure import Measure, bind, bind_in_groups, caveats, unde
 from dmfroc.multiclass.curve import MulticlassROC, curve_of
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.papers.paper_bootstrap import PaperBootstrap
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.judge import JudgedLabels
 
+METHODS: tuple[str, ...] = get_args(Method)
+_CLASSES: dict[str, type[IntervalMethod]] = {
+    method.name: method for method in (Jackknife, Bootstrap, BayesianBootstrap, PaperBootstrap)
+}
+_WITHOUT_FOLDS = ("paper_bootstrap", "bayes")
+# Scores beyond which measures with kinks use the derivative, which exists almost everywhere: a
+# bootstrap of them would take minutes.
+_MANY_SCORES = 100_000
 _CHANCE_OF_AREAS = 0.5
 _FEW_VERIFIED = 100  # of a class; with fewer, beside a good judge, 87 to 93 % are covered
 _MOST_LEFT_OUT = 5_000_000  # weights of rows, one of them left out, times classes
@@ -68,7 +80,7 @@ class EvidenceInMemory:
 
     def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
         """Return the method of each measure."""
-        return choose_methods(self.options.method, measures, self.predictions, self.options)
+        return choose_methods(measures, self.predictions, self.options)
 
     def estimates(
         self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
@@ -395,6 +407,56 @@ def take_population(given: dict[str, Any]) -> dict[str, Any]:
     return {} if all(x is None for x in population.values()) else population
 
 
+def choose_methods(
+    measures: Sequence[Measure], predictions: Predictions, options: Options
+) -> list[IntervalMethod]:
+    """Return the method of each measure: the one that was asked for, or the measure's default.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method, an option is out of its range, or an option was given that no
+        measure's method uses.
+    """
+    name = options.method
+    if name is not None:
+        choice("method", name, METHODS)
+    if options.target == "learner":
+        if predictions.folds is None:
+            raise ValueError("target='learner' needs folds=, whose values vary as fits do")
+        if name is not None:
+            raise ValueError(
+                f"method={name!r} is about these fits; target='learner' has a method of its own"
+            )
+    if predictions.folds is not None and name in _WITHOUT_FOLDS:
+        raise ValueError(
+            f"method={name!r} knows no folds: use 'jackknife', 'bootstrap' or 'bayesian_bootstrap'"
+        )
+    chosen: list[type[IntervalMethod]]
+    if options.target == "learner":
+        chosen = [CorrectedResampling] * len(measures)
+    elif name == "bayes":
+        from dmfroc.bayes.method import Bayes  # imports NumPyro, which takes seconds
+
+        chosen = [Bayes] * len(measures)
+    elif name is not None:
+        chosen = [_CLASSES[name]] * len(measures)
+    else:
+        # The derivative alone accounts for the error of estimated weights, also where it has kinks.
+        draws = predictions.scores.size <= _MANY_SCORES and options.weights is None
+        with_kinks = Bootstrap if draws else Jackknife
+        defaults = [measure.default_method for measure in measures]
+        chosen = [with_kinks if x == "bootstrap" else Jackknife for x in defaults]
+    for option in options.given:
+        # What the method of one measure does not use, that of another may.
+        if all(option in method.remedies for method in chosen):
+            raise ValueError(
+                f"{option} is no option of method={chosen[0].name!r}: {chosen[0].remedies[option]}"
+            )
+    with_options = {method: method.from_options(options) for method in dict.fromkeys(chosen)}
+    return [with_options[method] for method in chosen]
+
+
 def warned_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Estimate]:
     """Estimate measures, and warn of what has to be known of the values."""
     methods = evidence.methods(measures)
@@ -433,7 +495,9 @@ def estimates_of(
     measures: Sequence[Measure], methods: Sequence[IntervalMethod], sample: Sample
 ) -> list[Estimate]:
     """Estimate measures, each by its method, side by side on all cores."""
-    predictions, tasks = sample.predictions, []
+    predictions = sample.predictions
+    positions: list[int] = []
+    tasks: list[Callable[[], list[Estimate]]] = []
     for method in dict.fromkeys(methods):
         places = [place for place, own in enumerate(methods) if own == method]
         own = [measures[place] for place in places]
@@ -441,14 +505,11 @@ def estimates_of(
         groups = [([i], partial(bind, measure, predictions)) for i, measure in enumerate(own)]
         if method.binds_together:
             groups = bind_in_groups(own, predictions)
-        tasks += [(method, [places[i] for i in group], bind) for group, bind in groups]
-
-    def run(task: tuple[IntervalMethod, list[int], Callable[[], BoundMeasures]]) -> list[Estimate]:
-        method, positions, bind = task
-        return method.estimates([measures[p] for p in positions], bind, sample)
+        for group, bind_group in groups:
+            positions += [places[i] for i in group]
+            tasks.append(partial(method.estimates, [own[i] for i in group], bind_group, sample))
 
     # NumPy and XLA's compiler leave the interpreter to others.
-    found: dict[int, Estimate] = {}
-    for (_, positions, _), estimates in zip(tasks, parallel_map(run, tasks), strict=True):
-        found |= zip(positions, estimates, strict=True)
+    estimates = itertools.chain(*parallel_map(operator.call, tasks))
+    found = dict(zip(positions, estimates, strict=True))
     return [found[position] for position in range(len(measures))]

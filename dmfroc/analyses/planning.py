@@ -13,15 +13,10 @@ from scipy.special import chdtri, nctdtr, stdtrit
 from dmfroc._kit.options import check_level, number, numbers, positive, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure, title_for
-from dmfroc.inference.influences import (
-    NO_VARIATION,
-    Moments,
-    influences_of,
-    interval,
-    moments_of,
-)
+from dmfroc.inference.influences import NO_VARIATION, Moments, influences_of, moments_of
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.rare_errors import pools_classes, rare_errors
+from dmfroc.inference.t_intervals import interval
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.judge import encoded_judge
 from dmfroc.inputs.predictions import Predictions
@@ -423,13 +418,13 @@ class _Design:
 
     def half_width(self, n: int) -> float:
         of_value = self.range_of_sizes is not None
-        evidence = self.counts(n).astype(float)
+        evidence, planned = self.counts(n).astype(float), self.planned(n)
         ends = interval(
             self.value,
-            self.planned(n),
+            planned,
             1 - self.level,
             self.bounds,
-            self.range_of_sizes,
+            self.range_of_sizes if planned.depends_on_sizes else None,
             symmetric_on_line=self.symmetric_on_line,
             rare=rare_errors(self.measure, self.pilot, evidence, self.bounds) if of_value else None,
         )

@@ -307,7 +307,7 @@ def seen_of_counts(
 
 def look(seen: Seen, level: float) -> Look:
     """Return a look at a stream."""
-    return Look(seen.n_observations, seen.value, seen.interval_at(1 - level).ends)
+    return Look(seen.n_observations, seen.value, seen.interval_at(1 - level)[:2])
 
 
 def add_look(looks: list[Look], new: Look) -> None:
@@ -486,7 +486,7 @@ def joint_of_streams(
 def _error(seen: Seen) -> float:
     """Return the standard error of a value at one time, never 0."""
     if seen.facts is not None:
-        low, high = seen.facts.interval_at(0.3173).ends
+        low, high = seen.facts.interval_at(0.3173)[:2]
         return (high - low) / 2
     k, n = seen.share or (0, 0)
     if seen.squares is not None:

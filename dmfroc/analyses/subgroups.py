@@ -16,8 +16,7 @@ from dmfroc._kit.options import integer
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure, title_for
-from dmfroc.analyses.evidence import estimates_of
-from dmfroc.analyses.methods import choose_methods
+from dmfroc.analyses.evidence import choose_methods, estimates_of
 from dmfroc.inference.evidence import Facts, FactsInMemory, facts_of, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.independent import interval_of_contrast
@@ -29,9 +28,9 @@ from dmfroc.inference.influences import (
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import IntervalMethod, check_finite
 from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.options import Options, SubgroupOptions, inputs_from
-from dmfroc.inference.scale import IDENTITY, scale_of
+from dmfroc.inference.options import Options, SubgroupOptions
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
+from dmfroc.inference.t_intervals import IDENTITY, scale_of
 from dmfroc.inference.units import Sample, Units, group_names, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed
@@ -191,14 +190,14 @@ def compare_subgroups(
     ('north', 'south', True)
     """
     measure = get_measure(measure)
-    intervals = Options.from_user("compare_subgroups", options, SubgroupOptions)
-    predictions = as_predictions(y_true, y_score, needs=measure.needs, **inputs_from(options))
+    intervals, inputs = Options.from_user("compare_subgroups", options, SubgroupOptions)
+    predictions = as_predictions(y_true, y_score, needs=measure.needs, **inputs)
     min_class_size = integer("min_class_size", min_class_size, 2)
     if intervals.groups is not None:
         intervals = replace(intervals, groups=group_names(intervals.groups, predictions))
     clusters = intervals.groups
     names, of_row = crossed(by, predictions.n_observations, predictions.index)
-    [chosen] = choose_methods(intervals.method, [measure], predictions, intervals)
+    [chosen] = choose_methods([measure], predictions, intervals)
     members, left_out = _members(predictions, names, of_row, min_class_size)
     if left_out:
         warn([f"left out: {name}, {reason}" for name, reason in left_out.items()])

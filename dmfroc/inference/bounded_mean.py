@@ -81,7 +81,7 @@ class BoundedMean:
                 n_units=n,
                 n_effective=self.n_effective * times,
             )
-            low, high = planned.interval_at(error).ends
+            low, high = planned.interval_at(error)[:2]
             return high - low <= 2 * half_width
 
         low, high = 1, 2

@@ -48,9 +48,10 @@ class CombinedFacts(FactsInMemory):
         """Nothing: what a sample without errors consists of is not known."""
         return None
 
-    def bias_beside(self, error: float) -> float:
-        """Return nothing: the bias is not known."""
-        return 0.0
+    @property
+    def possible_biases(self) -> tuple[()]:
+        """Nothing: the bias is not known."""
+        return ()
 
 
 def combined(
@@ -82,7 +83,7 @@ class CombinedJackknife(Jackknife):
             title=facts.measure.title,
             value=facts.value,
             standard_error=facts.moments.standard_error,
-            interval=ends.ends,
+            interval=ends[:2],
             level=self.level,
             method=self.name,
             class_sizes="random",

@@ -22,7 +22,7 @@ from dmfroc.inference.interval_method import (
     joint_noise,
 )
 from dmfroc.inference.options import OF_ALGORITHM, Options
-from dmfroc.inference.scale import IDENTITY, scale_of
+from dmfroc.inference.t_intervals import IDENTITY, scale_of
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference

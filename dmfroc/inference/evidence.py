@@ -3,6 +3,11 @@
 Observations in memory, with or without folds, are one kind; a sample whose scores are counted in
 bins is another (`dmfroc.counted.estimates`). An interval method takes the facts, and asks neither
 which measure nor which kind of sample they are about.
+
+No standard error shows a bias, and some are large enough to matter. Chance in the many cells of a
+table raises what a prediction seems to tell of the class. With many classes of few observations
+each, so does chance in their curves. And an observation that is ranked among others raises its own
+precision. An interval reaches further by that much, on the side where the truth is.
 """
 
 from __future__ import annotations
@@ -16,33 +21,41 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dmfroc._kit.threads import parallel
-from dmfroc.inference.bias import NOTABLE_BIAS, bias_of_cells, bias_of_halves
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Influences,
     Moments,
     influences_of,
-    interval,
-    interval_below,
     moments_from_means,
     moments_of,
     moments_of_sums,
     through_weights,
-    with_rare_errors,
-    without_variation,
 )
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.rare_errors import RareErrors, is_of_sizes, pools_classes, rare_errors
 from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
+from dmfroc.inference.t_intervals import (
+    interval,
+    interval_below,
+    with_rare_errors,
+    without_variation,
+)
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bare_value_of, bind
+from dmfroc.measures.statistics.statistic import once_per_predictions
+from dmfroc.results.estimate import ClassSizes
 
 _NUMBERS_AT_ONCE = 1 << 20  # influences whose powers are held
+NOTABLE_BIAS = 0.25  # of a standard error
+_FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
+_N_DIVISIONS = 2
+_HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
+_MOST_SCORES = 1 << 20  # whose halves take little time
 _LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits
 
 
@@ -89,11 +102,13 @@ class Facts(ABC):
     @cached_property
     def bounds(self) -> tuple[float, float]:
         """The range of the measure, given the class sizes; a point for those of these alone."""
-        varies = self.moments.varies_within_strata
-        if not varies and np.isfinite(self.value) and is_of_sizes(self.measure, self.predictions):
-            return self.value, self.value
         # Units that are drawn from one stratum are of random classes
-        return self.measure.range_in(self.predictions, sizes_are_fixed=len(self.units.sizes) > 1)
+        are_fixed = len(self.units.sizes) > 1
+        bounds = self.measure.range_in(self.predictions, sizes_are_fixed=are_fixed)
+        if self.moments.varies_within_strata or not np.isfinite(self.value):
+            return bounds
+        is_point = is_of_sizes(self.measure, self.predictions)
+        return (self.value, self.value) if is_point else bounds
 
     @cached_property
     def bounds_of_any_sizes(self) -> tuple[float, float]:
@@ -117,32 +132,40 @@ class Facts(ABC):
         """As how many typical errors an exact limit counts one that the sample lacks."""
         return 2 if self.rare is not None and self.rare.is_top_heavy else 1
 
-    def bias_beside(self, error: float) -> float:
-        """Return the bias that shows, if it is notable beside a standard error."""
-        return self.bias_of_chance(error) or self.bias_beside_another(error)
+    @property
+    def class_sizes(self) -> ClassSizes:
+        """Whether the error of the value includes the chance in the class sizes."""
+        is_random = self.moments.depends_on_sizes or len(self.units.sizes) == 1
+        return "random" if is_random else "fixed"
 
-    def bias_of_chance(self, error: float) -> float:
-        """Return the notable bias by chance in the table of hard labels, or in each fold's."""
+    @cached_property
+    def possible_biases(self) -> Sequence[float]:
+        """The biases that show; the first notable one counts. They are 0 where none shows."""
+        return self._bias_of_chance, self._bias_beside_another
+
+    @property
+    def _bias_of_chance(self) -> float:
+        """The bias by chance in the table of hard labels, or in each fold's."""
         evidence, folds = self.units.evidence, self.predictions.folds
         if evidence is None or self.measure.bias_of_chance is None:
             return 0.0
         n_of_each = float(evidence.sum()) / (1 if folds is None else len(np.unique(folds)))
         n_classes = len(self.predictions.present)
-        return bias_of_cells(self.measure, self.value, n_classes, n_of_each, error)
+        return self.measure.bias_of_chance(self.value, n_classes) / n_of_each
 
-    def bias_beside_another(self, error: float) -> float:
-        """Return by how much the value exceeds that of a less biased measure, if notable."""
+    @property
+    def _bias_beside_another(self) -> float:
+        """By how much the value exceeds that of a less biased measure."""
         if self.measure.less_biased is None:
             return 0.0
-        bias = self.value - self.value_of(self.measure.less_biased)
-        return bias if abs(bias) >= NOTABLE_BIAS * error else 0.0
+        return self.value - self.value_of(self.measure.less_biased)
 
     @cached_property
     def bias(self) -> float:
         """The bias for which `interval_at` allows."""
-        if self.cross_fitted or not np.isfinite(self.value):
+        if self.cross_fitted or not np.isfinite(self.value) or not any(self.possible_biases):
             return 0.0
-        return self.bias_beside(self.moments.standard_error)
+        return notable_bias(self.possible_biases, self.moments.standard_error)
 
     def without_bias(self, bias: float) -> float | None:
         """Return the value less a bias, inside of the range; None if there is no such value.
@@ -165,7 +188,7 @@ class Facts(ABC):
             self.moments,
             error,
             self.bounds,
-            self.bounds_of_any_sizes,
+            self.bounds_of_any_sizes if self.moments.depends_on_sizes else None,
             symmetric_on_line=not self.measure.is_flat_at_ends,
             rare=self.rare,
         )
@@ -183,7 +206,7 @@ class Facts(ABC):
         ends = with_rare_errors(ends, corrected, larger, error, self.rare)
         # What is chosen on fewer observations is too small as the value is too large, less or more.
         halfway = interval_below((corrected + self.value) / 2, larger, error, bounds)
-        return replace(ends, high=max(ends.high, halfway.high, self.value))
+        return ends._replace(high=max(ends.high, halfway.high, self.value))
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,19 +239,21 @@ class FactsInMemory(Facts):
         judged = self.measure.cross_fit(self.predictions, self.units.of_row, plain[:2])
         if judged is None:
             return None
-        found = through_weights(Influences(*judged), weights)
+        found = Influences(*judged)
+        if weights is not None:
+            found = through_weights(found, weights)
         moments = moments_of(found.influences, self.units).with_parts(found.of_parts)
         larger = max(self.moments, moments, key=lambda x: x.standard_error)
         return max(judged[0], self.bounds[0]), larger
 
-    def bias_beside(self, error: float) -> float:
-        """Return the bias that shows, if it is notable beside a standard error."""
-        other = self.bias_beside_another(error)
+    @cached_property
+    def possible_biases(self) -> Sequence[float]:
+        """The biases that show; the first notable one counts. They are 0 where none shows."""
         if self.measure.threshold is not None:  # halves have other thresholds, a step away
-            return other
+            return (self._bias_beside_another,)
         sample = Sample(self.predictions, self.units)
-        of_halves = bias_of_halves(self.measure, self.value, sample, error)
-        return self.bias_of_chance(error) or of_halves or other
+        of_halves = bias_of_halves(self.measure, self.value, sample)
+        return self._bias_of_chance, of_halves, self._bias_beside_another
 
     @cached_property
     def _at_fixed_threshold(self) -> FactsInMemory | None:
@@ -257,6 +282,57 @@ class FactsInMemory(Facts):
         return Interval(max(low, self.bounds[0]), min(high, self.bounds[1]))
 
 
+def notable_bias(biases: Sequence[float], error: float) -> float:
+    """Return the first bias that is notable beside a standard error; 0 if none is."""
+    return next((x for x in biases if x and abs(x) >= NOTABLE_BIAS * error), 0.0)
+
+
+def has_many_small_classes(measure: Measure, units: Units, n_classes: int) -> bool:
+    """Whether there are so many classes of so few observations that the measure is biased."""
+    # The curve of two classes is that of the sample, and its area as unbiased as M is
+    is_unbiased = measure.is_unbiased or (measure.is_dmf_auc and n_classes == 2)
+    return not is_unbiased and n_classes >= _FEW_OF_MANY * units.n_complete_sets
+
+
+def has_halves(predictions: Predictions, units: Units) -> bool:
+    """Whether halves of each class can be evaluated in little time."""
+    n_scores = predictions.n_observations * len(predictions.present)
+    is_small = n_scores <= _MOST_SCORES
+    return units.n_complete_sets >= 2 and is_small and predictions.folds is None
+
+
+def bias_of_halves(measure: Measure, value: float, sample: Sample) -> float:
+    """Return the bias that halves of many small classes show; 0 if it cannot be seen.
+
+    A value from half of the units of each class is biased by about twice as much, if the bias is of
+    the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
+    """
+    predictions, units = sample
+    has_bias = has_many_small_classes(measure, units, len(predictions.present))
+    if not has_bias or not has_halves(predictions, units):
+        return 0.0
+    of_halves = bind(measure, predictions).values_of_each(_halves(predictions, units.of_row))
+    bias = _HALVES_OF * (float(np.mean(of_halves)) - value)
+    # A half may lack a prediction without which the measure is not defined.
+    return bias if np.isfinite(bias) else 0.0
+
+
+@once_per_predictions
+def _halves(
+    predictions: Predictions, unit_of_row: Int[np.ndarray, " n"]
+) -> Float[np.ndarray, "halves n"]:
+    """Return the weights of halves of the units, with half of each class, or one more or less."""
+    _, first_row = np.unique(unit_of_row, return_index=True)
+    classes = predictions.true[first_row]
+    generator, halves = np.random.default_rng(0), []
+    for _ in range(_N_DIVISIONS):
+        order = np.lexsort((generator.random(len(classes)), classes))
+        is_first = np.empty(len(classes), bool)
+        is_first[order] = np.arange(len(classes)) % 2 == 0
+        halves += [is_first[unit_of_row], ~is_first[unit_of_row]]
+    return np.array(halves) * predictions.sample_weight
+
+
 def facts_of(
     measures: Sequence[Measure],
     bound: BoundMeasures,
@@ -267,7 +343,8 @@ def facts_of(
     """Return what observations say of each of the measures that are bound; see `influences_of`."""
     predictions, units = sample
     found = influences_of(measures, bound, predictions, allows_for_parts=allows_for_parts)
-    found = [through_weights(x, units.weights) for x in found]
+    if units.weights is not None:
+        found = [through_weights(x, units.weights) for x in found]
     facts = []
     for measure, influences in zip(measures, found, strict=True):
         of_measure = units

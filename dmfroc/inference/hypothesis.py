@@ -95,7 +95,7 @@ class Hypothesis:
 
     def interval(self, interval_at: IntervalAt, level: float) -> tuple[float, float]:
         """Return the interval of a difference; a one-sided test leaves one of its ends open."""
-        low, high = interval_at(self.error(level)).ends
+        low, high = interval_at(self.error(level))[:2]
         return (-math.inf if self.sign < 0 else low, math.inf if self.sign > 0 else high)
 
     def p_value(self, value: float, interval_at: IntervalAt, least: float = 0.0) -> float:

@@ -1,4 +1,4 @@
-"""Influences: standard errors and intervals of any function of the weights.
+"""Influences: standard errors of any function of the weights.
 
 The gradient of a measure with respect to the weight of an observation, times that weight, is the
 observation's influence. Observations are independent, so that the variance given the class sizes is
@@ -18,25 +18,20 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import ndtri, stdtr, stdtrit
 
-from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.interval import Interval
-from dmfroc.inference.lending import lending
-from dmfroc.inference.rare_errors import RareErrors
-from dmfroc.inference.scale import IDENTITY, Scale, scale_of
 from dmfroc.inference.units import EstimatedWeights, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, within
-from dmfroc.results.estimate import ClassSizes, ExactLimit
 
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
 NO_VARIATION = 1e-10
 _ROUNDING = 1e-14  # relative to a variance
-PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
-_NO_DIFFERENCE = Hypothesis()
-_NO_ROOM = 1e-300  # beyond a threshold, where the range ends; not 0, by which nothing is divided
+_NOTABLE = 9.0  # square of an exponent of sizes in standard errors
+_LARGEST = 4.0  # exponent that is thought of, with a prior standard deviation of 1
+_UNSUSPICIOUS = 1.0  # square of a score in standard errors; below it no exponent is notable
+_STEPS, _CONVERGED = 20, 1e-9  # of Newton's method, for a convex function
+_MOST_LEFT_OUT = 30  # classes; of more than these one makes no difference to the exponent
 
 
 class PartInfluences(NamedTuple):
@@ -101,10 +96,8 @@ def influences_of(
     ]
 
 
-def through_weights(found: Influences, weights: EstimatedWeights | None) -> Influences:
+def through_weights(found: Influences, weights: EstimatedWeights) -> Influences:
     """Return influences that also work through estimated weights, beside those of the target."""
-    if weights is None:
-        return found
     if found.of_parts is not None:
         raise ValueError(
             "estimated weights and a sample of the pairs of classes do not go together: leave "
@@ -165,14 +158,14 @@ class Moments:
         total = squares.sum()
         common = squares @ excess / total if total > 0 else 0.0
         most_excess = replace(self, kurtoses=np.maximum(excess, common))
-        return lending(self.sizes, self.own, self.variances, most_excess.freedom)(self.variances)
+        return lent(self.sizes, self.own, self.variances, most_excess.freedom)
 
     @cached_property
     def spread(self) -> Spread:
         """Scale and degrees of freedom of the t distribution on which intervals rest.
 
         Every stratum's variance is drawn by one pseudo-observation towards what it borrows from the
-        others, `dmfroc.inference.lending`. Without that, a class of three cases has an interval
+        others. Without that, a class of three cases has an interval
         that covers 65 % instead of 95 %. The degrees of freedom are Satterthwaite's, each variance
         being as uncertain as the kurtosis of its influences makes it; the pseudo-observation adds
         one. But what few units borrow from each other does not make them more: there are no more
@@ -259,20 +252,13 @@ def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
     A stratum with one unit has no variance of its own; it is 0 here.
     """
     order = units.by_stratum  # found before the sums, beside which it would take more memory
-    return moments_of_sums(units.sums(influence)[None, order], units)[0]
+    sums = units.sums(influence)[None, order]
+    return moments_from_means(*units.means_of_powers(sums), units)[0]
 
 
 def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moments]:
     """Return the moments of several influences, summed over each unit's rows and by stratum."""
-    sizes = units.sizes
-    shape = (len(sums), len(sizes))
-    second, fourth = np.empty(shape), np.empty(shape)
-    for stratum, (size, scaled) in enumerate(zip(sizes, units.centred_parts(sums), strict=True)):
-        scaled *= size
-        scaled *= scaled
-        second[:, stratum] = scaled.mean(axis=1)
-        fourth[:, stratum] = np.einsum("ru,ru->r", scaled, scaled) / size
-    return moments_from_means(second, fourth, units.totals(sums), units)
+    return moments_from_means(*units.means_of_powers(sums), units)
 
 
 def moments_from_means(
@@ -320,166 +306,79 @@ def _moments_of_sizes(
     return square / n, 2 / (kurtosis / n + 2 / (n - 1))
 
 
-def class_sizes_of(moments: Moments, units: Units) -> ClassSizes:
-    """Say whether the error of a value includes the chance in the class sizes."""
-    return "random" if moments.depends_on_sizes or len(units.sizes) == 1 else "fixed"
+def lent(
+    sizes: Int[np.ndarray, " s"],
+    own: Int[np.ndarray, " s"],
+    variances: Float[np.ndarray, " s"],
+    freedom: Float[np.ndarray, " s"],
+) -> Float[np.ndarray, " s"]:
+    """Return the variance that each class of these sizes borrows from the others.
 
-
-def quantile_in_standard_errors(moments: Moments, level: float) -> float:
-    """Return the half-width of an interval in standard errors: 1.96 or more for 95 %."""
-    scale, freedom = moments.spread
-    error = moments.standard_error
-    if error == 0:
-        return float(ndtri((1 + level) / 2))
-    return float(stdtrit(freedom, (1 + level) / 2)) * scale / error
-
-
-def interval(
-    value: float,
-    moments: Moments,
-    error: float,
-    bounds: tuple[float, float],
-    range_of_sizes: tuple[float, float] | None = None,
-    *,
-    symmetric_on_line: bool = True,
-    rare: RareErrors | None = None,
-) -> Interval:
-    """Return the confidence interval of a measure with the given ``bounds``.
-
-    ``error`` is the probability that it does not cover, 0.05 for 95 %. The interval is symmetric
-    on the scale where the range has no ends (`scale_of`), or on the scale of the measure itself
-    (differences).
-
-    If the sizes of the strata are random, ``bounds`` are those given the sizes, and
-    ``range_of_sizes`` those of any sizes. The interval given the sizes is widened by what these
-    add. On the scale where that range has no ends, the squares of the distances of the ends from
-    the value are added up (Zou and Donner 2008).
-
-    With ``rare`` the worse limit accounts for errors that the sample does not show, see
-    `with_rare_errors`.
+    ``own`` are the degrees of freedom of the variances.
+    ``freedom`` is less than that where the kurtosis makes a variance more uncertain.
     """
-    if range_of_sizes is not None and moments.depends_on_sizes:
-        given = interval(
-            value,
-            moments.given_sizes,
-            error,
-            bounds,
-            symmetric_on_line=symmetric_on_line,
-            rare=rare,
-        )
-        [variance], [freedom] = moments.of_sizes, moments.freedom_of_sizes
-        low, high = range_of_sizes
-        is_inside = symmetric_on_line and low < value < high
-        to_scale = scale_of(range_of_sizes) if is_inside else IDENTITY
-        added = -stdtrit(freedom, error / 2) * np.sqrt(variance) * to_scale.slope(value)
-        place = to_scale.to_line(value)
-        with np.errstate(divide="ignore"):  # an end of the range is infinitely far away
-            distances = np.hypot(to_scale.to_line([given.low, given.high]) - place, added)
-        ends = to_scale.from_line(place + np.array([-1, 1]) * distances)
-        return replace(given, low=max(float(ends[0]), low), high=min(float(ends[1]), high))
-    low, high = bounds
-    if moments.spread.scale <= NO_VARIATION * (
-        high - low if np.isfinite(high - low) else max(1, abs(value))
-    ):
-        return without_variation(value, moments.n_complete_sets, error, bounds, rare)
-    to_scale = scale_of(bounds) if symmetric_on_line and low < value < high else IDENTITY
-    found = _symmetric(value, moments, error, to_scale, bounds)
-    return with_rare_errors(found, value, moments, error, rare)
+    shares, exponents = own / max(own.sum(), 1), size_exponents(sizes, variances, freedom)
+    if not exponents.any():
+        return np.full(len(variances), shares @ variances)
+    logs = np.log(sizes)
+    return (shares * np.exp(exponents[:, None] * (logs[:, None] - logs))) @ variances
 
 
-def _symmetric(
-    value: float, moments: Moments, error: float, scale: Scale, bounds: tuple[float, float]
-) -> Interval:
-    """Return the t interval that is symmetric on a scale."""
-    of_value, freedom = moments.spread
-    half_width = -stdtrit(freedom, error / 2) * of_value * scale.slope(value)
-    ends = scale.from_line(scale.to_line(value) + np.array([-half_width, half_width]))
-    return Interval(max(float(ends[0]), bounds[0]), min(float(ends[1]), bounds[1]))
+def size_exponents(
+    sizes: Int[np.ndarray, " s"],
+    variances: Float[np.ndarray, " s"],
+    freedom: Float[np.ndarray, " s"],
+) -> Float[np.ndarray, " s"]:
+    """Return the power of their sizes to which the variances that each class borrows are alike."""
+    n_classes = len(sizes)
+    weights = freedom[None, :]
+    if n_classes <= _MOST_LEFT_OUT:
+        weights = np.where(np.eye(n_classes, dtype=bool), 0.0, weights)
+    total = weights.sum(axis=1)
+    logs = np.log(sizes)
+    means = (weights @ logs) / np.where(total > 0, total, 1)
+    logs = logs - means[:, None]
+    information = (weights * logs**2).sum(axis=1) / 2
+    exponents = np.zeros(len(weights))
+    is_known = (information * _LARGEST**2 > _NOTABLE) & ((weights @ variances) > 0)
+    is_known &= _score(logs, variances, weights) ** 2 > _UNSUSPICIOUS * information
+    if is_known.any():
+        fitted = _fit(logs[is_known], variances, weights[is_known])
+        square = fitted**2 * information[is_known]
+        exponents[is_known] = fitted * np.maximum(1 - _NOTABLE / np.maximum(square, _NOTABLE), 0)
+    return np.broadcast_to(exponents, n_classes)
 
 
-def with_rare_errors(
-    found: Interval, value: float, moments: Moments, error: float, rare: RareErrors | None
-) -> Interval:
-    """Return an interval whose worse limit accounts for errors that the sample does not show.
+def _score(
+    logs: Float[np.ndarray, "r s"],
+    variances: Float[np.ndarray, " s"],
+    weights: Float[np.ndarray, "r s"],
+) -> Float[np.ndarray, " r"]:
+    """Return the derivative of the likelihood at an exponent of zero."""
+    of_class = weights * variances
+    total = of_class.sum(axis=1)
+    mean = (of_class * logs).sum(axis=1) / np.where(total > 0, total, 1)
+    return weights.sum(axis=1) / 2 * mean
 
-    It lies between the exact limits, for one more gross error than was observed, at the error
-    probability of a one-sided and of a two-sided interval.
+
+def _fit(
+    logs: Float[np.ndarray, "r s"],
+    variances: Float[np.ndarray, " s"],
+    weights: Float[np.ndarray, "r s"],
+) -> Float[np.ndarray, " r"]:
+    """Return the exponents that fit variances best, by the likelihood of chi-squared ones.
+
+    Unlike a regression of their logarithms it takes a variance of zero.
     """
-    if rare is None:
-        return found
-    variance = moments.spread.scale**2
-    least, most = rare.worse_limits(value, variance, (error, error / 2))
-    if rare.worst < rare.best:
-        low = min(max(found.low, most), least, value)
-        return replace(found, low=low, exact_limit="lower" if found.low > least else None)
-    high = max(min(found.high, most), least, value)
-    return replace(found, high=high, exact_limit="upper" if found.high < least else None)
-
-
-def interval_below(
-    value: float, moments: Moments, error: float, bounds: tuple[float, float]
-) -> Interval:
-    """Return the interval of a value that may lie at the lower end of its range.
-
-    It is symmetric on the logarithmic scale of the distance from the upper end.
-    """
-    if moments.spread.scale <= NO_VARIATION:
-        return without_variation(value, moments.n_complete_sets, error, bounds)
-    scale = scale_of((-np.inf, bounds[1])) if value < bounds[1] else IDENTITY
-    return _symmetric(value, moments, error, scale, bounds)
-
-
-def without_variation(
-    value: float,
-    n_sets: float | int,
-    error: float,
-    bounds: tuple[float, float],
-    rare: RareErrors | None = None,
-) -> Interval:
-    """Return an interval where every observation has the same influence.
-
-    Take disjoint sets of units with every class, as many as there are units with the rarest
-    (weighted ones count by Kish's effective number): each showed exactly ``value``. By Clopper and
-    Pearson's exact bound the probability p of such a set is at least error^(1/m); in the
-    remaining 1 - p the measure may be anywhere in its range. For a perfect classifier this is
-    one-sided: close to 1 - 3/m, the rule of three; with ``rare`` it is the limit of a sample
-    without errors.
-    """
-    low, high = bounds
-    if rare is not None and abs(value - rare.best) <= PERFECT:
-        ends = np.clip(sorted((*rare.worse_limits(rare.best, 0.0, [error]), value)), *bounds)
-        side: ExactLimit = "lower" if rare.worst < rare.best else "upper"
-        return Interval(float(ends[0]), float(ends[1]), is_degenerate=True, exact_limit=side)
-    p = error ** (1 / n_sets)
-    low_end, high_end = (p * value + (1 - p) * end for end in bounds)
-    return Interval(low_end, high_end, is_degenerate=low < high)
-
-
-def p_value_of_difference(
-    difference: float, moments: Moments, width: float, hypothesis: Hypothesis = _NO_DIFFERENCE
-) -> float:
-    """Return the p-value of a difference between two values whose range has this width."""
-    scale, freedom = moments.spread
-    excess = difference - hypothesis.threshold
-    towards = abs(excess) if hypothesis.is_two_sided else hypothesis.sign * excess
-    if scale <= NO_VARIATION:
-        return _p_value_without_variation(towards, moments, width - hypothesis.margin)
-    return float((2 if hypothesis.is_two_sided else 1) * stdtr(freedom, -towards / scale))
-
-
-def _p_value_without_variation(excess: float, moments: Moments, room: float) -> float:
-    """Return the error at which the interval without variation would just reach a threshold.
-
-    ``room`` is how far beyond the threshold the range ends.
-    """
-    return float((1 / (1 + max(excess, 0.0) / max(room, _NO_ROOM))) ** moments.n_complete_sets)
-
-
-def probability_above(threshold: float, difference: float, moments: Moments, width: float) -> float:
-    """Return the probability that the true difference exceeds the threshold."""
-    scale, freedom = moments.spread
-    excess = difference - threshold
-    if scale <= NO_VARIATION:
-        p_value = _p_value_without_variation(abs(excess), moments, width - abs(threshold))
-        return 0.5 + 0.5 * float(np.sign(excess)) * (1 - p_value)
-    return float(stdtr(freedom, excess / scale))
+    half = weights.sum(axis=1) / 2
+    exponents = np.zeros(len(weights))
+    for _ in range(_STEPS):
+        parts = weights * variances * np.exp(-exponents[:, None] * logs)
+        parts /= parts.sum(axis=1, keepdims=True)
+        mean = (parts * logs).sum(axis=1)
+        spread = (parts * logs**2).sum(axis=1) - mean**2
+        step = (exponents - half * mean) / (half * spread + 1)
+        exponents = np.clip(exponents - np.clip(step, -0.5, 0.5), -_LARGEST, _LARGEST)
+        if np.abs(step).max() < _CONVERGED:
+            break
+    return exponents

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from dmfroc.results.estimate import ExactLimit
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """A confidence interval.
 
     Attributes
@@ -27,15 +26,10 @@ class Interval:
     is_degenerate: bool = False
     exact_limit: ExactLimit | None = None
 
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Both limits."""
-        return self.low, self.high
-
     def reaching(self, further: float, bounds: tuple[float, float]) -> Interval:
         """Return the interval with its upper end so much further up, or if negative, the lower."""
         low, high = min(self.low, self.low + further), max(self.high, self.high + further)
-        return replace(self, low=max(low, bounds[0]), high=min(high, bounds[1]))
+        return self._replace(low=max(low, bounds[0]), high=min(high, bounds[1]))
 
 
 IntervalAt = Callable[[float], Interval]

@@ -102,7 +102,7 @@ class ItemMean:
     @property
     def error(self) -> float:
         """Standard deviation of the mean that its 68 % interval shows, 0 of nothing alone."""
-        low, high = self.limits.interval_at(_ONE_SIGMA).ends
+        low, high = self.limits.interval_at(_ONE_SIGMA)[:2]
         return (high - low) / 2
 
     def estimate(self, level: float) -> Estimate:
@@ -114,7 +114,7 @@ class ItemMean:
             title=TITLE,
             value=limits.value,
             standard_error=limits.standard_error,
-            interval=limits.interval_at(1 - level).ends,
+            interval=limits.interval_at(1 - level)[:2],
             level=level,
             method="effective binomial" if is_bounded else "t",
             warnings=tuple(filter(None, [self._selection, self._no_variation])),

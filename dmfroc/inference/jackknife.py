@@ -19,13 +19,7 @@ from dmfroc.inference.evidence import (
     joint_facts,
 )
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import (
-    Moments,
-    class_sizes_of,
-    interval,
-    p_value_of_difference,
-    probability_above,
-)
+from dmfroc.inference.influences import Moments
 from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.interval_method import (
     USE_BOOTSTRAP,
@@ -47,6 +41,7 @@ from dmfroc.inference.remarks import (
     rare_class_message,
 )
 from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
+from dmfroc.inference.t_intervals import interval, p_value_of_difference, probability_above
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, caveats, undefined_message
 from dmfroc.results.difference import Difference
@@ -89,14 +84,13 @@ class Jackknife(IntervalMethod):
             ends = facts.interval_at(1 - self.level)
             has_error = moments.depends_on_sizes or not ends.is_degenerate
             error = moments.standard_error if has_error else 0.0
-        of_rare_class = rare_class_message(predictions)
         remarks = [
             *caveats([measure], predictions),
             undefined_message({measure.name: value}),
             kinks_message(measure, can_redraw=facts.has_all_scores and units.weights is None),
             chosen_on_itself_message(facts, error),
             few_clusters_message(units, predictions.n_observations),
-            of_rare_class,
+            of_rare_class := rare_class_message(predictions),
         ]
         if of_rare_class is None and np.isfinite(value):
             remarks.append(bias_message(facts, facts.bias))
@@ -109,12 +103,12 @@ class Jackknife(IntervalMethod):
             title=measure.title,
             value=value,
             standard_error=error,
-            interval=ends.ends,
+            interval=ends[:2],
             bias_corrected=corrected,
             level=self.level,
             method=self.name,
-            class_sizes=class_sizes_of(moments, units),
-            warnings=tuple(remark for remark in remarks if remark is not None),
+            class_sizes=facts.class_sizes,
+            warnings=tuple(filter(None, remarks)),
             error_bound=facts.error_bound,
             exact_limit=ends.exact_limit,
             gross_errors=facts.gross_errors,

@@ -79,6 +79,14 @@ class EvaluationOptions(
     """
 
 
+_INPUTS = (
+    *InputOptions.__annotations__,
+    "pos_label",
+    "folds",
+    *PopulationOptions.__annotations__,
+)
+
+
 @dataclass(frozen=True)
 class Options:
     """The options as the user gave them; None is what was not given.
@@ -117,20 +125,24 @@ class Options:
     weights: EstimatedWeights | None = None
 
     @classmethod
-    def from_user(cls, function: str, given: Mapping[str, Any], known: type) -> Options:
-        """Return the options of intervals that the user gave to a public function.
+    def from_user(
+        cls, function: str, given: Mapping[str, Any], known: type
+    ) -> tuple[Options, dict[str, Any]]:
+        """Return the options of intervals that the user gave to a public function, and the others.
 
         ``known`` is the typed dict that its signature names; what else is in it comes with the
-        rows, see `inputs_from`.
+        rows: labels, weights, hard labels, folds.
         """
         for name in given:
             if name not in known.__annotations__:
                 hint = did_you_mean(name, known.__annotations__)
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
         own = {name: given[name] for name in given if name in cls.__annotations__}
-        return cls(**own, seed=seed_of(given.get("random_state", 0)))
+        inputs = {name: given[name] for name in _INPUTS if name in given}
+        return cls(**own, seed=given.get("random_state", 0)), inputs
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "seed", seed_of(self.seed))
         object.__setattr__(self, "level", check_level(self.level))
         if self.stratify is not None:
             object.__setattr__(self, "stratify", flag("stratify", self.stratify))
@@ -162,10 +174,3 @@ class Options:
             of_rows=self.weights.of_rows[counted],
         )
         return Sample(sample.predictions, replace(sample.units, weights=weights))
-
-
-def inputs_from(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the user gave with the rows: labels, weights, hard labels, folds."""
-    others = PopulationOptions.__annotations__
-    names = (*InputOptions.__annotations__, "pos_label", "folds", *others)
-    return {name: given[name] for name in names if name in given}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dmfroc.inference.bias import NOTABLE_BIAS, has_halves, has_many_small_classes
-from dmfroc.inference.evidence import Facts
-from dmfroc.inference.influences import PERFECT, Moments
+from dmfroc.inference.evidence import NOTABLE_BIAS, Facts, has_halves, has_many_small_classes
+from dmfroc.inference.influences import Moments
+from dmfroc.inference.t_intervals import PERFECT
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure

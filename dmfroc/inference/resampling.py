@@ -13,15 +13,9 @@ from scipy.special import ndtri
 
 from dmfroc._kit.options import choice, integer
 from dmfroc.inference.draws import compare_draws
-from dmfroc.inference.evidence import FactsInMemory, facts_of
+from dmfroc.inference.evidence import FactsInMemory, facts_of, notable_bias
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import (
-    NO_VARIATION,
-    class_sizes_of,
-    moments_of,
-    with_rare_errors,
-    without_variation,
-)
+from dmfroc.inference.influences import NO_VARIATION, moments_of
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample, check_finite
 from dmfroc.inference.options import INTERVAL_TYPES, IntervalType, Options
@@ -33,6 +27,7 @@ from dmfroc.inference.remarks import (
     undefined_draws_message,
 )
 from dmfroc.inference.replicates import Replicates, replicate_interval
+from dmfroc.inference.t_intervals import with_rare_errors, without_variation
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.measure import Measure, bind, caveats, undefined_message, within
 from dmfroc.results.estimate import Estimate
@@ -102,7 +97,7 @@ class Resampling(IntervalMethod):
         """Estimate measures from their replicates."""
         bound = bind()
         found = facts_of(measures, bound, sample)
-        is_random = [class_sizes_of(x.moments, x.units) == "random" for x in found]
+        is_random = [x.class_sizes == "random" for x in found]
         estimates: dict[int, Estimate] = {}
         for drawn, kind in ((sample, False), (_in_one_stratum(sample), True)):
             places = [place for place, of_measure in enumerate(is_random) if of_measure == kind]
@@ -153,7 +148,7 @@ class Resampling(IntervalMethod):
             )
             ends = Interval(low, high)
             ends = with_rare_errors(ends, value, moments, 1 - self.level, facts.rare)
-            bias = facts.bias_beside(error)
+            bias = notable_bias(facts.possible_biases, error)
             ends = _as_long_as_a_normal_one(bias, ends, value, error, self.level).reaching(
                 -bias, bounds
             )
@@ -163,14 +158,14 @@ class Resampling(IntervalMethod):
             title=measure.title,
             value=value,
             standard_error=error,
-            interval=ends.ends,
+            interval=ends[:2],
             bias_corrected=facts.without_bias(bias),
             level=self.level,
             method=self.name,
-            class_sizes=class_sizes_of(moments, units),
+            class_sizes=facts.class_sizes,
             n_draws=self.n_draws,
             seed=self.seed,
-            warnings=tuple(remark for remark in remarks if remark is not None),
+            warnings=tuple(filter(None, remarks)),
             draws=replicates.values,
             exact_limit=ends.exact_limit,
             gross_errors=facts.gross_errors,
@@ -192,7 +187,7 @@ class Resampling(IntervalMethod):
         for name, bound in bound_to.items():
             [found[name]] = facts_of([measure], bound, samples[name])
             check_finite(measure, {name: found[name].value})
-        is_random = any(class_sizes_of(x.moments, x.units) == "random" for x in found.values())
+        is_random = any(x.class_sizes == "random" for x in found.values())
         for place, (name, sample) in enumerate(samples.items()):
             # Independent samples have replicates of their own.
             method = self if paired else replace(self, seed=self.seed + place)
@@ -246,7 +241,7 @@ def _as_long_as_a_normal_one(
     if bias == 0:
         return ends
     end = value - np.sign(bias) * ndtri((1 + level) / 2) * error
-    return replace(ends, low=float(min(ends.low, end)), high=float(max(ends.high, end)))
+    return ends._replace(low=float(min(ends.low, end)), high=float(max(ends.high, end)))
 
 
 def _in_one_stratum(sample: Sample) -> Sample:

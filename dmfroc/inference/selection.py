@@ -139,7 +139,7 @@ def winner_of(
     return Winner(
         names[best],
         joint.estimates[names[best]].value,
-        joint.intervals_of_values[names[best]](1 - level_of_value).ends,
+        joint.intervals_of_values[names[best]](1 - level_of_value)[:2],
         level,
         tuple(names[place] for place in np.flatnonzero(could_win) if place != best),
     )

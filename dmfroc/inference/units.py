@@ -141,7 +141,23 @@ class Units:
             means = np.add.reduceat(part, starts, axis=1) / counts
             yield part - np.repeat(means, counts, axis=1)
 
-    @property
+    def means_of_powers(
+        self, sums: Float[np.ndarray, "r u"]
+    ) -> tuple[Float[np.ndarray, "r s"], Float[np.ndarray, "r s"], Float[np.ndarray, "r d"]]:
+        """Return the second and fourth moments of each stratum, scaled to single units, and totals.
+
+        Takes what is in the order of `by_stratum`.
+        """
+        second, fourth = np.empty((2, len(sums), len(self.sizes)))
+        parts = zip(self.sizes, self.centred_parts(sums), strict=True)
+        for stratum, (size, scaled) in enumerate(parts):
+            scaled *= size
+            scaled *= scaled
+            second[:, stratum] = scaled.mean(axis=1)
+            fourth[:, stratum] = np.einsum("ru,ru->r", scaled, scaled) / size
+        return second, fourth, self.totals(sums)
+
+    @cached_property
     def drawn(self) -> tuple[Int[np.ndarray, " u"], Int[np.ndarray, " d"]]:
         """The strata within which a bootstrap draws, cells where there are, and their sizes."""
         if self.cell is None:

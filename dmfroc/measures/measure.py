@@ -103,7 +103,9 @@ def absent_classes_message(predictions: Predictions) -> str | None:
 def counts_message(predictions: Predictions) -> str | None:
     """Say that weights which are whole numbers may be counts, which errors do not account for."""
     weight = predictions.sample_weight
-    if not 2 <= weight.max() <= _LARGEST_COUNT or (weight % 1).any():
+    if not 2 <= weight.max() <= _LARGEST_COUNT or not predictions.is_weighted:
+        return None
+    if (weight % 1).any():
         return None
     return (
         "the weights are whole numbers. If a row of weight 3 stands for 3 observations, pass them "

@@ -7,7 +7,7 @@ import pytest
 from simulations import classifiers, cyclic_scores
 
 from dmfroc import Predictions, compare, estimate, evaluate
-from dmfroc.analyses.methods import METHODS, choose_methods
+from dmfroc.analyses.evidence import METHODS, choose_methods
 from dmfroc.inference.options import Options
 from dmfroc.measures import dmf_auc, get_measure
 
@@ -87,10 +87,10 @@ def test_an_option_that_no_measures_method_uses_is_refused():
 def test_methods_are_known_by_name():
     classes, scores = classifiers(17)
     with pytest.raises(ValueError, match=r"method must be one of .*'bayes'\), but it is 'delong'"):
-        choose_methods("delong", [], Predictions.from_arrays(classes, scores["a"]), Options())
+        choose_methods([], Predictions.from_arrays(classes, scores["a"]), Options(method="delong"))
     for name in METHODS:
         [found] = choose_methods(
-            name, [dmf_auc()], Predictions.from_arrays(classes, scores["a"]), Options(seed=3)
+            [dmf_auc()], Predictions.from_arrays(classes, scores["a"]), Options(method=name, seed=3)
         )
         assert (found.name, found.seed, found.level) == (name, 3, 0.95)
 

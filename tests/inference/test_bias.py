@@ -8,7 +8,7 @@ from simulations import normal_scores
 
 from dmfroc import Predictions, estimate, measures
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.inference.bias import bias_of_cells, bias_of_halves
+from dmfroc.inference.evidence import bias_of_halves, notable_bias
 from dmfroc.inference.units import sample_of
 from dmfroc.measures.measure import Measure
 
@@ -43,7 +43,7 @@ def test_tables_are_biased_by_at_most_what_is_allowed_for(n_classes, n):
         biases = found.mean(axis=0) - entropies(given.T / n_classes)
         errors = found.std(axis=0) / np.sqrt(n_tables)
         for name, bias, error in zip(ENTROPIES, biases, errors, strict=True):
-            allowed = bias_of_cells(get_measure(name), 1.0, n_classes, n, 0.0)
+            allowed = get_measure(name).bias_of_chance(1.0, n_classes) / n
             assert np.sign(allowed) * bias < abs(allowed) + 4 * error
             if share_right == 1 / n_classes and n >= 10 * n_classes**2:  # and not twice as much
                 assert abs(allowed) < 1.4 * abs(bias) + 4 * error
@@ -51,11 +51,11 @@ def test_tables_are_biased_by_at_most_what_is_allowed_for(n_classes, n):
 
 def test_a_bias_within_the_error_is_not_allowed_for():
     measure = measures.mutual_information()
-    bias = bias_of_cells(measure, 0.5, 3, 300.0, 0.0)
+    bias = measure.bias_of_chance(0.5, 3) / 300
     assert bias > 0
-    assert bias_of_cells(measure, 0.5, 3, 300.0, 3.9 * bias) == bias
-    assert bias_of_cells(measure, 0.5, 3, 300.0, 4.1 * bias) == 0
-    assert bias_of_cells(measures.accuracy(), 0.5, 30, 10.0, 0.0) == 0
+    assert notable_bias([0.0, bias], 3.9 * bias) == bias
+    assert notable_bias([0.0, bias], 4.1 * bias) == 0
+    assert measures.accuracy().bias_of_chance is None
 
 
 def test_halves_show_the_bias_of_a_square():
@@ -69,17 +69,18 @@ def test_halves_show_the_bias_of_a_square():
         bind=lambda predictions: lambda w: jnp.square(w @ predictions.scores[:, 0] / w.sum()),
     )
     sample = sample_of(Predictions.from_arrays(classes, values), None)
-    assert bias_of_halves(measure, 0.0, sample, 0.0) == pytest.approx(2 / n_classes**2)
-    assert bias_of_halves(measure, 0.0, sample, 1.0) == 0  # a small part of such an error
+    bias = bias_of_halves(measure, 0.0, sample)
+    assert bias == pytest.approx(2 / n_classes**2)
+    assert notable_bias([bias], 1.0) == 0  # a small part of such an error
     more = sample_of(Predictions.from_arrays(np.tile(classes, 9), np.tile(values, (9, 1))), None)
-    assert bias_of_halves(measure, 0.0, more, 0.0) == 0  # the classes are not so small
+    assert bias_of_halves(measure, 0.0, more) == 0  # the classes are not so small
 
 
 @pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "hand_till"])
 def test_halves_of_what_is_linear_show_no_bias(name):
     measure, even = get_measure(name), Predictions.from_arrays(*normal_scores(0, 120, 20, 1.5))
     sample = sample_of(even, None)
-    assert bias_of_halves(measure, measure(even), sample, 0.0) == pytest.approx(0, abs=1e-12)
+    assert bias_of_halves(measure, measure(even), sample) == pytest.approx(0, abs=1e-12)
 
 
 def test_intervals_reach_to_where_the_truth_is():

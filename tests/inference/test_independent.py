@@ -34,7 +34,7 @@ def test_symmetric_intervals_give_the_test_of_two_means():
         stats.norm.cdf(0.12 / 0.05) - stats.norm.cdf(0.08 / 0.05), rel=1e-6
     )
     expected = pytest.approx((0.1 - 1.959964 * 0.05, 0.1 + 1.959964 * 0.05), rel=1e-6)
-    assert found.interval == intervals_of["a", "b"](1 - 0.95).ends == expected
+    assert found.interval == intervals_of["a", "b"](1 - 0.95)[:2] == expected
     drawn = independent.draws_of(*first, 20_000, np.random.default_rng(1))
     assert drawn.mean() == pytest.approx(0.8, abs=1e-3)
     assert drawn.std() == pytest.approx(0.03, rel=0.03)
