@@ -139,10 +139,9 @@ class Options:
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
         own = {name: given[name] for name in given if name in cls.__annotations__}
         inputs = {name: given[name] for name in _INPUTS if name in given}
-        return cls(**own, seed=given.get("random_state", 0)), inputs
+        return cls(**own, seed=seed_of(given.get("random_state", 0))), inputs
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "seed", seed_of(self.seed))
         object.__setattr__(self, "level", check_level(self.level))
         if self.stratify is not None:
             object.__setattr__(self, "stratify", flag("stratify", self.stratify))
