@@ -29,11 +29,11 @@ from dmfroc.analyses.sequences import joint_of_streams
 from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.interval_method import JointEstimates, Sample
+from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.inference.options import EvaluationOptions, Options
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
-from dmfroc.inference.units import Units
+from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.judge import judged_rows
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions

@@ -29,8 +29,6 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.results.estimate import Estimate
 
-__all__ = ["NestedCrossValidation", "cross_validate", "nested_cross_validation"]
-
 
 def cross_validate(
     estimator: Any,

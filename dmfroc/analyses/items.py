@@ -27,8 +27,6 @@ from dmfroc.results.estimate import Estimate
 from dmfroc.results.judge import agreement_table
 from dmfroc.results.table import Column, Table
 
-__all__ = ["ItemScores", "items"]
-
 _MOST_GRADES = 10  # distinct scores in a readable table of agreement
 
 

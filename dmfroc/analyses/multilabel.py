@@ -35,8 +35,6 @@ from dmfroc.results.difference import Difference, differences_by
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import Column, Table
 
-__all__ = ["MultilabelComparison", "multilabel"]
-
 Entries = tuple[Int[np.ndarray, " e"], Int[np.ndarray, " e"]]
 """Rows and columns."""
 

@@ -31,7 +31,6 @@ from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier, simula
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Plan", "plan"]
 
 _N_SIMULATED = 20_000  # observations of a pilot from simulation settings
 _MOST_CASES = 10**9

@@ -16,8 +16,6 @@ from dmfroc.inputs.indexes import Rows, row_index
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
 
-__all__ = ["MeasureScorer", "scorers"]
-
 
 class MeasureScorer(BaseEstimator):  # type: ignore[misc]
     """A measure as a scorer: called with a fitted classifier, features and classes.

@@ -40,8 +40,6 @@ from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Table
 
-__all__ = ["THE_OTHERS", "OmnibusTest", "SubgroupComparison", "compare_subgroups"]
-
 
 @dataclass(frozen=True, repr=False)
 class SubgroupComparison(Result):

@@ -33,8 +33,6 @@ from dmfroc.results.difference import Difference, OmnibusTest, p_value_of_f
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Name, Table
 
-__all__ = ["ErrorCovariances", "RunsComparison", "RunsTest", "compare_runs"]
-
 
 class ErrorCovariances(NamedTuple):
     """Variance and covariances of the values' errors, from the sampling of the cases.

@@ -21,8 +21,9 @@ from dmfroc.bayes.tables import ALTERNATIVES, table_posterior
 from dmfroc.inference.draws import compare_draws
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, influences_of
-from dmfroc.inference.interval_method import USE_BOOTSTRAP, IntervalMethod, JointEstimates, Sample
+from dmfroc.inference.interval_method import USE_BOOTSTRAP, IntervalMethod, JointEstimates
 from dmfroc.inference.options import Options
+from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.curve_areas import is_straight_between_points

@@ -21,8 +21,6 @@ from dmfroc.inputs.predictions import as_predictions
 from dmfroc.inputs.scores import class_scores
 from dmfroc.measures.statistics.forecasts import probabilities_of
 
-__all__ = ["ClassWeights", "select_class_weights"]
-
 SAME = 1e-10
 """Logarithms of weights closer than this are not told apart."""
 

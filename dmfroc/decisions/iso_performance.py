@@ -22,16 +22,6 @@ from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.scores import class_scores
 
-__all__ = [
-    "OperatingPoint",
-    "OptimalOperatingPoints",
-    "RandomizedThreshold",
-    "operating_point",
-    "optimal_operating_points",
-    "randomized_threshold",
-    "skew_sensitive_accuracy",
-]
-
 TieBreak = Literal["highest", "lowest"]
 Placement = Literal["score", "midpoint"]
 

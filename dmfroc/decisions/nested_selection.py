@@ -25,14 +25,6 @@ from dmfroc.decisions.threshold_selection import (
 from dmfroc.inputs.arrays import plain
 from dmfroc.results.text import format_table
 
-__all__ = [
-    "ExpectedCost",
-    "NestedCosts",
-    "ThresholdSelection",
-    "nested_class_weights",
-    "nested_threshold_selection",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class ThresholdSelection:

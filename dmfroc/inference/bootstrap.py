@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dmfroc.inference.interval_method import Sample
 from dmfroc.inference.replicates import Replicates, replicate_values
 from dmfroc.inference.resampling import Resampling
+from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure
 

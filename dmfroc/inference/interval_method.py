@@ -19,15 +19,6 @@ from dmfroc.measures.measure import Measure
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 
-__all__ = [
-    "USE_BOOTSTRAP",
-    "IntervalMethod",
-    "JointEstimates",
-    "Sample",
-    "check_finite",
-    "joint_noise",
-]
-
 _N_JOINT_DRAWS = 100_000  # behind the probabilities of the orders
 _NUMBERS_IN_JOINT_DRAWS = 1 << 20  # of many classifiers there are fewer
 

@@ -25,7 +25,6 @@ from dmfroc.inference.interval_method import (
     USE_BOOTSTRAP,
     IntervalMethod,
     JointEstimates,
-    Sample,
     check_finite,
     joint_noise,
 )
@@ -42,6 +41,7 @@ from dmfroc.inference.remarks import (
 )
 from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
 from dmfroc.inference.t_intervals import interval, p_value_of_difference, probability_above
+from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, caveats, undefined_message
 from dmfroc.results.difference import Difference

@@ -17,7 +17,7 @@ from dmfroc.inference.evidence import FactsInMemory, facts_of, notable_bias
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, moments_of
 from dmfroc.inference.interval import Interval
-from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, Sample, check_finite
+from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.options import INTERVAL_TYPES, IntervalType, Options
 from dmfroc.inference.remarks import (
     bias_message,
@@ -28,6 +28,7 @@ from dmfroc.inference.remarks import (
 )
 from dmfroc.inference.replicates import Replicates, replicate_interval
 from dmfroc.inference.t_intervals import with_rare_errors, without_variation
+from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.measure import Measure, bind, caveats, undefined_message, within
 from dmfroc.results.estimate import Estimate

@@ -33,9 +33,6 @@ from dmfroc.inputs.files import Names, read
 from dmfroc.inputs.folds import fold_codes
 from dmfroc.inputs.messages import listing, shortened
 
-__all__ = ["Predictions", "as_predictions"]
-
-
 _BESIDE_TRUE = ("y_score", "labels", "sample_weight", "y_pred", "frequency_weight")
 Needs = Literal["scores", "labels", "probabilities"]
 """What is judged: any real scores, hard labels, or scores that are probabilities."""

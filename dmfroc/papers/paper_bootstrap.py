@@ -14,10 +14,11 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc.inference.band import CurveBand, band_of_draws
-from dmfroc.inference.interval_method import USE_BOOTSTRAP, Sample
+from dmfroc.inference.interval_method import USE_BOOTSTRAP
 from dmfroc.inference.options import IntervalType
 from dmfroc.inference.replicates import Replicates
 from dmfroc.inference.resampling import Resampling
+from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.measure import Measure

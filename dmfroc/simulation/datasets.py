@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import pandas
     import sklearn.compose
 
-__all__ = ["Dataset", "design_matrix", "load_dataset"]
-
 
 # Names on OpenML, all of version 1
 _OPENML = {

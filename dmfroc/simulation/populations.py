@@ -28,14 +28,6 @@ from dmfroc._kit.options import (
 )
 from dmfroc.inputs.predictions import Predictions
 
-__all__ = [
-    "LabelRule",
-    "MultinomialPopulation",
-    "MultinomialSample",
-    "SimulatedClassifier",
-    "simulate_predictions",
-]
-
 LabelRule = Literal["sampled", "argmax"]
 RandomState = int | np.random.Generator | None
 Prevalence = Literal["balanced"] | Sequence[float] | Float[np.ndarray, " k"]

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["Study", "add_run_options", "grid", "read_provenance"]
 
 _PART_NAME = re.compile(r"([0-9]{1,18})-([0-9]{1,18})\.parquet")
 _LARGEST_CHUNK = 50

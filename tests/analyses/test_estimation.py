@@ -22,9 +22,8 @@ from dmfroc import (
 )
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.bootstrap import Bootstrap
-from dmfroc.inference.interval_method import Sample
 from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.units import units_of
+from dmfroc.inference.units import Sample, units_of
 from dmfroc.measures import informedness
 from dmfroc.measures.measure import bind_in_groups
 
