@@ -444,62 +444,45 @@ def curve_of(
         return _binary_roc(predictions, link)
     table = options(predictions).count(predictions.sample_weight, np)
     classes = [predictions.labels[index] for index in predictions.present]
-    if options.rank > 1:
-        return _curve_of_rank(table, classes, options.rank, link)
-    return curve_of_rates(table, classes, link)
+    return curve_of_rates(table, classes, link, options.rank)
 
 
 def curve_of_rates(
-    table: RateTable, classes: Sequence[Hashable], link: Link = "logit"
+    table: RateTable, classes: Sequence[Hashable], link: Link = "logit", rank: int = 1
 ) -> MulticlassROC:
     """Return the curve of the rates of pairs of classes, if there are three classes or more."""
     rates = table.rates(np)
-    solution = fit(table, np) if link == "logit" else _fit_other(table, link)
-    fitted = solution.row_effect * solution.column_effect[:, None, None]
-    if link != "logit":
-        log_p, log_q = log_rates(fitted, link)
-        fitted = log_p - log_q
-    deviance = binomial_deviance(rates, fitted, table.cell_weights, np)
-    fpr, tpr = curve_points(solution, np, link)
-    mean_effect = float(solution.column_effect.mean())
+    if rank > 1:
+        with undisturbed():
+            from dmfroc.multiclass import higher_rank
+
+        found = higher_rank.fit_center(rates, table.cell_weights, table.shrinkage, rank, link)
+        fpr, tpr = np.asarray(higher_rank.compiled_points(found.row_effect, link))
+        row_effect, pair_effect, eta = found.row_effect, found.pair_effect, found.eta
+        converged, n_iter = found.converged, found.n_iter
+    else:
+        solution = fit(table, np) if link == "logit" else _fit_other(table, link)
+        fpr, tpr = curve_points(solution, np, link)
+        mean_effect = float(solution.column_effect.mean())
+        row_effect = solution.row_effect * mean_effect
+        pair_effect = solution.column_effect / mean_effect
+        eta = solution.row_effect * solution.column_effect[:, None, None]
+        converged, n_iter = solution.converged, solution.n_sweeps
+    if rank > 1 or link != "logit":
+        log_p, log_q = log_rates(eta, link)
+        eta = log_p - log_q
     return MulticlassROC(
         fpr=fpr,
         tpr=tpr,
         auc=float(np.trapezoid(tpr, fpr)),
-        threshold_effect=solution.row_effect * mean_effect,
-        pair_effect=solution.column_effect / mean_effect,
+        threshold_effect=row_effect,
+        pair_effect=pair_effect,
         pairs=tuple((classes[i], classes[j]) for i, j in table.counted.reshape(-1, 2).tolist()),
         pairwise_fpr=rates[:, 1],
         pairwise_tpr=rates[:, 0],
-        deviance=float(deviance),
-        converged=bool(solution.converged),
-        n_iter=int(solution.n_sweeps),
-    )
-
-
-def _curve_of_rank(
-    table: RateTable, classes: Sequence[Hashable], rank: int, link: Link
-) -> MulticlassROC:
-    with undisturbed():
-        from dmfroc.multiclass import higher_rank
-
-    rates = table.rates(np)
-    solution = higher_rank.fit_center(rates, table.cell_weights, table.shrinkage, rank, link)
-    fpr, tpr = np.asarray(higher_rank.compiled_points(solution.row_effect, link))
-    log_p, log_q = log_rates(solution.eta, link)
-    deviance = binomial_deviance(rates, log_p - log_q, table.cell_weights, np)
-    return MulticlassROC(
-        fpr=fpr,
-        tpr=tpr,
-        auc=float(np.trapezoid(tpr, fpr)),
-        threshold_effect=solution.row_effect,
-        pair_effect=solution.pair_effect,
-        pairs=tuple((classes[i], classes[j]) for i, j in table.counted.reshape(-1, 2).tolist()),
-        pairwise_fpr=rates[:, 1],
-        pairwise_tpr=rates[:, 0],
-        deviance=float(deviance),
-        converged=bool(solution.converged),
-        n_iter=int(solution.n_iter),
+        deviance=float(binomial_deviance(rates, eta, table.cell_weights, np)),
+        converged=bool(converged),
+        n_iter=int(n_iter),
     )
 
 
