@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from dmfroc.counted.band import rates_of_counts
+from dmfroc._kit.arrays import value_and_pull_back
+from dmfroc._kit.threads import parallel_map
+from dmfroc.counted.batches import Batch
 from dmfroc.counted.bound import BoundCounts, Valued, has_exact_value
 from dmfroc.counted.influence_sums import Spreads, strata_of
 from dmfroc.counted.sample import RowSample
-from dmfroc.inference.band import BandKind, CurveBand, band_from_rates
+from dmfroc.inference.band import BandKind, CurveBand, CurveRates, band_from_rates, class_shares
 from dmfroc.inference.evidence import Facts, JointFacts, covariance_from_products
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
@@ -26,9 +28,11 @@ from dmfroc.inference.rare_errors import pools_classes
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
-from dmfroc.multiclass.curve import MulticlassROC
+from dmfroc.multiclass.curve import MulticlassROC, rates_at_thresholds
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate
+
+_ROWS_OF_CLASS = 1 << 13  # whose spread is known to one per cent
 
 
 @runtime_checkable
@@ -266,3 +270,71 @@ class CountedEvidence:
             )
         rates = rates_of_counts(self.bound, options, self.counted.sample, self.sample.units)
         return band_from_rates(curve, rates, level, kind)
+
+
+def rates_of_counts(
+    bound: BoundCounts, options: CurveOptions, drawn: RowSample, strata: Units
+) -> CurveRates:
+    """Return the rates at the thresholds of all pairs, with the influences of drawn rows on them.
+
+    The strata are those of all rows. A row stands for several: the square of its influence counts
+    as often as the class has rows for each one drawn.
+    """
+    statistic = bound.rates(options)[1]
+    if len(bound.present) == 2:  # they have one curve
+        statistic = replace(statistic, cell_weights=np.ones((1, 2, 1)))
+    weights = bound.cells.ravel()
+    table = statistic.count(weights, np)
+    values, pull_back = value_and_pull_back(rates_at_thresholds(1), table)
+    rows = _rows_alike(drawn, bound.counts.sizes)
+    batch = drawn.batch
+    true = batch.true[rows]
+    cells = _cells_of_rows(bound, batch, rows)
+    n_drawn = np.bincount(true, minlength=len(bound.counts.sizes))
+    factor = batch.unit_weights[rows] * np.sqrt(bound.counts.sizes / np.maximum(n_drawn, 1))[true]
+    influences = np.empty((*values.shape, len(rows)))
+
+    def find(place: tuple[int, ...]) -> None:
+        d_values = np.zeros_like(values)
+        d_values[place] = 1
+        of_cells = statistic.pull_back(weights, table, pull_back(d_values))
+        influences[place] = of_cells.take(cells).sum(axis=0) * factor
+
+    parallel_map(find, list(np.ndindex(values.shape)), "Band")
+    shares = class_shares(statistic.counted, statistic.cell_weights, len(bound.present))
+    stratum = np.zeros(len(true), int) if len(strata.sizes) == 1 else _places(bound)[true]
+    units = replace(
+        strata, of_row=np.arange(len(true)), stratum=stratum, sizes=np.bincount(stratum)
+    )
+    return CurveRates(values, influences, shares, units)
+
+
+def _rows_alike(drawn: RowSample, sizes: Int[np.ndarray, " k"]) -> Int[np.ndarray, " m"]:
+    """Return places of the distinct rows such that each that is returned stands for as many."""
+    found = []
+    for k in np.flatnonzero(sizes):
+        rows = np.flatnonzero(drawn.batch.true == k)
+        up_to = np.cumsum(drawn.count[rows])
+        n = min(int(up_to[-1]), _ROWS_OF_CLASS)
+        found.append(rows[up_to.searchsorted((np.arange(n) + 0.5) * up_to[-1] / n, "right")])
+    return np.concatenate(found)
+
+
+def _cells_of_rows(
+    bound: BoundCounts, batch: Batch, rows: Int[np.ndarray, " m"]
+) -> Int[np.ndarray, "c m"]:
+    """Return in which of all cells, by column, bin and class, the scores of some rows are."""
+    _, n_bins, n_classes = bound.cells.shape
+    scores = batch.scores[bound.classifier]
+    return np.stack(
+        [
+            (place * n_bins + bound.grid.bins(column, scores[column][rows])) * n_classes
+            + _places(bound)[batch.true[rows]]
+            for place, column in enumerate(bound.present.tolist())
+        ]
+    )
+
+
+def _places(bound: BoundCounts) -> Int[np.ndarray, " k"]:
+    """Return the place of each class among those that occur."""
+    return np.cumsum(bound.counts.sizes > 0) - 1

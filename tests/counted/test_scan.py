@@ -314,7 +314,7 @@ def test_band_is_that_of_memory(n_classes, kind):
 def test_band_of_drawn_rows_is_as_wide_as_that_of_all(monkeypatch):
     y, scores = make(12_000, 3)
     weights = np.random.default_rng(1).uniform(0.5, 1.5, size=len(y))
-    monkeypatch.setattr("dmfroc.counted.band._ROWS_OF_CLASS", 1000)
+    monkeypatch.setattr("dmfroc.counted.estimates._ROWS_OF_CLASS", 1000)
     given = [
         {"y_true": a, "y_score": b, "sample_weight": c}
         for a, b, c in batches(4, y, scores, weights)
