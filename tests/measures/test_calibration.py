@@ -12,6 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from dmfroc import Predictions, compare, compare_subgroups, estimate, evaluate, influences, measures
 from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import bind
+from dmfroc.measures.smooth_calibration import SmoothFit
+from dmfroc.measures.statistics.recalibration import BinaryFit
 
 NAMES = [m.name for m in MEASURES.values() if m.family in ("calibration", "decisions")]
 
@@ -192,6 +194,20 @@ def test_calibration_indexes_are_ordered_and_close_to_the_truth():
     for name, truth in zip(names, truths, strict=True):
         assert found[name].value == pytest.approx(truth, abs=0.015)
         assert not name.startswith("e") or "biased upwards" in found[name].warnings[0]
+
+
+def test_smooth_curve_on_a_grid_is_that_of_the_observations():
+    rng = np.random.default_rng(3)
+    p = expit(rng.normal(-2, 1.5, size=9000))
+    fit = SmoothFit.on(p, (rng.random(9000) < p**1.2).astype(float))
+    weights = rng.integers(3, size=(4, 9000)).astype(float)
+    exact = [BinaryFit(fit.outcome, fit.features).fitted(w) for w in weights]
+    assert not np.array_equal(fit.fitted(weights), exact)
+    assert fit.fitted(weights) == pytest.approx(np.array(exact), abs=2e-7)
+    # One forecast next to 0 makes the grid too wide; the outcome itself as forecast has no fit.
+    wide = SmoothFit.on(np.append(1e-290, p[1:]), fit.outcome)
+    assert np.array_equal(wide.fitted(weights[0]), BinaryFit.fitted(wide, weights[0]))
+    assert np.isnan(SmoothFit.on(p, (p > 0.3).astype(float)).fitted(weights[0])).all()
 
 
 @pytest.mark.parametrize("power", [1.0, 1.3])

@@ -7,6 +7,7 @@ minimises has the derivative that it has with the fit held fixed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -115,41 +116,41 @@ class BinaryFit:
     outcome: Float[np.ndarray, " n"]
     features: Float[np.ndarray, "q n"]
 
-    def predicted(
-        self, coefficients: Float[np.ndarray, " q"], rows: Any = slice(None)
-    ) -> Float[np.ndarray, " rows"]:
-        """Return the probability of the event in all rows or in some."""
-        return expit(coefficients @ self.features[:, rows])
+    def predicted(self, coefficients: Float[np.ndarray, " q"]) -> Float[np.ndarray, " n"]:
+        """Return the probability of the event in each row."""
+        return expit(coefficients @ self.features)
 
     def fitted(
-        self, weights: Float[np.ndarray, " n"], start: Float[np.ndarray, " q"] | None = None
-    ) -> Float[np.ndarray, " q"]:
-        """Return the coefficients; NaN where the event is separated.
+        self, weights: Float[np.ndarray, "*sets n"], start: Float[np.ndarray, " q"] | None = None
+    ) -> Float[np.ndarray, "*sets q"]:
+        """Return the coefficients with each set of weights; NaN where one separates the event.
 
         ``start`` are those of similar weights. By default the second feature is taken as logit.
         """
         first = np.eye(1, len(self.features), 1)[0] if start is None else start
-        rows = np.flatnonzero(weights)
+        rows = np.flatnonzero(np.atleast_2d(weights).any(axis=0))
         some = BinaryFit(self.outcome.take(rows), self.features.take(rows, axis=1))
-        return _by_newton(partial(some._derivatives, weights.take(rows)), first).values
+        first = np.broadcast_to(first, (*weights.shape[:-1], len(first)))
+        return _by_newton(partial(some._derivatives, weights.take(rows, axis=-1)), first).values
 
     def _derivatives(
-        self, weights: Float[np.ndarray, " n"], coefficients: Float[np.ndarray, " q"]
+        self, weights: Float[np.ndarray, "*sets n"], coefficients: Float[np.ndarray, "*sets q"]
     ) -> _Derivatives:
-        q, n = self.features.shape
-        loss, gradient, information = 0.0, np.zeros(q), np.zeros((q, q))
-        for first in range(0, n, _ROWS_AT_ONCE):
-            some = slice(first, first + _ROWS_AT_ONCE)
-            x, weight, against = self.features[:, some], weights[some], self._against[some]
+        *sets, q = coefficients.shape
+        loss, gradient, information = np.zeros(sets), np.zeros((*sets, q)), np.zeros((*sets, q, q))
+        at_once = max(_ROWS_AT_ONCE // math.prod(sets), 1)
+        for first in range(0, weights.shape[-1], at_once):
+            some = slice(first, first + at_once)
+            x, weight, against = self.features[:, some], weights[..., some], self._against[some]
             with np.errstate(over="ignore"):
                 inverse = np.exp(against * (coefficients @ x))
             inverse += 1  # of the probability of the outcome
-            loss += weight @ np.log(inverse)
+            loss += np.einsum("...n,...n->...", weight, np.log(inverse))
             p = 1 / inverse
             residual = weight * (1 - p)
-            gradient -= x @ (against * residual)
+            gradient -= (against * residual) @ x.T
             residual *= p
-            information += (x * residual) @ x.T
+            information += (x * residual[..., None, :]) @ x.T
         return _Derivatives(loss, gradient, information)
 
     @cached_property
@@ -173,29 +174,31 @@ class _Derivatives(NamedTuple):
     """Minus a log-likelihood, its derivatives and minus the second ones."""
 
     loss: Any
-    gradient: Float[np.ndarray, " q"]
-    information: Float[np.ndarray, "q q"]
+    gradient: Float[np.ndarray, "*sets q"]
+    information: Float[np.ndarray, "*sets q q"]
 
 
 def _by_newton(
-    derivatives: Callable[[Float[np.ndarray, " q"]], _Derivatives], theta: Float[np.ndarray, " q"]
+    derivatives: Callable[[Float[np.ndarray, "*sets q"]], _Derivatives],
+    theta: Float[np.ndarray, "*sets q"],
 ) -> Sums:
     """Fit by Newton's method with halved steps; NaN where the classes are separated."""
-    undefined, at = Sums(np.full(len(theta), np.nan)), derivatives(theta)
+    undefined, at = Sums(np.full(theta.shape, np.nan)), derivatives(theta)
     for _ in range(_MOST_STEPS):
         try:
-            step = np.linalg.solve(at.information, at.gradient)
+            step = np.linalg.solve(at.information, at.gradient[..., None])[..., 0]
         except np.linalg.LinAlgError:
             return undefined
-        if np.abs(step).max(initial=0) < _CONVERGED * (1 + np.abs(theta).max(initial=0)):
+        largest = np.abs(theta).max(axis=-1, keepdims=True)
+        if (np.abs(step) < _CONVERGED * (1 + largest)).all():
             return Sums(theta + step)
         size, most = 1.0, at.loss + 1e-12 * abs(at.loss)
-        while (at := derivatives(theta + size * step)).loss > most:
+        while ((at := derivatives(theta + size * step)).loss > most).any():
             size /= 2
             if size < 1e-6:
                 return undefined
         theta = theta + size * step
-        if np.abs(theta).max(initial=0) > _MOST or not np.isfinite(theta).all():
+        if np.abs(theta).max() > _MOST or not np.isfinite(theta).all():
             return undefined
     return undefined
 
