@@ -11,7 +11,6 @@ they are found once for all measures.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -68,7 +67,7 @@ def cross_fitted(
 
 
 class _Judgement(NamedTuple):
-    """Some of the curves at the hulls of all folds but one, by those who are in that one.
+    """The curves at the hulls of all folds but one, by those who are in that one.
 
     Of each judge and curve it is known which of the counts between neighbouring thresholds it
     belongs to: they are numbered by curve, false positives first.
@@ -98,12 +97,11 @@ def _judgements(
     if min(sizes) < 1:
         return None
 
-    def judge(curves_and_judges: tuple[CurveCounts, Bool[np.ndarray, " n"]]) -> _Judgement:
-        curves, is_judge = curves_and_judges
+    def judge(is_judge: Bool[np.ndarray, " n"]) -> _Judgement:
+        curves = curve_counts(predictions)
         return _judge(curves, is_judge, predictions.sample_weight, 1 / len(folds))
 
-    parts = curve_counts(predictions).parts()
-    return parallel_map(judge, list(itertools.product(parts, folds)))
+    return parallel_map(judge, folds)
 
 
 def _judge(
@@ -112,14 +110,14 @@ def _judge(
     weights: Float[np.ndarray, " n"],
     share_of_fold: float,
 ) -> _Judgement:
-    others = curves.count(np.where(is_judge, 0.0, weights), np)
-    vertices = upper_hulls(others.fp, others.tp)
-    hulls = others._replace(
-        tp=np.take_along_axis(others.tp, vertices, -1),
-        fp=np.take_along_axis(others.fp, vertices, -1),
-        corners=None,
+    rest = np.where(is_judge, 0.0, weights)
+    found = [_hulls(part, rest) for part in curves.parts()]
+    places = np.arange(max(tp.shape[1] for tp, *_ in found))
+    tp, fp, n_above = (
+        np.concatenate([x[:, np.minimum(places, x.shape[1] - 1)] for x in of_parts])
+        for of_parts in zip(*found, strict=True)
     )
-    n_above = np.take_along_axis(curves.above, _between(others, vertices), -1)
+    hulls = CurvePoints(tp, fp, curves.share, curves.n_positives)
     judges = np.flatnonzero(is_judge)
     n_curves, n_thresholds = n_above.shape
     cells = np.empty((n_curves, len(judges)), np.int32)
@@ -138,6 +136,18 @@ def _judge(
     fp, tp = counts.reshape(2, n_curves, n_thresholds).cumsum(axis=-1)
     points = CurvePoints(tp, fp, curves.share * share_of_fold, curves.n_positives)
     return _Judgement(hulls, points, judges, cells)
+
+
+def _hulls(
+    curves: CurveCounts, weights: Float[np.ndarray, " n"]
+) -> tuple[
+    Float[np.ndarray, "curves v"], Float[np.ndarray, "curves v"], Int[np.ndarray, "curves v"]
+]:
+    """Return true and false positives at the vertices, and how many observations are above them."""
+    points = curves.count(weights, np)
+    vertices = upper_hulls(points.fp, points.tp)
+    tp, fp = (np.take_along_axis(x, vertices, -1) for x in points[:2])
+    return tp, fp, np.take_along_axis(curves.above, _between(points, vertices), -1)
 
 
 def folds_of(
