@@ -114,11 +114,7 @@ def _is_above(run: Any, rise: Any, next_run: Any, next_rise: Any, rounding: Roun
 
 
 def _scan(
-    index: Int[np.ndarray, " t"],
-    x: list[Any],
-    y: list[Any],
-    is_end: list[bool],
-    rounding: Rounding,
+    index: Int[np.ndarray, " t"], x: list[Any], y: list[Any], is_end: list[bool], rounding: Rounding
 ) -> Int[np.ndarray, " v"]:
     """Find the vertices from left to right, for data on which the rounds above make no headway."""
     vertices: list[int] = []

@@ -384,9 +384,7 @@ class Accumulator:
         looks = self._looks.setdefault((measure.name, level), [])
         if not looks or looks[-1].n_observations < seen.n_observations:
             add_look(looks, look(seen, level))
-        return ConfidenceSequence(
-            **named(measure, level, seen, looks),
-        )
+        return ConfidenceSequence(**named(measure, level, seen, looks))
 
     def drift(
         self,

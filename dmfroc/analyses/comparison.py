@@ -287,12 +287,7 @@ def _jointly_of_scan(
 
 
 def _judged(
-    y_true: Any,
-    y_score: Any,
-    options: Options,
-    *,
-    y_pred: Any = None,
-    **others: Any,
+    y_true: Any, y_score: Any, options: Options, *, y_pred: Any = None, **others: Any
 ) -> dict[str, JudgedEvidence]:
     """Return the evidence of each classifier: verified rows, and a judge of all rows."""
     named = _by_classifier(y_score, y_pred)

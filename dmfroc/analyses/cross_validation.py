@@ -284,13 +284,7 @@ def nested_cross_validation(
 
 
 def _nested_repeat(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    labels: Any,
-    measure: Measure,
-    n_folds: int,
-    seed: int,
+    estimator: Any, X: Any, y: Any, labels: Any, measure: Measure, n_folds: int, seed: int
 ) -> tuple[Float[np.ndarray, " folds"], ...]:
     """Return cross-validation by the other folds, the value in the fold, and its variance."""
     tests = [test for _, test in splits_of(n_folds, X, y, seed % 2**32)]

@@ -13,20 +13,12 @@ from dmfroc.analyses.evidence import evidence_of, warned_estimates
 from dmfroc.inference.influences import influences_of
 from dmfroc.inference.options import EvaluationOptions, Options
 from dmfroc.inputs.predictions import as_predictions
-from dmfroc.measures.measure import (
-    Measure,
-    bind,
-    caveats,
-    undefined_message,
-)
+from dmfroc.measures.measure import Measure, bind, caveats, undefined_message
 from dmfroc.results.estimate import Estimate
 
 
 def estimate(
-    measure: str | Measure,
-    y_true: Any,
-    y_score: Any = None,
-    **options: Unpack[EvaluationOptions],
+    measure: str | Measure, y_true: Any, y_score: Any = None, **options: Unpack[EvaluationOptions]
 ) -> Estimate:
     """Estimate a measure with its standard error and interval.
 

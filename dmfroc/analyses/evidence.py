@@ -363,13 +363,7 @@ def counted_sample(y_true: Any, others: Mapping[str, Any]) -> Scan | None:
 
 
 def evidence_of(
-    y_true: Any,
-    y_score: Any,
-    options: Options,
-    *,
-    needs: Needs,
-    copy: bool = True,
-    **given: Any,
+    y_true: Any, y_score: Any, options: Options, *, needs: Needs, copy: bool = True, **given: Any
 ) -> Evidence:
     """Return the evidence in what the user hands in, see `as_predictions` and `take_judge`."""
     counted = counted_sample(y_true, {"y_score": y_score} | given)

@@ -20,11 +20,7 @@ from dmfroc.analyses.evidence import choose_methods, estimates_of
 from dmfroc.inference.evidence import Facts, FactsInMemory, facts_of, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.independent import interval_of_contrast
-from dmfroc.inference.influences import (
-    NO_VARIATION,
-    Moments,
-    moments_of_sums,
-)
+from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of_sums
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import IntervalMethod, check_finite
 from dmfroc.inference.jackknife import Jackknife

@@ -124,9 +124,7 @@ def _binormal_splits(discrimination: Float[Array, ""], halvings: Halvings) -> Fl
 
 
 @cache
-def _split_table(
-    n_bins: int,
-) -> tuple[Float[np.ndarray, "m 2 t"], Float[np.ndarray, "m 2 t"]]:
+def _split_table(n_bins: int) -> tuple[Float[np.ndarray, "m 2 t"], Float[np.ndarray, "m 2 t"]]:
     """Return logits of the splits at the nodes, and their slopes per distance of two nodes."""
     distance = _NODE_DISTANCE * np.arange(_N_NODES)[:, None]
     halvings, quantiles = _halve(n_bins), pooled_quantiles(distance, n_bins - 1)

@@ -33,12 +33,7 @@ from dmfroc.bayes.sampling import (
     sampler_of,
     standard_deviation,
 )
-from dmfroc.inference.influences import (
-    NO_VARIATION,
-    Moments,
-    influences_of,
-    moments_of,
-)
+from dmfroc.inference.influences import NO_VARIATION, Moments, influences_of, moments_of
 from dmfroc.inference.remarks import few_decide, few_decide_message
 from dmfroc.inference.units import effective_sizes, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions

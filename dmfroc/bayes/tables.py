@@ -15,11 +15,7 @@ from dmfroc.bayes.posterior import Posterior, summarize
 from dmfroc.inference.units import effective_sizes
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, absent_classes_message, warn_of_absent_classes
-from dmfroc.measures.statistics.confusion import (
-    ConfusionMatrix,
-    confusion_counts,
-    label_values,
-)
+from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts, label_values
 
 ALTERNATIVES = "use method='bayesian_bootstrap', a posterior without a model, or method='jackknife'"
 Given = Literal["class_sizes", "nothing"]

@@ -197,11 +197,7 @@ PLOT = _option(
     "--plot", "PATH", "Draw the curves into this file (.png, .pdf, .svg, ...).", type=_PATH
 )
 DEMO_PLOT = _option(
-    "--plot",
-    "PATH",
-    "Draw the curves into this file.",
-    type=_PATH,
-    default=Path("dmfroc-demo.png"),
+    "--plot", "PATH", "Draw the curves into this file.", type=_PATH, default=Path("dmfroc-demo.png")
 )
 PICTURE = _option(
     "--output",
@@ -218,8 +214,5 @@ REPORT = _option(
 )
 TITLE = _option("--title", "TEXT", "Head the report with this title instead of its question.")
 REPORT_TOO = _option(
-    "--output",
-    "PATH",
-    "Write a report for the browser into this .html file as well.",
-    type=_PATH,
+    "--output", "PATH", "Write a report for the browser into this .html file as well.", type=_PATH
 )

@@ -186,12 +186,7 @@ class Picture:
         axes = figure.add_subplot()
         for name, predictions in classifiers.items():
             dmfroc.plots.MulticlassROCDisplay.from_predictions(
-                predictions,
-                folds=folds,
-                name=name,
-                ax=axes,
-                level=level,
-                pair_weights=pair_weights,
+                predictions, folds=folds, name=name, ax=axes, level=level, pair_weights=pair_weights
             )
         figure.savefig(self.stream, format=self.format, dpi=150)
 

@@ -21,11 +21,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import SummariesOfCounts, Summary
 from dmfroc.measures.measure import Measure, within
 from dmfroc.measures.ranking import mean_pairwise_area
-from dmfroc.measures.statistics.confusion import (
-    ConfusionCounts,
-    confusion_counts,
-    label_values,
-)
+from dmfroc.measures.statistics.confusion import ConfusionCounts, confusion_counts, label_values
 from dmfroc.measures.statistics.curves import curve_counts
 from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.statistic import Statistic
@@ -67,11 +63,7 @@ class LookUp(NamedTuple):
 
 
 def influences(
-    look_ups: Sequence[LookUp],
-    batch: Batch,
-    classifier: str,
-    grid: Grid,
-    labels: Sequence[Label],
+    look_ups: Sequence[LookUp], batch: Batch, classifier: str, grid: Grid, labels: Sequence[Label]
 ) -> Float[np.ndarray, "measures n"]:
     """Return the influences of a batch's rows on several values of one classifier."""
     found = np.zeros((len(look_ups), len(batch.true)))

@@ -13,14 +13,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
 from dmfroc._kit.threads import check_stopped
-from dmfroc.counted.batches import (
-    Batch,
-    BatchReader,
-    Content,
-    Fields,
-    has_rows,
-    rows_by_label,
-)
+from dmfroc.counted.batches import Batch, BatchReader, Content, Fields, has_rows, rows_by_label
 from dmfroc.counted.bound import LookUp, influences
 from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid

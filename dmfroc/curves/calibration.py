@@ -173,12 +173,7 @@ def calibration_curve(
 
 @compute_by_class
 def loess_calibration_curve(
-    cases: Cases,
-    *,
-    at: Any = None,
-    span: Number = 0.75,
-    degree: int = 1,
-    axes: Axes = "standard",
+    cases: Cases, *, at: Any = None, span: Number = 0.75, degree: int = 1, axes: Axes = "standard"
 ) -> Curve:
     """Return the share of positives as a smooth function of the predicted probability.
 

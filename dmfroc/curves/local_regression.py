@@ -26,13 +26,7 @@ class LoessFit(NamedTuple):
 
 
 def loess(
-    x: Any,
-    y: Any,
-    at: Any,
-    *,
-    span: Number = 0.75,
-    degree: int = 1,
-    sample_weight: Any = None,
+    x: Any, y: Any, at: Any, *, span: Number = 0.75, degree: int = 1, sample_weight: Any = None
 ) -> LoessFit:
     r"""Fit polynomials to the neighbours of each point, nearer ones weighing more.
 

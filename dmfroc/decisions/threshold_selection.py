@@ -39,10 +39,7 @@ from dmfroc.inputs.arrays import as_array, is_missing, plain
 from dmfroc.inputs.indexes import Rows, row_index
 from dmfroc.inputs.messages import IN_MEMORY
 
-__all__ = [
-    "ClassWeightsClassifierCV",
-    "IsoPerformanceClassifierCV",
-]
+__all__ = ["ClassWeightsClassifierCV", "IsoPerformanceClassifierCV"]
 
 RESPONSE_METHODS = ("predict_proba", "decision_function")
 
@@ -528,12 +525,7 @@ class ClassWeightsClassifierCV(_SelectingClassifier):
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(2**31)
         self.class_weights_, self.expected_cost_, self.unweighted_cost_ = optimise(
-            log_scores(scores),
-            true,
-            weights,
-            costs,
-            self.n_starts,
-            np.random.default_rng(seed),
+            log_scores(scores), true, weights, costs, self.n_starts, np.random.default_rng(seed)
         )
         return scores
 

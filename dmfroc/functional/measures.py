@@ -117,14 +117,7 @@ def value(
 
 
 def _summarise(
-    y: Any,
-    scores: Any,
-    weights: Any,
-    y_pred: Any,
-    *,
-    statistic: Any,
-    summary: Any,
-    n_classes: int,
+    y: Any, scores: Any, weights: Any, y_pred: Any, *, statistic: Any, summary: Any, n_classes: int
 ) -> Any:
     """Count by JAX what the statistic counts, and summarise it."""
     table: Any

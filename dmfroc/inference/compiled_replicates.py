@@ -74,10 +74,7 @@ def replicates_of(
 
 
 def _evaluate(
-    bound: BoundMeasures,
-    counts: Float[Array, "draws n"],
-    base: Float[Array, " n"],
-    batch_size: int,
+    bound: BoundMeasures, counts: Float[Array, "draws n"], base: Float[Array, " n"], batch_size: int
 ) -> Float[Array, "draws values"]:
     return lax.map(lambda count: bound(count * base), counts, batch_size=batch_size)
 

@@ -137,12 +137,7 @@ class Jackknife(IntervalMethod):
         of_pairs = joint.values or {(a, b): values[a] - values[b] for a, b in moments}
         differences = {
             pair: self.difference(
-                pair,
-                measure,
-                of_pairs[pair],
-                moments[pair],
-                hypothesis,
-                joint.sign_flips.get(pair),
+                pair, measure, of_pairs[pair], moments[pair], hypothesis, joint.sign_flips.get(pair)
             )
             for pair in moments
         }
@@ -169,11 +164,7 @@ class Jackknife(IntervalMethod):
             return facts[first].moments.beside(facts[second].moments).standard_error
 
         differences, intervals_of = independent.compared(
-            values,
-            error_of,
-            hypothesis,
-            self.level,
-            greater_is_better=measure.greater_is_better,
+            values, error_of, hypothesis, self.level, greater_is_better=measure.greater_is_better
         )
         generator = np.random.default_rng(self.seed)
         draws = [independent.draws_of(*x, _N_JOINT_DRAWS, generator) for x in values.values()]

@@ -79,12 +79,7 @@ class EvaluationOptions(
     """
 
 
-_INPUTS = (
-    *InputOptions.__annotations__,
-    "pos_label",
-    "folds",
-    *PopulationOptions.__annotations__,
-)
+_INPUTS = (*InputOptions.__annotations__, "pos_label", "folds", *PopulationOptions.__annotations__)
 
 
 @dataclass(frozen=True)
@@ -168,8 +163,6 @@ class Options:
             return sample
         counted = predictions.sample_weight > 0
         weights = replace(
-            self.weights,
-            slopes=self.weights.slopes[counted],
-            of_rows=self.weights.of_rows[counted],
+            self.weights, slopes=self.weights.slopes[counted], of_rows=self.weights.of_rows[counted]
         )
         return Sample(sample.predictions, replace(sample.units, weights=weights))

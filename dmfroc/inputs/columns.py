@@ -332,11 +332,7 @@ def _one_punctuation(text: str) -> str:
     return re.sub("_+", "_", _one_sign(text))
 
 
-_OF_INTEGERS = (
-    _Reading(str, str),
-    _Reading(str, plain_numbers),
-    _Reading(str, _one_case, "case"),
-)
+_OF_INTEGERS = (_Reading(str, str), _Reading(str, plain_numbers), _Reading(str, _one_case, "case"))
 _OF_TEXTS = (
     *_OF_INTEGERS[:2],
     _Reading(str, _one_form, "Unicode form"),
@@ -344,17 +340,11 @@ _OF_TEXTS = (
     _Reading(str, _one_sign, "punctuation"),
     _Reading(str, _one_punctuation, "punctuation"),
 )
-_OF_BOOLEANS = (
-    _Reading(str, str.casefold),
-    _Reading(lambda label: str(int(label)), plain_numbers),
-)
+_OF_BOOLEANS = (_Reading(str, str.casefold), _Reading(lambda label: str(int(label)), plain_numbers))
 
 
 def _difference(
-    reading: _Reading,
-    positions: Sequence[int],
-    names: Sequence[Hashable],
-    classes: Sequence[Label],
+    reading: _Reading, positions: Sequence[int], names: Sequence[Hashable], classes: Sequence[Label]
 ) -> str | None:
     if reading.difference is None:
         return None

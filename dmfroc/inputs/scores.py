@@ -116,11 +116,7 @@ def class_scores(
 
 
 def _chosen_columns(
-    series: list[Any],
-    n: int,
-    distinct: list[Label],
-    order: list[Label] | None,
-    source: Source,
+    series: list[Any], n: int, distinct: list[Label], order: list[Label] | None, source: Source
 ) -> tuple[list[Label], list[Any]]:
     """Classes and their columns; a single score has none yet."""
     if len(series) == 1:

@@ -106,9 +106,7 @@ def _at_threshold(
 
 @register()
 def net_benefit(
-    threshold: float = _DEFAULT_THRESHOLD,
-    prevalence: float | None = None,
-    pos_label: Any = None,
+    threshold: float = _DEFAULT_THRESHOLD, prevalence: float | None = None, pos_label: Any = None
 ) -> Measure:
     r"""Return the net benefit of treating whoever has a probability of at least a threshold.
 
@@ -153,9 +151,7 @@ def net_benefit(
 
 @register()
 def standardized_net_benefit(
-    threshold: float = _DEFAULT_THRESHOLD,
-    prevalence: float | None = None,
-    pos_label: Any = None,
+    threshold: float = _DEFAULT_THRESHOLD, prevalence: float | None = None, pos_label: Any = None
 ) -> Measure:
     """Return the net benefit as a share of what a perfect classifier would have.
 
@@ -190,9 +186,7 @@ def standardized_net_benefit(
 
 @register()
 def interventions_avoided(
-    threshold: float = _DEFAULT_THRESHOLD,
-    prevalence: float | None = None,
-    pos_label: Any = None,
+    threshold: float = _DEFAULT_THRESHOLD, prevalence: float | None = None, pos_label: Any = None
 ) -> Measure:
     """Return the net share of observations spared a treatment, compared with treating everybody.
 

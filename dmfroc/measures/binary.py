@@ -9,15 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from dmfroc.measures import ranges
-from dmfroc.measures.cells import (
-    Cell,
-    Cells,
-    coefficient,
-    corrected_for_chance,
-    odds,
-    ratio,
-    root,
-)
+from dmfroc.measures.cells import Cell, Cells, coefficient, corrected_for_chance, odds, ratio, root
 from dmfroc.measures.hard_labels import (
     register_class_measure,
     register_class_number,

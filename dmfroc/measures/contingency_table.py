@@ -198,10 +198,7 @@ class ContingencyTable:
         skew = check_positive("skew", skew)
         positive, negative = 1 / (1 + skew), skew / (1 + skew)
         return cls.from_cells(
-            tp=tpr * positive,
-            fp=fpr * negative,
-            fn=(1 - tpr) * positive,
-            tn=(1 - fpr) * negative,
+            tp=tpr * positive, fp=fpr * negative, fn=(1 - tpr) * positive, tn=(1 - fpr) * negative
         )
 
     @classmethod

@@ -25,11 +25,7 @@ from dmfroc.measures.measure import (
 )
 from dmfroc.measures.ranges import RangeOfShares
 from dmfroc.measures.registry import register
-from dmfroc.measures.statistics.confusion import (
-    ConfusionMatrix,
-    confusion_counts,
-    label_values,
-)
+from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts, label_values
 
 TableFunction = Callable[..., Float[AnyArray, ""]]
 CellsFunction = Callable[..., Float[AnyArray, "*k"]]

@@ -31,7 +31,7 @@ from dmfroc.meta_analysis.models import (
 
 RATES = ["sensitivity", "fpr"]
 _EFFECTS: dict[ModelName, list[str]] = {
-    "ordinal": ["cases", "non-cases", "log scale of cases", "log scale of non-cases"],
+    "ordinal": ["cases", "non-cases", "log scale of cases", "log scale of non-cases"]
 }  # of the other models both rates
 _LESS_OPEN = "smaller scales leave less open, priors=SummaryPriors(spread_scale=0.7)"
 _MONITORED = ["location", "sd", "auc"]

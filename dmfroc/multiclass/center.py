@@ -14,13 +14,7 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.global_state import undisturbed
 from dmfroc.multiclass.by_products import Products
-from dmfroc.multiclass.rank_one import (
-    Adjoint,
-    CellwiseRates,
-    Center,
-    drawn_in,
-    first_guess,
-)
+from dmfroc.multiclass.rank_one import Adjoint, CellwiseRates, Center, drawn_in, first_guess
 
 _MAX_SWEEPS = 1000
 _FEW_CELLS = 1 << 17  # to fit which takes a twentieth of the time of compiling the fit

@@ -234,10 +234,7 @@ def curve_points(
     effects = solution.row_effect * solution.column_effect.mean()
     tpr, fpr = sigmoid(effects, xp) if link == "logit" else np.exp(log_rates(effects, link)[0])
     ends = xp.zeros(1), xp.ones(1)
-    return (
-        xp.concatenate([ends[0], fpr, ends[1]]),
-        xp.concatenate([ends[0], tpr, ends[1]]),
-    )
+    return (xp.concatenate([ends[0], fpr, ends[1]]), xp.concatenate([ends[0], tpr, ends[1]]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -128,9 +128,7 @@ def fit_with_link(
         of_cells, curvature = derivatives(row_effect * v)
         of_rows = (v * of_cells).sum(axis=0)
         row_effect = _descended(
-            row_effect,
-            of_rows / (v**2 * curvature).sum(axis=0),
-            partial(of_row_effect, v),
+            row_effect, of_rows / (v**2 * curvature).sum(axis=0), partial(of_row_effect, v)
         )
         of_cells, curvature = derivatives(row_effect * v)
         of_columns = (row_effect * of_cells).sum(axis=rows) + shrinkage * (1 - 1 / column_effect)
@@ -152,10 +150,7 @@ def fit_with_link(
 
 
 def _descended(
-    x: _Cells,
-    step: _Cells,
-    objective: Callable[[_Cells], _Cells],
-    longest: _Cells | float = np.inf,
+    x: _Cells, step: _Cells, objective: Callable[[_Cells], _Cells], longest: _Cells | float = np.inf
 ) -> _Cells:
     """Return where separate convex objectives are no larger, going back along a descent."""
     step, start = np.clip(step, -longest, longest), objective(x)

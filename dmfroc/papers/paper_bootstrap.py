@@ -91,10 +91,7 @@ def _tables(
 
 
 def paper_band(
-    curve: MulticlassROC,
-    predictions: Predictions,
-    options: CurveOptions,
-    method: PaperBootstrap,
+    curve: MulticlassROC, predictions: Predictions, options: CurveOptions, method: PaperBootstrap
 ) -> CurveBand:
     """Return the band of a curve by the paper's bootstrap: quantiles of the drawn curves.
 

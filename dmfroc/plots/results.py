@@ -15,13 +15,7 @@ from dmfroc.inference.band import BandKind
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.comparison import ComparisonDisplay
-from dmfroc.plots.forest import (
-    ForestRow,
-    IntervalDisplay,
-    difference_rows,
-    group_rows,
-    value_rows,
-)
+from dmfroc.plots.forest import ForestRow, IntervalDisplay, difference_rows, group_rows, value_rows
 from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
 from dmfroc.results.estimate import Estimate
 
@@ -33,11 +27,7 @@ if TYPE_CHECKING:
 
 
 def plot_evaluation(
-    evaluation: Evaluation,
-    *,
-    plot_band: bool = True,
-    band: BandKind = "pointwise",
-    **kwargs: Any,
+    evaluation: Evaluation, *, plot_band: bool = True, band: BandKind = "pointwise", **kwargs: Any
 ) -> MulticlassROCDisplay:
     """Draw the multiclass ROC curve with its band and area; of folds the mean curve."""
     around = evaluation.band(band) if flag("plot_band", plot_band) else None

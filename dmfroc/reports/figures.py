@@ -29,13 +29,7 @@ from dmfroc.reports.shapes import (
     thinned,
     zoom_of,
 )
-from dmfroc.reports.verdict import (
-    ends_text,
-    interval_text,
-    number,
-    share_of_right,
-    worst_pairs,
-)
+from dmfroc.reports.verdict import ends_text, interval_text, number, share_of_right, worst_pairs
 
 ROC_SIZE, SMALL_SIZE = 400.0, 120.0  # units of the paths
 MOST_CELLS_AS_TEXT = 10  # classes; of more, matrices are pictures
@@ -248,11 +242,7 @@ def _area_text(area: float) -> str:
 
 
 def _matrix(
-    position: int,
-    name: str,
-    shares: Float[np.ndarray, "k k"],
-    texts: list[list[str]],
-    summary: str,
+    position: int, name: str, shares: Float[np.ndarray, "k k"], texts: list[list[str]], summary: str
 ) -> Matrix:
     if len(shares) > MOST_CELLS_AS_TEXT:
         return Matrix(position, name, [], picture(colors(shares)), summary)

@@ -20,13 +20,7 @@ from dmfroc.inputs.arrays import Floats
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.measures.ranking import hand_till
-from dmfroc.multiclass.curve import (
-    MeanROC,
-    MulticlassROC,
-    curve_of,
-    mean_curve_of,
-    vertical_mean,
-)
+from dmfroc.multiclass.curve import MeanROC, MulticlassROC, curve_of, mean_curve_of, vertical_mean
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.plots.pairs import areas_of_pairs
 from dmfroc.results.estimate import Estimate

@@ -37,10 +37,7 @@ class ConfusionCounts(Statistic):
         return ConfusionMatrix(cells.reshape(self.n_classes, self.n_classes), self.values)
 
     def pull_back(
-        self,
-        weights: Float[np.ndarray, " n"],
-        table: ConfusionMatrix,
-        derivatives: ConfusionMatrix,
+        self, weights: Float[np.ndarray, " n"], table: ConfusionMatrix, derivatives: ConfusionMatrix
     ) -> Float[np.ndarray, " n"]:
         return derivatives.cells.ravel()[self.cell]
 

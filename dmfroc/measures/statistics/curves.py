@@ -78,10 +78,7 @@ class CurveCounts(Statistic):
         return CurvePoints(tp, fp, self.share, self.n_positives, self.corners)
 
     def pull_back(
-        self,
-        weights: Float[np.ndarray, " n"],
-        table: CurvePoints,
-        derivatives: CurvePoints,
+        self, weights: Float[np.ndarray, " n"], table: CurvePoints, derivatives: CurvePoints
     ) -> Float[np.ndarray, " n"]:
         d_tp, d_fp = (self._to_ranks(d) for d in derivatives[:2])
         d_ordered = np.where(self.is_positive, d_tp, d_fp)
