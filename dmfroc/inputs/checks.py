@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import (
-    Floats,
     as_array,
     as_floats,
     categories_in_order,
@@ -62,22 +61,7 @@ class Inputs(NamedTuple):
     copy: bool = True  # scores that need no conversion
 
 
-class Checked(NamedTuple):
-    """The fields of `Predictions`."""
-
-    labels: tuple[Label, ...]
-    true: NDArray[np.int32]
-    scores: Floats
-    sample_weight: NDArray[np.float64]
-    predicted: NDArray[np.int32] | None
-    folds: None = None  # of a cross-validation, as far as `Predictions.in_folds` is told
-    index: Any = None
-    ids: NDArray[Any] | None = None
-    unused: Any = None
-    has_scores: bool = True
-
-
-def check_table(inputs: Inputs) -> Checked:
+def check_table(inputs: Inputs) -> dict[str, Any]:
     """Check the columns of a file, where hard labels may be alone."""
     if inputs.y_pred is None or inputs.source.has_chosen_scores:
         return check_scores(inputs)
@@ -89,7 +73,7 @@ def check_table(inputs: Inputs) -> Checked:
     return check_hard_labels(inputs)
 
 
-def check_scores(inputs: Inputs) -> Checked:
+def check_scores(inputs: Inputs) -> dict[str, Any]:
     """Check labels with scores, and with hard labels where those are given."""
     source = inputs.source
     observed, order = _observed(inputs)
@@ -128,15 +112,15 @@ def check_scores(inputs: Inputs) -> Checked:
     if inputs.unused is not None:
         unused = [x for x in inputs.unused.column_names if x not in (names or ())]
         inputs = inputs._replace(unused=inputs.unused.select(unused))
-    checked = Checked(tuple(labels), true, scores, weight, predicted)
-    checked = _completed(checked, inputs, rows)
+    arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
+    fields = _completed(labels, arrays, inputs, rows)
     if len(labels) == 2:
-        is_positive = checked.true == 1
-        warn([reversed_message(checked.scores[:, 1], is_positive, labels, is_single, source)])
-    return checked
+        is_positive, of_second = fields["true"] == 1, fields["scores"][:, 1]
+        warn([reversed_message(of_second, is_positive, labels, is_single, source)])
+    return fields
 
 
-def check_hard_labels(inputs: Inputs) -> Checked:
+def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
     """Check labels with hard labels, whose scores are one-hot."""
     source = inputs.source
     observed, labels = _observed(inputs)
@@ -154,20 +138,22 @@ def check_hard_labels(inputs: Inputs) -> Checked:
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
     scores = np.eye(len(labels))[predicted]
-    checked = Checked(tuple(labels), true, scores, weight, predicted, has_scores=False)
-    return _completed(checked, inputs, rows)
+    arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
+    return _completed(labels, arrays, inputs, rows) | {"has_scores": False}
 
 
-def _completed(checked: Checked, inputs: Inputs, rows: Rows) -> Checked:
-    """Name the rows, or repeat every row as often as it was observed; forbid to write to arrays."""
-    source = inputs.source
-    arrays = {name: getattr(checked, name) for name in ("true", "scores", "sample_weight")}
-    if checked.predicted is not None:
-        arrays["predicted"] = checked.predicted
+def _completed(
+    labels: list[Label], arrays: dict[str, Any], inputs: Inputs, rows: Rows
+) -> dict[str, Any]:
+    """Name the rows, or repeat every row as often as it was observed; forbid to write to arrays.
+
+    Returns the fields of `Predictions`.
+    """
+    source, true = inputs.source, arrays["true"]
     ids, index = None, rows.index
     if inputs.frequency_weight is None:
         if inputs.id is not None:
-            ids = check_ids(inputs.id, len(checked.true), source)
+            ids = check_ids(inputs.id, len(true), source)
             ids = rows.arranged(ids, inputs.id, source.id)
     elif inputs.id is not None:
         raise ValueError(
@@ -175,15 +161,18 @@ def _completed(checked: Checked, inputs: Inputs, rows: Rows) -> Checked:
             "them out"
         )
     else:
-        counts = check_counts(inputs.frequency_weight, checked.true, checked.labels, source, rows)
-        width = checked.scores.itemsize * len(checked.labels) + _BYTES_OF_ROW
+        counts = check_counts(inputs.frequency_weight, true, labels, source, rows)
+        width = arrays["scores"].itemsize * len(labels) + _BYTES_OF_ROW
         what = f"repeating the rows {int(counts.sum())} times by {source.frequency}"
         check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
-        arrays = {name: array.repeat(counts, axis=0) for name, array in arrays.items()}
+        given = {name: x for name, x in arrays.items() if x is not None}
+        arrays |= {name: array.repeat(counts, axis=0) for name, array in given.items()}
         index = None if rows.index is None else rows.index.repeat(counts)
     unused = inputs.unused if inputs.frequency_weight is None else None
-    arrays = {name: read_only(array) for name, array in arrays.items()}
-    return checked._replace(**arrays, index=index, ids=ids, unused=unused)
+    for array in arrays.values():
+        if array is not None:
+            read_only(array)
+    return {"labels": tuple(labels), **arrays, "index": index, "ids": ids, "unused": unused}
 
 
 def one_class_message(what: str, label: Any) -> str:

@@ -167,7 +167,7 @@ class Predictions:
         Predictions(3 observations, 3 classes: 0 1, 2 2; absent: 1)
         """
         inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, frequency_weight, id)
-        return cls(*check_scores(inputs))
+        return cls(**check_scores(inputs))
 
     @classmethod
     def from_labels(
@@ -225,7 +225,7 @@ class Predictions:
                [0., 0., 1.]])
         """
         inputs = Inputs(y_true, None, labels, sample_weight, y_pred, frequency_weight, id)
-        return cls(*check_hard_labels(inputs))
+        return cls(**check_hard_labels(inputs))
 
     @classmethod
     def from_file(
@@ -323,7 +323,7 @@ class Predictions:
             inputs = read(file, Names(columns, scores, labels, others, text))
             as_read = inputs.source.note
             check = check_table if inputs.source.is_table_file else check_scores
-            predictions = cls(*check(inputs))
+            predictions = cls(**check(inputs))
         except (TypeError, ValueError, MemoryError) as error:
             kinds = (TypeError, MemoryError)
             kind = next((kind for kind in kinds if isinstance(error, kind)), ValueError)
@@ -540,7 +540,7 @@ def as_predictions(
                 "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"
             )
         check = check_hard_labels if y_score is None else check_scores
-        predictions = Predictions(*check(inputs))
+        predictions = Predictions(**check(inputs))
     else:
         given = [name for name in _BESIDE_TRUE if getattr(inputs, name) is not None]
         if given:
