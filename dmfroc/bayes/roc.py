@@ -225,6 +225,8 @@ def bayesian_roc_prior(
     >>> tree = bayesian_roc_prior([0, 1, 2], np.eye(3), n_draws=50)
     >>> sorted(tree.children)
     ['constant_data', 'observed_data', 'prior', 'prior_predictive']
+    >>> tree["prior"].sizes["pair"], tree["prior"].sizes["threshold"]
+    (6, 49)
     """
     check_choices(structure=structure)
     check_size(n_draws=n_draws, n_thresholds=n_thresholds)

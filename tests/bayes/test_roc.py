@@ -608,6 +608,8 @@ def test_choices_are_checked(options, message):
 def test_numbers_are_checked(sample):
     with pytest.raises(ValueError, match="n_chains must be an integer >= 1, but it is 0"):
         bayesian_roc(*sample, n_chains=0)
+    with pytest.raises(ValueError, match="n_thresholds must be an integer >= 1, but it is 0"):
+        bayesian_roc_prior(*sample, n_thresholds=0)
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         bayesian_roc(*sample, level=1.5)
 

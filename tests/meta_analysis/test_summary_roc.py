@@ -16,6 +16,7 @@ from scipy.special import expit, logit
 
 from dmfroc import SummaryPriors, summary_roc
 from dmfroc._kit.compiled import in_double_precision
+from dmfroc.meta_analysis import fit
 from dmfroc.meta_analysis.curve import area_under_line, region_around
 from dmfroc.meta_analysis.data import StudyCounts, read_studies
 from dmfroc.meta_analysis.models import (
@@ -246,6 +247,7 @@ def test_studies_at_a_threshold_that_some_of_them_used(by_threshold):
     assert beside["sensitivity"].to_numpy() == pytest.approx(by_study["sensitivity"])
     forest = by_threshold.plot_forest(axes=tuple(Figure().subplots(1, 2)), threshold=threshold)
     assert forest.axes_[0].get_xlabel() == f"Sensitivity at {threshold:g}"
+    assert forest.axes_[0].get_xlim() == pytest.approx((0, 1), abs=0.05)
     assert len(forest.axes_[0].texts) == len(used)
 
 
@@ -533,6 +535,9 @@ def test_the_report_shows_summary_and_studies(found, tmp_path):
 def test_summary_prints_and_converts(found):
     assert "9 studies, 7200 people, bivariate" in str(found)
     assert found.to_pandas().loc["sensitivity", "value"] == found.sensitivity.value
+    differ = found.to_pandas("heterogeneity")
+    assert differ.index.name == "effect"
+    assert differ["value"].tolist() == found.heterogeneity["value"].tolist()
     studies = found.to_pandas("studies")
     assert (studies[["tp", "fn", "fp", "tn"]].sum(axis=1) == found.studies.sizes.sum(axis=1)).all()
     tree = found.to_datatree()
@@ -542,6 +547,20 @@ def test_summary_prints_and_converts(found):
     replicated = tree["posterior_predictive"]["positives"].mean(["chain", "draw"])
     observed = tree["observed_data"]["positives"]
     assert np.allclose(replicated, observed, atol=12)
+
+
+def test_chains_that_disagree_are_run_again_twice_as_long(monkeypatch):
+    settings = fit.Settings("bivariate", SummaryPriors(), 2, n_draws=30, n_warmup=20, seed=0)
+    lengths = []
+
+    def draw(counts, attempt, kernel):
+        lengths.append((attempt.n_draws, attempt.n_warmup))
+
+    monkeypatch.setattr(fit, "draw", draw)
+    monkeypatch.setattr(fit, "tree_of", lambda *_: None)
+    monkeypatch.setattr(fit, "sampling_problems", lambda *_: ["chains disagree"])
+    assert fit.fit(read_studies(simulated(0), COLUMNS), settings) == (None, ["chains disagree"])
+    assert lengths == [(30, 20), (60, 40)]
 
 
 def test_leaving_out_a_study_shows_the_odd_one():
@@ -570,6 +589,13 @@ def test_displays(found):
     axes = tuple(Figure().subplots(1, 2))
     forest = found.plot_forest(axes=axes)
     assert [ax.get_xlabel() for ax in forest.axes_] == ["Sensitivity", "Specificity"]
+
+
+def test_pairs_are_drawn_at_their_rates(of_pairs):
+    lines = of_pairs.plot(ax=Figure().subplots()).ax_.lines
+    [drawn] = [line for line in lines if line.get_label() == "pairs of classes"]
+    assert np.array_equal(drawn.get_xdata(), 1 - of_pairs.pairs["specificity"])
+    assert np.array_equal(drawn.get_ydata(), of_pairs.pairs["sensitivity"])
 
 
 # Input
@@ -694,3 +720,6 @@ def test_other_input():
     two_pairs = simulated(0).assign(pair=["a from b", "a from c", "a from b"] * 3)
     [remark] = read_studies(two_pairs, COLUMNS | {"pair": "pair"}).remarks
     assert remark.startswith("there are only 2 pairs: how much pairs differ is mostly what the")
+    for pair in (3, ("a", "b", "c")):
+        with pytest.raises(ValueError, match=r"pair must name .* row 0 \(counting from 0\) has"):
+            read_studies(simulated(0).assign(pair=[pair] * 9), COLUMNS | {"pair": "pair"})

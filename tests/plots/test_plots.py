@@ -60,7 +60,9 @@ def test_band_is_that_of_the_curve(computed, ax):
 
 
 def test_pairs_are_the_curves_of_the_pairs(computed, ax):
-    pairs = computed.plot(ax, plot_pairs=True).pairs_.get_segments()
+    display = computed.plot(ax, plot_pairs=True)
+    pairs = display.pairs_.get_segments()
+    assert display.pairs_.get_zorder() < display.line_.get_zorder()
     curve = multiclass_roc(CLASSES, SCORES)
     assert len(pairs) == 6
     for segment, fpr, tpr in zip(pairs, curve.pairwise_fpr, curve.pairwise_tpr, strict=True):
