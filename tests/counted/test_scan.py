@@ -13,7 +13,7 @@ from slow_part import SlowPart
 
 import dmfroc
 from dmfroc import measures
-from dmfroc.counted.cuts import Finder, Grid
+from dmfroc.counted.cuts import Finder, Grid, default_n_bins
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.band import curve_band
 
@@ -46,6 +46,10 @@ def numbers(estimate):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_table_has_fewer_bins_of_many_classes():
+    assert [default_n_bins(k) for k in (2, 64, 200, 1000)] == [65536, 8192, 512, 256]
+
+
 @pytest.mark.parametrize("n_bins", [4, 64, 1024])
 def test_values_are_within_the_bound(n_bins):
     here = dmfroc.evaluate(Y, SCORES, measures=MEASURES, method="jackknife").estimates

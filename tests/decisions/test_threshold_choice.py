@@ -1,5 +1,7 @@
 """A chosen threshold: published values, coverage, and criteria by brute force."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,6 +48,10 @@ def test_rates_that_are_asked_for():
     predicted = found.threshold.value <= SCORE
     assert (~predicted)[Y == 0].mean() >= 0.9
     assert found.value.value == pytest.approx(predicted[Y == 1].mean())
+    facts = json.loads(found.to_json())
+    assert {name: facts[name] for name in ("by", "level", "n_draws", "seed")} == {
+        "by": "specificity", "level": 0.95, "n_draws": 100, "seed": found.seed,
+    }  # fmt: skip
     lower = SCORE[found.threshold.value > SCORE].max() <= SCORE
     assert (~lower)[Y == 0].mean() < 0.9
 
