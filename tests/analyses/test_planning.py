@@ -146,6 +146,7 @@ def test_curve_and_text():
         ({"difference": "large"}, TypeError, "difference must be a number"),
         ({"difference": np.nan}, ValueError, "difference"),
         ({"difference": 0.1, "power": 1}, ValueError, "power must be between"),
+        ({"difference": -0.2, "margin": 0.1}, ValueError, "which is not above -margin"),
         ({"margin": 0.1}, ValueError, "margin compares two classifiers"),
         ({"half_width": 0.1, "prevalence": [1, 2]}, ValueError, "share of each of the 3"),
         ({"half_width": 0.1, "classifier": SimulatedClassifier()}, TypeError, "Multinomial"),

@@ -93,6 +93,8 @@ def test_constant_decisions_of_several_classes():
 def test_class_of_several_is_one_against_the_rest():
     y = RNG.integers(3, size=90)
     p = RNG.dirichlet(np.ones(3), size=90)
+    with pytest.raises(ValueError, match="needs observations both of the class and of the rest"):
+        estimate(net_benefit(0.4, pos_label=2), y % 2, p, labels=[0, 1, 2])
     found = estimate(net_benefit(0.4, pos_label=1), y, p)
     assert found.value == pytest.approx(net_benefit(0.4)(y == 1, p[:, 1]))
 
