@@ -74,7 +74,7 @@ def of_prevalence(generator: np.random.Generator) -> list[list[object]]:
 
 def of_estimated(generator: np.random.Generator) -> list[list[object]]:
     """Return coverage where the other population is known by 600 rows without classes."""
-    names = ("average_precision", "accuracy", "brier_score", "hand_till")
+    names = ("average_precision", "f1", "accuracy", "brier_score", "hand_till")
     rows: list[list[object]] = []
     for shift, share in (("classes", 0.1), ("classes", 0.3), ("features", 0.7)):
 
