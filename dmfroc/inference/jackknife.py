@@ -32,6 +32,7 @@ from dmfroc.inference.options import Options
 from dmfroc.inference.remarks import (
     bias_message,
     chosen_on_itself_message,
+    extreme_threshold_message,
     few_clusters_message,
     few_decide,
     few_decide_message,
@@ -91,6 +92,7 @@ class Jackknife(IntervalMethod):
             chosen_on_itself_message(facts, error),
             few_clusters_message(units, predictions.n_observations),
             of_rare_class := rare_class_message(predictions),
+            extreme_threshold_message(measure, predictions),
         ]
         if of_rare_class is None and np.isfinite(value):
             remarks.append(bias_message(facts, facts.bias))

@@ -34,6 +34,18 @@ def rare_class_message(predictions: Predictions) -> str | None:
     )
 
 
+def extreme_threshold_message(measure: Measure, predictions: Predictions) -> str | None:
+    """Say that a class has so few cases that a threshold is expected to lie beyond them."""
+    counts = predictions.class_counts[predictions.present]
+    fewest = float(counts[-1] if len(counts) == 2 else counts.min())  # of positives
+    if measure.threshold is None or fewest >= measure.threshold.fewest:
+        return None
+    return (
+        f"a class has {count(fewest)} cases, and the threshold of {measure.name} is expected to "
+        "lie beyond all of them: the value is biased, and the interval covers less than it says"
+    )
+
+
 def few_decide(
     measure: Measure,
     value: float,

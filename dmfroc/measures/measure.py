@@ -58,10 +58,13 @@ class Threshold(NamedTuple):
         Takes the table of the statistic, the effective sizes of the classes that occur and an error
         probability. Returns how far below and above the value those at the limits of the threshold
         are.
+    fewest : float
+        Of how few cases of a class the threshold is expected to lie beyond all.
     """
 
     fixed: Measure
     distances: Callable[[Any, Float[np.ndarray, " c"], float], tuple[float, float]]
+    fewest: float
 
 
 class WithOptions(partial[Any]):

@@ -207,7 +207,10 @@ def _with_threshold(make: Callable[..., Measure], *args: Any, **attributes: Any)
     """Return a measure that also says how it varies at a fixed threshold, and with it."""
     *others, summary = args
     fixed = make(*others, replace(summary, is_fixed=True), **attributes)
-    return make(*args, **attributes, threshold=Threshold(fixed, summary.distances))
+    is_quantile = summary.given == "tpr" and summary.share < 1
+    fewest = (1 - _ROUNDING) / (1 - summary.share) if is_quantile else 0.0
+    threshold = Threshold(fixed, summary.distances, fewest)
+    return make(*args, **attributes, threshold=threshold)
 
 
 def _at_point(title: str, given: str, share: float, value: str, **attributes: Any) -> Measure:
