@@ -31,7 +31,7 @@ def exact_coverage(n: int) -> list[object]:
     """Return smallest and mean coverage, and the mean length, over all true rates."""
     shares = np.arange(n + 1) / n
     limits = [BoundedMean(p, p * (1 - p) / n, n, float(n), (0.0, 1.0)) for p in shares.tolist()]
-    ends = np.array([x.interval_at(0.05).ends for x in limits])
+    ends = np.array([x.interval_at(0.05)[:2] for x in limits])
     half = -ndtri(0.025) * np.sqrt(shares * (1 - shares) / n)
     plain = np.stack([shares - half, shares + half], axis=1)
     weights = binom.pmf(np.arange(n + 1)[:, None], n, RATES)
@@ -49,7 +49,7 @@ def coverage_of_limits(scores: np.ndarray, truth: float, bounds: tuple[float, fl
     covers, lengths = [], []
     for row in scores:
         mean = BoundedMean(float(row.mean()), float(row.var() / n), n, float(n), bounds)
-        low, high = mean.interval_at(0.05).ends
+        low, high = mean.interval_at(0.05)[:2]
         covers.append(low <= truth <= high)
         lengths.append(high - low)
     return f"{100 * np.mean(covers):.1f} ({np.mean(lengths):.3f})"
