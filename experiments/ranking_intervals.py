@@ -34,7 +34,7 @@ def main() -> None:
         predictions = predictions_of(n_classes)
         for measure in MEASURES.values():
             is_volume = "vus" in measure.name
-            if measure.family == "contingency" or measure.name == "dmf_auc":
+            if measure.family != "ranking" or not measure.applies_to(predictions):
                 continue
             if is_volume != (n_classes == 3):
                 continue
