@@ -52,7 +52,7 @@ def _at_corners(points: CurvePoints, xp: Any) -> CurvePoints:
     """Leave out points on the straight lines between others; as a choice it has no derivative."""
     if points.corners is None:
         return points
-    corners = np.broadcast_to(points.corners, (*points.tp.shape[:-1], points.corners.shape[-1]))
+    corners = xp.broadcast_to(points.corners, (*points.tp.shape[:-1], points.corners.shape[-1]))
     tp, fp = (take(x, corners, xp) for x in points[:2])
     return points._replace(tp=tp, fp=fp, corners=None)
 

@@ -5,7 +5,7 @@ import pytest
 from exact_limits import limit_of_no_errors
 from hypothesis import given
 from hypothesis import strategies as st
-from simulations import cyclic_scores
+from simulations import cyclic_scores, normal_scores
 
 from dmfroc import Predictions, estimate, evaluate
 from dmfroc.inference.options import INTERVAL_TYPES
@@ -117,3 +117,13 @@ def test_draws_stay_in_range(n_classes, seed):
     assert (found.draws >= 0).all()
     assert (found.draws <= 1).all()
     assert 0 <= found.interval[0] <= found.interval[1] <= 1
+
+
+@pytest.mark.parametrize("name", ["gini", "partial_auc", "kappa_area", "precision_recall_area"])
+def test_areas_under_straight_lines_vary_as_the_jackknife_says(name):
+    """Only the corners of a curve are added up, also by the program of all replicates."""
+    y, scores = normal_scores(0, 300, 3, 1.0)
+    jackknife = estimate(name, y, scores)
+    found = estimate(name, y, scores, method="bootstrap", n_draws=400)
+    assert found.value == pytest.approx(jackknife.value, abs=1e-12)
+    assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.12)
