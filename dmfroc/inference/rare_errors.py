@@ -215,6 +215,10 @@ def _is_top_heavy(measure: Measure, classes: _Classes, best: float) -> bool:
     For average precision the cost of an error is exponentially distributed over its rank. The mean
     of errors that are drawn by their sizes is then twice that of all.
     """
+    # Some of many classes say as much, and the sample stays small
+    some = classes.present[:_FEW_CLASSES]
+    labels, weights = tuple(classes.labels[x] for x in some), classes.weights[: len(some)]
+    classes = _Classes(labels, tuple(range(len(some))), weights, classes.floor)
     share = _SHARE / len(classes.weights)  # so that few are predicted as any class
     samples = [classes.sample(share, n_ranks=n) for n in (1, _N_RANKS)]
     if not all(map(measure.applies_to, samples)):  # volumes have a limit of their own

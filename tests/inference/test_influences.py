@@ -1,6 +1,7 @@
 """Influences: derivatives, what leaving an observation out changes, DeLong's placements."""
 
 import itertools
+import tracemalloc
 
 import delong
 import numpy as np
@@ -289,6 +290,19 @@ def test_measures_that_lose_alike_by_an_unobserved_error_have_one_limit(name, ot
     )
     assert found.limit == pytest.approx(expected.limit, rel=1e-12)
     assert found.is_top_heavy == expected.is_top_heavy
+
+
+def test_what_many_classes_lose_at_the_top_takes_little_memory():
+    classes = np.repeat(np.arange(1500), 2)  # with 64 ranks for each, 1.2 GB
+    predictions = Predictions.from_arrays(classes, np.eye(1500, dtype=np.float32)[classes])
+    tracemalloc.start()
+    heavy = [
+        rare_errors(get_measure(name), predictions, np.full(1500, 2.0), (0.0, 1.0)).is_top_heavy
+        for name in ("average_precision", "hand_till")
+    ]
+    assert heavy == [True, False]
+    assert tracemalloc.get_traced_memory()[1] < 4e8
+    tracemalloc.stop()
 
 
 def test_no_limit_excludes_anything_without_an_error_probability():
