@@ -146,6 +146,11 @@ FRESH = {
 }
 
 
+def population_of(name: str) -> Population:
+    """Return what a pool is drawn from."""
+    return (POPULATIONS | FRESH)[name]
+
+
 def _softmax(logits: np.ndarray) -> np.ndarray:
     odds = np.exp(logits - logits.max(axis=1, keepdims=True))
     return odds / odds.sum(axis=1, keepdims=True)
@@ -154,7 +159,7 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
 @functools.cache
 def pool(name: str) -> Pool:
     """Return a population."""
-    population = (POPULATIONS | FRESH)[name]
+    population = population_of(name)
     if population.model is not None:
         return _predicted(population.model, population.data)
     generator = np.random.default_rng(7)
@@ -195,7 +200,7 @@ def _predicted(model: str, data: str) -> Pool:
 def sample_of(name: str, generator: np.random.Generator) -> Pool:
     """Draw a sample in which every class occurs twice."""
     y, scores = pool(name)
-    sizes = (POPULATIONS | FRESH)[name].sizes
+    sizes = population_of(name).sizes
     while True:
         rows = generator.integers(len(y), size=sum(sizes))
         if np.bincount(y[rows], minlength=len(sizes)).min() >= 2:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
-from near_perfect import FRESH, POPULATIONS, peer_interval, pool, sample_of
+from near_perfect import FRESH, peer_interval, pool, population_of, sample_of
 from scipy import stats
 
 from dmfroc import Predictions, evaluate
@@ -248,7 +248,7 @@ def truths(name: str) -> dict[str, float]:
     test statistic, and grows with the number of observations.
     """
     generator, found = np.random.default_rng(0), {}
-    n = sum((POPULATIONS | FRESH)[name].sizes if name in POOLS else DESIGNS[name].sizes)
+    n = sum(population_of(name).sizes if name in POOLS else DESIGNS[name].sizes)
     first_k = {"recall_at": recall_at(10 / n), "precision_at_k": precision_at_k(10 / n)}
     for size, costly in ((POPULATION, False), (COSTLY_POPULATION, True)):
         if name in POOLS:

@@ -58,7 +58,7 @@ _WITHOUT_FOLDS = ("paper_bootstrap", "bayes")
 _MANY_SCORES = 100_000
 _CHANCE_OF_AREAS = 0.5
 _FEW_VERIFIED = 100  # of a class; with fewer, beside a good judge, 87 to 93 % are covered
-_MOST_LEFT_OUT = 5_000_000  # weights of rows, one of them left out, times classes
+_MOST_WEIGHTS = 5_000_000  # of rows, one of them left out in turn, times classes
 _GOOD_JUDGE = 1.5  # times the verified labels are the effective ones
 
 
@@ -181,11 +181,12 @@ class JudgedEvidence(EvidenceInMemory):
             [facts] = facts_of([measure], bound, self.sample)
             judges = []
             for predictions in (self.rows.judge_on_all, self.rows.judge_on_verified):
-                [found] = influences_of([measure], bind(measure, predictions), predictions)
+                of_judge = bind(measure, predictions)
+                [found] = influences_of([measure], of_judge, predictions)
                 judges.append(Part(found.value, found.influences))
-            left_out = _left_out(measure, self.predictions, facts.influences)
+            left_out = _left_out(bound, self.predictions, facts.influences)
             facts = replace(facts, influences=left_out)
-            judges[1] = _left_out(measure, self.rows.judge_on_verified, judges[1])
+            judges[1] = _left_out(of_judge, self.rows.judge_on_verified, judges[1])
         check_finite(measure, {"the verified rows": facts.value})
         check_finite(measure, {"the judge": judges[0].value, "the judge on them": judges[1].value})
         return facts, judges[0], judges[1]._replace(influences=self.of_all(judges[1].influences))
@@ -287,17 +288,17 @@ class JudgedEvidence(EvidenceInMemory):
         return None
 
 
-def _left_out[T: (Part, Influences)](measure: Measure, predictions: Predictions, found: T) -> T:
-    """Return by how much the value changes without each of few rows, instead of derivatives.
+def _left_out[T: (Part, Influences)](bound: BoundMeasures, predictions: Predictions, found: T) -> T:
+    """Return the influences of few rows as the changes of the value without each of them.
 
-    These leave out that rows also change what others add, as in average precision. The errors would
-    be some per cent too small, which shows once a judge has made them smaller.
+    A derivative does not show that a row changes what others contribute, as it does to average
+    precision. Standard errors would be some per cent too small, which shows beside a judge.
     """
     n = predictions.n_observations
-    if n**2 * predictions.n_classes > _MOST_LEFT_OUT:
+    if n**2 * predictions.n_classes > _MOST_WEIGHTS:
         return found
     weights = (1 - np.eye(n)) * predictions.sample_weight
-    changes = found.value - np.ravel(bind(measure, predictions).values_of_each(weights))
+    changes = found.value - np.ravel(bound.values_of_each(weights))
     influences = (n - 1) / n * changes  # as the derivatives of a mean
     return found._replace(influences=influences) if np.isfinite(influences).all() else found
 

@@ -7,7 +7,7 @@ which measure nor which kind of sample they are about.
 No standard error shows a bias, and some are large enough to matter. Chance in the many cells of a
 table raises what a prediction seems to tell of the class. With many classes of few observations
 each, so does chance in their curves. And an observation that is ranked among others raises its own
-precision. An interval reaches further by that much, on the side where the truth is.
+precision. An interval is extended by that much, on the side of the truth.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def cross_fitted(
 
 
 class _Judgement(NamedTuple):
-    """The curves at the hulls of all folds but one, by those who are in that one.
+    """The curves of the observations of one fold, at the thresholds of the hulls of all others.
 
     Of each judge and curve it is known which of the counts between neighbouring thresholds it
     belongs to: they are numbered by curve, false positives first.

@@ -56,8 +56,9 @@ def test_verified_rows_add_what_is_missing_without_them(name):
     measure = dmfroc.measures.MEASURES[name]
     y, scores = TRUE[IS_VERIFIED], SCORES[IS_VERIFIED]
     predictions = dmfroc.Predictions.from_arrays(y, scores)
-    [plain] = influences_of([measure], bind(measure, predictions), predictions)
-    found = _left_out(measure, predictions, plain).influences
+    bound = bind(measure, predictions)
+    [plain] = influences_of([measure], bound, predictions)
+    found = _left_out(bound, predictions, plain).influences
     without = [measure(*(np.delete(x, row, axis=0) for x in (y, scores))) for row in range(40)]
     n = N_VERIFIED
     np.testing.assert_allclose(
